@@ -1,0 +1,42 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Tests run on the sources of every workspace package; what runs in other processes or threads uses the build. */
+const alias = {
+  '@svc/jsonl-v23': at('packages/jsonl-v23/src/index.ts'),
+  '#sha256': at('packages/jsonl-v23/src/sha256-node.ts'),
+  '@svc/pkg-format/node': at('packages/pkg-format/src/node/index.ts'),
+  '@svc/pkg-format': at('packages/pkg-format/src/index.ts'),
+  '@svc/hub-client': at('packages/hub-client/src/index.ts'),
+  '@svc/observability': at('packages/observability/src/index.ts'),
+  '@svc/flows': at('packages/flows/src/index.ts'),
+  '@svc/store': at('prisma/src/index.ts'),
+  '@svc/api': at('apps/api/src/index.ts'),
+  '@svc/worker': at('apps/worker/src/index.ts'),
+};
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        resolve: { alias },
+        test: {
+          name: 'packages',
+          include: ['packages/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'service',
+          include: ['prisma/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts', 'docs/**/*.test.ts'],
+          globalSetup: ['prisma/test/postgres.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
