@@ -1,1 +1,1 @@
-export {};
+export { HubError, type HubErrorCode, type HubErrorDetails, type HubErrorOptions } from './errors.ts';
