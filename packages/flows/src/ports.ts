@@ -1,0 +1,109 @@
+import type { Item, LineBatch } from '@svc/jsonl-v23';
+
+/** Where the items of one section go. The flow makes the id, so that rows can be made before anything is stored. */
+export interface SectionTarget {
+  /** uuid of the section */
+  readonly id: string;
+  readonly name: string;
+  readonly orderIndex: number;
+}
+
+/** A batch of items in the store's own row encoding, with what the flow needs to fold into hashes and counts. */
+export interface EncodedRows {
+  /** opaque to flows: handed to {@link DatasetStore.saveDataset} as it is */
+  readonly rows: Uint8Array;
+  readonly itemCount: number;
+  /** `itemCount` times 32 bytes, in item order */
+  readonly itemHashes: Uint8Array;
+  readonly assetCount: number;
+  /**
+   * The canonical lines of these items, each ended by LF, as an export writes them; null when an item
+   * embeds a file, which an export moves out of the line.
+   */
+  readonly lines: Uint8Array | null;
+}
+
+/** An item of the batch names files of the archive: the flow reads them and calls `encodeItems`. */
+export interface NeedsFiles {
+  readonly needsFiles: true;
+}
+
+/** The per-batch work (parse, validate, canonical text, hash, row encoding), inline or on worker threads. */
+export interface RowEncoder extends AsyncDisposable {
+  /** How many batches may be under way at once: 1 when the work is done inline. */
+  readonly parallelism: number;
+  encodeLines(
+    batch: LineBatch,
+    target: SectionTarget,
+    firstOrderIndex: number,
+    options: { readonly file: string; readonly maxDepth: number },
+  ): Promise<EncodedRows | NeedsFiles>;
+  encodeItems(items: readonly Item[], target: SectionTarget, firstOrderIndex: number): EncodedRows;
+}
+
+export type DatasetSource = 'hub' | 'pkg_zip';
+
+/** What an import stores beside the items, known when its last row has passed. */
+export interface ImportOutcome {
+  readonly dataset: {
+    /** uuid */
+    readonly id: string;
+    readonly name: string;
+    readonly description: string | null;
+    readonly notes: string | null;
+    readonly source: DatasetSource;
+    /** provenance object as canonical JSON text, kept as it is */
+    readonly schema: string;
+    /** 64 hex digits */
+    readonly versionHash: string;
+    readonly itemCount: number;
+    readonly assetCount: number;
+  };
+  readonly sections: readonly OutcomeSection[];
+}
+
+export interface OutcomeSection extends SectionTarget {
+  readonly itemCount: number;
+  readonly sectionHash: Uint8Array;
+  /** size and SHA-256 of the section's file in an export; null when its items embed files */
+  readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;
+}
+
+/** A stored dataset as lists and answers show it. */
+export interface DatasetSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly notes: string | null;
+  readonly source: DatasetSource;
+  readonly versionHash: string;
+  /** canonical JSON text */
+  readonly schema: string;
+  readonly sectionCount: number;
+  readonly itemCount: number;
+  readonly assetCount: number;
+  /** at most the first 100, in order */
+  readonly sections: readonly SectionSummary[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface SectionSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly orderIndex: number;
+  readonly itemCount: number;
+}
+
+/** The write side of the store, as the import flows see it. */
+export interface DatasetWriter {
+  /**
+   * Stores a dataset in one transaction: every chunk of rows, then what `finish` returns, which is called
+   * once after the last chunk. A throw from either, or an abort, leaves nothing.
+   */
+  saveDataset(
+    rows: AsyncIterable<Uint8Array>,
+    finish: () => ImportOutcome | Promise<ImportOutcome>,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<DatasetSummary>;
+}
