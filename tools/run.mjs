@@ -1,0 +1,128 @@
+// The two commands of this repository, for a machine that has Node 20 or newer and npm and nothing else:
+// `npm start` and `npm test` both come here. Plain JavaScript, because it runs before anything is installed.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const PNPM = 'pnpm@12.21.0';
+const NODE_24 = join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
+const SOURCE_ROOTS = ['packages', 'apps', 'prisma'];
+const NOT_SOURCE = new Set(['node_modules', 'dist', 'generated', '.turbo', 'data']);
+
+const environment = {
+  ...process.env,
+  PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+  TURBO_TELEMETRY_DISABLED: '1',
+  DO_NOT_TRACK: '1',
+};
+
+/** Runs a command to its end; a failure ends this process with the same exit code. */
+function run(command, args, options = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, env: environment, stdio: 'inherit', ...options });
+    const forward = (signal) => child.kill(signal);
+    process.on('SIGINT', forward).on('SIGTERM', forward);
+    child.on('error', (error) => {
+      console.error(`could not run ${command}: ${error.message}`);
+      process.exit(1);
+    });
+    child.on('exit', (code, signal) => {
+      process.off('SIGINT', forward).off('SIGTERM', forward);
+      if (code === 0) resolve();
+      else process.exit(code ?? (signal === 'SIGINT' ? 130 : 143));
+    });
+  });
+}
+
+const pnpm = (...args) =>
+  run(process.platform === 'win32' ? 'npx.cmd' : 'npx', ['--yes', PNPM, ...args], {
+    // What tools print while they prepare is no part of the program's own standard output.
+    stdio: ['ignore', process.stderr, process.stderr],
+  });
+
+/** Skips a step whose inputs have not changed since it last succeeded: a second start takes seconds. */
+async function unlessDone(name, fingerprint, step) {
+  const stamp = join(root, 'node_modules', `.svc-${name}`);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
+  await step();
+  writeFileSync(stamp, fingerprint);
+}
+
+function* sourceFiles(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (NOT_SOURCE.has(entry.name)) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* sourceFiles(path);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+function fingerprintOf(paths, describe) {
+  const hash = createHash('sha256');
+  for (const path of paths) hash.update(`${path}\n`).update(describe(path)).update('\n');
+  return hash.digest('hex');
+}
+
+async function install() {
+  const manifests = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(root, name));
+  const fingerprint = fingerprintOf(manifests, (path) => readFileSync(path));
+  await unlessDone('installed', fingerprint, () => pnpm('install', '--frozen-lockfile'));
+}
+
+async function build() {
+  const paths = SOURCE_ROOTS.flatMap((name) => [...sourceFiles(join(root, name))]).sort();
+  const fingerprint = fingerprintOf(paths, (path) => {
+    const { size, mtimeMs } = statSync(path);
+    return `${size} ${mtimeMs}`;
+  });
+  await unlessDone('built', fingerprint, () => pnpm('run', 'build'));
+}
+
+async function start(args) {
+  await install();
+  await build();
+  await run(NODE_24, [join(root, 'apps/standalone/dist/main.js'), ...args]);
+}
+
+async function test(args) {
+  await install();
+  await build();
+  await pnpm('run', 'check:format');
+  await pnpm('run', 'types');
+  await run(NODE_24, ['tools/check-boundaries.ts']);
+  const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  const report = join(folder, 'report.json');
+  try {
+    await run(NODE_24, [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+      ...args,
+    ]);
+    const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, 'utf8'));
+    console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function bench(args) {
+  await install();
+  await build();
+  await run(NODE_24, ['bench/main.ts', ...args]);
+}
+
+const commands = { start, test, bench };
+const [name, ...args] = process.argv.slice(2);
+const command = commands[name];
+if (command === undefined) {
+  console.error(`usage: node tools/run.mjs ${Object.keys(commands).join('|')}`);
+  process.exit(2);
+}
+await command(args);
