@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Workspace folder → the workspace packages it may import. */
 const ARROWS: Record<string, readonly string[]> = {
+  'packages/config': [],
   'packages/jsonl-v23': [],
   'packages/observability': [],
   'packages/pkg-format': ['@svc/jsonl-v23'],
@@ -20,6 +21,7 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/flows',
     '@svc/jsonl-v23',
     '@svc/pkg-format',
+    '@svc/config',
     '@svc/hub-client',
     '@svc/observability',
     '@svc/store',
@@ -28,6 +30,7 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/flows',
     '@svc/jsonl-v23',
     '@svc/pkg-format',
+    '@svc/config',
     '@svc/hub-client',
     '@svc/observability',
     '@svc/store',
@@ -36,11 +39,12 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/flows',
     '@svc/jsonl-v23',
     '@svc/pkg-format',
+    '@svc/config',
     '@svc/hub-client',
     '@svc/observability',
     '@svc/store',
   ],
-  'apps/standalone': ['@svc/api', '@svc/worker', '@svc/observability', '@svc/store'],
+  'apps/standalone': ['@svc/config', '@svc/api', '@svc/worker', '@svc/observability', '@svc/store'],
 };
 
 /** Outside library → the only places (path prefixes) that may import it. */
@@ -71,7 +75,8 @@ const OWNERS: Record<string, readonly string[]> = {
   '@noble/hashes': ['packages/jsonl-v23/src/'],
 };
 
-const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g;
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g;
 
 function* sources(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

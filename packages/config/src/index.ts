@@ -1,0 +1,4 @@
+export { ConfigError, EXIT_CONFIG } from './config-error.ts';
+export { type ApiKey, type Config, type Limits, loadConfig } from './load-config.ts';
+export { Secret } from './secret.ts';
+export { VARIABLES, type Variable } from './variables.ts';

@@ -1,0 +1,76 @@
+import { inspect } from 'node:util';
+import { expect, it } from 'vitest';
+import { ConfigError, loadConfig, VARIABLES } from './index.ts';
+
+it('uses the documented defaults when nothing is set, and takes empty for absent', () => {
+  const config = loadConfig({ SVC_PORT: '', PATH: '/bin' });
+  expect(config).toMatchObject({
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: './data',
+    logLevel: 'info',
+    hubEndpoint: 'https://huggingface.co',
+    maxUploadBytes: 2_147_483_648,
+    maxLineBytes: 67_108_864,
+    databaseUrl: undefined,
+    apiKeys: [],
+  });
+  expect(config.workerConcurrency).toBeGreaterThan(0);
+});
+
+it.each([
+  ['SVC_PORT', '99999', /0 to 65535, not "99999"/],
+  ['SVC_PORT', '8 080', /whole number/],
+  ['SVC_LOG_LEVEL', 'loud', /error, warn, info, debug, not "loud"/],
+  ['SVC_ALLOW_ANONYMOUS', 'yes', /true or false/],
+  ['DATABASE_URL', 'mysql://h/db', /postgresql:\/\//],
+  ['HUB_ENDPOINT', 'ftp://h', /http or https/],
+  ['HUB_TOKEN', 'a\nb', /visible ASCII/],
+  ['SVC_API_KEYS', 'root:abc', /entry 1 must be viewer/],
+  ['SVC_API_KEYS', 'viewer:', /key of entry 1/],
+  ['SVC_API_KEYS', 'viewer:a,admin:a', /twice/],
+  ['SVC_CORS_ORIGINS', 'https://a.example/path', /not an origin/],
+  ['SVC_MAX_UPLOAD_BYTES', '-1', /whole number/],
+  ['SVC_TYPO', '1', /no variable of this service/],
+])('refuses %s=%j', (name, value, message) => {
+  expect(() => loadConfig({ [name]: value })).toThrow(message);
+});
+
+it('names every wrong variable in one error, and never the secret', () => {
+  const env = { SVC_PORT: 'x', SVC_LOG_LEVEL: 'y', SVC_API_KEYS: 'hunter2' };
+  const error = (() => {
+    try {
+      return loadConfig(env);
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toBeInstanceOf(ConfigError);
+  expect((error as ConfigError).problems).toHaveLength(3);
+  expect(String(error)).not.toContain('hunter2');
+});
+
+it('starts beyond loopback only with keys or the explicit word', () => {
+  expect(() => loadConfig({ SVC_HOST: '0.0.0.0' })).toThrow(/SVC_API_KEYS/);
+  expect(loadConfig({ SVC_HOST: '0.0.0.0', SVC_ALLOW_ANONYMOUS: 'true' }).host).toBe('0.0.0.0');
+  expect(loadConfig({ SVC_HOST: '::', SVC_API_KEYS: 'admin:k' }).apiKeys[0]?.role).toBe('admin');
+  expect(loadConfig({ SVC_HOST: '::1' }).host).toBe('::1');
+});
+
+it('does not print secrets', () => {
+  const config = loadConfig({
+    SVC_API_KEYS: 'admin:planted-key',
+    HUB_TOKEN: 'planted-token',
+    DATABASE_URL: 'postgresql://u:planted-password@h/db',
+  });
+  for (const text of [JSON.stringify(config), inspect(config, { depth: 9 }), `${config.hubToken}`]) {
+    expect(text).not.toContain('planted');
+  }
+  expect(config.apiKeys[0]?.key.reveal()).toBe('planted-key');
+});
+
+it('documents every variable once', () => {
+  const names = Object.values(VARIABLES).map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { description } of Object.values(VARIABLES)) expect(description).not.toBe('');
+});

@@ -1,0 +1,97 @@
+import { availableParallelism } from 'node:os';
+import { ConfigError } from './config-error.ts';
+import { Secret } from './secret.ts';
+import { type Role, VARIABLES } from './variables.ts';
+
+export interface ApiKey {
+  readonly role: Role;
+  readonly key: Secret;
+}
+
+type Values = { readonly [K in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[K]['parse']> };
+
+type SecretNames = 'apiKeys' | 'metricsKey' | 'databaseUrl' | 'hubToken' | 'jobKey';
+
+/** The whole configuration: the variables' values, secrets wrapped so that they do not print. */
+export interface Config extends Omit<Values, SecretNames> {
+  readonly apiKeys: readonly ApiKey[];
+  readonly metricsKey: Secret | undefined;
+  readonly databaseUrl: Secret | undefined;
+  readonly hubToken: Secret | undefined;
+  readonly jobKey: Secret | undefined;
+}
+
+/** The part of the configuration that bounds what a client may send. */
+export type Limits = Pick<
+  Config,
+  | 'maxUploadBytes'
+  | 'maxArchiveEntries'
+  | 'maxUncompressedBytes'
+  | 'maxExpansionRatio'
+  | 'maxLineBytes'
+  | 'maxAssetBytes'
+  | 'maxJsonDepth'
+  | 'maxJsonBodyBytes'
+  | 'maxFormFields'
+  | 'maxFormFieldBytes'
+  | 'headersTimeoutMs'
+  | 'idleBodyTimeoutMs'
+  | 'jsonRequestTimeoutMs'
+  | 'maxConcurrentImports'
+  | 'importWaitMs'
+  | 'rateLimitPerMinute'
+  | 'maxPreviewBytes'
+  | 'drainTimeoutMs'
+>;
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
+
+const wrap = (value: string | undefined): Secret | undefined =>
+  value === undefined ? undefined : new Secret(value);
+
+/**
+ * The configuration that these environment variables describe. An empty variable counts as absent; names
+ * that begin with `SVC_` and are not known are errors, so that a typing error is not silently ignored
+ * (`SVC_PROVIDER_*` hold the keys of model providers and are the worker's own).
+ *
+ * @param env the environment, `process.env` as it is
+ * @throws ConfigError with one sentence for each wrong variable
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [key, variable] of Object.entries(VARIABLES)) {
+    const text = env[variable.name]?.trim();
+    try {
+      values[key] = variable.parse(text === '' ? undefined : text);
+    } catch (error) {
+      problems.push(`${variable.name} ${(error as Error).message}`);
+    }
+  }
+  const known = new Set<string>(Object.values(VARIABLES).map(({ name }) => name));
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('SVC_') || name.startsWith('SVC_PROVIDER_') || known.has(name)) continue;
+    problems.push(`${name} is no variable of this service`);
+  }
+  const parsed = values as unknown as Values;
+  if (
+    problems.length === 0 &&
+    !LOOPBACK.test(parsed.host) &&
+    parsed.apiKeys.length === 0 &&
+    !parsed.allowAnonymous
+  ) {
+    problems.push(
+      `SVC_HOST ${parsed.host} can be reached from other machines: set SVC_API_KEYS, or SVC_ALLOW_ANONYMOUS=true where everyone may do everything`,
+    );
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze({
+    ...parsed,
+    workerConcurrency: parsed.workerConcurrency === 0 ? availableParallelism() : parsed.workerConcurrency,
+    apiKeys: parsed.apiKeys.map(({ role, key }) => ({ role, key: new Secret(key) })),
+    metricsKey: wrap(parsed.metricsKey),
+    databaseUrl: wrap(parsed.databaseUrl),
+    hubToken: wrap(parsed.hubToken),
+    jobKey: wrap(parsed.jobKey),
+  });
+}

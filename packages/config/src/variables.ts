@@ -1,0 +1,263 @@
+/** One environment variable: what the documentation says of it and how its text becomes a value. */
+export interface Variable<T> {
+  readonly name: string;
+  /** as the documentation prints it */
+  readonly default: string;
+  readonly description: string;
+  readonly secret?: boolean;
+  /** The value of this text, or of the variable's absence. Throws an Error that says what is wrong. */
+  readonly parse: (text: string | undefined) => T;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+function integer(
+  name: string,
+  fallback: number,
+  range: { readonly min: number; readonly max: number },
+  description: string,
+): Variable<number> {
+  return {
+    name,
+    default: String(fallback),
+    description,
+    parse: (text) => {
+      if (text === undefined) return fallback;
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      if (value >= range.min && value <= range.max) return value;
+      throw new Error(
+        `must be a whole number from ${range.min} to ${range.max}, not ${JSON.stringify(text)}`,
+      );
+    },
+  };
+}
+
+const bytes = (name: string, fallback: number, description: string): Variable<number> =>
+  integer(name, fallback, { min: 1, max: Number.MAX_SAFE_INTEGER }, description);
+
+const milliseconds = (name: string, fallback: number, description: string): Variable<number> =>
+  integer(name, fallback, { min: 1, max: 2 ** 31 - 1 }, description);
+
+function text(name: string, fallback: string, description: string): Variable<string> {
+  return { name, default: fallback, description, parse: (value) => value ?? fallback };
+}
+
+function optional(name: string, description: string, secret = false): Variable<string | undefined> {
+  return { name, default: 'none', description, secret, parse: (value) => value };
+}
+
+function oneOf<const T extends string>(
+  name: string,
+  fallback: T,
+  choices: readonly T[],
+  description: string,
+): Variable<T> {
+  return {
+    name,
+    default: fallback,
+    description,
+    parse: (value) => {
+      const found = choices.find((choice) => choice === (value ?? fallback));
+      if (found !== undefined) return found;
+      throw new Error(`must be one of ${choices.join(', ')}, not ${JSON.stringify(value)}`);
+    },
+  };
+}
+
+function flag(name: string, description: string): Variable<boolean> {
+  return {
+    name,
+    default: 'false',
+    description,
+    parse: (value) => {
+      if (value === undefined || value === 'false') return false;
+      if (value === 'true') return true;
+      throw new Error(`must be true or false, not ${JSON.stringify(value)}`);
+    },
+  };
+}
+
+function httpUrl(name: string, fallback: string, description: string): Variable<string> {
+  return {
+    name,
+    default: fallback,
+    description,
+    parse: (value) => {
+      const url = URL.parse(value ?? fallback);
+      if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '') {
+        return (value ?? fallback).replace(/\/+$/, '');
+      }
+      throw new Error('must be an http or https URL without user information');
+    },
+  };
+}
+
+/** A token that can stand in an `Authorization` header: visible ASCII, at most 512 characters. */
+const TOKEN = /^[\x21-\x7e]{1,512}$/;
+
+function token(name: string, description: string): Variable<string | undefined> {
+  return {
+    name,
+    default: 'none',
+    description,
+    secret: true,
+    parse: (value) => {
+      if (value === undefined || TOKEN.test(value)) return value;
+      throw new Error('must be visible ASCII characters, at most 512');
+    },
+  };
+}
+
+export type Role = 'viewer' | 'editor' | 'admin';
+const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
+
+const apiKeys: Variable<readonly { readonly role: Role; readonly key: string }[]> = {
+  name: 'SVC_API_KEYS',
+  default: 'none',
+  description:
+    'comma list of `role:key` with the roles viewer, editor and admin; sent as `Authorization: Bearer <key>`',
+  secret: true,
+  parse: (value) => {
+    if (value === undefined) return [];
+    const keys = value.split(',').map((entry, index) => {
+      const colon = entry.indexOf(':');
+      const role = ROLES.find((candidate) => candidate === entry.slice(0, Math.max(colon, 0)).trim());
+      const key = entry.slice(colon + 1).trim();
+      // The text itself may be a key: it is not repeated.
+      if (role === undefined)
+        throw new Error(`entry ${index + 1} must be viewer:<key>, editor:<key> or admin:<key>`);
+      if (!TOKEN.test(key))
+        throw new Error(`the key of entry ${index + 1} must be visible ASCII, 1 to 512 characters`);
+      return { role, key };
+    });
+    if (new Set(keys.map(({ key }) => key)).size < keys.length) throw new Error('names one key twice');
+    return keys;
+  },
+};
+
+const origins: Variable<readonly string[]> = {
+  name: 'SVC_CORS_ORIGINS',
+  default: 'none',
+  description: 'comma list of origins whose pages may call the API, or `*`',
+  parse: (value) =>
+    (value ?? '')
+      .split(',')
+      .map((origin) => origin.trim())
+      .filter((origin) => origin !== '')
+      .map((origin) => {
+        if (origin === '*' || URL.parse(origin)?.origin === origin) return origin;
+        throw new Error(`${JSON.stringify(origin)} is not an origin such as https://example.org`);
+      }),
+};
+
+const databaseUrl: Variable<string | undefined> = {
+  name: 'DATABASE_URL',
+  default: 'embedded',
+  description: 'the PostgreSQL (15 or newer) to use; without it `npm start` runs its own',
+  secret: true,
+  parse: (value) => {
+    if (value === undefined || /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '')) return value;
+    throw new Error('must be a postgresql:// URL');
+  },
+};
+
+/** Every environment variable that the service reads, by the name that the code knows it by. */
+export const VARIABLES = {
+  host: text('SVC_HOST', '127.0.0.1', 'address that the API listens on'),
+  port: integer(
+    'SVC_PORT',
+    8080,
+    { min: 0, max: 65_535 },
+    'port that the API listens on; 0 takes a free one',
+  ),
+  workerHost: text(
+    'SVC_WORKER_HOST',
+    '127.0.0.1',
+    'address of the worker’s own health and metrics endpoints',
+  ),
+  workerPort: integer(
+    'SVC_WORKER_PORT',
+    9464,
+    { min: 0, max: 65_535 },
+    'port of the same; 0 takes a free one',
+  ),
+  allowAnonymous: flag('SVC_ALLOW_ANONYMOUS', 'lets a host beyond loopback start without `SVC_API_KEYS`'),
+  databaseUrl,
+  databasePoolSize: integer(
+    'SVC_DATABASE_POOL_SIZE',
+    10,
+    { min: 2, max: 1000 },
+    'connections to PostgreSQL per process',
+  ),
+  dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of the upload spool'),
+  apiKeys,
+  metricsKey: token('SVC_METRICS_KEY', 'the bearer key that `/metrics` asks for; open without it'),
+  jobKey: optional(
+    'SVC_JOB_KEY',
+    'secret from which the key for hub tokens of asynchronous imports is derived; the same on every api and worker',
+    true,
+  ),
+  hubEndpoint: httpUrl('HUB_ENDPOINT', 'https://huggingface.co', 'the dataset hub'),
+  hubToken: token('HUB_TOKEN', 'the hub token used where a request carries none'),
+  logLevel: oneOf(
+    'SVC_LOG_LEVEL',
+    'info',
+    ['error', 'warn', 'info', 'debug'],
+    'least important level that is written',
+  ),
+  corsOrigins: origins,
+  workerConcurrency: integer(
+    'SVC_WORKER_CONCURRENCY',
+    0,
+    { min: 0, max: 256 },
+    'import threads and parallel runs; 0 stands for the number of cores',
+  ),
+  maxUploadBytes: bytes('SVC_MAX_UPLOAD_BYTES', 2 * GIB, 'size of an upload, compressed'),
+  maxArchiveEntries: integer(
+    'SVC_MAX_ARCHIVE_ENTRIES',
+    100_000,
+    { min: 1, max: 10_000_000 },
+    'entries of one archive',
+  ),
+  maxUncompressedBytes: bytes('SVC_MAX_UNCOMPRESSED_BYTES', 20 * GIB, 'bytes that one archive may unpack to'),
+  maxExpansionRatio: integer(
+    'SVC_MAX_EXPANSION_RATIO',
+    500,
+    { min: 1, max: 1_000_000 },
+    'expansion of one entry past its first 1 MiB',
+  ),
+  maxLineBytes: bytes('SVC_MAX_LINE_BYTES', 64 * MIB, 'one line of a section'),
+  maxAssetBytes: bytes('SVC_MAX_ASSET_BYTES', 64 * MIB, 'one asset'),
+  maxJsonDepth: integer('SVC_MAX_JSON_DEPTH', 256, { min: 1, max: 1_000 }, 'nesting of JSON'),
+  maxJsonBodyBytes: bytes('SVC_MAX_JSON_BODY_BYTES', MIB, 'a JSON request body'),
+  maxFormFields: integer('SVC_MAX_FORM_FIELDS', 16, { min: 1, max: 1_000 }, 'fields of an upload form'),
+  maxFormFieldBytes: bytes('SVC_MAX_FORM_FIELD_BYTES', 64 * KIB, 'one field of an upload form'),
+  headersTimeoutMs: milliseconds('SVC_HEADERS_TIMEOUT_MS', 10_000, 'time for the headers of a request'),
+  idleBodyTimeoutMs: milliseconds(
+    'SVC_IDLE_BODY_TIMEOUT_MS',
+    30_000,
+    'time between two pieces of a request body',
+  ),
+  jsonRequestTimeoutMs: milliseconds(
+    'SVC_JSON_REQUEST_TIMEOUT_MS',
+    60_000,
+    'time for a whole JSON request body',
+  ),
+  maxConcurrentImports: integer(
+    'SVC_MAX_CONCURRENT_IMPORTS',
+    4,
+    { min: 1, max: 1_000 },
+    'imports at once in one API process',
+  ),
+  importWaitMs: milliseconds('SVC_IMPORT_WAIT_MS', 30_000, 'time that an import waits for its turn'),
+  rateLimitPerMinute: integer(
+    'SVC_RATE_LIMIT_PER_MINUTE',
+    0,
+    { min: 0, max: 1_000_000 },
+    'requests a minute for each key or address; 0 is no limit',
+  ),
+  maxPreviewBytes: bytes('SVC_MAX_PREVIEW_BYTES', 4 * MIB, 'the answer of a preview'),
+  drainTimeoutMs: milliseconds('SVC_DRAIN_TIMEOUT_MS', 30_000, 'time for running work to end after SIGTERM'),
+} as const satisfies Record<string, Variable<unknown>>;
