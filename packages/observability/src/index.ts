@@ -1,1 +1,36 @@
-export {};
+export { currentContext, type LogContext, runWithContext } from './context.ts';
+export {
+  createLogger,
+  type FieldsArgument,
+  type Logger,
+  type LoggerOptions,
+  type ServiceName,
+} from './create-logger.ts';
+export {
+  EVENTS,
+  type EventDescription,
+  type EventFields,
+  type EventName,
+  type JobKind,
+  type LogLevel,
+} from './events.ts';
+export { formatLogRecord, type LogInput, type LogRecord, toLogRecord } from './log-record.ts';
+export {
+  createMetrics,
+  type HubOutcome,
+  type ImportOutcomeLabel,
+  type ImportSource,
+  METRICS_CONTENT_TYPE,
+  type Metrics,
+  type MetricsOptions,
+  methodLabel,
+  type QueueState,
+  type RequestMeasurement,
+  type RunEndStatus,
+  type RunItemStatus,
+  reset_metrics_for_testing,
+  resetMetricsForTesting,
+  UNMATCHED_PATH,
+} from './metrics.ts';
+export { createRedactor, type Redactor } from './redact.ts';
+export { acceptRequestId, newRequestId } from './request-id.ts';
