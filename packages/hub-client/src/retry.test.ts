@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { type FailedTry, type HeaderReader, parseRateLimit, parseRetryAfter, planRetry } from './retry.ts';
+
+const headers =
+  (values: Record<string, string>): HeaderReader =>
+  (name) =>
+    values[name];
+
+const tried = (over: Partial<FailedTry>): FailedTry => ({
+  failures: 0,
+  status: 429,
+  header: headers({}),
+  nowMs: Date.UTC(2026, 0, 2, 3, 4, 5),
+  remainingMs: 600_000,
+  random: 1,
+  ...over,
+});
+
+describe('parseRateLimit', () => {
+  it.each([
+    [
+      { ratelimit: '"api";r=0;t=55', 'ratelimit-policy': '"fixed window";"api";q=500;w=300' },
+      { resource: 'api', remaining: 0, resetSeconds: 55, limit: 500, windowSeconds: 300 },
+    ],
+    [
+      { ratelimit: '"api";r=489;t=189' },
+      { resource: 'api', remaining: 489, resetSeconds: 189, limit: null, windowSeconds: null },
+    ],
+    [
+      {
+        ratelimit: ' "resolvers" ; r=2976 ; t=166 ',
+        'ratelimit-policy': '"fixed window";"resolvers";q=3000;w=300',
+      },
+      { resource: 'resolvers', remaining: 2976, resetSeconds: 166, limit: 3000, windowSeconds: 300 },
+    ],
+    [{ ratelimit: 'malformed' }, null],
+    [{ ratelimit: '"api";r=-1;t=5' }, null],
+    [{}, null],
+  ])('%j', (values, expected) => {
+    expect(parseRateLimit(headers(values as Record<string, string>))).toEqual(expected);
+  });
+});
+
+describe('parseRetryAfter', () => {
+  const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+  it.each([
+    ['120', 120],
+    ['0', 0],
+    ['Fri, 02 Jan 2026 03:05:05 GMT', 60],
+    ['Fri, 02 Jan 2026 03:00:00 GMT', 0],
+    ['not-a-date', null],
+    ['', null],
+    ['-5', null],
+    ['1.5', null],
+    [null, null],
+    [undefined, null],
+  ])('%j is %j', (value, seconds) => {
+    expect(parseRetryAfter(value, nowMs)).toBe(seconds);
+  });
+});
+
+describe('planRetry', () => {
+  it.each([
+    [
+      'a used-up window waits for its reset and a second',
+      { ratelimit: '"api";r=0;t=55' },
+      56_000,
+      'rate_limit',
+    ],
+    [
+      'a window with room is not the reason, Retry-After is',
+      { ratelimit: '"api";r=99794;t=241', 'retry-after': '42' },
+      43_000,
+      'retry_after',
+    ],
+    ['neither: the backoff', { ratelimit: '"api";r=99794;t=241' }, 1000, 'backoff'],
+    ['no header: the backoff', {}, 1000, 'backoff'],
+  ])('429, %s', (_name, values, delayMs, reason) => {
+    expect(planRetry(tried({ header: headers(values as Record<string, string>) }))).toEqual({
+      retry: true,
+      delayMs,
+      reason,
+    });
+  });
+
+  it.each([408, 500, 502, 503, 504, null])('%s is tried again', (status) => {
+    expect(planRetry(tried({ status }))).toMatchObject({ retry: true, delayMs: 1000 });
+  });
+
+  it('503 with Retry-After waits that long, 500 does not look at it', () => {
+    const header = headers({ 'retry-after': '7' });
+    expect(planRetry(tried({ status: 503, header }))).toMatchObject({ delayMs: 8000 });
+    expect(planRetry(tried({ status: 500, header }))).toMatchObject({ delayMs: 1000 });
+  });
+
+  it.each([400, 401, 403, 404, 416, 501])('%d is final', (status) => {
+    expect(planRetry(tried({ status }))).toEqual({ retry: false, reason: 'not_retryable', waitMs: null });
+  });
+
+  it('backs off 1, 2, 4, 8, 8 seconds at most, half of it at least, then stops', () => {
+    const delays = (random: number) =>
+      [0, 1, 2, 3, 4].map((failures) => planRetry(tried({ status: 500, failures, random })));
+    expect(delays(1).map((plan) => plan.retry && plan.delayMs)).toEqual([1000, 2000, 4000, 8000, 8000]);
+    expect(delays(0).map((plan) => plan.retry && plan.delayMs)).toEqual([500, 1000, 2000, 4000, 4000]);
+    expect(planRetry(tried({ status: 500, failures: 5 }))).toEqual({
+      retry: false,
+      reason: 'retries_used_up',
+      waitMs: null,
+    });
+  });
+
+  it('does not begin a wait that the budget does not hold, and says how long it would be', () => {
+    const header = headers({ 'retry-after': '42' });
+    expect(planRetry(tried({ header, remainingMs: 42_999 }))).toEqual({
+      retry: false,
+      reason: 'budget_used_up',
+      waitMs: 43_000,
+    });
+    expect(planRetry(tried({ header, remainingMs: 43_000 }))).toMatchObject({ retry: true });
+  });
+
+  it('keeps the wait that was asked for when the tries are used up', () => {
+    const header = headers({ 'retry-after': '42' });
+    expect(planRetry(tried({ header, failures: 5 }))).toEqual({
+      retry: false,
+      reason: 'retries_used_up',
+      waitMs: 43_000,
+    });
+  });
+});
