@@ -247,6 +247,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   // A series that appears with its first event hides that event from rate(): what is known beforehand starts at 0.
   const start = (): void => {
     buildInfo.set({ version: options.version }, 1);
+    requestSeconds.zero({});
+    cancelPollSeconds.zero({});
     for (const source of importSources) {
       for (const outcome of importOutcomes) {
         imports.inc({ source, outcome }, 0);

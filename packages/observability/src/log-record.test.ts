@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatLogRecord, type LogInput, toLogRecord } from './log-record.ts';
+import { createRedactor } from './redact.ts';
+
+const base: LogInput = {
+  time: new Date('2024-02-29T12:34:56.789Z'),
+  level: 'info',
+  service: 'svc-api',
+  event: 'http.request',
+  context: {},
+  fields: {},
+};
+
+function line(fields: unknown, more: Partial<LogInput> = {}): string {
+  return formatLogRecord(toLogRecord({ ...base, fields: fields as LogInput['fields'], ...more }));
+}
+
+function fieldsOf(fields: unknown, more: Partial<LogInput> = {}): Record<string, unknown> {
+  const { timestamp, level, service, event, ...rest } = JSON.parse(line(fields, more));
+  return rest;
+}
+
+describe('toLogRecord', () => {
+  it('writes its keys in the documented order', () => {
+    expect(
+      line(
+        { status_code: 200, route: '/x' },
+        { context: { job_id: 'j', run_id: 'n', request_id: 'r', secrets: ['zzz'] } },
+      ),
+    ).toBe(
+      '{"timestamp":"2024-02-29T12:34:56.789Z","level":"info","service":"svc-api","event":"http.request",' +
+        '"request_id":"r","run_id":"n","job_id":"j","status_code":200,"route":"/x"}',
+    );
+  });
+
+  it('leaves out ids that the context does not have', () => {
+    expect(Object.keys(toLogRecord({ ...base, context: { run_id: 'n', job_id: undefined } }))).toEqual([
+      'timestamp',
+      'level',
+      'service',
+      'event',
+      'run_id',
+    ]);
+  });
+
+  it('renames fields that would stand in for a standard key or move to the front', () => {
+    const record = toLogRecord({
+      ...base,
+      context: { request_id: 'r' },
+      fields: { timestamp: 1, event: 2, request_id: 3, run_id: 4, field_event: 5, '7': 6 },
+    });
+    expect(Object.entries(record)).toEqual([
+      ['timestamp', '2024-02-29T12:34:56.789Z'],
+      ['level', 'info'],
+      ['service', 'svc-api'],
+      ['event', 'http.request'],
+      ['request_id', 'r'],
+      ['field_7', 6],
+      ['field_timestamp', 1],
+      ['field_event', 2],
+      ['field_request_id', 3],
+      ['field_run_id', 4],
+      ['field_field_event', 5],
+    ]);
+  });
+
+  const cyclic: Record<string, unknown> = { a: 1 };
+  cyclic['self'] = cyclic;
+  const shared = { b: 1 };
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+
+  it.each<[string, unknown, unknown]>([
+    ['a bigint', 12345678901234567890n, '12345678901234567890'],
+    ['NaN', Number.NaN, 'NaN'],
+    ['infinity', Number.NEGATIVE_INFINITY, '-Infinity'],
+    ['null', null, null],
+    ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['a date that is none', new Date(Number.NaN), 'invalid date'],
+    ['a symbol', Symbol('s'), 'Symbol(s)'],
+    ['bytes', new Uint8Array(3), '[3 bytes]'],
+    ['a map', new Map([['a', 1]]), [['a', 1]]],
+    ['a set', new Set([1]), [1]],
+    ['a URL', new URL('https://u:p@h/x'), 'https://[redacted]@h/x'],
+    ['a cycle', cyclic, { a: 1, self: '[cycle]' }],
+    ['the same object twice', [shared, shared], [{ b: 1 }, { b: 1 }]],
+    ['undefined in a list', [undefined, 1], [null, 1]],
+    ['a revoked proxy', proxy, '[unreadable]'],
+    ['a null-prototype object', Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
+    [
+      'a secret by its name',
+      { apiKey: 'x', hub_token: 'y', total_tokens: 3 },
+      { apiKey: '[redacted]', hub_token: '[redacted]', total_tokens: 3 },
+    ],
+  ])('writes %s', (_name, value, expected) => {
+    expect(fieldsOf({ value })).toEqual({ value: expected });
+  });
+
+  it('leaves out what is undefined or a function', () => {
+    expect(fieldsOf({ a: undefined, b: () => 1, c: 0 })).toEqual({ c: 0 });
+  });
+
+  it('survives getters that throw and never calls toJSON', () => {
+    const trap = {
+      get bad(): never {
+        throw new Error('getter');
+      },
+      good: 1,
+      toJSON(): never {
+        throw new Error('toJSON');
+      },
+    };
+    expect(fieldsOf({ trap })).toEqual({ trap: { bad: '[unreadable]', good: 1 } });
+    expect(fieldsOf(trap)).toEqual({ bad: '[unreadable]', good: 1 });
+  });
+
+  it('keeps a key named __proto__ as data', () => {
+    expect(line(JSON.parse('{"a":{"__proto__":{"x":1}}}'))).toContain('"a":{"__proto__":{"x":1}}');
+    expect(line(JSON.parse('{"__proto__":{"x":1}}'))).toContain('"__proto__":{"x":1}');
+  });
+
+  it('writes errors with their code and causes, and the stack at level error only', () => {
+    const error = Object.assign(new TypeError('no', { cause: new RangeError('deep') }), {
+      code: 'E1',
+      query: 'SELECT',
+    });
+    expect(fieldsOf({ error })).toEqual({
+      error: { name: 'TypeError', code: 'E1', message: 'no', cause: { name: 'RangeError', message: 'deep' } },
+    });
+    const { error: written } = fieldsOf({ error }, { level: 'error' }) as { error: { stack: string } };
+    expect(written.stack).toContain('TypeError: no');
+  });
+
+  it('writes an error whose members throw', () => {
+    const error = new Error('x');
+    Object.defineProperty(error, 'message', {
+      get() {
+        throw new Error('y');
+      },
+    });
+    expect(fieldsOf({ error })).toEqual({ error: { name: 'Error', message: '[unreadable]' } });
+  });
+
+  it('cuts long strings, lists, objects and depth, each with a mark', () => {
+    const deep = JSON.parse(`${'['.repeat(50)}${']'.repeat(50)}`);
+    const wide = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`k${i}`, i]));
+    const fields = fieldsOf({ text: 'x'.repeat(10_000), list: Array(150).fill(1), deep, wide });
+    expect(fields['text']).toBe(`${'x'.repeat(8192)}… [1808 more characters]`);
+    expect(fields['list']).toHaveLength(101);
+    expect((fields['list'] as unknown[]).at(-1)).toBe('[50 more]');
+    expect(JSON.stringify(fields['deep'])).toBe('[[[[[[["[too deep]"]]]]]]]');
+    expect(Object.keys(fields['wide'] as object)).toHaveLength(101);
+  });
+
+  it('bounds the whole line', () => {
+    const many = Array.from({ length: 100 }, () => Array.from({ length: 100 }, () => ['y'.repeat(5000)]));
+    expect(line({ many }).length).toBeLessThan(512 * 1024);
+  });
+
+  it('takes secrets out of values, keys, ids and causes, also at a cut', () => {
+    const redact = createRedactor(['TOPSECRET']);
+    const text = line(
+      {
+        a: 'x TOPSECRET',
+        TOPSECRET: 1,
+        long: `${'x'.repeat(8188)}TOPSECRET`,
+        error: new Error('m', { cause: new Error('TOPSECRET and REQUESTSECRET') }),
+      },
+      { redact, level: 'error', context: { request_id: 'TOPSECRET', secrets: ['REQUESTSECRET'] } },
+    );
+    expect(text).not.toMatch(/TOPS|REQUESTS/);
+    expect(JSON.parse(text).request_id).toBe('[redacted]');
+  });
+
+  it('stays one line for every reader', () => {
+    const text = line({ a: '\n\r\u2028\u2029\u0085\u007f\u0000\ud800' });
+    expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
+    expect(JSON.parse(text).a).toBe('\n\r\u2028\u2029\u0085\u007f\u0000\ud800');
+  });
+
+  it('gives valid JSON with the standard keys first whatever the fields hold', () => {
+    const anything = fc.anything({
+      withBigInt: true,
+      withBoxedValues: true,
+      withDate: true,
+      withMap: true,
+      withSet: true,
+      withNullPrototype: true,
+      withTypedArray: true,
+      withSparseArray: true,
+      withUnicodeString: true,
+    } as fc.ObjectConstraints);
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), anything), (fields) => {
+        const keys = Object.keys(JSON.parse(line(fields)));
+        expect(keys.slice(0, 4)).toEqual(['timestamp', 'level', 'service', 'event']);
+      }),
+    );
+  });
+});
