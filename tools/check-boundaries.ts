@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Workspace folder → the workspace packages it may import. */
 const ARROWS: Record<string, readonly string[]> = {
-  'packages/config': [],
+  'packages/process': ['@svc/observability'],
   'packages/jsonl-v23': [],
   'packages/observability': [],
   'packages/pkg-format': ['@svc/jsonl-v23'],
@@ -21,7 +21,7 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/flows',
     '@svc/jsonl-v23',
     '@svc/pkg-format',
-    '@svc/config',
+    '@svc/process',
     '@svc/hub-client',
     '@svc/observability',
     '@svc/store',
@@ -30,7 +30,7 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/flows',
     '@svc/jsonl-v23',
     '@svc/pkg-format',
-    '@svc/config',
+    '@svc/process',
     '@svc/hub-client',
     '@svc/observability',
     '@svc/store',
@@ -39,12 +39,12 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/flows',
     '@svc/jsonl-v23',
     '@svc/pkg-format',
-    '@svc/config',
+    '@svc/process',
     '@svc/hub-client',
     '@svc/observability',
     '@svc/store',
   ],
-  'apps/standalone': ['@svc/config', '@svc/api', '@svc/worker', '@svc/observability', '@svc/store'],
+  'apps/standalone': ['@svc/process', '@svc/api', '@svc/worker', '@svc/observability', '@svc/store'],
 };
 
 /** Outside library → the only places (path prefixes) that may import it. */

@@ -1,3 +1,5 @@
+export { collectSections, type SectionCollector } from './collect-sections.ts';
+export { mapOrdered } from './map-ordered.ts';
 export type {
   DatasetSource,
   DatasetSummary,
@@ -10,3 +12,5 @@ export type {
   SectionSummary,
   SectionTarget,
 } from './ports.ts';
+export { provenanceOf } from './provenance.ts';
+export { type UploadOptions, type UploadPorts, uploadPackage } from './upload-package.ts';

@@ -1,0 +1,178 @@
+import type { Logger, Metrics } from '@svc/observability';
+import type { Config } from '@svc/process';
+import cors from 'cors';
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import { type Caller, createAuthenticator, denied } from './http/authenticate.ts';
+import { watchIdleBody } from './http/idle-body.ts';
+import { limitRate } from './http/limit-rate.ts';
+import { isFault, toProblem } from './http/problem.ts';
+import { readJsonBody } from './http/read-json-body.ts';
+import { RequestError } from './http/request-error.ts';
+import type { Route } from './http/route.ts';
+import { sendAnswer } from './http/send-answer.ts';
+import { ClientGone, requestState, trackRequest } from './http/track-request.ts';
+import { compileRoute } from './http/validate.ts';
+
+export interface AppOptions {
+  readonly routes: readonly Route[];
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** aborts when running requests must end, drained or not */
+  readonly stopSignal: AbortSignal;
+}
+
+/** Paths that answer without a key, so that a probe needs none. */
+const OPEN_PATHS: readonly string[] = ['/healthz', '/readyz'];
+
+/**
+ * Builds the Express app: its layers in order, then the routes. It does not listen and reads no environment.
+ */
+export function createApp({ routes, config, logger, metrics, stopSignal }: AppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  const callers = new WeakMap<Request, Caller>();
+  const authenticate = createAuthenticator(config.apiKeys, config.metricsKey);
+
+  app.use(trackRequest(logger, metrics, stopSignal));
+  app.use((request, _response, next) => {
+    if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw new RequestError('invalid_request', 'an HTTP/1.1 request names its host');
+    }
+    next();
+  });
+  app.use(helmet({ contentSecurityPolicy: { directives: { 'style-src': ["'self'", "'unsafe-inline'"] } } }));
+  if (config.corsOrigins.length > 0) {
+    app.use(
+      cors({
+        origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
+        exposedHeaders: ['X-Request-ID', 'Location', 'Retry-After', 'ETag', 'Content-Disposition'],
+        maxAge: 600,
+      }),
+    );
+  }
+  if (config.rateLimitPerMinute > 0) app.use(limitRate(config.rateLimitPerMinute));
+  app.use((request, _response, next) => {
+    const caller = authenticate(request.get('authorization'));
+    callers.set(request, caller);
+    // Whoever has no key learns nothing about what exists: the check stands before the routes.
+    const access = OPEN_PATHS.includes(request.path)
+      ? 'public'
+      : request.path === '/metrics'
+        ? 'metrics'
+        : 'viewer';
+    if (!caller.may(access)) throw denied(caller, access);
+    next();
+  });
+
+  for (const route of routes) mount(app, route, config, callers);
+  for (const [path, methods] of methodsByPath(routes)) {
+    app.all(path, (request) => {
+      requestState(request).setRoute(path);
+      throw new RequestError('method_not_allowed', `${request.method} is not allowed on ${path}`, {
+        headers: { Allow: methods.join(', ') },
+      });
+    });
+  }
+  app.use((request) => {
+    throw new RequestError('not_found', `there is nothing at ${request.path.slice(0, 200)}`);
+  });
+  app.use(answerError(logger));
+  return app;
+}
+
+/** `/datasets/{id}` as Express and the metrics write it: `/datasets/:id`. */
+const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { path, method } of routes) {
+    const methods = found.get(expressPath(path)) ?? ['OPTIONS'];
+    methods.push(...(method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    found.set(expressPath(path), methods.sort());
+  }
+  return found;
+}
+
+function mount(app: Express, route: Route, config: Config, callers: WeakMap<Request, Caller>): void {
+  const path = expressPath(route.path);
+  const validator = compileRoute(route);
+  app[route.method](path, async (request: Request, response: Response) => {
+    const state = requestState(request);
+    state.setRoute(path);
+    const caller = callers.get(request);
+    if (caller === undefined || !caller.may(route.access)) {
+      throw denied(caller ?? { may: () => false }, route.access);
+    }
+    if (!request.accepts([route.produces, 'application/json'])) {
+      throw new RequestError('not_acceptable', `the answer is ${route.produces}`);
+    }
+    const query = validator.query(request.query);
+    const idle = new AbortController();
+    const signal = AbortSignal.any([state.signal, idle.signal]);
+    const stopWatching = watchIdleBody(request, config.idleBodyTimeoutMs, (error) => idle.abort(error));
+    try {
+      const body =
+        route.body?.contentType === 'application/json'
+          ? validator.body(await readJsonBody(request, config, signal))
+          : null;
+      const answer = await route.handle({
+        params: request.params as Record<string, string>,
+        query,
+        body,
+        header: (name) => request.get(name),
+        signal,
+        raw: request,
+      });
+      await sendAnswer(request, response, answer, signal);
+    } finally {
+      stopWatching();
+    }
+  });
+}
+
+/** How long a client may go on sending a body that has been refused already. */
+const REFUSED_BODY_MS = 5000;
+
+function answerError(logger: Logger): ErrorRequestHandler {
+  return (thrown: unknown, request: Request, response: Response, _next): void => {
+    const state = requestState(request);
+    const error = fromExpress(thrown);
+    if (error instanceof ClientGone || response.destroyed) return void response.destroy();
+    const instance = request.path;
+    const problem = toProblem(error, { instance, requestId: state.id });
+    state.setCode(problem.body.code);
+    if (isFault(error)) logger.log('error.internal', { error, method: request.method });
+    if (response.headersSent) {
+      // A stream that failed half-way must not look complete.
+      response.destroy();
+      return;
+    }
+    for (const name of ['Content-Disposition', 'Content-Length', 'ETag', 'Location'])
+      response.removeHeader(name);
+    response.setHeader('Content-Type', 'application/json');
+    for (const [name, value] of Object.entries(problem.headers)) response.setHeader(name, value);
+    response.statusCode = problem.status;
+    if (!request.complete) {
+      response.setHeader('Connection', 'close');
+      const timer = setTimeout(() => request.socket.destroy(), REFUSED_BODY_MS);
+      timer.unref();
+      request.once('close', () => clearTimeout(timer));
+      request.resume();
+    }
+    const body = Buffer.from(JSON.stringify(problem.body));
+    response.setHeader('Content-Length', body.byteLength);
+    response.end(request.method === 'HEAD' ? undefined : body);
+  };
+}
+
+/** Express itself refuses paths that are not percent-encoded text. */
+function fromExpress(error: unknown): unknown {
+  if (error instanceof URIError || (error as { status?: number } | null)?.status === 400) {
+    return error instanceof RequestError
+      ? error
+      : new RequestError('invalid_request', 'the path is not percent-encoded text', { cause: error });
+  }
+  return error;
+}

@@ -1,0 +1,55 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { ApiKey, Secret } from '@svc/process';
+import { RequestError } from './request-error.ts';
+import type { Access } from './route.ts';
+
+const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
+
+/** What the key of a request allows. */
+export interface Caller {
+  may(access: Access): boolean;
+}
+
+/**
+ * Finds out who calls, from the `Authorization: Bearer` header (RFC 6750). Without configured keys everyone may
+ * do everything. Keys are compared by their digests, in constant time, and all of them every time.
+ *
+ * @throws RequestError `unauthenticated` where keys are configured and the header holds none of them
+ */
+export function createAuthenticator(
+  apiKeys: readonly ApiKey[],
+  metricsKey: Secret | undefined,
+): (authorization: string | undefined) => Caller {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const known = apiKeys.map(({ role, key }) => ({ rank: RANK[role], digest: digest(key.reveal()) }));
+  const metrics = metricsKey === undefined ? undefined : digest(metricsKey.reveal());
+  const open = known.length === 0;
+
+  return (authorization) => {
+    const token = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1];
+    const given = digest(token ?? '');
+    let rank = open ? RANK.admin : 0;
+    for (const key of known) if (timingSafeEqual(key.digest, given)) rank = key.rank;
+    const isMetricsKey = metrics !== undefined && token !== undefined && timingSafeEqual(metrics, given);
+    return {
+      may: (access) => {
+        if (access === 'public') return true;
+        // Without a key of its own, /metrics is as open as the rest of the service.
+        if (access === 'metrics')
+          return metrics === undefined ? rank > 0 : isMetricsKey || (!open && rank > 0);
+        if (rank === 0) return false;
+        return rank >= RANK[access];
+      },
+    };
+  };
+}
+
+/** The error for a caller whose key does not reach: 401 without a valid key, else 403. */
+export function denied(caller: Caller, access: Access): RequestError {
+  if (access !== 'metrics' && caller.may('viewer')) {
+    return new RequestError('forbidden', `this needs a key of the role ${access}`);
+  }
+  return new RequestError('unauthenticated', 'this needs a valid key in an Authorization: Bearer header', {
+    headers: { 'WWW-Authenticate': 'Bearer realm="svc"' },
+  });
+}

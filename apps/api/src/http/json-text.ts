@@ -1,0 +1,33 @@
+/** JSON that is text already, such as a stored item: it goes into an answer as it is, with every digit. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type JsonBody =
+  | JsonText
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | Date
+  | readonly JsonBody[]
+  | { readonly [key: string]: JsonBody };
+
+/** The JSON text of a body: members that are undefined are left out, dates become ISO 8601 in UTC. */
+export function toJsonText(body: JsonBody): string {
+  if (body instanceof JsonText) return body.text;
+  if (body instanceof Date) return JSON.stringify(body.toISOString());
+  if (Array.isArray(body)) return `[${body.map(toJsonText).join(',')}]`;
+  if (typeof body === 'object' && body !== null) {
+    const members = Object.entries(body)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => `${JSON.stringify(key)}:${toJsonText(value as JsonBody)}`);
+    return `{${members.join(',')}}`;
+  }
+  return JSON.stringify(body ?? null);
+}

@@ -1,0 +1,210 @@
+import { HubError, type HubErrorCode } from '@svc/hub-client';
+import { JsonlError, type JsonlErrorCode, type Place } from '@svc/jsonl-v23';
+import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
+import { StoreError, type StoreErrorCode } from '@svc/store';
+import { type FieldError, RequestError, type RequestErrorCode } from './request-error.ts';
+
+/** Every code of every package that a request can meet. */
+type AnyErrorCode =
+  | RequestErrorCode
+  | JsonlErrorCode
+  | PackageErrorCode
+  | HubErrorCode
+  | StoreErrorCode
+  | 'internal';
+
+interface Row {
+  readonly status: number;
+  readonly title: string;
+  /** the code of the answer, where several causes share one */
+  readonly code?: string;
+}
+
+const LINE: Row = { status: 400, title: 'A row cannot be used', code: 'invalid_row' };
+
+/**
+ * The one table from codes to HTTP. A code that is missing here does not compile.
+ * Titles are fixed sentences; what went wrong this time stands in `detail`.
+ */
+const ROWS: Readonly<Record<AnyErrorCode, Row>> = {
+  invalid_json: { status: 400, title: 'The body is not valid JSON' },
+  invalid_request: { status: 400, title: 'The request is not valid' },
+  invalid_split: { status: 400, title: 'The split cannot be used' },
+  invalid_cursor: { status: 400, title: 'The cursor is not one of ours' },
+  column_not_found: { status: 400, title: 'A mapped column is missing' },
+  assets_not_object: { status: 400, title: 'The assets are no object' },
+  invalid_row: LINE,
+  invalid_mapping: { status: 400, title: 'The mapping cannot be used', code: 'invalid_request' },
+  invalid_utf8: LINE,
+  duplicate_key: LINE,
+  nesting_too_deep: LINE,
+  number_too_long: LINE,
+  line_too_long: LINE,
+  not_an_object: LINE,
+  invalid_item: LINE,
+  invalid_asset: LINE,
+  package_no_sections: { status: 400, title: 'The package has no sections' },
+  package_invalid_json: { status: 400, title: 'A file of the package is not valid JSON' },
+  package_invalid_line: { status: 400, title: 'A line of the package is not an item' },
+  package_not_a_zip: { status: 400, title: 'The file is not a zip archive' },
+  package_unsafe_entry: { status: 400, title: 'The package has an entry with an unsafe name' },
+  package_corrupt: { status: 400, title: 'The package is damaged' },
+  package_hash_mismatch: { status: 400, title: 'The package does not hold what its manifest states' },
+  package_missing_file: { status: 400, title: 'A file that an item names is not in the package' },
+  package_unsupported: { status: 400, title: 'The package uses a feature that is not supported' },
+  package_limit: { status: 400, title: 'The package is beyond a limit' },
+  hub_unsupported_dataset: { status: 400, title: 'The hub dataset cannot be read' },
+  unauthenticated: { status: 401, title: 'A key is needed' },
+  forbidden: { status: 403, title: 'The key does not allow this' },
+  hub_gated: { status: 403, title: 'The hub gives this dataset only to approved users' },
+  not_found: { status: 404, title: 'There is nothing here' },
+  dataset_not_found: { status: 404, title: 'There is no such dataset' },
+  run_not_found: { status: 404, title: 'There is no such run' },
+  job_not_found: { status: 404, title: 'There is no such job' },
+  hub_dataset_not_found: { status: 404, title: 'The hub has no such dataset' },
+  hub_revision_not_found: { status: 404, title: 'The hub dataset has no such revision' },
+  hub_split_not_found: { status: 404, title: 'The hub dataset has no such split' },
+  hub_subset_not_found: { status: 404, title: 'The hub dataset has no such subset' },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
+  not_acceptable: { status: 406, title: 'The answer has another media type' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
+  idempotency_key_reused: { status: 409, title: 'The idempotency key belongs to another request' },
+  run_finished: { status: 409, title: 'The run has ended' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  upload_too_large: { status: 413, title: 'The upload is too large' },
+  unsupported_media_type: { status: 415, title: 'The media type is not supported' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'Something went wrong on our side' },
+  hub_unavailable: { status: 502, title: 'The hub cannot be reached' },
+  hub_bad_response: { status: 502, title: 'The hub answered something unusable' },
+  unavailable: { status: 503, title: 'The service cannot do this at the moment' },
+  hub_rate_limited: { status: 503, title: 'The hub asks to wait' },
+  hub_timeout: { status: 504, title: 'The hub took too long' },
+};
+
+/** Where each code is explained. */
+const DOCUMENTATION = 'https://github.com/svc-data/svc/blob/main/docs/errors.md';
+
+/** At most this many errors stand in one body. */
+const MAX_ERRORS = 100;
+
+/** An error as an answer: the members of RFC 9457 and ours. */
+export interface Problem {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ProblemBody;
+}
+
+export interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly code: string;
+  readonly request_id: string;
+  readonly errors?: FieldError[];
+  readonly errors_total?: number;
+  readonly [key: string]: FieldError[] | string | number | undefined;
+}
+
+/**
+ * Turns any error into an answer. Errors of ours say what was wrong; any other is a fault of ours, and its
+ * answer says nothing of it.
+ *
+ * @param error what was thrown
+ * @param at the request's path and id
+ */
+export function toProblem(
+  error: unknown,
+  at: { readonly instance: string; readonly requestId: string },
+): Problem {
+  const known = describe(error);
+  const row = ROWS[known.code];
+  const code = row.code ?? known.code;
+  const errors = known.errors.slice(0, MAX_ERRORS);
+  return {
+    status: row.status,
+    headers: known.headers,
+    body: {
+      type: `${DOCUMENTATION}#${code}`,
+      title: row.title,
+      status: row.status,
+      detail: known.detail,
+      instance: at.instance,
+      code,
+      request_id: at.requestId,
+      ...(errors.length === 0 ? {} : { errors, errors_total: known.errorsTotal ?? known.errors.length }),
+    },
+  };
+}
+
+/** Whether this error is a fault of ours, to be logged with its cause. */
+export function isFault(error: unknown): boolean {
+  return describe(error).code === 'internal';
+}
+
+interface Described {
+  readonly code: AnyErrorCode;
+  readonly detail: string;
+  readonly errors: readonly FieldError[];
+  readonly errorsTotal?: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function describe(error: unknown): Described {
+  if (error instanceof RequestError) {
+    return { code: error.code, detail: error.message, errors: error.errors, headers: error.headers };
+  }
+  if (error instanceof JsonlError || error instanceof PackageError) {
+    return {
+      code: error.code,
+      detail: error.message,
+      errors: placed(error.message, error.place),
+      headers: {},
+    };
+  }
+  if (error instanceof HubError) {
+    return {
+      code: error.code,
+      detail: error.message,
+      errors: placed(error.message, error.place),
+      headers: retryAfter(error.details?.retryAfterMs, error.code === 'hub_rate_limited'),
+    };
+  }
+  if (error instanceof StoreError) {
+    return {
+      code: error.code,
+      detail: error.code === 'unavailable' ? 'the database cannot be reached at the moment' : error.message,
+      errors: [],
+      headers: retryAfter(undefined, error.code === 'unavailable'),
+    };
+  }
+  return {
+    code: 'internal',
+    detail: 'The request could not be completed. The request id tells the operator where to look.',
+    errors: [],
+    headers: {},
+  };
+}
+
+function placed(message: string, place: Place | undefined): readonly FieldError[] {
+  if (place === undefined) return [];
+  const { file, line, column, path, row } = place;
+  if ([file, line, column, path, row].every((part) => part === undefined)) return [];
+  return [
+    {
+      message,
+      ...(path === undefined ? {} : { path }),
+      ...(file === undefined ? {} : { file }),
+      ...(line === undefined ? {} : { line }),
+      ...(column === undefined ? {} : { column }),
+      ...(row === undefined ? {} : { row }),
+    },
+  ];
+}
+
+function retryAfter(ms: number | undefined, always: boolean): Readonly<Record<string, string>> {
+  if (ms === undefined && !always) return {};
+  return { 'Retry-After': String(Math.max(1, Math.ceil((ms ?? 1000) / 1000))) };
+}

@@ -1,0 +1,50 @@
+/** Codes of the errors that the HTTP layer itself finds; each has its row in `problem.ts`. */
+export type RequestErrorCode =
+  | 'invalid_json'
+  | 'invalid_request'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'request_timeout'
+  | 'body_too_large'
+  | 'upload_too_large'
+  | 'unsupported_media_type'
+  | 'rate_limited'
+  | 'unavailable';
+
+/** One of several things that are wrong with a request. */
+export interface FieldError {
+  readonly message: string;
+  /** JSON Pointer into the body, or the name of the query parameter or form field */
+  readonly path?: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly row?: number;
+}
+
+/** A request that cannot be served as it was sent. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
+  readonly code: RequestErrorCode;
+  readonly errors: readonly FieldError[];
+  /** headers that go with the answer, such as `Allow` or `Retry-After` */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: RequestErrorCode,
+    message: string,
+    details: {
+      readonly errors?: readonly FieldError[];
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, 'cause' in details ? { cause: details.cause } : undefined);
+    this.code = code;
+    this.errors = details.errors ?? [];
+    this.headers = details.headers ?? {};
+  }
+}

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import type { Request, Response } from 'express';
+import type { Answer } from './answer.ts';
+import { toJsonText } from './json-text.ts';
+
+/**
+ * Writes an answer. Bodies are sent as bytes, so that a header that holds bytes beyond ASCII is not
+ * encoded a second time. A stream is pulled only as fast as the client reads; `signal` ends it.
+ */
+export async function sendAnswer(
+  request: Request,
+  response: Response,
+  answer: Answer,
+  signal: AbortSignal,
+): Promise<void> {
+  response.statusCode = answer.status;
+  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
+  if (answer.kind === 'empty') {
+    response.end();
+    return;
+  }
+  if (answer.kind === 'stream') {
+    await sendStream(request, response, answer.body, signal);
+    return;
+  }
+  if (answer.kind === 'json' && !response.hasHeader('Content-Type')) {
+    response.setHeader('Content-Type', 'application/json');
+  }
+  const body = Buffer.from(answer.kind === 'json' ? toJsonText(answer.body) : answer.body);
+  response.setHeader('Content-Length', body.byteLength);
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+async function sendStream(
+  request: Request,
+  response: Response,
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  for await (const chunk of body) {
+    signal.throwIfAborted();
+    if (!response.write(chunk)) await once(response, 'drain', { signal });
+  }
+  response.end();
+}

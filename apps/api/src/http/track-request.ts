@@ -1,0 +1,84 @@
+import type { Logger, Metrics } from '@svc/observability';
+import { acceptRequestId, runWithContext } from '@svc/observability';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+
+/** What the layers of one request share. */
+export interface RequestState {
+  readonly id: string;
+  /** aborts when the client goes away before its answer is complete, or the service is forced to stop */
+  readonly signal: AbortSignal;
+  /** the route template, once it is known */
+  setRoute(template: string): void;
+  /** the code of the error that was answered */
+  setCode(code: string): void;
+}
+
+const states = new WeakMap<Request, RequestState>();
+
+/** The state of a request that has passed {@link trackRequest}. */
+export function requestState(request: Request): RequestState {
+  const state = states.get(request);
+  if (state === undefined) throw new Error('the request has not been tracked');
+  return state;
+}
+
+/** The request was given up by the client. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
+
+/**
+ * The first layer: gives every request its id and context, every response `X-Request-ID`, and when the response
+ * is over writes its log line and counts it; a client that went away counts as 499.
+ */
+export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: AbortSignal): RequestHandler {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const id = acceptRequestId(request.get('x-request-id'));
+    response.setHeader('X-Request-ID', id);
+    const startedAt = performance.now();
+    const measurement = metrics.startRequest({ method: request.method });
+    const client = new AbortController();
+    let route = '__unmatched__';
+    let code: string | undefined;
+    let bytesIn = 0;
+    request.on('newListener', countBody);
+    function countBody(event: string): void {
+      if (event !== 'data') return;
+      request.off('newListener', countBody);
+      request.on('data', (chunk: Buffer) => {
+        bytesIn += chunk.byteLength;
+      });
+    }
+    const { socket } = response;
+    const writtenBefore = socket?.bytesWritten ?? 0;
+    response.once('close', () => {
+      const statusCode = response.writableFinished ? response.statusCode : 499;
+      if (!response.writableFinished) client.abort(new ClientGone('the client went away'));
+      const durationMs = performance.now() - startedAt;
+      measurement.finish({ statusCode, durationMs });
+      runWithContext({ request_id: id }, () => {
+        logger.log('http.request', {
+          method: request.method,
+          route,
+          status_code: statusCode,
+          duration_ms: Math.round(durationMs * 1000) / 1000,
+          bytes_in: bytesIn,
+          bytes_out: (socket?.bytesWritten ?? 0) - writtenBefore,
+          ...(code === undefined ? {} : { code }),
+        });
+      });
+    });
+    states.set(request, {
+      id,
+      signal: AbortSignal.any([client.signal, stopSignal]),
+      setRoute: (template) => {
+        route = template;
+        measurement.setRoute(template);
+      },
+      setCode: (value) => {
+        code = value;
+      },
+    });
+    runWithContext({ request_id: id }, next);
+  };
+}

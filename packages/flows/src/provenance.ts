@@ -1,0 +1,19 @@
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23';
+
+const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.getPrototypeOf(value) === Object.prototype;
+
+/**
+ * Where an uploaded dataset came from: `{source: "pkg_zip", package: {manifest, meta}}`, the blobs as they were.
+ * An export of an uploaded dataset carries that object in its `meta.json`; uploading it again takes the object up
+ * as it is, so that a dataset that goes round keeps one provenance instead of wrapping it once more each time,
+ * and its exports stay byte-identical (docs/decisions/provenance-of-re-uploads.md).
+ */
+export function provenanceOf(manifest: JsonObject | null, meta: JsonObject | null): JsonObject {
+  const kept = meta?.['schema'];
+  if (manifest?.['format'] === 'svc-pkg' && isObject(kept) && kept['source'] === 'pkg_zip') return kept;
+  return { source: 'pkg_zip', package: { manifest, meta } };
+}
