@@ -73,6 +73,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'prom-client': ['packages/observability/src/metrics.ts'],
   ajv: ['packages/jsonl-v23/src/', 'packages/flows/src/run/', 'apps/'],
   '@noble/hashes': ['packages/jsonl-v23/src/'],
+  re2js: ['packages/flows/src/run/checkers/'],
 };
 
 const IMPORT =
