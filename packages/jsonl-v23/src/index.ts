@@ -1,1 +1,37 @@
-export {};
+export {
+  assetEntries,
+  type FileReference,
+  fileReferences,
+  isEmbeddedChecker,
+  type PlacedAsset,
+} from './asset.ts';
+export { decodeBase64, encodeBase64, isBase64 } from './base64.ts';
+export { canonicalJson } from './canonical-json.ts';
+export { canonicalNumber } from './canonical-number.ts';
+export { toChoices } from './choices.ts';
+export { type DataUri, isDataUri, parseDataUri } from './data-uri.ts';
+export { DEFAULT_ITEM_TYPE, type EncodedItem, encodeItem } from './encode-item.ts';
+export { JsonlError, type JsonlErrorCode } from './errors.ts';
+export { hashView } from './hash-view.ts';
+export { type Item, parseItem } from './item.ts';
+export { ITEM_SCHEMA, type JsonSchema } from './item-schema.ts';
+export { type ItemParts, joinItem } from './join-item.ts';
+export {
+  ExactNumber,
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseNumber,
+  setMember,
+} from './json-value.ts';
+export { compileMapping, type MappableFeature, type Mapping, type RowMapper } from './map-row.ts';
+export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './mime-type.ts';
+export { DEFAULT_MAX_DEPTH, parseJson } from './parse-json.ts';
+export { formatPlace, jsonPointer, type Place } from './place.ts';
+export { type PlacedItem, parseLines, readItems } from './read-items.ts';
+export { rehydrateItem } from './rehydrate-item.ts';
+export { sniffMimeType } from './sniff-mime-type.ts';
+export { DEFAULT_BATCH_BYTES, DEFAULT_MAX_LINE_BYTES, type LineBatch, splitLines } from './split-lines.ts';
+export { createSectionHasher, HASH_SPEC, itemHash, type SectionHasher, versionHash } from './version-hash.ts';
+export { writeItems } from './write-items.ts';

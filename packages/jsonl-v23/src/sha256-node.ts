@@ -1,0 +1,27 @@
+import { createHash, hash } from 'node:crypto';
+
+/** SHA-256 (FIPS 180-4) in parts. Strings are hashed as UTF-8. */
+export interface Sha256 {
+  update(data: string | Uint8Array): void;
+  /** The 32 bytes; the value must not be used afterwards. */
+  digest(): Uint8Array;
+}
+
+/** SHA-256 of the bytes, or of a string's UTF-8 bytes. */
+export function sha256(data: string | Uint8Array): Uint8Array {
+  const digest = hash('sha256', data, 'buffer');
+  return new Uint8Array(digest.buffer, digest.byteOffset, digest.byteLength);
+}
+
+/** Starts a SHA-256 that is fed in parts. */
+export function createSha256(): Sha256 {
+  const state = createHash('sha256');
+  return {
+    update(data) {
+      state.update(data);
+    },
+    digest() {
+      return new Uint8Array(state.digest());
+    },
+  };
+}
