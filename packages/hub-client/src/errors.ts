@@ -1,4 +1,4 @@
-import { formatPlace, type Place } from '@svc/jsonl-v23';
+import type { Place } from '@svc/jsonl-v23';
 
 /** Every way in which reading a hub dataset fails; docs/errors.md explains each. */
 export type HubErrorCode =
@@ -34,7 +34,7 @@ export interface HubErrorOptions {
 
 /**
  * The one error of this package. `code` is stable, `place` is where in a file of the dataset it happened,
- * `details` what a caller may act on. The message is one sentence for people and never holds a token.
+ * `details` what a caller may act on. The message is one sentence for people; it holds no place and never a token.
  */
 export class HubError extends Error {
   readonly code: HubErrorCode;
@@ -42,11 +42,7 @@ export class HubError extends Error {
   readonly details: HubErrorDetails;
 
   constructor(code: HubErrorCode, message: string, options: HubErrorOptions = {}) {
-    const where = options.place === undefined ? '' : formatPlace(options.place);
-    super(
-      where === '' ? message : `${where}: ${message}`,
-      options.cause === undefined ? undefined : { cause: options.cause },
-    );
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'HubError';
     this.code = code;
     this.place = options.place;

@@ -1,4 +1,14 @@
+export {
+  chooseSubset,
+  type DatasetLayout,
+  type RepositoryFile,
+  resolveDataFiles,
+  type Subset,
+  type SubsetSplit,
+} from './data-files.ts';
+export { compressionOf, type DataFormat, type FileCompression } from './data-format.ts';
 export { HubError, type HubErrorCode, type HubErrorDetails, type HubErrorOptions } from './errors.ts';
+export type { YamlMap, YamlValue } from './parse-yaml.ts';
 export {
   defaultSplit,
   emptySelection,
