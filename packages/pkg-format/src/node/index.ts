@@ -1,1 +1,2 @@
-export {};
+export { type FileSource, openFileSource } from './file-source.ts';
+export { openPackageFile, openPackageSource } from './open-package-file.ts';

@@ -1,0 +1,32 @@
+import { open } from 'node:fs/promises';
+import type { ByteSource } from '../byte-source.ts';
+
+/** An archive in a file, read by position: nobody else's reading moves it. */
+export interface FileSource extends ByteSource {
+  close(): Promise<void>;
+}
+
+/** Opens a file for random access. Throws the file system's own error. */
+export async function openFileSource(path: string): Promise<FileSource> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    return {
+      byteLength: size,
+      async read(start, end) {
+        const bytes = Buffer.allocUnsafe(end - start);
+        let filled = 0;
+        while (filled < bytes.byteLength) {
+          const { bytesRead } = await file.read(bytes, filled, bytes.byteLength - filled, start + filled);
+          if (bytesRead === 0) break;
+          filled += bytesRead;
+        }
+        return bytes.subarray(0, filled);
+      },
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import type { ByteSource } from '../byte-source.ts';
+import type { PackageLimits } from '../limits.ts';
+import { type Archive, type ArchiveBackend, openArchive } from '../open-archive.ts';
+import type { OpenOptions } from '../open-package.ts';
+import { type PackageReader, readPackage } from '../package-reader.ts';
+import { nodeChecksums } from './checksums.ts';
+import { openFileSource } from './file-source.ts';
+import { inflateStream, openZipFile } from './inflate-stream.ts';
+
+/**
+ * Opens a package in a file. Memory does not grow with the archive: its directory is held, everything else is streamed.
+ *
+ * @throws PackageError as `openPackage`, and the file system's own errors
+ * @example
+ * await using pkg = await openPackageFile('dataset.pkg.zip');
+ */
+export async function openPackageFile(path: string, options: OpenOptions = {}): Promise<PackageReader> {
+  return readPackage(await openArchiveFile(path, options.limits));
+}
+
+/** Opens a package behind any source of byte ranges; the source stays the caller's to close. */
+export async function openPackageSource(
+  source: ByteSource,
+  options: OpenOptions = {},
+): Promise<PackageReader> {
+  return readPackage(
+    await openArchive(
+      streamingBackend(source, () => Promise.resolve()),
+      options.limits,
+    ),
+  );
+}
+
+/** Opens any ZIP archive in a file, package or not. */
+export async function openArchiveFile(path: string, limits?: Partial<PackageLimits>): Promise<Archive> {
+  const source = await openFileSource(path);
+  return openArchive(
+    streamingBackend(source, () => source.close()),
+    limits,
+  );
+}
+
+function streamingBackend(source: ByteSource, close: () => Promise<void>): ArchiveBackend {
+  let zipFile: ReturnType<typeof openZipFile> | undefined;
+  return {
+    source,
+    async *inflate(entry, _ceiling, signal) {
+      zipFile ??= openZipFile(source);
+      yield* inflateStream(await zipFile, entry, signal);
+    },
+    checksums: nodeChecksums,
+    async close() {
+      (await zipFile?.catch(() => undefined))?.close();
+      await close();
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import type { JsonObject, Place } from '@svc/jsonl-v23';
+import type { ByteSource } from './byte-source.ts';
+import { type ByteBudget, checkEntry, type EntryCeiling, entryCeiling } from './check-entry.ts';
+import type { Checksums } from './checksums.ts';
+import { PackageError, quote } from './errors.ts';
+import { type ArchiveFiles, archiveFiles } from './layout.ts';
+import { type PackageLimits, resolveLimits } from './limits.ts';
+import { parseJsonFile } from './parse-json-file.ts';
+import { readDirectory, type ZipEntry } from './read-directory.ts';
+
+/** What differs between an archive in memory and one in a file. */
+export interface ArchiveBackend {
+  readonly source: ByteSource;
+  /** An entry's uncompressed bytes, unchecked but for the deflate data itself (`package_corrupt`). */
+  inflate(entry: ZipEntry, ceiling: EntryCeiling, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  readonly checksums: Checksums;
+  close(): Promise<void>;
+}
+
+export interface ReadOptions {
+  /** An error where the file has more. */
+  maxBytes?: number;
+  /** The bytes are only looked at, not handed out: they count against no total. */
+  uncounted?: boolean;
+  signal?: AbortSignal;
+}
+
+/** A checked archive: every file by its path, bytes on demand. */
+export interface Archive {
+  readonly files: ArchiveFiles;
+  readonly limits: PackageLimits;
+  readonly checksums: Checksums;
+  /** Streams a file; size, CRC-32 and limits are checked as it passes. */
+  read(path: string, options?: ReadOptions): AsyncGenerator<Uint8Array>;
+  /** A whole JSON file whose value is an object, and its size; null where there is no such file. */
+  readJsonObject(path: string): Promise<{ value: JsonObject; byteLength: number } | null>;
+  close(): Promise<void>;
+}
+
+/**
+ * Checks an archive's structure and makes its files readable. The backend is closed when that fails.
+ *
+ * @throws PackageError as `readDirectory`
+ */
+export async function openArchive(
+  backend: ArchiveBackend,
+  limits?: Partial<PackageLimits>,
+): Promise<Archive> {
+  const resolved = resolveLimits(limits);
+  try {
+    const entries = await readDirectory(backend.source, resolved);
+    return archiveOver(backend, archiveFiles(entries), resolved);
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+}
+
+function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: PackageLimits): Archive {
+  const total: ByteBudget = { leftBytes: limits.maxTotalBytes };
+
+  function read(
+    path: string,
+    { maxBytes, uncounted = false, signal }: ReadOptions = {},
+  ): AsyncGenerator<Uint8Array> {
+    const entry = files.get(path);
+    if (!entry) throw missingFile(path);
+    const ceiling = entryCeiling(entry, limits, maxBytes);
+    return checkEntry(
+      entry,
+      backend.inflate(entry, ceiling, signal),
+      ceiling,
+      uncounted ? null : total,
+      backend.checksums.crc32,
+    );
+  }
+
+  return {
+    files,
+    limits,
+    checksums: backend.checksums,
+    read,
+    async readJsonObject(path) {
+      if (!files.has(path)) return null;
+      const bytes = await collectBytes(read(path, { maxBytes: limits.maxLineBytes }));
+      return { value: parseJsonFile(bytes, path, limits.maxDepth), byteLength: bytes.byteLength };
+    },
+    close: () => backend.close(),
+  };
+}
+
+/** The error of a path that the archive does not have. */
+export function missingFile(path: string, place?: Place): PackageError {
+  return new PackageError('package_missing_file', `The archive has no file ${quote(path)}`, {
+    entry: path,
+    ...(place && { place }),
+  });
+}
+
+/** All of a stream's bytes in one piece. */
+export async function collectBytes(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  if (chunks.length === 1) return chunks[0]!;
+  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}

@@ -1,0 +1,65 @@
+import {
+  isJsonObject,
+  JsonlError,
+  type JsonObject,
+  type JsonValue,
+  type Place,
+  parseJson,
+} from '@svc/jsonl-v23';
+import { decodeUtf8 } from './entry-name.ts';
+import { PackageError, quote } from './errors.ts';
+
+const LINE_FEED = 0x0a;
+
+/**
+ * Parses a JSON file of the archive whose value must be an object. Every digit of its numbers is kept; a leading BOM is
+ * accepted.
+ *
+ * @throws PackageError `package_invalid_json` with line, column and JSON Pointer
+ */
+export function parseJsonFile(bytes: Uint8Array, file: string, maxDepth: number): JsonObject {
+  const value = parseJsonFileValue(bytes, file, maxDepth);
+  if (!isJsonObject(value)) throw invalid(file, 'does not hold a JSON object', { file, line: 1 });
+  return value;
+}
+
+/** As `parseJsonFile`, for files that may hold any JSON value. */
+export function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: number): JsonValue {
+  const decoded = decodeUtf8(bytes);
+  if (decoded === null) throw invalid(file, 'is not UTF-8', { file, line: firstUndecodableLine(bytes) });
+  const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded;
+  try {
+    return parseJson(text, { maxDepth });
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    throw invalid(file, `cannot be read: ${error.message}`, placeInText(text, file, error.place), error);
+  }
+}
+
+function invalid(file: string, fault: string, place: Place, cause?: unknown): PackageError {
+  return new PackageError('package_invalid_json', `${quote(file)} ${fault}`, { entry: file, place, cause });
+}
+
+/** The parser counts columns from the start of the text; a person counts them from the start of a line. */
+function placeInText(text: string, file: string, place: Place): Place {
+  const found: Place = { file };
+  if (place.column !== undefined) {
+    const before = text.slice(0, place.column - 1);
+    found.line = before.split('\n').length;
+    found.column = before.length - before.lastIndexOf('\n');
+  }
+  if (place.path !== undefined) found.path = place.path;
+  return found;
+}
+
+/** A line feed is never part of a longer UTF-8 sequence, so each line can be judged alone. */
+function firstUndecodableLine(bytes: Uint8Array): number {
+  let line = 1;
+  for (let start = 0; start <= bytes.length; line++) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    const stop = end < 0 ? bytes.length : end;
+    if (decodeUtf8(bytes.subarray(start, stop)) === null) return line;
+    start = stop + 1;
+  }
+  return line;
+}

@@ -1,0 +1,34 @@
+import { fileReferences, type PlacedItem, parseLines, rehydrateItem, splitLines } from '@svc/jsonl-v23';
+import type { PackageReader, PackageSection } from './package-reader.ts';
+
+/**
+ * The items of a section in order, each with its place; files of the archive that an item refers to are put into it.
+ * One batch of lines is in memory at a time.
+ *
+ * @throws PackageError `package_invalid_line` with file, line, column and JSON Pointer; `package_limit`,
+ *   `package_corrupt`; for files as `PackageReader.readFile`
+ */
+export async function* readPackageItems(
+  pkg: PackageReader,
+  section: PackageSection,
+  options: { signal?: AbortSignal } = {},
+): AsyncGenerator<PlacedItem> {
+  const { file } = section;
+  const { maxLineBytes, maxDepth } = pkg.limits;
+  try {
+    const batches = splitLines(section.bytes(options.signal), { file, maxLineBytes, ...options });
+    for await (const batch of batches) {
+      for (const placed of parseLines(batch, { file, maxDepth })) yield await withFiles(pkg, placed);
+    }
+  } catch (error) {
+    throw await pkg.explain(error, file, options.signal);
+  }
+}
+
+async function withFiles(pkg: PackageReader, { item, place }: PlacedItem): Promise<PlacedItem> {
+  if (fileReferences(item).length === 0) return { item, place };
+  const whole = await rehydrateItem(item, ({ path, pointer }) =>
+    pkg.readFile(path, { ...place, path: pointer }),
+  );
+  return { item: whole, place };
+}

@@ -1,0 +1,59 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPackage, PackageError } from '../src/index.ts';
+import { openPackageFile } from '../src/node/index.ts';
+import { archiveOf, type ConformanceCase, INVALID, VALID } from './conformance-cases.ts';
+import { type EverythingRead, readEverything } from './read-everything.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pkg-format-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const options = ({ limits }: ConformanceCase) => ({ ...(limits && { limits }) });
+
+async function inMemory(testCase: ConformanceCase): Promise<EverythingRead> {
+  await using pkg = await openPackage(archiveOf(testCase), options(testCase));
+  return await readEverything(pkg);
+}
+
+async function fromFile(testCase: ConformanceCase): Promise<EverythingRead> {
+  const path = join(folder, `${testCase.name}.zip`);
+  await writeFile(path, archiveOf(testCase));
+  await using pkg = await openPackageFile(path, options(testCase));
+  return await readEverything(pkg);
+}
+
+describe.each([
+  ['in memory', inMemory],
+  ['from a file', fromFile],
+])('packages read %s', (_, read) => {
+  it.each(VALID)('accepts $name', async (testCase) => {
+    const { sections, ignored } = await read(testCase);
+    const found = sections.map(({ name, items }) => ({ name, items: items.length }));
+    expect({ sections: found, ignored }).toEqual({ ignored: [], ...testCase.expect });
+  });
+
+  it.each(INVALID)('refuses $name', async (testCase) => {
+    const error = await read(testCase).then(
+      (found) => expect.unreachable(`was accepted: ${JSON.stringify(found)}`),
+      (reason: unknown) => reason,
+    );
+    if (!(error instanceof PackageError)) throw error;
+    expect({ code: error.code, entry: error.entry, place: error.place }).toMatchObject(testCase.expect);
+    expect(testCase.name.startsWith(`${error.code}--`)).toBe(true);
+  });
+});
+
+describe('both readers', () => {
+  it.each(INVALID)('say the same of $name', async (testCase) => {
+    const [a, b] = await Promise.all(
+      [inMemory, fromFile].map((read) => read(testCase).catch((error: PackageError) => error)),
+    );
+    expect(b).toEqual(a);
+    expect((b as PackageError).place).toEqual((a as PackageError).place);
+  });
+});
