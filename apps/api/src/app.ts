@@ -21,6 +21,7 @@ export interface AppOptions {
   readonly metrics: Metrics;
   /** aborts when running requests must end, drained or not */
   readonly stopSignal: AbortSignal;
+  readonly isDraining: () => boolean;
 }
 
 /** Paths that answer without a key, so that a probe needs none. */
@@ -29,14 +30,16 @@ const OPEN_PATHS: readonly string[] = ['/healthz', '/readyz'];
 /**
  * Builds the Express app: its layers in order, then the routes. It does not listen and reads no environment.
  */
-export function createApp({ routes, config, logger, metrics, stopSignal }: AppOptions): Express {
+export function createApp({ routes, config, logger, metrics, stopSignal, isDraining }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   const callers = new WeakMap<Request, Caller>();
   const authenticate = createAuthenticator(config.apiKeys, config.metricsKey);
 
   app.use(trackRequest(logger, metrics, stopSignal));
-  app.use((request, _response, next) => {
+  app.use((request, response, next) => {
+    // While we drain, a kept-alive connection ends with its answer.
+    if (isDraining()) response.setHeader('Connection', 'close');
     if (request.httpVersion === '1.1' && request.headers.host === undefined) {
       throw new RequestError('invalid_request', 'an HTTP/1.1 request names its host');
     }

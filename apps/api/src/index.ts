@@ -1,1 +1,1 @@
-export {};
+export { type ApiDeps, type RunningApi, startApi } from './start-api.ts';

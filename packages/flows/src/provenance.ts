@@ -1,10 +1,5 @@
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23';
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  Object.getPrototypeOf(value) === Object.prototype;
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23';
+import { PACKAGE_FORMAT } from '@svc/pkg-format';
 
 /**
  * Where an uploaded dataset came from: `{source: "pkg_zip", package: {manifest, meta}}`, the blobs as they were.
@@ -13,7 +8,8 @@ const isObject = (value: JsonValue | undefined): value is JsonObject =>
  * and its exports stay byte-identical (docs/decisions/provenance-of-re-uploads.md).
  */
 export function provenanceOf(manifest: JsonObject | null, meta: JsonObject | null): JsonObject {
-  const kept = meta?.['schema'];
-  if (manifest?.['format'] === 'svc-pkg' && isObject(kept) && kept['source'] === 'pkg_zip') return kept;
+  const kept = meta === null ? undefined : getMember(meta, 'schema');
+  const isOurs = manifest !== null && getMember(manifest, 'format') === PACKAGE_FORMAT;
+  if (isOurs && isJsonObject(kept) && getMember(kept, 'source') === 'pkg_zip') return kept;
   return { source: 'pkg_zip', package: { manifest, meta } };
 }

@@ -6,7 +6,7 @@ import {
   rehydrateItem,
   splitLines,
 } from '@svc/jsonl-v23';
-import { type PackageReader, type PackageSection, toPackageError } from '@svc/pkg-format';
+import type { PackageReader, PackageSection } from '@svc/pkg-format';
 import { collectSections, type SectionCollector } from './collect-sections.ts';
 import { mapOrdered } from './map-ordered.ts';
 import type { DatasetSummary, DatasetWriter, ImportOutcome, RowEncoder, SectionTarget } from './ports.ts';
@@ -60,20 +60,20 @@ export async function uploadPackage(options: UploadOptions, ports: UploadPorts):
           yield encoded.rows;
         }
       } catch (error) {
-        throw toPackageError(error, section.file);
+        throw await pkg.explain(error, section.file, options.signal);
       }
     }
   }
 
   async function finish(): Promise<ImportOutcome> {
     const { sections, versionHash } = collector.end();
-    await pkg.verify({ sections: [...sections], versionHash });
+    await pkg.verify({ sections, versionHash }, options.signal);
     return {
       dataset: {
         id: options.id,
         name: options.name ?? packageName(pkg.manifest, options.fileName),
-        description: options.description ?? textOf(pkg.meta?.['description']),
-        notes: textOf(pkg.meta?.['notes']),
+        description: options.description ?? textOf(memberOf(pkg.meta, 'description')),
+        notes: textOf(memberOf(pkg.meta, 'notes')),
         source: 'pkg_zip',
         schema: canonicalJson(provenanceOf(pkg.manifest, pkg.meta)),
         versionHash,
@@ -127,11 +127,14 @@ async function* encodeSection(
   }
 }
 
+const memberOf = (object: JsonObject | null, key: string): JsonValue | undefined =>
+  object === null ? undefined : getMember(object, key);
+
 const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null);
 
 /** The manifest's name, else the file's name without its extension, cut to what a name may be. */
 function packageName(manifest: JsonObject | null, fileName: string): string {
-  const own = manifest?.['name'];
+  const own = memberOf(manifest, 'name');
   if (typeof own === 'string' && own.trim() !== '' && own.length <= MAX_NAME_LENGTH) return own;
   const base = fileName.split(/[/\\]/).at(-1) ?? '';
   const bare = base.replace(/(\.pkg)?\.zip$/i, '') || base;

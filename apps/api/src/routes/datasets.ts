@@ -1,8 +1,211 @@
-import type { DatasetStore } from '@svc/store';
+import { joinItem } from '@svc/jsonl-v23';
+import type { Logger } from '@svc/observability';
+import type { Store } from '@svc/store';
 import { empty, json, stream } from '../http/answer.ts';
-import { JsonText } from '../http/json-text.ts';
-import { RequestError } from '../http/request-error.ts';
+import { type JsonBody, JsonText } from '../http/json-text.ts';
 import type { Route, RouteRequest } from '../http/route.ts';
 import { datasetBody, sectionBody, summaryBody } from './dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from './dataset-fields.ts';
 import { DATASET, DATASET_SUMMARY, ITEM, PAGE_QUERY, page, SECTION } from './schemas.ts';
+
+export interface DatasetDeps {
+  readonly logger: Logger;
+  readonly store: Pick<Store, 'datasets'>;
+}
+
+type DatasetRead = Omit<Route, 'method' | 'tag' | 'access' | 'errors' | 'produces'> &
+  Partial<Pick<Route, 'produces'>>;
+
+/** The endpoints that list, show, change and delete stored datasets. */
+export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] {
+  const { datasets } = store;
+
+  const list: DatasetRead = {
+    path: '/datasets',
+    operationId: 'listDatasets',
+    summary: 'Datasets, newest first',
+    query: {
+      ...PAGE_QUERY,
+      name: { type: 'string', description: 'exactly this name' },
+      q: { type: 'string', description: 'part of the name or description, in any case' },
+      source: { enum: ['hub', 'pkg_zip'], type: 'string' },
+      version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    },
+    responses: { 200: { description: 'a page', schema: page(DATASET_SUMMARY) } },
+    handle: async ({ query }) => {
+      const found = await datasets.list({
+        ...pageOf(query),
+        ...definedOf({
+          name: query['name'] as string | undefined,
+          q: query['q'] as string | undefined,
+          source: query['source'] as 'hub' | 'pkg_zip' | undefined,
+          versionHash: query['version_hash'] as string | undefined,
+        }),
+      });
+      return json(pageBody(found, query, summaryBody));
+    },
+  };
+
+  const get: DatasetRead = {
+    path: '/datasets/{id}',
+    operationId: 'getDataset',
+    summary: 'One dataset, its schema whole',
+    responses: { 200: { description: 'the dataset', schema: DATASET } },
+    handle: async ({ params }) => json(datasetBody(await datasets.get(params['id'] ?? ''))),
+  };
+
+  const sections: DatasetRead = {
+    path: '/datasets/{id}/sections',
+    operationId: 'listSections',
+    summary: 'The sections of a dataset, in order',
+    query: PAGE_QUERY,
+    responses: { 200: { description: 'a page', schema: page(SECTION) } },
+    handle: async ({ params, query }) =>
+      json(pageBody(await datasets.listSections(params['id'] ?? '', pageOf(query)), query, sectionBody)),
+  };
+
+  const items: DatasetRead = {
+    path: '/datasets/{id}/items',
+    operationId: 'listItems',
+    summary: 'Items in section and item order, whole and with every digit as stored',
+    query: {
+      ...PAGE_QUERY,
+      section: { type: 'string', description: 'the section of this name' },
+      type: { type: 'string', description: 'items of this type' },
+      q: { type: 'string', description: 'part of the item’s text, in any case' },
+    },
+    responses: { 200: { description: 'a page', schema: page(ITEM) } },
+    handle: async ({ params, query }) => {
+      const found = await datasets.listItems(params['id'] ?? '', {
+        ...pageOf(query),
+        ...definedOf({
+          section: query['section'] as string | undefined,
+          type: query['type'] as string | undefined,
+          q: query['q'] as string | undefined,
+        }),
+      });
+      return json(
+        pageBody(found, query, (item) => {
+          return {
+            section: item.section,
+            order_index: item.orderIndex,
+            item_hash: Buffer.from(item.itemHash).toString('hex'),
+            item: new JsonText(joinItem(item)),
+          };
+        }),
+      );
+    },
+  };
+
+  const lines: DatasetRead = {
+    path: '/datasets/{id}/items.jsonl',
+    operationId: 'streamItems',
+    summary: 'Every item, one canonical line each',
+    query: { section: { type: 'string', description: 'only the section of this name' } },
+    produces: 'application/jsonl',
+    responses: { 200: { description: 'JSON Lines', schema: { type: 'string' } } },
+    handle: async ({ params, query, signal }) => {
+      const section = query['section'] as string | undefined;
+      const batches = await datasets.streamItems(params['id'] ?? '', { signal, ...definedOf({ section }) });
+      async function* body(): AsyncGenerator<Uint8Array> {
+        for await (const batch of batches) {
+          yield Buffer.from(`${batch.map(joinItem).join('\n')}\n`);
+        }
+      }
+      return stream(body(), { 'Content-Type': 'application/jsonl' });
+    },
+  };
+
+  const reads = [list, get, sections, items, lines].map((route): Route => {
+    return {
+      produces: 'application/json',
+      ...route,
+      method: 'get',
+      tag: 'datasets',
+      access: 'viewer',
+      errors: ['dataset_not_found', 'invalid_cursor', 'unavailable'],
+    };
+  });
+
+  return [
+    ...reads,
+    {
+      method: 'patch',
+      path: '/datasets/{id}',
+      operationId: 'updateDataset',
+      summary: 'Change name, description or notes',
+      tag: 'datasets',
+      access: 'editor',
+      body: {
+        contentType: 'application/json',
+        schema: {
+          type: 'object',
+          properties: { name: NAME, description: OPTIONAL_TEXT, notes: OPTIONAL_TEXT },
+          additionalProperties: false,
+          minProperties: 1,
+        },
+      },
+      produces: 'application/json',
+      responses: { 200: { description: 'the dataset as it is now', schema: DATASET } },
+      errors: [
+        'dataset_not_found',
+        'invalid_json',
+        'body_too_large',
+        'unsupported_media_type',
+        'unavailable',
+      ],
+      handle: async ({ params, body }) => {
+        const changes = body as { name?: string; description?: string | null; notes?: string | null };
+        const dataset = await datasets.update(params['id'] ?? '', changes);
+        logger.log('dataset.update', { dataset_id: dataset.id, changed: Object.keys(changes) });
+        return json(datasetBody(dataset));
+      },
+    },
+    {
+      method: 'delete',
+      path: '/datasets/{id}',
+      operationId: 'deleteDataset',
+      summary: 'Delete a dataset with its sections, items and runs',
+      tag: 'datasets',
+      access: 'admin',
+      produces: 'application/json',
+      responses: { 204: { description: 'it is gone' } },
+      errors: ['dataset_not_found', 'unavailable'],
+      handle: async ({ params }) => {
+        const id = params['id'] ?? '';
+        await datasets.delete(id);
+        logger.log('dataset.delete', { dataset_id: id });
+        return empty(204);
+      },
+    },
+  ];
+}
+
+type Query = RouteRequest['query'];
+
+function pageOf(query: Query): { limit: number; cursor?: string } {
+  return { limit: query['limit'] as number, ...definedOf({ cursor: query['cursor'] as string | undefined }) };
+}
+
+/** The members that are not undefined. */
+function definedOf<T extends Record<string, unknown>>(
+  members: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly nextCursor: string | null;
+  readonly totalItems: number;
+}
+
+/** A list on the wire (contract section 1). */
+function pageBody<T>(found: Page<T>, query: Query, body: (entry: T) => JsonBody): JsonBody {
+  return {
+    data: found.data.map(body),
+    meta: { limit: query['limit'] as number, next_cursor: found.nextCursor, total_items: found.totalItems },
+  };
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { RowEncoder } from '@svc/flows';
+import type { Logger, Metrics } from '@svc/observability';
+import type { Config } from '@svc/process';
+import type { Store } from '@svc/store';
+import { createApp } from './app.ts';
+import { createServer } from './http/create-server.ts';
+import { createGate } from './http/gate.ts';
+import { RequestError } from './http/request-error.ts';
+import { openSpool } from './http/spool-file.ts';
+import { apiRoutes } from './routes/api-routes.ts';
+
+export interface ApiDeps {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly store: Store;
+  readonly encoder: RowEncoder;
+  readonly version: string;
+  readonly pid: number;
+  readonly isAlive: (pid: number) => boolean;
+  /** brings gauges up to date that are read only when metrics are asked for */
+  readonly refreshMetrics?: () => Promise<void>;
+}
+
+export interface RunningApi {
+  /** `http://host:port` */
+  readonly url: string;
+  /** Drains: see `Running` of @svc/process. */
+  stop(signal: AbortSignal): Promise<void>;
+}
+
+/** How long running requests have to answer once they have been told to end. */
+const LAST_WORDS_MS = 2000;
+
+/** Starts the API on the configured address: spool, routes, app, server. Everything it needs is handed in. */
+export async function startApi(deps: ApiDeps): Promise<RunningApi> {
+  const { config, logger, metrics, store } = deps;
+  const spool = await openSpool(join(config.dataDir, 'spool'), deps.pid, deps.isAlive);
+  const left = await spool.clean();
+  if (left.files > 0) logger.log('spool.clean', left);
+
+  const stopping = new AbortController();
+  let draining = false;
+  const routes = apiRoutes({
+    ...deps,
+    spool,
+    gate: createGate(config.maxConcurrentImports, config.importWaitMs),
+    checkReadiness: async () => ({ database: await store.ready(), accepting: !draining }),
+    refreshMetrics: deps.refreshMetrics ?? (async () => {}),
+  });
+  const app = createApp({
+    routes,
+    config,
+    logger,
+    metrics,
+    stopSignal: stopping.signal,
+    isDraining: () => draining,
+  });
+  const server = createServer({ app, logger, metrics, headersTimeoutMs: config.headersTimeoutMs });
+  server.listen(config.port, config.host);
+  await once(server, 'listening');
+  const { address, family, port } = server.address() as AddressInfo;
+  const host = family === 'IPv6' ? `[${address}]` : address;
+  logger.log('server.start', { host: address, port, version: deps.version });
+
+  return {
+    url: `http://${host}:${port}`,
+    stop: async (signal) => {
+      draining = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const forced = new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await Promise.race([closed, forced]);
+      stopping.abort(
+        new RequestError('unavailable', 'the service is stopping', { headers: { 'Retry-After': '5' } }),
+      );
+      const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestApi, type TestApi } from './start-test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({
+    SVC_API_KEYS: 'viewer:see-1,editor:edit-1,admin:all-1',
+    SVC_CORS_ORIGINS: 'https://pages.example',
+  });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+type Document = { paths: Record<string, Record<string, { 'x-access': string }>> };
+const as = (key: string): Record<string, string> => ({ Authorization: `Bearer ${key}` });
+const RANK = ['viewer', 'editor', 'admin'];
+const KEYS = { viewer: 'see-1', editor: 'edit-1', admin: 'all-1' };
+
+describe('access', () => {
+  it('lets nobody in without a key, except probes, whether a path exists or not', async () => {
+    for (const path of ['/healthz', '/readyz']) expect((await fetch(api.url + path)).status).toBe(200);
+    const headers: Record<string, string>[] = [{}, as('wrong'), { Authorization: 'Basic see-1' }];
+    for (const path of ['/datasets', '/nothing', '/metrics', '/docs', '/openapi.json']) {
+      for (const header of headers) {
+        const response = await fetch(api.url + path, { headers: header });
+        expect([path, response.status]).toEqual([path, 401]);
+        expect(response.headers.get('www-authenticate')).toContain('Bearer');
+      }
+    }
+  });
+
+  it('keeps every endpoint of the OpenAPI document to its role', async () => {
+    const document = (await (
+      await fetch(`${api.url}/openapi.json`, { headers: as('see-1') })
+    ).json()) as Document;
+    let checked = 0;
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const [method, { 'x-access': access }] of Object.entries(operations)) {
+        if (access === 'public') continue;
+        const url = api.url + path.replaceAll(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000');
+        expect((await fetch(url, { method: method.toUpperCase() })).status).toBe(401);
+        for (const [role, key] of Object.entries(KEYS)) {
+          const reaches = access === 'metrics' || RANK.indexOf(role) >= RANK.indexOf(access);
+          const { status } = await fetch(url, { method: method.toUpperCase(), headers: as(key) });
+          expect([method, path, role, status === 403]).toEqual([method, path, role, !reaches]);
+          expect(status).not.toBe(401);
+          if (method !== 'get') expect(RANK).toContain(access);
+          if (method !== 'get') expect(access).not.toBe('viewer');
+        }
+        checked += 1;
+      }
+    }
+    expect(checked).toBeGreaterThan(8);
+  });
+
+  it('answers pages of the allowed origins only', async () => {
+    const preflight = (origin: string): Promise<Response> =>
+      fetch(`${api.url}/datasets`, {
+        method: 'OPTIONS',
+        headers: { Origin: origin, 'Access-Control-Request-Method': 'GET' },
+      });
+    expect((await preflight('https://pages.example')).headers.get('access-control-allow-origin')).toBe(
+      'https://pages.example',
+    );
+    expect((await preflight('https://other.example')).headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('never logs a key', async () => {
+    await fetch(`${api.url}/datasets?q=see-1`, { headers: as('see-1') });
+    expect(JSON.stringify(api.log())).not.toContain('see-1');
+  });
+});

@@ -1,0 +1,200 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestApi, type TestApi } from './start-test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({
+    SVC_HEADERS_TIMEOUT_MS: '300',
+    SVC_JSON_REQUEST_TIMEOUT_MS: '400',
+    SVC_MAX_JSON_BODY_BYTES: '2000',
+  });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+/** Sends bytes as they are and gives back everything until the connection ends. */
+function raw(text: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(api.url);
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('close', () => resolve(answer)).on('error', reject);
+    socket.write(text);
+  });
+}
+
+const UUID = '00000000-0000-4000-8000-000000000000';
+
+describe('every response', () => {
+  it.each([
+    ['GET', '/healthz', 200],
+    ['GET', '/readyz', 200],
+    ['GET', '/metrics', 200],
+    ['GET', '/openapi.json', 200],
+    ['GET', '/docs', 200],
+    ['GET', '/docs/swagger-ui.css', 200],
+    ['GET', '/docs/..%2fpackage.json', 404],
+    ['HEAD', '/healthz', 200],
+    ['GET', '/datasets', 200],
+    ['GET', '/nothing', 404],
+    ['GET', '/%zz', 400],
+    ['GET', `/datasets/${UUID}`, 404],
+    ['GET', '/datasets/not-a-uuid', 404],
+    ['GET', `/datasets/${UUID}/items.jsonl`, 404],
+    ['PUT', '/datasets', 405],
+    ['DELETE', '/healthz', 405],
+    ['OPTIONS', '/datasets', 200],
+    ['GET', '/datasets?limit=0', 400],
+    ['GET', '/datasets?limit=101', 400],
+    ['GET', '/datasets?limit=x', 400],
+    ['GET', '/datasets?limit=1&limit=2', 400],
+    ['GET', '/datasets?cursor=nonsense', 400],
+    ['GET', '/datasets?nmae=x', 400],
+    ['GET', '/datasets?source=elsewhere', 400],
+  ])('%s %s → %i, with the request id it was sent or a new one', async (method, path, status) => {
+    const own = await fetch(api.url + path, { method, headers: { 'X-Request-ID': 'my id/1 é' } });
+    expect(own.status).toBe(status);
+    expect(own.headers.get('x-request-id')).toBe('my id/1 é');
+    const made = await fetch(api.url + path, { method });
+    expect(made.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
+    if (status >= 400 && method !== 'HEAD') {
+      const body = (await made.json()) as Record<string, unknown>;
+      expect(made.headers.get('content-type')).toBe('application/json');
+      expect(body).toMatchObject({ status, request_id: made.headers.get('x-request-id') });
+      expect(Object.keys(body)).toEqual(
+        expect.arrayContaining(['type', 'title', 'detail', 'instance', 'code']),
+      );
+    }
+  });
+
+  it('answers /healthz with exactly one body, and logs it', async () => {
+    const response = await fetch(`${api.url}/healthz`, { headers: { 'X-Request-ID': 'probe' } });
+    expect(await response.text()).toBe('{"status":"ok"}');
+    await expect
+      .poll(() =>
+        api
+          .log()
+          .filter((line) => line['request_id'] === 'probe')
+          .map((line) => line['event']),
+      )
+      .toEqual(['healthz.check', 'http.request']);
+  });
+
+  it('says what is allowed, and what the answer would be', async () => {
+    const put = await fetch(`${api.url}/datasets`, { method: 'PUT' });
+    expect(put.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    const picky = await fetch(`${api.url}/datasets`, { headers: { Accept: 'image/png' } });
+    expect([picky.status, ((await picky.json()) as { code: string }).code]).toEqual([406, 'not_acceptable']);
+  });
+});
+
+describe('JSON bodies', () => {
+  const patch = (body: BodyInit, type = 'application/json'): Promise<Response> =>
+    fetch(`${api.url}/datasets/${UUID}`, { method: 'PATCH', body, headers: { 'Content-Type': type } });
+
+  it.each<[string, BodyInit, number, string, object?]>([
+    ['no JSON', '{"name":', 400, 'invalid_json', { column: 9 }],
+    ['a repeated key', '{"name":"a","name":"b"}', 400, 'invalid_json'],
+    ['invalid UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 400, 'invalid_json'],
+    ['a hundred thousand brackets', '['.repeat(1999), 400, 'invalid_json'],
+    ['a body beyond its limit', `{"name":"${'x'.repeat(3000)}"}`, 413, 'body_too_large'],
+    ['no object', '[]', 400, 'invalid_request'],
+    ['nothing to change', '{}', 400, 'invalid_request'],
+    ['an unknown key', '{"nmae":"x"}', 400, 'invalid_request', { path: '/nmae' }],
+    ['a blank name', '{"name":"  "}', 400, 'invalid_request', { path: '/name' }],
+    ['a name with NUL', '{"name":"a\\u0000"}', 400, 'invalid_request', { path: '/name' }],
+    ['a name of half a character', '{"name":"\\ud800"}', 400, 'invalid_request', { path: '/name' }],
+    ['a name of the wrong type', '{"name":null}', 400, 'invalid_request', { path: '/name' }],
+  ])('refuses %s', async (_name, body, status, code, place) => {
+    const response = await patch(body);
+    const answer = (await response.json()) as { code: string; errors?: object[] };
+    expect([response.status, answer.code]).toEqual([status, code]);
+    if (place !== undefined) expect(answer.errors?.[0]).toMatchObject(place);
+  });
+
+  it('takes JSON only', async () => {
+    expect((await patch('name=x', 'application/x-www-form-urlencoded')).status).toBe(415);
+  });
+
+  it('does not wait for ever', async () => {
+    const answer = await raw(
+      `PATCH /datasets/${UUID} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name"`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('"code":"request_timeout"');
+  });
+});
+
+describe('what is hardly HTTP', () => {
+  it.each<[string, string | Buffer, RegExp]>([
+    ['a malformed request line', 'NONSENSE\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['bytes', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x0d, 0x0a]), /^HTTP\/1\.1 400 /],
+    [
+      'headers beyond 16 KiB',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      /^HTTP\/1\.1 431 /,
+    ],
+    ['headers that never end', 'GET / HTTP/1.1\r\nHost: x\r\n', /^HTTP\/1\.1 408 /],
+    ['no host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', /^HTTP\/1\.1 400 /],
+    [
+      'an unknown expectation',
+      'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
+      /^HTTP\/1\.1 200 /,
+    ],
+    ['a proxy request', 'CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n', /^HTTP\/1\.1 405 /],
+  ])('answers %s with a request id', async (_name, text, status) => {
+    const answer = await raw(text);
+    expect(answer).toMatch(status);
+    expect(answer).toMatch(/\r\nX-Request-ID: [0-9a-f]{32}\r\n/i);
+  });
+
+  it('keeps the bytes of a request id beyond ASCII, and joins two', async () => {
+    const answer = await raw(
+      Buffer.from(
+        'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Request-ID: a\xe9\r\nX-Request-ID: b\r\nConnection: close\r\n\r\n',
+        'latin1',
+      ),
+    );
+    expect(answer).toContain('\r\nX-Request-ID: a\xe9, b\r\n');
+  });
+});
+
+describe('/metrics', () => {
+  it('counts requests under their route, and anything else under one name', async () => {
+    await fetch(`${api.url}/datasets/${UUID}`);
+    await fetch(`${api.url}/some/where/${UUID}`);
+    const response = await fetch(`${api.url}/metrics`);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const text = await response.text();
+    expect(text).toMatch(
+      /svc_http_requests_total\{method="GET",path="\/datasets\/:id",status_code="404"\} \d+/,
+    );
+    expect(text).toMatch(
+      /svc_http_requests_total\{method="GET",path="__unmatched__",status_code="404"\} \d+/,
+    );
+    expect(text).toContain('svc_build_info{version="0.0.0-test"} 1');
+    expect(text).not.toContain('some/where');
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('names every endpoint with who may call it', async () => {
+    const document = (await (await fetch(`${api.url}/openapi.json`)).json()) as {
+      openapi: string;
+      paths: Record<string, Record<string, { 'x-access': string }>>;
+    };
+    expect(document.openapi).toBe('3.1.0');
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining([
+        '/datasets/upload',
+        '/datasets',
+        '/datasets/{id}',
+        '/datasets/{id}/items.jsonl',
+        '/healthz',
+      ]),
+    );
+  });
+});

@@ -1,0 +1,69 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger, createMetrics, type Metrics } from '@svc/observability';
+import { loadConfig, secretsOf } from '@svc/process';
+import { createRowEncoder, createStore, type Store } from '@svc/store';
+import { createTestDatabase } from '../../../prisma/test/template-db.ts';
+import { startApi } from '../src/start-api.ts';
+
+export interface TestApi extends AsyncDisposable {
+  readonly url: string;
+  readonly store: Store;
+  readonly metrics: Metrics;
+  /** every log line so far, parsed */
+  readonly log: () => Record<string, unknown>[];
+  /** names of the files that lie in the spool */
+  readonly spooled: () => Promise<string[]>;
+  /** drains with the time that `signal` leaves */
+  readonly stop: (signal: AbortSignal) => Promise<void>;
+}
+
+/** The real API on a free port, on a database of its own; `env` is what an operator would set. */
+export async function startTestApi(env: Readonly<Record<string, string>> = {}): Promise<TestApi> {
+  const cleanUp = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'svc-api-'));
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  const database = await createTestDatabase();
+  cleanUp.defer(() => database.drop());
+  const config = loadConfig({ SVC_PORT: '0', SVC_DATA_DIR: folder, ...env });
+  const lines: string[] = [];
+  const logger = createLogger({
+    service: 'svc-api',
+    level: config.logLevel,
+    secrets: secretsOf(config),
+    write: (line) => void lines.push(line),
+  });
+  const metrics = createMetrics({ version: '0.0.0-test', collectProcessMetrics: false });
+  const store = createStore({ url: database.url, poolSize: 8 });
+  cleanUp.defer(() => store.close());
+  const encoder = cleanUp.use(createRowEncoder());
+  const api = await startApi({
+    config,
+    logger,
+    metrics,
+    store,
+    encoder,
+    version: '0.0.0-test',
+    pid: process.pid,
+    isAlive: () => false,
+  });
+  let stopped = false;
+  const stop = async (signal: AbortSignal): Promise<void> => {
+    stopped = true;
+    await api.stop(signal);
+  };
+  cleanUp.defer(() => (stopped ? Promise.resolve() : stop(AbortSignal.timeout(0))));
+  return {
+    url: api.url,
+    store,
+    metrics,
+    log: () => lines.map((line) => JSON.parse(line)),
+    spooled: async () =>
+      (await readdir(join(folder, 'spool'), { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map((entry) => entry.name),
+    stop,
+    [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
+  };
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startApi } from '@svc/api';
+import { createMetrics } from '@svc/observability';
+import { runProcess } from '@svc/process';
+import { createRowEncoder, createStore, migrate, startEmbeddedPostgres } from '@svc/store';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+/** Signal 0 only asks whether the process is there. */
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+await runProcess('svc-standalone', process, async (config, logger) => {
+  await using starting = new AsyncDisposableStack();
+  const startedAt = performance.now();
+  const elapsedMs = (): number => Math.round(performance.now() - startedAt);
+
+  const postgres =
+    config.databaseUrl === undefined
+      ? starting.use(await startEmbeddedPostgres({ dataDir: config.dataDir }))
+      : undefined;
+  const url = postgres?.url ?? config.databaseUrl?.reveal() ?? '';
+  logger.log('database.start', { embedded: postgres !== undefined, duration_ms: elapsedMs() });
+  const { applied } = await migrate(url);
+  if (applied.length > 0) logger.log('database.migrate', { applied, duration_ms: elapsedMs() });
+
+  const metrics = createMetrics({ version });
+  const store = createStore({ url, poolSize: config.databasePoolSize });
+  starting.defer(() => store.close());
+  const encoder = starting.use(createRowEncoder());
+  const api = await startApi({ config, logger, metrics, store, encoder, version, pid: process.pid, isAlive });
+
+  process.stderr.write(
+    [
+      '',
+      `  svc ${version} is at ${api.url}  (documentation: ${api.url}/docs)`,
+      `  data: ${postgres === undefined ? 'the database of DATABASE_URL' : join(config.dataDir, 'postgres')}`,
+      `  try:  curl ${api.url}/datasets`,
+      '',
+      '',
+    ].join('\n'),
+  );
+  const running = starting.move();
+  return {
+    stop: async (signal) => {
+      await api.stop(signal);
+      await running.disposeAsync();
+    },
+    // The embedded server notices by itself that its owner is gone.
+    kill: () => {},
+  };
+});

@@ -1,0 +1,15 @@
+import type { JsonValue } from '@svc/jsonl-v23';
+import { plainText } from '../labelled-choices.ts';
+
+/** How two texts are made alike before they are compared. */
+export interface TextComparison {
+  readonly ignoreCase: boolean;
+  readonly trim: boolean;
+}
+
+/** A JSON value as text to compare: Unicode NFC, without outer blanks and in lower case where that is asked for. */
+export function comparableText(value: JsonValue, how: TextComparison): string {
+  const text = plainText(value).normalize('NFC').replaceAll('\r\n', '\n');
+  const trimmed = how.trim ? text.trim() : text;
+  return how.ignoreCase ? trimmed.toLowerCase() : trimmed;
+}

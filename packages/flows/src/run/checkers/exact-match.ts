@@ -1,0 +1,21 @@
+import { canonicalJson } from '@svc/jsonl-v23';
+import { type Checker, booleanOption, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
+import { comparableText } from './comparable-text.ts';
+
+/**
+ * `exact_match`: the output is the answer, or one of the answers where `answer` is a list.
+ * Options: `ignore_case` (false), `trim` (true: outer blanks do not count).
+ */
+export const exactMatch: Checker = ({ output, item, options }) => {
+  const how = {
+    ignoreCase: booleanOption(options, 'ignore_case', false),
+    trim: booleanOption(options, 'trim', true),
+  };
+  const answer = referenceAnswer(item);
+  if (answer === undefined) return NO_ANSWER;
+  const answers = Array.isArray(answer) ? answer : [answer];
+  if (answers.length === 0) return NO_ANSWER;
+  const given = comparableText(output, how);
+  const isSame = canonicalJson(output) === canonicalJson(answer);
+  return passedOrNot(isSame || answers.some((expected) => comparableText(expected, how) === given));
+};

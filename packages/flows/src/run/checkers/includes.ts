@@ -1,0 +1,18 @@
+import { type Checker, booleanOption, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
+import { comparableText } from './comparable-text.ts';
+
+/**
+ * `includes`: the output contains the answer; where `answer` is a list, one of them, or every one with `all`.
+ * Options: `ignore_case` (false), `all` (false). Outer blanks of the answer do not count.
+ */
+export const includes: Checker = ({ output, item, options }) => {
+  const ignoreCase = booleanOption(options, 'ignore_case', false);
+  const all = booleanOption(options, 'all', false);
+  const answer = referenceAnswer(item);
+  const listed = Array.isArray(answer) ? answer : answer === undefined ? [] : [answer];
+  const wanted = listed.map((one) => comparableText(one, { ignoreCase, trim: true })).filter((text) => text !== '');
+  if (wanted.length === 0) return NO_ANSWER;
+  const given = comparableText(output, { ignoreCase, trim: false });
+  const isIn = (text: string): boolean => given.includes(text);
+  return passedOrNot(all ? wanted.every(isIn) : wanted.some(isIn));
+};

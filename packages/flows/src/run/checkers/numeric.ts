@@ -1,0 +1,60 @@
+import { canonicalJson, canonicalNumber, ExactNumber, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import { RunError } from '../run-error.ts';
+import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
+import { isWithin } from './decimal.ts';
+
+/** An output this long is searched for its number from this many characters before its end. */
+const MAX_SEARCHED_CHARS = 100_000;
+
+/**
+ * `numeric`: the number in the output differs from the answer's by at most `tolerance` (0), counted exactly.
+ * A text's number is the last one in it, since reasoning comes before its result; groups of thousands (`1,234`), a
+ * Unicode minus and exponents are understood, units and currency signs around it passed over. Where `answer` is a list, one of
+ * its numbers has to fit.
+ */
+export const numeric: Checker = ({ output, item, options }) => {
+  const tolerance = toleranceOf(options);
+  const answer = referenceAnswer(item);
+  if (answer === undefined) return NO_ANSWER;
+  const expected = (Array.isArray(answer) ? answer : [answer]).map(numberIn).filter((one) => one !== undefined);
+  if (expected.length === 0) return unscored('The item has no number as its answer');
+  const found = numberIn(output);
+  if (found === undefined) return passedOrNot(false, 'No number in the output');
+  return passedOrNot(
+    expected.some((one) => isWithin(found, one, tolerance)),
+    `Read as ${found}`,
+  );
+};
+
+/** The number that a value is, or the last one in its text, as a canonical literal; undefined where there is none. */
+export function numberIn(value: JsonValue): string | undefined {
+  if (typeof value === 'number' || value instanceof ExactNumber) return canonicalJson(value);
+  if (typeof value !== 'string') return undefined;
+  const text = value.slice(-MAX_SEARCHED_CHARS).replaceAll('\u2212', '-');
+  const literals = text.match(/(?<![\w.)\]]|\d,)[-+](?=[.\d])|\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?(?:[eE][-+]?\d+)?|\d*\.?\d+(?:[eE][-+]?\d+)?/g) ?? [];
+  const last = literals.at(-1);
+  if (last === undefined || /^[-+]$/.test(last)) return undefined;
+  const sign = literals.at(-2) === '-' && text.lastIndexOf(`-${last}`) === text.lastIndexOf(last) - 1 ? '-' : '';
+  return toLiteral(`${sign}${last}`);
+}
+
+function toLiteral(written: string): string | undefined {
+  const json = written
+    .replaceAll(',', '')
+    .replace(/^(-?)\./, '$10.')
+    .replace(/^(-?)0+(?=\d)/, '$1');
+  try {
+    return canonicalNumber(json);
+  } catch {
+    return undefined; // an exponent beyond all bounds
+  }
+}
+
+function toleranceOf(options: JsonObject): string {
+  const value = getMember(options, 'tolerance') ?? 0;
+  const literal = typeof value === 'number' || value instanceof ExactNumber ? canonicalJson(value) : undefined;
+  if (literal === undefined || literal.startsWith('-')) {
+    throw new RunError('checker_invalid', 'checker.tolerance must be a number that is not negative');
+  }
+  return literal;
+}

@@ -1,0 +1,55 @@
+import { canonicalJson, getMember, type Item, isJsonObject, type JsonValue } from '@svc/jsonl-v23';
+
+/** One option of a multiple-choice item as the model sees it. */
+export interface LabelledChoice {
+  /** the choice's own label, else a letter */
+  readonly label: string;
+  readonly text: string;
+}
+
+/** The choices of an item, and whether their labels are the item's own. */
+export interface LabelledChoices {
+  readonly choices: readonly LabelledChoice[];
+  readonly ownLabels: boolean;
+}
+
+/**
+ * The choices of an item with their labels: `{label, text}` objects keep their own where every choice has one and no two
+ * are alike, else they are lettered A to Z, AA, AB and so on. A choice that is no text is written as JSON.
+ */
+export function labelledChoices(item: Item): LabelledChoices {
+  const inputs = getMember(item, 'inputs');
+  const listed = isJsonObject(inputs) ? getMember(inputs, 'choices') : undefined;
+  const values = Array.isArray(listed) ? listed : [];
+  const own = values.map(ownLabel);
+  const ownLabels =
+    own.length > 0 && own.every((label) => label !== null) && new Set(own).size === own.length;
+  const choices = values.map((value, index) => ({
+    label: (ownLabels ? own[index] : null) ?? letter(index),
+    text: choiceText(value),
+  }));
+  return { choices, ownLabels };
+}
+
+/** The letter of the choice at `index`, counted from 0: A to Z, then AA, AB ... as columns of a spreadsheet. */
+export function letter(index: number): string {
+  const last = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? last : letter(Math.floor(index / 26) - 1) + last;
+}
+
+/** A JSON value as a person would write it: a string as it is, anything else as canonical JSON. */
+export function plainText(value: JsonValue): string {
+  return typeof value === 'string' ? value : canonicalJson(value);
+}
+
+function ownLabel(choice: JsonValue): string | null {
+  const label = isJsonObject(choice) ? getMember(choice, 'label') : undefined;
+  if (label === undefined || label === null || typeof label === 'object') return null;
+  const text = plainText(label).trim();
+  return text === '' ? null : text;
+}
+
+function choiceText(choice: JsonValue): string {
+  const text = isJsonObject(choice) ? getMember(choice, 'text') : undefined;
+  return plainText(text ?? choice);
+}

@@ -1,0 +1,55 @@
+/** Every code a {@link RunError} can carry. They are stable: code may branch on them. */
+export type RunErrorCode =
+  | 'invalid_request'
+  | 'item_without_prompt'
+  | 'field_missing'
+  | 'checker_invalid'
+  | 'checker_limit'
+  | 'judge_bad_answer'
+  | 'provider_key_missing'
+  | 'provider_unauthorized'
+  | 'provider_not_found'
+  | 'provider_rejected'
+  | 'provider_rate_limited'
+  | 'provider_unavailable'
+  | 'provider_timeout'
+  | 'provider_bad_response'
+  | 'run_cancelled'
+  | 'internal';
+
+/** One of several things that are wrong with a run's configuration. */
+export interface RunConfigProblem {
+  readonly message: string;
+  /** JSON Pointer of the member at fault */
+  readonly path: string;
+}
+
+/** What went wrong with a run or with one of its items, in a message that holds no secret. */
+export class RunError extends Error {
+  override readonly name: string = 'RunError';
+  readonly code: RunErrorCode;
+  /** whether every other item would fail in the same way, so that the run ends */
+  readonly endsRun: boolean;
+  /** what is wrong where, for `invalid_request` */
+  readonly errors: readonly RunConfigProblem[];
+
+  constructor(
+    code: RunErrorCode,
+    message: string,
+    details: {
+      readonly endsRun?: boolean;
+      readonly errors?: readonly RunConfigProblem[];
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, 'cause' in details ? { cause: details.cause } : undefined);
+    this.code = code;
+    this.endsRun = details.endsRun ?? false;
+    this.errors = details.errors ?? [];
+  }
+}
+
+/** The reason of the signal that ends a run because somebody asked for it. */
+export function runCancelled(): RunError {
+  return new RunError('run_cancelled', 'The run was cancelled');
+}
