@@ -7,6 +7,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const alias = {
   '@svc/jsonl-v23': at('packages/jsonl-v23/src/index.ts'),
   '#sha256': at('packages/jsonl-v23/src/sha256-node.ts'),
+  '#platform': at('packages/hub-client/src/platform-node.ts'),
   '@svc/pkg-format/node': at('packages/pkg-format/src/node/index.ts'),
   '@svc/pkg-format': at('packages/pkg-format/src/index.ts'),
   '@svc/process': at('packages/process/src/index.ts'),

@@ -1,5 +1,6 @@
 import {
   canonicalJson,
+  getMember,
   type JsonObject,
   type JsonValue,
   parseLines,
