@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { type FailedTry, type HeaderReader, parseRateLimit, parseRetryAfter, planRetry } from './retry.ts';
+import {
+  type FailedTry,
+  type HeaderReader,
+  parseRateLimit,
+  parseRetryAfter,
+  planRetry as plan,
+  type RetryPlan,
+} from './retry.ts';
+
+const planRetry = (failed: FailedTry): RetryPlan =>
+  plan(failed, { maxRetries: 5, baseDelayMs: 1000, maxDelayMs: 8000, budgetMs: 600_000 });
 
 const headers =
   (values: Record<string, string>): HeaderReader =>

@@ -18,10 +18,17 @@ export interface RetryPolicy {
   /** First backoff; it doubles with every failure. */
   baseDelayMs: number;
   maxDelayMs: number;
+  /** How long one request is tried again, waits included. */
+  budgetMs: number;
 }
 
-/** The hub's own client waits 1, 2, 4, 8 and 8 seconds. */
-export const DEFAULT_RETRY_POLICY: RetryPolicy = { maxRetries: 5, baseDelayMs: 1000, maxDelayMs: 8000 };
+/** Half the delays of the hub's own client (1, 2, 4, 8, 8 s): people wait for an answer here. */
+export const DEFAULT_RETRY_POLICY: RetryPolicy = {
+  maxRetries: 5,
+  baseDelayMs: 500,
+  maxDelayMs: 8000,
+  budgetMs: 60_000,
+};
 
 /** One failed try. `status` is null when no answer came: refused, reset, timed out or cut off. */
 export interface FailedTry {
@@ -53,10 +60,9 @@ export function isRetryableStatus(status: number): boolean {
  * A 429 of a used-up window waits until the window's reset and a second more, another 429 and a 503 what
  * `Retry-After` says and a second more, everything else backs off exponentially with jitter.
  *
- * @example planRetry({ failures: 0, status: 429, header: (name) => (name === 'retry-after' ? '42' : null), ... })
- * // { retry: true, delayMs: 43000, reason: 'retry_after' }
+ * @example a 429 with `Retry-After: 42` and time left: `{ retry: true, delayMs: 43000, reason: 'retry_after' }`
  */
-export function planRetry(tried: FailedTry, policy: RetryPolicy = DEFAULT_RETRY_POLICY): RetryPlan {
+export function planRetry(tried: FailedTry, policy: RetryPolicy): RetryPlan {
   const { status } = tried;
   if (status !== null && !isRetryableStatus(status)) {
     return { retry: false, reason: 'not_retryable', waitMs: null };

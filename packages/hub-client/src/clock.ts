@@ -1,0 +1,30 @@
+/** Time and chance, so that tests need not wait. */
+export interface Clock {
+  nowMs(): number;
+  /** Settles after the time, or rejects with the signal's reason. */
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+  /** 0 to 1. */
+  random(): number;
+}
+
+/** The clock of the machine; `nowMs` is the time since 1970, for HTTP dates. */
+export const SYSTEM_CLOCK: Clock = {
+  nowMs: () => Date.now(),
+  random: () => Math.random(),
+  sleep: (delayMs, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const onAbort = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      }, delayMs);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    }),
+};

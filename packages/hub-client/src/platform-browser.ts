@@ -1,0 +1,53 @@
+import { fetchTransport, type OpenTransport } from './transport.ts';
+
+/** A browser has no dispatcher. */
+export type HttpDispatcher = never;
+
+/** HTTP by the browser's own `fetch`, which has no timeout for connecting: the one for headers holds. */
+export function openTransport(): OpenTransport {
+  return {
+    send: fetchTransport((url, init) => globalThis.fetch(url, init)),
+    async close() {},
+  };
+}
+
+/** Encodings that a body or a file may have. */
+export type Compression = 'gzip' | 'zstd' | 'br';
+
+/** Decompresses a stream with what the browser knows: gzip everywhere, the others where it has them. */
+export async function* decompress(
+  compression: Compression,
+  open: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const format = compression === 'br' ? 'brotli' : compression;
+  const inflate = new DecompressionStream(format as ConstructorParameters<typeof DecompressionStream>[0]);
+  const stop = new AbortController();
+  const writer = inflate.writable.getWriter();
+  const feed = async (): Promise<void> => {
+    for await (const chunk of open(stop.signal)) await writer.write(chunk as Uint8Array<ArrayBuffer>);
+    await writer.close();
+  };
+  const feeding = feed().catch((error: unknown) => writer.abort(error).catch(() => undefined));
+  const reader = inflate.readable.getReader();
+  try {
+    while (true) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      yield value;
+    }
+  } finally {
+    stop.abort();
+    await reader.cancel().catch(() => undefined);
+    await feeding;
+  }
+}
+
+/** Web Crypto hashes only what is in memory as a whole, so streams go unhashed in browsers. */
+export function createSha256(): { update(bytes: Uint8Array): void; hex(): string } | null {
+  return null;
+}
+
+type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array;
+
+/** Browsers decompress only asynchronously, which Parquet pages cannot wait for. */
+export const pageCodecs: Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD', Inflate>>> = {};

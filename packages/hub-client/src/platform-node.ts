@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import type { Transform } from 'node:stream';
+import {
+  brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createZstdDecompress,
+  gunzipSync,
+  zstdDecompressSync,
+} from 'node:zlib';
+import { Agent, type Dispatcher, request } from 'undici';
+import { type AnswerHeaders, contentLength, type OpenTransport } from './transport.ts';
+
+/** Anything that undici sends requests through: an agent, a proxy agent, a mock. */
+export type HttpDispatcher = Dispatcher;
+
+/**
+ * HTTP by undici. Range reads of one file run side by side, each on a connection of its own: one HTTP/2
+ * connection would share its flow-control window among them.
+ */
+export function openTransport(options: {
+  connectTimeoutMs: number;
+  dispatcher?: HttpDispatcher;
+}): OpenTransport {
+  const own =
+    options.dispatcher === undefined
+      ? // The requester keeps its own watch over headers and idle bodies.
+        new Agent({
+          connect: { timeout: options.connectTimeoutMs },
+          headersTimeout: 0,
+          bodyTimeout: 0,
+          allowH2: false,
+        })
+      : undefined;
+  const dispatcher = options.dispatcher ?? own!;
+  return {
+    async send(method, url, requestHeaders, signal) {
+      const answer = await request(url, { method, headers: requestHeaders, signal, dispatcher });
+      const headers: AnswerHeaders = { get: (name) => headerText(answer.headers[name]) };
+      const contentEncoding = headers.get('content-encoding');
+      return {
+        status: answer.statusCode,
+        headers,
+        url,
+        bodyLength: contentEncoding === null && method !== 'HEAD' ? contentLength(headers) : null,
+        contentEncoding,
+        body: answer.body,
+      };
+    },
+    async close() {
+      await own?.destroy();
+    },
+  };
+}
+
+function headerText(value: string | string[] | undefined): string | null {
+  if (value === undefined) return null;
+  return typeof value === 'string' ? value : value.join(', ');
+}
+
+/** Encodings that a body or a file may have. */
+export type Compression = 'gzip' | 'zstd' | 'br';
+
+/**
+ * Decompresses a stream on the thread pool. `open` gets a signal that ends it, so that nothing is left waiting
+ * when the consumer leaves early.
+ */
+export async function* decompress(
+  compression: Compression,
+  open: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const stop = new AbortController();
+  const input = open(stop.signal)[Symbol.asyncIterator]();
+  let rest: Uint8Array = new Uint8Array();
+  let ended = false;
+
+  // The zstd engine is done at the end of a frame and leaves the rest of the chunk, which is another frame.
+  while (!ended) {
+    const inflate = INFLATERS[compression]();
+    const feed = async (): Promise<void> => {
+      while (!inflate.destroyed) {
+        if (rest.length === 0) {
+          const next = await input.next();
+          ended = next.done === true;
+          if (ended) break;
+          rest = next.value;
+        }
+        const before = inflate.bytesWritten;
+        await written(inflate, rest);
+        rest = rest.subarray(inflate.bytesWritten - before);
+        if (rest.length > 0) break;
+      }
+      inflate.end();
+    };
+    const feeding = feed().catch((error: unknown) => {
+      inflate.destroy(error as Error);
+    });
+    let finished = false;
+    try {
+      for await (const chunk of inflate) yield chunk as Uint8Array;
+      finished = true;
+    } finally {
+      if (!finished) stop.abort();
+      inflate.destroy();
+      await feeding;
+      if (!finished) await input.return?.();
+    }
+  }
+}
+
+const INFLATERS = {
+  gzip: createGunzip,
+  zstd: createZstdDecompress,
+  br: createBrotliDecompress,
+} as const satisfies Record<Compression, () => Transform>;
+
+/** Settles when the engine has seen the chunk, or never will. */
+function written(inflate: Transform, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    inflate.once('close', resolve);
+    inflate.write(chunk, (error) => {
+      inflate.off('close', resolve);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/** A running SHA-256, or null where the runtime has none that takes pieces. */
+export function createSha256(): { update(bytes: Uint8Array): void; hex(): string } | null {
+  const hash = createHash('sha256');
+  return {
+    update: (bytes) => {
+      hash.update(bytes);
+    },
+    hex: () => hash.digest('hex'),
+  };
+}
+
+type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array;
+
+/** Codecs of Parquet pages that the runtime brings along; the length is known, and a page never exceeds it. */
+export const pageCodecs: Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD', Inflate>>> = {
+  GZIP: (input, outputLength) => gunzipSync(input, { maxOutputLength: outputLength || 1 }),
+  BROTLI: (input, outputLength) => brotliDecompressSync(input, { maxOutputLength: outputLength || 1 }),
+  ZSTD: (input, outputLength) => zstdDecompressSync(input, { maxOutputLength: outputLength || 1 }),
+};

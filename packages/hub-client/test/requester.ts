@@ -1,0 +1,67 @@
+import type { Clock } from '../src/clock.ts';
+import { openTransport } from '../src/platform-node.ts';
+import {
+  createRequester,
+  type RequestContext,
+  type RequestEvent,
+  type Requester,
+  type RequesterOptions,
+  type RetryEvent,
+} from '../src/request.ts';
+
+/** A clock that does not wait: sleeping moves its time. */
+export function quickClock(): Clock & { slept: number[] } {
+  let nowMs = Date.UTC(2026, 0, 1);
+  const slept: number[] = [];
+  return {
+    slept,
+    nowMs: () => nowMs,
+    random: () => 1,
+    async sleep(delayMs, signal) {
+      signal?.throwIfAborted();
+      slept.push(delayMs);
+      nowMs += delayMs;
+    },
+  };
+}
+
+export interface TestRequester {
+  requester: Requester;
+  context: RequestContext;
+  clock: Clock & { slept: number[] };
+  events: RequestEvent[];
+  retries: RetryEvent[];
+}
+
+/** A requester for tests: real connections, short timeouts, no waiting between tries. */
+export function testRequester(
+  endpoint: string,
+  options: Partial<RequesterOptions> = {},
+  context: Partial<RequestContext> = {},
+): TestRequester {
+  const clock = quickClock();
+  const events: RequestEvent[] = [];
+  const retries: RetryEvent[] = [];
+  const requester = createRequester({
+    endpoint: new URL(endpoint),
+    transport: openTransport({ connectTimeoutMs: 1000 }).send,
+    userAgent: 'test/1',
+    headersTimeoutMs: 150,
+    idleBodyTimeoutMs: 150,
+    clock,
+    onRequest: (event) => events.push(event),
+    onRetry: (event) => retries.push(event),
+    ...options,
+  });
+  return {
+    requester,
+    clock,
+    events,
+    retries,
+    context: {
+      subject: { dataset: 'o/d' },
+      retry: { maxRetries: 3, baseDelayMs: 100, maxDelayMs: 1000, budgetMs: 60_000 },
+      ...context,
+    },
+  };
+}
