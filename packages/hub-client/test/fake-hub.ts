@@ -76,6 +76,8 @@ export interface RecordedRequest {
   /** Path and query. */
   path: string;
   headers: IncomingMessage['headers'];
+  /** Port of the client's end: one connection, one number. */
+  port: number;
   status: number;
   /** Bytes of the body that were sent. */
   bytes: number;
@@ -204,6 +206,7 @@ export async function startFakeHub(...repositories: readonly FakeRepository[]): 
       method: request.method ?? '',
       path,
       headers: request.headers,
+      port: request.socket.remotePort ?? 0,
       status: 0,
       bytes: 0,
     };
