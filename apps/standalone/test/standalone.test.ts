@@ -1,0 +1,105 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import JSZip from 'jszip';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type RunningStandalone, runStandalone } from './run-standalone.ts';
+
+let dataDir: string;
+const running = new Set<RunningStandalone>();
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-standalone-'));
+});
+afterEach(async () => {
+  for (const service of running) if (service.child.exitCode === null) await service.end('SIGTERM');
+  running.clear();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function start(env: Record<string, string> = {}): Promise<RunningStandalone> {
+  const service = await runStandalone(dataDir, env);
+  running.add(service);
+  return service;
+}
+
+async function upload(service: RunningStandalone, name: string, items: number): Promise<Response> {
+  const zip = new JSZip();
+  const lines = Array.from(
+    { length: items },
+    (_, index) => `{"id":${index},"inputs":{"prompt":"${'word '.repeat(80)}"}}`,
+  );
+  zip.file('sections/default.jsonl', `${lines.join('\n')}\n`);
+  const form = new FormData();
+  const archive = await zip.generateAsync({
+    type: 'uint8array',
+    compression: 'DEFLATE',
+    compressionOptions: { level: 1 },
+  });
+  form.append('file', new Blob([archive as Uint8Array<ArrayBuffer>]), 'x.pkg.zip');
+  form.append('name', name);
+  return fetch(`${service.url}/datasets/upload`, { method: 'POST', body: form });
+}
+
+const names = async (service: RunningStandalone): Promise<string[]> => {
+  const page = (await (await fetch(`${service.url}/datasets`)).json()) as { data: { name: string }[] };
+  return page.data.map(({ name }) => name);
+};
+
+describe('npm start', () => {
+  it('brings its own database, keeps what was stored over a restart, and says where it is', async () => {
+    const first = await start();
+    expect(first.stderr()).toContain(first.url);
+    expect(first.stderr()).toContain('curl');
+    expect((await upload(first, 'kept', 3)).status).toBe(201);
+    expect(await first.end('SIGTERM')).toBe(0);
+    const last = first.log.at(-1);
+    expect(last).toMatchObject({ service: 'svc-standalone', event: 'server.stop', exit_code: 0 });
+    const second = await start();
+    expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
+    expect(await names(second)).toEqual(['kept']);
+  });
+
+  it('leaves no trace of an import that was killed half-way', async () => {
+    const first = await start();
+    expect((await upload(first, 'before', 3)).status).toBe(201);
+    const lost = upload(first, 'half', 150_000).catch(() => undefined);
+    await first.logged(
+      (line) => line['event'] === 'dataset.import.start' && (line['bytes'] as number) > 100_000,
+    );
+    await first.end('SIGKILL');
+    await lost;
+    const second = await start();
+    expect(await names(second)).toEqual(['before']);
+    const spool = await readdir(join(dataDir, 'spool'), { recursive: true, withFileTypes: true });
+    expect(spool.filter((entry) => entry.isFile())).toEqual([]);
+    expect((await upload(second, 'after', 3)).status).toBe(201);
+  });
+
+  it('finishes what it accepted when it is told to stop', async () => {
+    const service = await start();
+    const answer = upload(service, 'accepted', 30_000);
+    await service.logged((line) => line['event'] === 'dataset.import.start');
+    const ended = service.end('SIGTERM');
+    expect((await answer).status).toBe(201);
+    expect(await ended).toBe(0);
+  });
+
+  it('explains in one sentence why it cannot start', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    const { port } = taken.address() as { port: number };
+    await expect(runStandalone(dataDir, { SVC_PORT: String(port) })).rejects.toThrow(
+      /could not start: .*EADDRINUSE/,
+    );
+    taken.close();
+    await expect(runStandalone(dataDir, { SVC_PROT: '1' })).rejects.toThrow(/SVC_PROT is no variable/);
+    await expect(
+      runStandalone(dataDir, { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/x' }),
+    ).rejects.toThrow(/could not start/);
+  });
+
+  it('does not share its data folder with a second one', async () => {
+    await start();
+    await expect(runStandalone(dataDir)).rejects.toThrow(/could not start/);
+  });
+});
