@@ -13,4 +13,29 @@ export type {
   SectionTarget,
 } from './ports.ts';
 export { provenanceOf } from './provenance.ts';
+export { buildMessages } from './run/build-messages.ts';
+export type { CheckOutcome } from './run/checkers/checker.ts';
+export type {
+  ChatMessage,
+  Provider,
+  ProviderAnswer,
+  ProviderRequest,
+  RunClock,
+  RunEnd,
+  RunFailure,
+  RunItem,
+  RunResult,
+  RunResultStatus,
+  RunSession,
+} from './run/ports.ts';
+export { executeRun, type RunOptions, type RunPorts } from './run/run.ts';
+export {
+  type ModelConfig,
+  type ProviderConfig,
+  parseRunConfig,
+  type RunConfig,
+  runConfigToJson,
+} from './run/run-config.ts';
+export { RUN_CONFIG_SCHEMA, type RunConfigSchema } from './run/run-config-schema.ts';
+export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run/run-error.ts';
 export { type UploadOptions, type UploadPorts, uploadPackage } from './upload-package.ts';

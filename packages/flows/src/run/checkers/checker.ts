@@ -25,8 +25,18 @@ export interface Judge {
 
 /** What a checker found. A score has a meaning only with status `ok`. */
 export type CheckOutcome =
-  | { readonly status: 'ok'; readonly score: number; readonly passed: boolean; readonly explanation: string | null }
-  | { readonly status: 'unscored'; readonly score: null; readonly passed: null; readonly explanation: string };
+  | {
+      readonly status: 'ok';
+      readonly score: number;
+      readonly passed: boolean;
+      readonly explanation: string | null;
+    }
+  | {
+      readonly status: 'unscored';
+      readonly score: null;
+      readonly passed: null;
+      readonly explanation: string;
+    };
 
 /**
  * Scores one output. Throws RunError `checker_invalid` when its options cannot be used, `checker_limit` when the check would

@@ -1,5 +1,5 @@
 import { canonicalJson } from '@svc/jsonl-v23';
-import { type Checker, booleanOption, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
+import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
 import { comparableText } from './comparable-text.ts';
 
 /**

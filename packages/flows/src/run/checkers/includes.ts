@@ -1,4 +1,4 @@
-import { type Checker, booleanOption, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
+import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
 import { comparableText } from './comparable-text.ts';
 
 /**
@@ -10,7 +10,9 @@ export const includes: Checker = ({ output, item, options }) => {
   const all = booleanOption(options, 'all', false);
   const answer = referenceAnswer(item);
   const listed = Array.isArray(answer) ? answer : answer === undefined ? [] : [answer];
-  const wanted = listed.map((one) => comparableText(one, { ignoreCase, trim: true })).filter((text) => text !== '');
+  const wanted = listed
+    .map((one) => comparableText(one, { ignoreCase, trim: true }))
+    .filter((text) => text !== '');
   if (wanted.length === 0) return NO_ANSWER;
   const given = comparableText(output, { ignoreCase, trim: false });
   const isIn = (text: string): boolean => given.includes(text);

@@ -1,10 +1,21 @@
-import { canonicalJson, canonicalNumber, ExactNumber, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import {
+  canonicalJson,
+  canonicalNumber,
+  ExactNumber,
+  getMember,
+  type JsonObject,
+  type JsonValue,
+} from '@svc/jsonl-v23';
 import { RunError } from '../run-error.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
 import { isWithin } from './decimal.ts';
 
 /** An output this long is searched for its number from this many characters before its end. */
 const MAX_SEARCHED_CHARS = 100_000;
+
+/** A sign counts where nothing stands before it that it could join to (`10-20` is two numbers). */
+const NUMBERS =
+  /(?:(?<![\w)\]])[-+][$€£]?)?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?/gi;
 
 /**
  * `numeric`: the number in the output differs from the answer's by at most `tolerance` (0), counted exactly.
@@ -16,7 +27,9 @@ export const numeric: Checker = ({ output, item, options }) => {
   const tolerance = toleranceOf(options);
   const answer = referenceAnswer(item);
   if (answer === undefined) return NO_ANSWER;
-  const expected = (Array.isArray(answer) ? answer : [answer]).map(numberIn).filter((one) => one !== undefined);
+  const expected = (Array.isArray(answer) ? answer : [answer])
+    .map(numberIn)
+    .filter((one) => one !== undefined);
   if (expected.length === 0) return unscored('The item has no number as its answer');
   const found = numberIn(output);
   if (found === undefined) return passedOrNot(false, 'No number in the output');
@@ -31,16 +44,13 @@ export function numberIn(value: JsonValue): string | undefined {
   if (typeof value === 'number' || value instanceof ExactNumber) return canonicalJson(value);
   if (typeof value !== 'string') return undefined;
   const text = value.slice(-MAX_SEARCHED_CHARS).replaceAll('\u2212', '-');
-  const literals = text.match(/(?<![\w.)\]]|\d,)[-+](?=[.\d])|\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?(?:[eE][-+]?\d+)?|\d*\.?\d+(?:[eE][-+]?\d+)?/g) ?? [];
-  const last = literals.at(-1);
-  if (last === undefined || /^[-+]$/.test(last)) return undefined;
-  const sign = literals.at(-2) === '-' && text.lastIndexOf(`-${last}`) === text.lastIndexOf(last) - 1 ? '-' : '';
-  return toLiteral(`${sign}${last}`);
+  const last = text.match(NUMBERS)?.at(-1);
+  return last === undefined ? undefined : toLiteral(last);
 }
 
 function toLiteral(written: string): string | undefined {
   const json = written
-    .replaceAll(',', '')
+    .replace(/^\+|[,$€£]/g, '')
     .replace(/^(-?)\./, '$10.')
     .replace(/^(-?)0+(?=\d)/, '$1');
   try {
@@ -52,7 +62,8 @@ function toLiteral(written: string): string | undefined {
 
 function toleranceOf(options: JsonObject): string {
   const value = getMember(options, 'tolerance') ?? 0;
-  const literal = typeof value === 'number' || value instanceof ExactNumber ? canonicalJson(value) : undefined;
+  const literal =
+    typeof value === 'number' || value instanceof ExactNumber ? canonicalJson(value) : undefined;
   if (literal === undefined || literal.startsWith('-')) {
     throw new RunError('checker_invalid', 'checker.tolerance must be a number that is not negative');
   }

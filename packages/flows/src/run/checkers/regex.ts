@@ -1,7 +1,14 @@
 import { RE2JS } from 're2js';
 import { plainText } from '../labelled-choices.ts';
 import { RunError } from '../run-error.ts';
-import { type Checker, booleanOption, NO_ANSWER, passedOrNot, referenceAnswer, stringOption } from './checker.ts';
+import {
+  booleanOption,
+  type Checker,
+  NO_ANSWER,
+  passedOrNot,
+  referenceAnswer,
+  stringOption,
+} from './checker.ts';
 
 /** A longer pattern is more likely a mistake or an attack than a pattern. */
 const MAX_PATTERN_CHARS = 2_000;
@@ -22,14 +29,22 @@ export const regex: Checker = ({ output, item, options }) => {
   const compiled = compile(pattern, stringOption(options, 'flags') ?? '');
   const text = plainText(output);
   if (compiled.programSize() * text.length > MAX_STEPS) {
-    throw new RunError('checker_limit', `The pattern is too large for an output of ${text.length} characters`);
+    throw new RunError(
+      'checker_limit',
+      `The pattern is too large for an output of ${text.length} characters`,
+    );
   }
-  return passedOrNot(booleanOption(options, 'full_match', false) ? compiled.testExact(text) : compiled.test(text));
+  return passedOrNot(
+    booleanOption(options, 'full_match', false) ? compiled.testExact(text) : compiled.test(text),
+  );
 };
 
 function compile(pattern: string, flags: string): RE2JS {
   if (pattern.length > MAX_PATTERN_CHARS) {
-    throw new RunError('checker_invalid', `The pattern has ${pattern.length} characters, and at most ${MAX_PATTERN_CHARS} may be`);
+    throw new RunError(
+      'checker_invalid',
+      `The pattern has ${pattern.length} characters, and at most ${MAX_PATTERN_CHARS} may be`,
+    );
   }
   let engineFlags = 0;
   for (const flag of flags) {
@@ -45,11 +60,17 @@ function compile(pattern: string, flags: string): RE2JS {
   try {
     return RE2JS.compile(RE2JS.translateRegExp(pattern), engineFlags);
   } catch (error) {
-    throw unsupported(pattern, error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'syntax', error);
+    throw unsupported(
+      pattern,
+      error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'syntax',
+      error,
+    );
   }
 }
 
 function unsupported(pattern: string, reason: string, cause?: unknown): RunError {
   const shown = pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern;
-  return new RunError('checker_invalid', `The pattern ${JSON.stringify(shown)} cannot be used: ${reason}`, { cause });
+  return new RunError('checker_invalid', `The pattern ${JSON.stringify(shown)} cannot be used: ${reason}`, {
+    cause,
+  });
 }

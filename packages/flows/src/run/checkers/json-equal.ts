@@ -1,0 +1,30 @@
+import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
+
+/**
+ * `json_equal`: the output and the answer are the same JSON value, by their canonical text: neither the order of keys nor
+ * the spelling of numbers counts. A text is read as JSON; around it may stand a Markdown code fence. No options.
+ */
+export const jsonEqual: Checker = ({ output, item }) => {
+  const answer = referenceAnswer(item);
+  if (answer === undefined) return NO_ANSWER;
+  const given = asJson(output);
+  if (given === undefined && canonicalJson(output) !== canonicalJson(answer)) {
+    return passedOrNot(false, 'The output is not JSON');
+  }
+  const found = canonicalJson(given ?? output);
+  const expected = [answer, asJson(answer)].filter((one) => one !== undefined);
+  return passedOrNot(
+    expected.some((one) => canonicalJson(one) === found) || canonicalJson(output) === canonicalJson(answer),
+  );
+};
+
+function asJson(value: JsonValue): JsonValue | undefined {
+  if (typeof value !== 'string') return value;
+  const fenced = /^\s*```(?:json)?[ \t]*\r?\n([\s\S]*?)\r?\n?```\s*$/i.exec(value);
+  try {
+    return parseJson((fenced?.[1] ?? value).trim());
+  } catch {
+    return undefined;
+  }
+}
