@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openAsBlob, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export interface Service {
+  readonly url: string;
+  /** most memory that the process has held so far; 0 where the system does not say */
+  readonly peakBytes: () => number;
+  readonly stop: () => Promise<void>;
+}
+
+const MAIN = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));
+
+/** Starts the built service as a process of its own on the given database. */
+export async function startService(databaseUrl: string, dataDir: string): Promise<Service> {
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      DATABASE_URL: databaseUrl,
+      SVC_PORT: '0',
+      SVC_WORKER_PORT: '0',
+      SVC_DATA_DIR: dataDir,
+      SVC_LOG_LEVEL: 'info',
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('SVC_'))),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    child.once('exit', () => reject(new Error('the service did not start')));
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (text) => {
+      const line = JSON.parse(text) as { event: string; port: number };
+      if (line.event === 'server.start') resolve(line.port);
+    });
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    peakBytes: () => peakOf(child),
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+function peakOf({ pid }: ChildProcess): number {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Uploads a package and gives back the answer's dataset. */
+export async function upload(service: Service, path: string): Promise<{ id: string; item_count: number }> {
+  const form = new FormData();
+  form.append('file', await openAsBlob(path), 'bench.pkg.zip');
+  const response = await fetch(`${service.url}/datasets/upload`, { method: 'POST', body: form });
+  if (response.status !== 201) throw new Error(`upload answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as { id: string; item_count: number };
+}
+
+/** The longest and the typical time that `/healthz` takes to answer while `work` runs, in milliseconds. */
+export async function watchHealth(service: Service, work: () => Promise<unknown>): Promise<{ max: number; p99: number }> {
+  const times: number[] = [];
+  let ended = false;
+  const watching = (async () => {
+    while (!ended) {
+      const startedAt = performance.now();
+      await (await fetch(`${service.url}/healthz`)).arrayBuffer();
+      times.push(performance.now() - startedAt);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  try {
+    await work();
+  } finally {
+    ended = true;
+    await watching;
+  }
+  times.sort((a, b) => a - b);
+  return { max: times.at(-1) ?? 0, p99: times[Math.floor(times.length * 0.99)] ?? 0 };
+}
