@@ -1,0 +1,100 @@
+/** Codes of {@link StoreError}. Where the HTTP contract has a code for the case, it is that very string. */
+export type StoreErrorCode =
+  | 'dataset_not_found'
+  | 'run_not_found'
+  | 'job_not_found'
+  | 'invalid_cursor'
+  | 'invalid_request'
+  | 'run_finished'
+  | 'job_finished'
+  | 'idempotency_key_reused'
+  | 'superseded'
+  | 'unavailable'
+  | 'database_unsupported'
+  | 'migration_failed'
+  | 'embedded_postgres';
+
+/**
+ * What the store throws when it can say what is wrong. Anything else that it throws is a fault of the
+ * program or of the database.
+ *
+ * - `dataset_not_found`, `run_not_found`, `job_not_found`: no such row (any more)
+ * - `invalid_cursor`: a cursor that no list of this kind handed out
+ * - `invalid_request`: a value that PostgreSQL cannot hold; the message names the field
+ * - `run_finished`, `job_finished`: the work has ended, what was asked is no longer possible
+ * - `idempotency_key_reused`: the key came with another request before
+ * - `superseded`: another worker has taken the run, job or key over; what this one does no longer counts
+ * - `unavailable`: the database cannot be reached or is shutting down; try again later
+ * - `database_unsupported`: the server is too old or not UTF-8
+ * - `migration_failed`: the schema could not be brought up to date
+ * - `embedded_postgres`: the embedded server could not be started or stopped
+ */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** SQLSTATE classes and codes that mean: the server is there no more, not yet, or has no room for us. */
+const UNAVAILABLE_STATES = /^(?:08|57P0[1-5]|53300|25006)/;
+const UNAVAILABLE_SYSTEM_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+/** Prisma: cannot reach, timed out, closed the connection, pool timeout, too many connections. */
+const UNAVAILABLE_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037']);
+/** Errors of `pg` that carry no code. */
+const UNAVAILABLE_MESSAGES =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end)/;
+
+/**
+ * Turns a lost or refused connection into `unavailable`, whichever layer reported it; every other error
+ * comes back as it is.
+ */
+export function toStoreError(error: unknown): unknown {
+  if (error instanceof StoreError) return error;
+  for (let cause: unknown = error, depth = 0; isObject(cause) && depth < 5; depth++) {
+    if (isUnavailable(cause)) {
+      return new StoreError('unavailable', 'The database cannot be reached at the moment.', { cause: error });
+    }
+    cause = cause['cause'] ?? firstOf(cause['errors']) ?? driverErrorOf(cause);
+  }
+  return error;
+}
+
+function isUnavailable(error: Record<string, unknown>): boolean {
+  const code = error['code'] ?? error['originalCode'];
+  if (typeof code === 'string') {
+    if (UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_PRISMA_CODES.has(code)) return true;
+    if (code.length === 5 && UNAVAILABLE_STATES.test(code)) return true;
+  }
+  const kind = error['kind'];
+  if (kind === 'DatabaseNotReachable' || kind === 'ConnectionClosed' || kind === 'SocketTimeout') return true;
+  if (kind === 'TooManyConnections') return true;
+  const message = error['message'];
+  return typeof message === 'string' && UNAVAILABLE_MESSAGES.test(message);
+}
+
+/** Where Prisma's client keeps the driver's own error. */
+function driverErrorOf(error: Record<string, unknown>): unknown {
+  const meta = error['meta'];
+  return isObject(meta) ? meta['driverAdapterError'] : undefined;
+}
+
+function firstOf(value: unknown): unknown {
+  return Array.isArray(value) ? value[0] : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,149 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
+import type pg from 'pg';
+import { createPool } from './connection.ts';
+import { StoreError, toStoreError } from './errors.ts';
+import { migrateQueue } from './queue.ts';
+import { openSchemaEngine } from './schema-engine.ts';
+
+/** Held while one process migrates; the others wait. Not the number that Prisma's own engine takes meanwhile. */
+const MIGRATION_LOCK = 5_267_719;
+const OLDEST_SERVER = 150_000;
+
+/** What {@link migrate} did. */
+export interface MigrationOutcome {
+  /** names of the migrations that were applied now */
+  readonly applied: readonly string[];
+}
+
+/**
+ * Brings the database to the schema of this version: our tables by Prisma's migrations (recorded in
+ * `_prisma_migrations` just as `prisma migrate deploy` does) and the tables of the queue. Many processes
+ * may call it at once; it is quick when there is nothing to do.
+ *
+ * @param url postgresql:// URL of a UTF-8 database on PostgreSQL 15 or newer
+ * @throws StoreError `unavailable`, `database_unsupported`, `migration_failed`
+ */
+export async function migrate(url: string): Promise<MigrationOutcome> {
+  const pool = createPool({ url, applicationName: 'svc-migrate', size: 4 });
+  try {
+    await checkServer(pool);
+    const names = await migrationNames();
+    const missing = await missingMigrations(pool, names);
+    const applied = missing.length === 0 ? [] : await applyUnderLock(pool, names);
+    await migrateQueue(pool);
+    return { applied };
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function checkServer(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ version: string; shown: string; encoding: string }>(
+    "SELECT current_setting('server_version_num') AS version, current_setting('server_version') AS shown, " +
+      "current_setting('server_encoding') AS encoding",
+  );
+  const server = rows[0];
+  if (server === undefined || Number(server.version) < OLDEST_SERVER) {
+    throw new StoreError(
+      'database_unsupported',
+      `The database server is PostgreSQL ${server?.shown ?? 'of an unknown version'}; 15 or newer is needed.`,
+    );
+  }
+  if (server.encoding !== 'UTF8') {
+    throw new StoreError(
+      'database_unsupported',
+      `The database's encoding is ${server.encoding}; it must be UTF8.`,
+    );
+  }
+}
+
+async function missingMigrations(
+  client: pg.Pool | pg.ClientBase,
+  names: readonly string[],
+): Promise<string[]> {
+  try {
+    const { rows } = await client.query<{ migration_name: string }>(
+      'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+    );
+    const applied = new Set(rows.map((row) => row.migration_name));
+    return names.filter((name) => !applied.has(name));
+  } catch (error) {
+    if ((error as { code?: unknown }).code === '42P01') return [...names]; // the table is not there yet
+    throw error;
+  }
+}
+
+/** A lock of a transaction, not of a session: it works through a connection pooler too. */
+async function applyUnderLock(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    if ((await missingMigrations(pool, names)).length === 0) return [];
+    return await apply(pool, names);
+  } finally {
+    await client.query('COMMIT').catch(() => undefined);
+    client.release();
+  }
+}
+
+async function apply(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {
+  using opened = await openSchemaEngine(new PrismaPg(pool));
+  try {
+    const { appliedMigrationNames } = await opened.engine.applyMigrations({
+      migrationsList: await readMigrations(names),
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    return appliedMigrationNames;
+  } catch (cause) {
+    throw new StoreError('migration_failed', `The database could not be migrated: ${reasonOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** First line of what the engine says; the rest is for the log, by `cause`. */
+function reasonOf(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return message.trim().split('\n')[0] ?? '';
+}
+
+/** The folder of the migrations: beside `src`, and beside `dist` once built. */
+const MIGRATIONS = new URL('../migrations/', import.meta.url);
+
+async function migrationNames(): Promise<string[]> {
+  const entries = await readdir(MIGRATIONS, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** The migrations in the form that the engine takes. */
+export async function readMigrations(names?: readonly string[]): Promise<MigrationList> {
+  return {
+    baseDir: fileURLToPath(MIGRATIONS),
+    lockfile: {
+      path: 'migration_lock.toml',
+      content: await readFile(new URL('migration_lock.toml', MIGRATIONS), 'utf8'),
+    },
+    shadowDbInitScript: '',
+    migrationDirectories: await Promise.all(
+      (names ?? (await migrationNames())).map(async (path) => ({
+        path,
+        migrationFile: {
+          path: 'migration.sql',
+          content: {
+            tag: 'ok' as const,
+            value: await readFile(new URL(`${path}/migration.sql`, MIGRATIONS), 'utf8'),
+          },
+        },
+      })),
+    ),
+  };
+}

@@ -1,0 +1,95 @@
+import type pg from 'pg';
+import { PgBoss } from 'pg-boss';
+
+/** What a worker finds in a task. The rest it reads from the run or job itself. */
+export interface TaskData {
+  /** the run or the job */
+  readonly id: string;
+  /** the request that enqueued it */
+  readonly request_id: string | null;
+}
+
+/** The queues: a run, an asynchronous import from the hub, an asynchronous upload. */
+export type QueueName = 'run' | 'import' | 'upload';
+export const QUEUE_NAMES: readonly QueueName[] = ['run', 'import', 'upload'];
+
+/** The database schema of pg-boss, beside our own tables. */
+export const QUEUE_SCHEMA = 'pgboss';
+
+/**
+ * Options of every queue. A worker that dies is noticed after `heartbeatSeconds` and its task goes on
+ * elsewhere; three tries in all.
+ */
+export const QUEUE_OPTIONS: {
+  readonly retryLimit: number;
+  readonly retryDelay: number;
+  readonly heartbeatSeconds: number;
+  readonly expireInSeconds: number;
+  readonly notify: boolean;
+} = {
+  retryLimit: 2,
+  retryDelay: 1,
+  heartbeatSeconds: 20,
+  // the longest that pg-boss allows to a try; the next one goes on from what is stored
+  expireInSeconds: 24 * 60 * 60 - 1,
+  notify: true,
+};
+
+/** Puts tasks on their queue as part of the caller's transaction: a task exists exactly when its row does. */
+export interface Queue {
+  enqueue(client: pg.ClientBase, name: QueueName, data: TaskData): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Makes the sending side of the queue on the store's pool; it connects with the first task. */
+export function createQueue(pool: pg.Pool): Queue {
+  let starting: Promise<PgBoss> | undefined;
+  const started = (): Promise<PgBoss> => {
+    starting ??= createBoss(pool, { migrate: false })
+      .start()
+      .catch((error: unknown) => {
+        starting = undefined; // the next task tries again
+        throw error;
+      });
+    return starting;
+  };
+  return {
+    async enqueue(client, name, data) {
+      const boss = await started();
+      await boss.send(name, data, { db: { executeSql: (text, values) => client.query(text, values) } });
+    },
+    async close() {
+      const boss = await starting?.catch(() => undefined);
+      await boss?.stop({ graceful: false, close: false });
+    },
+  };
+}
+
+/**
+ * Installs or updates the queue's tables and makes the queues that are missing. Safe to run from many
+ * processes at once; two quick queries when there is nothing to do.
+ */
+export async function migrateQueue(pool: pg.Pool): Promise<void> {
+  const boss = createBoss(pool, { migrate: true });
+  await boss.start();
+  try {
+    const present = new Set((await boss.getQueues()).map((queue) => queue.name));
+    for (const name of QUEUE_NAMES) {
+      if (!present.has(name)) await boss.createQueue(name, QUEUE_OPTIONS);
+    }
+  } finally {
+    await boss.stop({ graceful: false, close: false });
+  }
+}
+
+function createBoss(pool: pg.Pool, options: { readonly migrate: boolean }): PgBoss {
+  const boss = new PgBoss({
+    db: { executeSql: (text, values) => pool.query(text, values) },
+    schema: QUEUE_SCHEMA,
+    migrate: options.migrate,
+    supervise: false,
+    schedule: false,
+  });
+  boss.on('error', () => undefined); // what we ask for is answered by its own promise
+  return boss;
+}

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { startEmbeddedPostgres } from '../src/embedded-postgres.ts';
+import { migrate } from '../src/migrate.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** a server for tests: connect to it by `createTestDatabase()` of test/template-db.ts */
+    postgresUrl: string;
+    /** name of the migrated database that test databases are copies of */
+    templateDatabase: string;
+  }
+}
+
+/**
+ * One PostgreSQL server for a whole test run: the embedded one in a temporary folder, or the one that
+ * TEST_DATABASE_URL names. A migrated database on it is the template of every test's own.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const external = process.env['TEST_DATABASE_URL'];
+  if (external !== undefined && external !== '') {
+    const drop = await makeTemplate(external, project);
+    return drop;
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'svc-test-'));
+  const server = await startEmbeddedPostgres({
+    dataDir: folder,
+    // nothing here has to survive a power cut
+    settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '200' },
+  });
+  await makeTemplate(server.url, project);
+  return async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+async function makeTemplate(url: string, project: TestProject): Promise<() => Promise<void>> {
+  const name = `svc_template_${process.pid}_${Date.now()}`;
+  const run = async (sql: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  };
+  await run(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+  const template = new URL(url);
+  template.pathname = `/${name}`;
+  await migrate(template.href);
+  project.provide('postgresUrl', url);
+  project.provide('templateDatabase', name);
+  return () => run(`DROP DATABASE ${name} WITH (FORCE)`);
+}
