@@ -25,7 +25,7 @@ export {
   parseNumber,
   setMember,
 } from './json-value.ts';
-export { compileMapping, type MappableFeature, type Mapping, type RowMapper } from './map-row.ts';
+export { compileMapping, type MappableFeature, type Mapping, mappedColumns, type RowMapper } from './map-row.ts';
 export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './mime-type.ts';
 export { DEFAULT_MAX_DEPTH, parseJson } from './parse-json.ts';
 export { formatPlace, jsonPointer, type Place } from './place.ts';

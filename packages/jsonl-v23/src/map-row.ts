@@ -96,7 +96,8 @@ export function compileMapping(
   };
 }
 
-function mappedColumns(mapping: Mapping): string[] {
+/** The columns that a mapping reads, each once. */
+export function mappedColumns(mapping: Mapping): string[] {
   const columns = [
     mapping.promptColumn,
     mapping.answerColumn,
