@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compareUtf8, foldName, isPathInside, safeEntryName } from './entry-name.ts';
+
+describe('compareUtf8', () => {
+  it('orders as the UTF-8 bytes do', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
+        expect(Math.sign(compareUtf8(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      }),
+    );
+  });
+
+  it('puts U+1F600 after U+FF5E', () => {
+    expect(['\u{1f600}', '\uff5e'].sort(compareUtf8)).toEqual(['\uff5e', '\u{1f600}']);
+  });
+});
+
+describe('safeEntryName', () => {
+  it.each([
+    ['a', 'a'],
+    ['a/b.c', 'a/b.c'],
+    ['a/', 'a/'],
+    ['./a', 'a'],
+    ['././a/', 'a/'],
+    ['./', ''],
+    ['...', '...'],
+    ['..a/b..', '..a/b..'],
+    ['a b/ü\u{1f600}', 'a b/ü\u{1f600}'],
+  ])('takes %j as %j', (raw, name) => {
+    expect(safeEntryName(raw)).toBe(name);
+  });
+
+  it.each([
+    '',
+    '/',
+    '/a',
+    '..',
+    '../a',
+    'a/..',
+    'a/../b',
+    '.',
+    'a/.',
+    'a/./b',
+    'a//b',
+    '//',
+    'a\\b',
+    '\\a',
+    'C:',
+    'c:/a',
+    'a\0',
+  ])('refuses %j', (raw) => {
+    expect(() => safeEntryName(raw)).toThrow(expect.objectContaining({ code: 'package_unsafe_entry' }));
+  });
+});
+
+describe('foldName', () => {
+  it.each([
+    ['A', 'a'],
+    ['é', 'e\u0301'],
+    ['Straße', 'STRASSE'],
+    ['ΣΑΣ', 'σας'],
+    ['a/', 'a'],
+    ['ﬁ', 'FI'],
+  ])('takes %j and %j as one', (a, b) => {
+    expect(foldName(a)).toBe(foldName(b));
+  });
+
+  it.each([
+    ['a', 'b'],
+    ['a', 'a_'],
+    ['e', 'é'],
+  ])('keeps %j and %j apart', (a, b) => {
+    expect(foldName(a)).not.toBe(foldName(b));
+  });
+});
+
+describe('isPathInside', () => {
+  it.each(['assets/a', 'assets/a/b.png'])('takes %j', (path) => {
+    expect(isPathInside(path, 'assets/')).toBe(true);
+  });
+  it.each(['assets', 'assets/', 'assets/a/', 'assets/../a', 'assets//a', './assets/a', 'x/a', 'assets\\a'])(
+    'refuses %j',
+    (path) => {
+      expect(isPathInside(path, 'assets/')).toBe(false);
+    },
+  );
+});
