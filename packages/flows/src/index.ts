@@ -1,4 +1,13 @@
 export { collectSections, type SectionCollector } from './collect-sections.ts';
+export type { Hub, HubDataset, HubReference, HubRow, HubSelection } from './hub-port.ts';
+export {
+  type DryRun,
+  dryRunHub,
+  featureMap,
+  type ImportHubOptions,
+  type ImportHubPorts,
+  importHub,
+} from './import-hub.ts';
 export { mapOrdered } from './map-ordered.ts';
 export type {
   DatasetSource,
@@ -12,6 +21,7 @@ export type {
   SectionSummary,
   SectionTarget,
 } from './ports.ts';
+export { type Preview, type PreviewOptions, previewHub, type TruncatedCell } from './preview-hub.ts';
 export { provenanceOf } from './provenance.ts';
 export { buildMessages } from './run/build-messages.ts';
 export type { CheckOutcome } from './run/checkers/checker.ts';

@@ -12,6 +12,7 @@ export { toChoices } from './choices.ts';
 export { type DataUri, isDataUri, parseDataUri } from './data-uri.ts';
 export { DEFAULT_ITEM_TYPE, type EncodedItem, encodeItem } from './encode-item.ts';
 export { JsonlError, type JsonlErrorCode } from './errors.ts';
+export { embeddedEntry, isFileCell } from './file-cell.ts';
 export { hashView } from './hash-view.ts';
 export { type Item, parseItem } from './item.ts';
 export { ITEM_SCHEMA, type JsonSchema } from './item-schema.ts';
@@ -25,7 +26,13 @@ export {
   parseNumber,
   setMember,
 } from './json-value.ts';
-export { compileMapping, type MappableFeature, type Mapping, mappedColumns, type RowMapper } from './map-row.ts';
+export {
+  compileMapping,
+  type MappableFeature,
+  type Mapping,
+  mappedColumns,
+  type RowMapper,
+} from './map-row.ts';
 export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './mime-type.ts';
 export { DEFAULT_MAX_DEPTH, parseJson } from './parse-json.ts';
 export { formatPlace, jsonPointer, type Place } from './place.ts';

@@ -1,9 +1,9 @@
-import { decodeBase64 } from './base64.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { toChoices } from './choices.ts';
 import { describeValue } from './describe-value.ts';
 import { DEFAULT_ITEM_TYPE } from './encode-item.ts';
 import { JsonlError } from './errors.ts';
+import { embeddedEntry, isFileCell } from './file-cell.ts';
 import { type Item, parseItem } from './item.ts';
 import {
   ExactNumber,
@@ -13,10 +13,8 @@ import {
   type JsonValue,
   setMember,
 } from './json-value.ts';
-import { mimeTypeForPath } from './mime-type.ts';
 import { DEFAULT_MAX_DEPTH, parseJson } from './parse-json.ts';
 import { jsonPointer } from './place.ts';
-import { sniffMimeType } from './sniff-mime-type.ts';
 
 /** Which column of a dataset becomes what in an item. */
 export interface Mapping {
@@ -212,26 +210,11 @@ function toAssets(column: string, cell: JsonValue, rowIndex: number): JsonObject
   const { bytes, path } = value;
   if (typeof bytes === 'string') {
     const assets: JsonObject = {};
-    setMember(assets, column, { mime_type: fileType(bytes, path ?? null), encoding: 'base64', data: bytes });
+    setMember(assets, column, embeddedEntry(bytes, path ?? null));
     return assets;
   }
   if (path === null || path === undefined) return null;
   throw assetsNotObject(column, 'holds a file without its bytes', rowIndex);
-}
-
-/** How image and audio columns come: `{bytes: base64 or null, path: string or null}`. */
-function isFileCell(value: JsonObject): boolean {
-  return (
-    Object.hasOwn(value, 'bytes') &&
-    Object.keys(value).every((key) => key === 'bytes' || key === 'path') &&
-    [value['bytes'], value['path'] ?? null].every((member) => member === null || typeof member === 'string')
-  );
-}
-
-function fileType(base64: string, path: JsonValue): string {
-  // 16 characters are the first 12 bytes.
-  const start = decodeBase64(base64.slice(0, 16));
-  return (start && sniffMimeType(start)) ?? mimeTypeForPath(typeof path === 'string' ? path : '');
 }
 
 function decodeObject(text: string): JsonValue {

@@ -22,6 +22,8 @@ interface Row {
 
 const LINE: Row = { status: 400, title: 'A row cannot be used', code: 'invalid_row' };
 
+const UNAVAILABLE: Row = { status: 503, title: 'The service cannot do this at the moment', code: 'unavailable' };
+
 /**
  * The one table from codes to HTTP. A code that is missing here does not compile.
  * Titles are fixed sentences; what went wrong this time stands in `detail`.
@@ -70,6 +72,7 @@ const ROWS: Readonly<Record<AnyErrorCode, Row>> = {
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   idempotency_key_reused: { status: 409, title: 'The idempotency key belongs to another request' },
   run_finished: { status: 409, title: 'The run has ended' },
+  job_finished: { status: 409, title: 'The job has ended' },
   body_too_large: { status: 413, title: 'The body is too large' },
   upload_too_large: { status: 413, title: 'The upload is too large' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported' },
@@ -77,7 +80,11 @@ const ROWS: Readonly<Record<AnyErrorCode, Row>> = {
   internal: { status: 500, title: 'Something went wrong on our side' },
   hub_unavailable: { status: 502, title: 'The hub cannot be reached' },
   hub_bad_response: { status: 502, title: 'The hub answered something unusable' },
-  unavailable: { status: 503, title: 'The service cannot do this at the moment' },
+  unavailable: UNAVAILABLE,
+  superseded: UNAVAILABLE,
+  database_unsupported: UNAVAILABLE,
+  embedded_postgres: UNAVAILABLE,
+  migration_failed: UNAVAILABLE,
   hub_rate_limited: { status: 503, title: 'The hub asks to wait' },
   hub_timeout: { status: 504, title: 'The hub took too long' },
 };

@@ -1,0 +1,58 @@
+import type { JsonObject, MappableFeature, Mapping } from '@svc/jsonl-v23';
+
+/** Which dataset of the hub is meant. */
+export interface HubReference {
+  /** `owner/name`, or a single legacy name */
+  readonly path: string;
+  /** branch, tag or commit; the default branch where absent */
+  readonly revision?: string;
+  readonly token?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A row with its place, in JSON form. */
+export interface HubRow {
+  readonly row: JsonObject;
+  /** 0-based in its split */
+  readonly rowIndex: number;
+  readonly split: string;
+}
+
+/** A dataset of the hub at one commit. */
+export interface HubDataset {
+  readonly resolvedRevision: string;
+  select(choice: {
+    readonly subset?: string;
+    readonly split?: string;
+    readonly signal?: AbortSignal;
+  }): Promise<HubSelection>;
+}
+
+/** A slice of one subset, with what is known of it before a row is read. */
+export interface HubSelection {
+  readonly subset: string;
+  /** the split expression, resolved when it was absent */
+  readonly split: string;
+  readonly features: readonly MappableFeature[];
+  /** rows of the slice; null where only reading the data would tell */
+  readonly numRows: number | null;
+  readonly splits: readonly {
+    readonly subset: string;
+    readonly split: string;
+    readonly numRows: number | null;
+  }[];
+  /** description, citation, homepage, license, class labels, ignored files, ... as known */
+  readonly info: JsonObject;
+  readonly suggestedMapping: Mapping | null;
+  rowBatches(options: {
+    /** only these columns are read; all where absent */
+    readonly columns?: readonly string[];
+    readonly limit?: number;
+    readonly signal?: AbortSignal;
+  }): AsyncIterable<readonly HubRow[]>;
+}
+
+/** The hub, as the flows see it; `@svc/hub-client` fits it by shape. */
+export interface Hub {
+  openDataset(reference: HubReference): Promise<HubDataset>;
+}

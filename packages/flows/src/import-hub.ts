@@ -1,0 +1,199 @@
+import {
+  canonicalJson,
+  compileMapping,
+  type Item,
+  JsonlError,
+  type JsonObject,
+  type MappableFeature,
+  type Mapping,
+  mappedColumns,
+} from '@svc/jsonl-v23';
+import { collectSections } from './collect-sections.ts';
+import type { Hub, HubRow, HubSelection } from './hub-port.ts';
+import type {
+  DatasetSummary,
+  DatasetWriter,
+  EncodedRows,
+  ImportOutcome,
+  RowEncoder,
+  SectionTarget,
+} from './ports.ts';
+
+export interface ImportHubOptions {
+  /** uuid of the dataset to be */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** as it was sent, without the token */
+  readonly config: {
+    readonly path: string;
+    readonly split: string | undefined;
+    readonly subset: string | undefined;
+    readonly revision: string | undefined;
+  };
+  readonly token: string | undefined;
+  readonly mapping: Mapping;
+  /** the mapping as it was sent, for the record */
+  readonly mappingAsSent: JsonObject;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (
+    done: { readonly items: number; readonly bytes: number },
+    total: number | null,
+  ) => void;
+}
+
+export interface ImportHubPorts {
+  readonly hub: Hub;
+  readonly store: DatasetWriter;
+  readonly encoder: RowEncoder;
+  /** a new uuid */
+  readonly newId: () => string;
+}
+
+/** What a dry run found. */
+export interface DryRun {
+  readonly itemCount: number;
+  /** of all rows that became items; null where one did not */
+  readonly versionHash: string | null;
+  /** the first 100 */
+  readonly errors: readonly JsonlError[];
+  readonly errorsTotal: number;
+}
+
+/** The name of the one section of a hub import. */
+const SECTION_NAME = 'default';
+const MAX_DRY_RUN_ERRORS = 100;
+
+/**
+ * Imports a slice of a hub dataset: rows → items (the mapping is checked before the first row) → store, in one pass
+ * and one transaction, while the next rows download.
+ *
+ * @throws JsonlError `column_not_found`, `assets_not_object`, `invalid_row` with `place.row`; whatever hub and store
+ * throw. Nothing is stored then.
+ */
+export async function importHub(options: ImportHubOptions, ports: ImportHubPorts): Promise<DatasetSummary> {
+  const { signal } = options;
+  const { dataset, selection, toItem } = await open(options, ports.hub);
+  const collector = collectSections();
+  const target: SectionTarget = { id: ports.newId(), name: SECTION_NAME, orderIndex: 0 };
+
+  async function* rows(): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    collector.begin(target);
+    for await (const batch of selection.rowBatches({ columns: mappedColumns(options.mapping), signal })) {
+      const encoded: EncodedRows = ports.encoder.encodeItems(
+        batch.map(toItem),
+        target,
+        collector.nextOrderIndex,
+      );
+      collector.add(encoded);
+      bytes += encoded.rows.byteLength;
+      options.onProgress?.({ items: collector.itemCount, bytes }, selection.numRows);
+      yield encoded.rows;
+    }
+  }
+
+  function finish(): ImportOutcome {
+    const { sections, versionHash } = collector.end();
+    return {
+      dataset: {
+        id: options.id,
+        name: options.name,
+        description: options.description,
+        notes: null,
+        source: 'hub',
+        schema: canonicalJson(provenance(options, selection, dataset.resolvedRevision)),
+        versionHash,
+        itemCount: collector.itemCount,
+        assetCount: collector.assetCount,
+      },
+      sections,
+    };
+  }
+
+  return await ports.store.saveDataset(rows(), finish, { signal });
+}
+
+/**
+ * Does everything that an import does but store: converts every row, and goes on after rows that cannot be converted.
+ */
+export async function dryRunHub(
+  options: ImportHubOptions,
+  ports: Pick<ImportHubPorts, 'hub' | 'encoder' | 'newId'>,
+): Promise<DryRun> {
+  const { selection, toItem } = await open(options, ports.hub);
+  const collector = collectSections();
+  const target: SectionTarget = { id: ports.newId(), name: SECTION_NAME, orderIndex: 0 };
+  collector.begin(target);
+  const errors: JsonlError[] = [];
+  let errorsTotal = 0;
+  for await (const batch of selection.rowBatches({
+    columns: mappedColumns(options.mapping),
+    signal: options.signal,
+  })) {
+    const items: Item[] = [];
+    for (const row of batch) {
+      try {
+        items.push(toItem(row));
+      } catch (error) {
+        if (!(error instanceof JsonlError)) throw error;
+        errorsTotal += 1;
+        if (errors.length < MAX_DRY_RUN_ERRORS) errors.push(error);
+      }
+    }
+    collector.add(ports.encoder.encodeItems(items, target, collector.nextOrderIndex));
+  }
+  const { versionHash } = collector.end();
+  return {
+    itemCount: collector.itemCount,
+    versionHash: errorsTotal === 0 ? versionHash : null,
+    errors,
+    errorsTotal,
+  };
+}
+
+async function open(options: ImportHubOptions, hub: Hub) {
+  const { config, mapping, token, signal } = options;
+  const dataset = await hub.openDataset({
+    path: config.path,
+    signal,
+    ...(config.revision === undefined ? {} : { revision: config.revision }),
+    ...(token === undefined ? {} : { token }),
+  });
+  const selection = await dataset.select({
+    signal,
+    ...(config.subset === undefined ? {} : { subset: config.subset }),
+    ...(config.split === undefined ? {} : { split: config.split }),
+  });
+  const mapRow = compileMapping(mapping, selection.features);
+  const toItem = ({ row, rowIndex, split }: HubRow): Item => mapRow(row, rowIndex, split);
+  return { dataset, selection, toItem };
+}
+
+/** The dataset's `schema` (http-api section 2): `path` and `split` as they were sent, and what they came to. */
+function provenance(
+  options: ImportHubOptions,
+  selection: HubSelection,
+  resolvedRevision: string,
+): JsonObject {
+  const { path, split, revision } = options.config;
+  return {
+    source: 'hub',
+    config: {
+      path,
+      split: split ?? null,
+      subset: selection.subset,
+      revision: revision ?? null,
+      resolved_revision: resolvedRevision,
+      resolved_split: selection.split,
+    },
+    features: featureMap(selection.features),
+    info: selection.info,
+    mapping: options.mappingAsSent,
+  };
+}
+
+/** Column → dtype, own members even for a column that is called `__proto__`. */
+export function featureMap(features: readonly MappableFeature[]): JsonObject {
+  return Object.fromEntries(features.map(({ name, dtype }) => [name, dtype]));
+}
