@@ -1,3 +1,4 @@
+export { type CellConverter, compileCell, compileRow, RAW_PARSERS } from './cell.ts';
 export {
   chooseSubset,
   type DatasetLayout,
@@ -8,6 +9,18 @@ export {
 } from './data-files.ts';
 export { compressionOf, type DataFormat, type FileCompression } from './data-format.ts';
 export { HubError, type HubErrorCode, type HubErrorDetails, type HubErrorOptions } from './errors.ts';
+export {
+  dtypeOf,
+  type Feature,
+  type Features,
+  featureFromJson,
+  featuresFromJson,
+  featuresFromYaml,
+  type Media,
+  type NamedFeature,
+  toMappable,
+} from './features.ts';
+export { applyDeclared, featuresFromParquet, rawMetadata } from './parquet-features.ts';
 export type { YamlMap, YamlValue } from './parse-yaml.ts';
 export {
   defaultSplit,

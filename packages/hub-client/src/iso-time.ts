@@ -1,0 +1,114 @@
+const NANOS_PER_SECOND = 1_000_000_000n;
+const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
+
+/**
+ * ISO 8601 date and time of a moment, in UTC and without a zone: `2024-02-29T12:34:56.789000`. The fraction has six
+ * digits, nine where six would lose something, and is left out where it is zero, as the hub's own tools write it.
+ *
+ * @param nanos nanoseconds since 1970-01-01T00:00:00; before it, negative
+ */
+export function isoTimestamp(nanos: bigint): string {
+  const inDay = ((nanos % NANOS_PER_DAY) + NANOS_PER_DAY) % NANOS_PER_DAY;
+  const days = Number((nanos - inDay) / NANOS_PER_DAY);
+  return `${isoDate(days)}T${isoTime(inDay)}`;
+}
+
+/**
+ * ISO 8601 time of day, with a fraction as in `isoTimestamp`.
+ *
+ * @param nanos nanoseconds since midnight
+ */
+export function isoTime(nanos: bigint): string {
+  const seconds = Number(nanos / NANOS_PER_SECOND);
+  const time = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+    .map(twoDigits)
+    .join(':');
+  return time + fraction(nanos % NANOS_PER_SECOND);
+}
+
+/**
+ * ISO 8601 date of a day in the proleptic Gregorian calendar; years beyond 0 to 9999 have a sign and six digits or more.
+ *
+ * @param days days since 1970-01-01
+ */
+export function isoDate(days: number): string {
+  // Years are counted from March, so that the leap day is the last of a year; 400 years have 146,097 days.
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const yearOfEra = Math.floor(
+    (dayOfEra -
+      Math.floor(dayOfEra / 1460) +
+      Math.floor(dayOfEra / 36_524) -
+      Math.floor(dayOfEra / 146_096)) /
+      365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const month = Math.floor((5 * dayOfYear + 2) / 153);
+  const day = dayOfYear - Math.floor((153 * month + 2) / 5) + 1;
+  const year = era * 400 + yearOfEra + (month >= 10 ? 1 : 0);
+  const yearText =
+    year >= 0 && year <= 9999
+      ? String(year).padStart(4, '0')
+      : `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}`;
+  return `${yearText}-${twoDigits(month < 10 ? month + 3 : month - 9)}-${twoDigits(day)}`;
+}
+
+/**
+ * Compiles the move of texts of `isoTimestamp` to a time zone, with the offset behind them: `Z` for UTC, else `+01:00`.
+ * Zones are names (`Europe/Berlin`) or offsets; a moment in a zone that nobody knows stays in UTC.
+ */
+export function compileZone(zone: string): (text: string) => string {
+  if (/^(?:UTC|Etc\/UTC|GMT|Z|[+-]00:?00)$/i.test(zone)) return (text) => `${text}Z`;
+  const offsetAt = compileOffset(zone);
+  return (text) => {
+    const fractionText = /\.\d+$/.exec(text)?.[0] ?? '';
+    const millis = Date.parse(`${text.slice(0, text.length - fractionText.length)}Z`);
+    const offset = Number.isNaN(millis) ? null : offsetAt(millis);
+    if (offset === null) return `${text}Z`;
+    const local = isoTimestamp(BigInt(millis + offset * 1000) * 1_000_000n);
+    return `${local}${fractionText}${offsetText(offset)}`;
+  };
+}
+
+/** Seconds east of UTC at a moment of a zone, null where the zone is unknown. */
+function compileOffset(zone: string): (millis: number) => number | null {
+  const fixed = /^([+-])(\d{2}):?(\d{2})$/.exec(zone);
+  if (fixed !== null) {
+    const seconds = Number(fixed[2]) * 3600 + Number(fixed[3]) * 60;
+    return () => (fixed[1] === '-' ? -seconds : seconds);
+  }
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
+  } catch (error) {
+    // The zone is not in this machine's data.
+    if (error instanceof RangeError) return () => null;
+    throw error;
+  }
+  return (millis) => {
+    const name = format.formatToParts(millis).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const match = /^GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/.exec(name);
+    if (match === null) return null;
+    const seconds = Number(match[2] ?? 0) * 3600 + Number(match[3] ?? 0) * 60 + Number(match[4] ?? 0);
+    return match[1] === '-' ? -seconds : seconds;
+  };
+}
+
+function offsetText(offset: number): string {
+  const seconds = Math.abs(offset);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  // Local times of old had offsets of seconds.
+  if (seconds % 60 !== 0) parts.push(seconds % 60);
+  return (offset < 0 ? '-' : '+') + parts.map(twoDigits).join(':');
+}
+
+function fraction(nanos: bigint): string {
+  if (nanos === 0n) return '';
+  const digits = nanos.toString().padStart(9, '0');
+  return `.${digits.endsWith('000') ? digits.slice(0, 6) : digits}`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}
