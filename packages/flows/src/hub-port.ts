@@ -5,9 +5,9 @@ export interface HubReference {
   /** `owner/name`, or a single legacy name */
   readonly path: string;
   /** branch, tag or commit; the default branch where absent */
-  readonly revision?: string;
-  readonly token?: string;
-  readonly signal?: AbortSignal;
+  readonly revision?: string | undefined;
+  readonly token?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A row with its place, in JSON form. */
@@ -22,9 +22,9 @@ export interface HubRow {
 export interface HubDataset {
   readonly resolvedRevision: string;
   select(choice: {
-    readonly subset?: string;
-    readonly split?: string;
-    readonly signal?: AbortSignal;
+    readonly subset?: string | undefined;
+    readonly split?: string | undefined;
+    readonly signal?: AbortSignal | undefined;
   }): Promise<HubSelection>;
 }
 
@@ -46,9 +46,9 @@ export interface HubSelection {
   readonly suggestedMapping: Mapping | null;
   rowBatches(options: {
     /** only these columns are read; all where absent */
-    readonly columns?: readonly string[];
-    readonly limit?: number;
-    readonly signal?: AbortSignal;
+    readonly columns?: readonly string[] | undefined;
+    readonly limit?: number | undefined;
+    readonly signal?: AbortSignal | undefined;
   }): AsyncIterable<readonly HubRow[]>;
 }
 

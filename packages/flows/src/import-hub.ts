@@ -154,17 +154,9 @@ export async function dryRunHub(
 
 async function open(options: ImportHubOptions, hub: Hub) {
   const { config, mapping, token, signal } = options;
-  const dataset = await hub.openDataset({
-    path: config.path,
-    signal,
-    ...(config.revision === undefined ? {} : { revision: config.revision }),
-    ...(token === undefined ? {} : { token }),
-  });
-  const selection = await dataset.select({
-    signal,
-    ...(config.subset === undefined ? {} : { subset: config.subset }),
-    ...(config.split === undefined ? {} : { split: config.split }),
-  });
+  const { path, revision, subset, split } = config;
+  const dataset = await hub.openDataset({ path, revision, token, signal });
+  const selection = await dataset.select({ subset, split, signal });
   const mapRow = compileMapping(mapping, selection.features);
   const toItem = ({ row, rowIndex, split }: HubRow): Item => mapRow(row, rowIndex, split);
   return { dataset, selection, toItem };

@@ -13,8 +13,8 @@ import {
 import type { Hub, HubReference, HubSelection } from './hub-port.ts';
 
 export interface PreviewOptions extends HubReference {
-  readonly subset?: string;
-  readonly split?: string;
+  readonly subset?: string | undefined;
+  readonly split?: string | undefined;
   /** rows to show */
   readonly limit: number;
   /** bytes that all samples together may take */
@@ -56,7 +56,7 @@ export async function previewHub(options: PreviewOptions, hub: Hub): Promise<Pre
   const samples: JsonObject[] = [];
   const truncatedCells: TruncatedCell[] = [];
   let room = options.maxBytes;
-  const batches = selection.rowBatches({ limit: options.limit, ...(signal === undefined ? {} : { signal }) });
+  const batches = selection.rowBatches({ limit: options.limit, signal });
   for await (const batch of batches) {
     for (const { row } of batch) {
       const sample: JsonObject = {};

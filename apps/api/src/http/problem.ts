@@ -22,7 +22,11 @@ interface Row {
 
 const LINE: Row = { status: 400, title: 'A row cannot be used', code: 'invalid_row' };
 
-const UNAVAILABLE: Row = { status: 503, title: 'The service cannot do this at the moment', code: 'unavailable' };
+const UNAVAILABLE: Row = {
+  status: 503,
+  title: 'The service cannot do this at the moment',
+  code: 'unavailable',
+};
 
 /**
  * The one table from codes to HTTP. A code that is missing here does not compile.
