@@ -5,12 +5,15 @@ import {
   labelledChoices,
   plainText,
 } from '../labelled-choices.ts';
+import { RunError } from '../run-error.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
 
 /** An output this long is searched for a choice from this many characters before its end ... */
 const MAX_SEARCHED_CHARS = 100_000;
 /** ... and from fewer where there are many choices to look for. */
 const MAX_SEARCH_STEPS = 10_000_000;
+/** No task offers more; looking for them would take seconds. */
+const MAX_CHOICES = 1_000;
 
 /** What may stand around a choice without being part of it. */
 const AROUND = new Set(' \t\r\n*_"\'`()[]{}.:!$');
@@ -28,6 +31,12 @@ export const choice: Checker = ({ output, item }) => {
   const listed = labelledChoices(item);
   if (answer === undefined) return NO_ANSWER;
   if (listed.choices.length === 0) return unscored('The item has no choices');
+  if (listed.choices.length > MAX_CHOICES) {
+    throw new RunError(
+      'checker_limit',
+      `The item has ${listed.choices.length} choices, and at most ${MAX_CHOICES} are looked for`,
+    );
+  }
 
   const expected = new Set<number>();
   for (const one of Array.isArray(answer) ? answer : [answer]) {
