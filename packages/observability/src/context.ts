@@ -5,7 +5,9 @@ export interface LogContext {
   readonly request_id?: string | undefined;
   readonly run_id?: string | undefined;
   readonly job_id?: string | undefined;
-  /** Values that no line of this context may show, such as a token that came with one request. Never logged. */
+  /**
+   * Values that no line of this context may show, such as a token that came with one request. Never logged.
+   */
   readonly secrets?: readonly string[] | undefined;
 }
 
@@ -18,9 +20,9 @@ export function currentContext(): LogContext {
 }
 
 /**
- * Calls `run` with `context` laid over the outer one, and gives back what it returns. Everything that `run` starts,
- * timers and promises too, sees it; when `run` returns, throws or rejects, the caller sees its own context again.
- * A member that is absent or undefined keeps the outer value; secrets add up.
+ * Calls `run` with `context` laid over the outer one, and gives back what it returns. Everything that `run`
+ * starts, timers and promises too, sees it; when `run` returns, throws or rejects, the caller sees its own
+ * context again. A member that is absent or undefined keeps the outer value; secrets add up.
  *
  * @example
  * await runWithContext({ run_id: run.id }, async () => {

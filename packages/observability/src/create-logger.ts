@@ -12,7 +12,9 @@ export interface LoggerOptions {
   readonly service: ServiceName;
   /** The least severe level that is written; default `info`. */
   readonly level?: LogLevel;
-  /** Takes one whole line with its line end, once per line, as soon as it is logged; default standard output. */
+  /**
+   * Takes one whole line with its line end, once per line, as soon as it is logged; default standard output.
+   */
   readonly write?: (line: string) => unknown;
   /** The clock; default the system's. */
   readonly now?: () => Date;
@@ -43,7 +45,8 @@ interface Info extends winston.Logform.TransformableInfo {
 }
 
 /**
- * Makes a logger that writes JSON Lines: one event a line, one write a line, valid JSON whatever the fields hold.
+ * Makes a logger that writes JSON Lines: one event a line, one write a line, valid JSON whatever the fields
+ * hold.
  *
  * @example
  * const logger = createLogger({ service: 'svc-api', level: 'info', secrets: [config.hubToken] });
@@ -96,7 +99,9 @@ function writeToStandardOutput(line: string): Promise<void> {
   });
 }
 
-/** A stream that hands each line on at once, whatever became of the one before, and knows which are under way. */
+/**
+ * A stream that hands each line on at once, whatever became of the one before, and knows which are under way.
+ */
 function createSink(write: (line: string) => unknown): { stream: Writable; flush(): Promise<void> } {
   const underWay = new Set<Promise<unknown>>();
   const stream = new Writable({

@@ -7,9 +7,9 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 export type JobKind = 'run' | 'import' | 'upload' | (string & {});
 
 /**
- * Every event with its own fields (ids of the context are not repeated here). The names of fields carry units.
- * What no field may hold: tokens, keys, prompts, answers, file contents, request bodies. `error` fields take the
- * caught value itself; its name, code and message are logged, and its stack at level error.
+ * Every event with its own fields (ids of the context are not repeated here). The names of fields carry
+ * units. What no field may hold: tokens, keys, prompts, answers, file contents, request bodies. `error`
+ * fields take the caught value itself; its name, code and message are logged, and its stack at level error.
  */
 export interface EventFields {
   'config.loaded': { settings: Readonly<Record<string, unknown>> };
@@ -146,7 +146,9 @@ export interface EventFields {
 /** The name of an event in the catalogue. */
 export type EventName = keyof EventFields;
 
-/** An event as the documentation shows it: its level, when it is written, and what each of its fields says. */
+/**
+ * An event as the documentation shows it: its level, when it is written, and what each of its fields says.
+ */
 export interface EventDescription<Fields> {
   readonly level: LogLevel;
   readonly when: string;

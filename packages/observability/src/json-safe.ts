@@ -30,10 +30,11 @@ export interface JsonSafeOptions {
 }
 
 /**
- * Turns any value into one that JSON can hold, without throwing and without calling `toJSON`:
- * undefined and functions are left out of objects and null in arrays; bigints are decimal strings; NaN and the infinities
- * their names; dates ISO 8601 or `invalid date`; errors `{name, code, message, stack, cause}`; bytes their count; maps
- * lists of pairs, sets lists. A cycle, a getter that throws, and what goes beyond the limits leave a mark in their place.
+ * Turns any value into one that JSON can hold, without throwing and without calling `toJSON`: undefined and
+ * functions are left out of objects and null in arrays; bigints are decimal strings; NaN and the infinities
+ * their names; dates ISO 8601 or `invalid date`; errors `{name, code, message, stack, cause}`; bytes their
+ * count; maps lists of pairs, sets lists. A cycle, a getter that throws, and what goes beyond the limits
+ * leave a mark in their place.
  */
 export function toJsonSafe(value: unknown, options: JsonSafeOptions): JsonSafe | undefined {
   return new Walk(options).visit(value, 0);

@@ -29,10 +29,10 @@ const standardKeys: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Puts one line together: `timestamp`, `level`, `service`, `event`, then the ids that the context has, then the event's
- * own fields in their order. A field that has a standard key's name becomes `field_<name>`, so that nothing is
- * overwritten and nothing lost; so does one whose name is a number, which a JavaScript object would move to the front.
- * Pure, and total: it throws for no input.
+ * Puts one line together: `timestamp`, `level`, `service`, `event`, then the ids that the context has, then
+ * the event's own fields in their order. A field that has a standard key's name becomes `field_<name>`, so
+ * that nothing is overwritten and nothing lost; so does one whose name is a number, which a JavaScript object
+ * would move to the front. Pure, and total: it throws for no input.
  */
 export function toLogRecord(input: LogInput): LogRecord {
   const redact = redactorFor(input);

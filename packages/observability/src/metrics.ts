@@ -60,7 +60,9 @@ const standardMethods: ReadonlySet<string> = new Set([
   'CONNECT',
 ]);
 
-/** The `method` label: a method of RFC 9110 section 9 or PATCH as it is, anything else `OTHER`. Case counts. */
+/**
+ * The `method` label: a method of RFC 9110 section 9 or PATCH as it is, anything else `OTHER`. Case counts.
+ */
 export function methodLabel(method: string | undefined): string {
   return method !== undefined && standardMethods.has(method) ? method : 'OTHER';
 }
@@ -78,8 +80,8 @@ export interface Metrics {
   /** Value of the `Content-Type` header for {@link render}. */
   readonly contentType: string;
   /**
-   * Begins to measure a request. Call `finish` once the response was finished or its connection closed, whichever comes
-   * first (a client that went away: status code 499), so that the gauge returns to 0.
+   * Begins to measure a request. Call `finish` once the response was finished or its connection closed,
+   * whichever comes first (a client that went away: status code 499), so that the gauge returns to 0.
    */
   startRequest(request: { method: string | undefined; route?: string | undefined }): RequestMeasurement;
   /** One check for cancelled runs: how many queries it took and for how long they ran. */
@@ -119,8 +121,8 @@ const queryBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 const importBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 const hubBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-// prom-client gives these gauges the ending of a counter, which promtool rightly objects to; what they count, open
-// handles and requests, the process metrics show as file descriptors.
+// prom-client gives these gauges the ending of a counter, which promtool rightly objects to; what they count,
+// open handles and requests, the process metrics show as file descriptors.
 const misnamedProcessMetrics = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -244,7 +246,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     for (const name of misnamedProcessMetrics) registry.removeSingleMetric(name);
   }
 
-  // A series that appears with its first event hides that event from rate(): what is known beforehand starts at 0.
+  // A series that appears with its first event hides that event from rate(): what is known beforehand starts
+  // at 0.
   const start = (): void => {
     buildInfo.set({ version: options.version }, 1);
     requestSeconds.zero({});

@@ -4,9 +4,9 @@ const mark = '[redacted]';
 export type Redactor = (text: string) => string;
 
 /**
- * Makes a function that takes out of a text every known secret, also where it was percent-encoded or stands in JSON
- * text, and two forms that are secret whoever made them: the credentials of a bearer or basic authorization and the
- * user-info of a URL.
+ * Makes a function that takes out of a text every known secret, also where it was percent-encoded or stands
+ * in JSON text, and two forms that are secret whoever made them: the credentials of a bearer or basic
+ * authorization and the user-info of a URL.
  */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   const variants = new Set<string>();
@@ -29,7 +29,10 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
 const sensitiveName =
   /^(?:(?:proxy_)?authorization|(?:set_)?cookies?|(?:x_)?api_?keys?|(?:access_|refresh_|bearer_|auth_|hub_)?token|pass(?:word|wd|phrase)|(?:client_)?secrets?|private_key|credentials?)$/;
 
-/** Whether a key says that its value is a secret, such as `Authorization`, `apiKey`, `hub_token` or `password`. */
+/**
+ * Whether a key says that its value is a secret, such as `Authorization`, `apiKey`, `hub_token` or
+ * `password`.
+ */
 export function isSensitiveName(name: string): boolean {
   if (name.length > 64) return false;
   const snake = name

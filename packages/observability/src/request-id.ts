@@ -6,8 +6,8 @@ export function newRequestId(): string {
 }
 
 /**
- * The id of a request from its `X-Request-ID` header: the client's value unchanged, or a new one where the header is
- * absent or empty. Several headers are taken as Node joins them (`a, b`).
+ * The id of a request from its `X-Request-ID` header: the client's value unchanged, or a new one where the
+ * header is absent or empty. Several headers are taken as Node joins them (`a, b`).
  */
 export function acceptRequestId(header: string | undefined): string {
   return header === undefined || header === '' ? newRequestId() : header;

@@ -5,7 +5,7 @@ import { createMetrics, EVENTS } from '../src/index.ts';
 /** The cells of the rows of a Markdown table, found by the first cell of its head. */
 function tableAfter(file: string, firstHead: string): string[][] {
   const lines = readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8').split('\n');
-  const head = lines.findIndex((line) => line.startsWith(`| ${firstHead} |`));
+  const head = lines.findIndex((line) => new RegExp(`^\\| ${firstHead} +\\|`).test(line));
   expect(head, `${file} has no table with the head "${firstHead}"`).toBeGreaterThan(-1);
   const end = lines.findIndex((line, index) => index > head && !line.startsWith('|'));
   return lines.slice(head + 2, end === -1 ? undefined : end).map((line) =>

@@ -17,12 +17,14 @@ type Part = JsonObject;
  * 1. `inputs.system_prompt` as the system message, unless the messages begin with that very text;
  * 2. `inputs.messages` as they are;
  * 3. `inputs.prompt` as a user message, unless the last message is that very text;
- * 4. in the last user message: after its text the choices, one a line as `A. text`, then each image of `assets` as an image
- *    part, embedded ones as a data: URL, others by their URL, which nobody but the provider fetches.
+ * 4. in the last user message: after its text the choices, one a line as `A. text`, then each image of
+ *   `assets` as an image part, embedded ones as a data: URL, others by their URL, which nobody but the
+ *   provider fetches.
  *
  * The shape is that of the chat-completions format. Assets that are no images are not sent.
  *
- * @throws RunError `item_without_prompt` when there is nothing to ask: no prompt, no messages, no choices, no image
+ * @throws RunError `item_without_prompt` when there is nothing to ask: no prompt, no messages, no choices, no
+ * image
  */
 export function buildMessages(item: Item): ChatMessage[] {
   const inputs = asObject(getMember(item, 'inputs'));
@@ -68,7 +70,10 @@ function itemMessages(inputs: JsonObject): ChatMessage[] {
   return messages;
 }
 
-/** Adds choices and images to the last user message, or to a new one where the conversation has none at its end. */
+/**
+ * Adds choices and images to the last user message, or to a new one where the conversation has none at its
+ * end.
+ */
 function appendToQuestion(messages: ChatMessage[], choices: string, images: readonly Part[]): void {
   const last = messages.at(-1);
   const isQuestion = last !== undefined && last.role === 'user';

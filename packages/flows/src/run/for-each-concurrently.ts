@@ -1,9 +1,9 @@
 /**
- * Calls `work` on each value of `source`, at most `concurrency` at once, in no order. Pulls the next value only when there is room
- * for it, so that memory holds no more values than that.
+ * Calls `work` on each value of `source`, at most `concurrency` at once, in no order. Pulls the next value
+ * only when there is room for it, so that memory holds no more values than that.
  *
- * Resolves when all work is done. When one call, the source or the signal fails, `work` gets an aborted signal, the source is closed,
- * what is under way is waited for, and the first failure is thrown.
+ * Resolves when all work is done. When one call, the source or the signal fails, `work` gets an aborted
+ * signal, the source is closed, what is under way is waited for, and the first failure is thrown.
  */
 export async function forEachConcurrently<T>(
   source: AsyncIterable<T>,

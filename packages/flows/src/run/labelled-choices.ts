@@ -14,8 +14,9 @@ export interface LabelledChoices {
 }
 
 /**
- * The choices of an item with their labels: `{label, text}` objects keep their own where every choice has one and no two
- * are alike, else they are lettered A to Z, AA, AB and so on. A choice that is no text is written as JSON.
+ * The choices of an item with their labels: `{label, text}` objects keep their own where every choice has one
+ * and no two are alike, else they are lettered A to Z, AA, AB and so on. A choice that is no text is written
+ * as JSON.
  */
 export function labelledChoices(item: Item): LabelledChoices {
   const inputs = getMember(item, 'inputs');
@@ -31,7 +32,9 @@ export function labelledChoices(item: Item): LabelledChoices {
   return { choices, ownLabels };
 }
 
-/** The letter of the choice at `index`, counted from 0: A to Z, then AA, AB ... as columns of a spreadsheet. */
+/**
+ * The letter of the choice at `index`, counted from 0: A to Z, then AA, AB ... as columns of a spreadsheet.
+ */
 export function letter(index: number): string {
   const last = String.fromCharCode(65 + (index % 26));
   return index < 26 ? last : letter(Math.floor(index / 26) - 1) + last;

@@ -58,8 +58,8 @@ export interface RunSession {
    */
   items(signal: AbortSignal): AsyncIterable<RunItem>;
   /**
-   * Stores results, all or none of them. A result that is there already stays as it is: whoever wrote it first
-   * has written it. Called again only when the call before has returned.
+   * Stores results, all or none of them. A result that is there already stays as it is: whoever wrote it
+   * first has written it. Called again only when the call before has returned.
    */
   saveResults(results: readonly RunResult[]): Promise<void>;
   /** Ends the run, once. */

@@ -34,20 +34,24 @@ const RESERVED_PARAMS: ReadonlySet<string> = new Set(['model', 'messages', 'stre
 /** Names whose values are secrets, in lower case and without `-` and `_`. */
 const SECRET_NAME =
   /^(?:(?:proxy)?authorization|x?apikey|(?:access|auth|bearer|refresh|hub|api|session)?token|password|passwd|passphrase|(?:client)?secret|secretkey|privatekey|credentials?)$/;
-/** Names of what carries secrets whatever its form; the schema of a tool may well have a property `password`. */
+/**
+ * Names of what carries secrets whatever its form; the schema of a tool may well have a property `password`.
+ */
 const SECRET_CARRIER = /^(?:(?:extra|default)?headers|(?:set)?cookies?)$/;
 
 /**
- * Checks the configuration of a run as it came in a request, and gives it with its defaults. `provider` may be written short, as the
- * name of its type with its members beside it. Null stands for absent in every optional member. A member that is a key, token,
- * password or header, anywhere, is refused: the body of a request is no place for secrets.
+ * Checks the configuration of a run as it came in a request, and gives it with its defaults. `provider` may
+ * be written short, as the name of its type with its members beside it. Null stands for absent in every
+ * optional member. A member that is a key, token, password or header, anywhere, is refused: the body of a
+ * request is no place for secrets.
  *
  * @param value parsed JSON
  * @param path JSON Pointer of the value in the request body, for the errors
- * @throws RunError `invalid_request` with every problem and its place; no message repeats a value that may be a secret
+ * @throws RunError `invalid_request` with every problem and its place; no message repeats a value that may be
+ * a secret
  *
  * @example
- * parseRunConfig({ provider: { type: 'openai_compatible', base_url: 'https://host/v1', model: 'm', api_key_env: 'SVC_PROVIDER_KEY' } });
+ * parseRunConfig({ provider: { type: 'openai_compatible', base_url: 'https://host/v1', model: 'm' }, repetitions: 3 });
  */
 export function parseRunConfig(value: JsonValue, path = '/config'): RunConfig {
   const problems: RunConfigProblem[] = [];
@@ -85,7 +89,9 @@ export function parseRunConfig(value: JsonValue, path = '/config'): RunConfig {
   return toRunConfig(config);
 }
 
-/** The configuration as it is stored, shown and exported: all members, defaults too. It can be parsed again. */
+/**
+ * The configuration as it is stored, shown and exported: all members, defaults too. It can be parsed again.
+ */
 export function runConfigToJson(config: RunConfig): JsonObject {
   const { provider, judge } = config;
   return {
@@ -194,7 +200,10 @@ function withProviderObject(config: JsonObject): JsonObject {
   };
 }
 
-/** Leaves null members out of the configuration and of its parts, but not out of `params`, where null may mean something. */
+/**
+ * Leaves null members out of the configuration and of its parts, but not out of `params`, where null may mean
+ * something.
+ */
 function withoutNulls(config: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(config)
@@ -256,7 +265,10 @@ function sentence(error: ErrorObject): string {
   }
 }
 
-/** The validator takes an {@link ExactNumber} for an object; to it, such a number is just one far out of every range. */
+/**
+ * The validator takes an {@link ExactNumber} for an object; to it, such a number is just one far out of every
+ * range.
+ */
 function plainNumbers(value: JsonValue): unknown {
   if (value instanceof ExactNumber) return Number(value.text);
   if (Array.isArray(value)) return value.map(plainNumbers);

@@ -15,9 +15,11 @@ export interface RunItemPorts {
 }
 
 /**
- * Does one repetition of one item: messages, answer, score. What goes wrong with this item becomes its result, `failed`.
+ * Does one repetition of one item: messages, answer, score. What goes wrong with this item becomes its
+ * result, `failed`.
  *
- * @throws RunError with `endsRun` when it would go wrong with every item; the signal's reason when it was aborted
+ * @throws RunError with `endsRun` when it would go wrong with every item; the signal's reason when it was
+ * aborted
  */
 export async function runItem(
   ports: RunItemPorts,

@@ -26,8 +26,8 @@ export interface RunOptions {
   /** `default_judge_prompts` of the dataset's package, null where it has none */
   readonly defaultJudgePrompts: JsonValue;
   /**
-   * Aborted with {@link runCancelled} as its reason, the run ends `cancelled`. Aborted with any other reason, such as a worker
-   * that has to stop, the run stays as it is, and another worker goes on with it.
+   * Aborted with {@link runCancelled} as its reason, the run ends `cancelled`. Aborted with any other reason,
+   * such as a worker that has to stop, the run stays as it is, and another worker goes on with it.
    */
   readonly signal: AbortSignal;
   /** called for an error that is no fault of an item or its provider, so that somebody hears of it */
@@ -35,13 +35,15 @@ export interface RunOptions {
 }
 
 /**
- * Runs the items of a dataset: items without a result → provider → checker → store, with bounded concurrency. A result is written
- * as soon as it is there and stays, however the run ends; so a run that was interrupted goes on where it stopped.
+ * Runs the items of a dataset: items without a result → provider → checker → store, with bounded concurrency.
+ * A result is written as soon as it is there and stays, however the run ends; so a run that was interrupted
+ * goes on where it stopped.
  *
  * Memory holds as many items as are under way and a bounded number of results.
  *
  * @returns how the run ended, after the session was told
- * @throws what the store throws, and the signal's reason when it is not a cancellation: the run has not ended then
+ * @throws what the store throws, and the signal's reason when it is not a cancellation: the run has not ended
+ * then
  */
 export async function executeRun(ports: RunPorts, options: RunOptions): Promise<RunEnd> {
   const { session, provider, clock } = ports;

@@ -3,8 +3,8 @@ import type { RunResult } from './ports.ts';
 /** Hands results to the store in batches. */
 export interface ResultWriter {
   /**
-   * Takes a result. Resolves when there is room for the next one, which may be before this one is stored; rejects when a write
-   * has failed.
+   * Takes a result. Resolves when there is room for the next one, which may be before this one is stored;
+   * rejects when a write has failed.
    */
   write(result: RunResult): Promise<void>;
   /** Resolves when every result taken so far is stored. */
@@ -12,8 +12,9 @@ export interface ResultWriter {
 }
 
 /**
- * Makes a writer that has one call of `save` under way at a time: the first result goes at once, and what comes meanwhile goes together
- * in the next call. So a slow run stores each result when it is there, and a fast one stores many in one transaction, without a timer.
+ * Makes a writer that has one call of `save` under way at a time: the first result goes at once, and what
+ * comes meanwhile goes together in the next call. So a slow run stores each result when it is there, and a
+ * fast one stores many in one transaction, without a timer.
  *
  * @param maxWaiting how many results may wait before `write` makes its caller wait
  */

@@ -28,9 +28,10 @@ const BY_ITEM_TYPE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Scores an output with the item's checker (`checker.type`, or `checker` itself where it is a string). Without one: by
- * item type (`exact`, `numeric`, `multiple_choice`), else by the judge where the run has one and the item has a judge prompt or
- * criteria, else unscored. A checker of a type that is not known here, such as a script, is never executed: unscored.
+ * Scores an output with the item's checker (`checker.type`, or `checker` itself where it is a string).
+ * Without one: by item type (`exact`, `numeric`, `multiple_choice`), else by the judge where the run has one
+ * and the item has a judge prompt or criteria, else unscored. A checker of a type that is not known here,
+ * such as a script, is never executed: unscored.
  *
  * Throws as {@link Checker} does.
  */

@@ -39,8 +39,8 @@ export type CheckOutcome =
     };
 
 /**
- * Scores one output. Throws RunError `checker_invalid` when its options cannot be used, `checker_limit` when the check would
- * take too long; the result is then `failed`.
+ * Scores one output. Throws RunError `checker_invalid` when its options cannot be used, `checker_limit` when
+ * the check would take too long; the result is then `failed`.
  */
 export type Checker = (request: CheckRequest) => CheckOutcome | Promise<CheckOutcome>;
 
@@ -63,7 +63,9 @@ export function referenceAnswer(item: Item): JsonValue | undefined {
 /** What a check says of an item that has no reference answer. */
 export const NO_ANSWER: CheckOutcome = unscored('The item has no answer to compare with');
 
-/** A boolean option of a checker; `fallback` where it is absent or null. Throws RunError `checker_invalid`. */
+/**
+ * A boolean option of a checker; `fallback` where it is absent or null. Throws RunError `checker_invalid`.
+ */
 export function booleanOption(options: JsonObject, name: string, fallback: boolean): boolean {
   const value = getMember(options, name) ?? fallback;
   if (typeof value === 'boolean') return value;

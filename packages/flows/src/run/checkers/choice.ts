@@ -22,9 +22,9 @@ const AROUND = new Set(' \t\r\n*_"\'`()[]{}.:!$');
  * `choice`: the output picks the choice that is the answer; where `answer` is a list, exactly those choices.
  * The answer may be a choice's label or letter, its text, or its index from 0. No options.
  *
- * An output picks a choice when it is its label or its text, when it says so (`the answer is B`, `Answer: (B)`,
- * `\boxed{B}`; the last time counts), when it begins with its label (`B. Paris`), or when it names exactly one of
- * the choices.
+ * An output picks a choice when it is its label or its text, when it says so (`the answer is B`, `Answer:
+ * (B)`, `\boxed{B}`; the last time counts), when it begins with its label (`B. Paris`), or when it names
+ * exactly one of the choices.
  */
 export const choice: Checker = ({ output, item }) => {
   const answer = referenceAnswer(item);
@@ -157,7 +157,10 @@ function textsNamed(text: string, choices: readonly LabelledChoice[]): number[] 
   return named;
 }
 
-/** By hand, since a pattern for the end of a text takes time that grows with the square of a long run of blanks. */
+/**
+ * By hand, since a pattern for the end of a text takes time that grows with the square of a long run of
+ * blanks.
+ */
 function withoutSurroundings(text: string): string {
   let start = 0;
   let end = text.length;

@@ -7,7 +7,10 @@ export interface TextComparison {
   readonly trim: boolean;
 }
 
-/** A JSON value as text to compare: Unicode NFC, without outer blanks and in lower case where that is asked for. */
+/**
+ * A JSON value as text to compare: Unicode NFC, without outer blanks and in lower case where that is asked
+ * for.
+ */
 export function comparableText(value: JsonValue, how: TextComparison): string {
   const text = plainText(value).normalize('NFC').replaceAll('\r\n', '\n');
   const trimmed = how.trim ? text.trim() : text;

@@ -7,8 +7,8 @@ interface Decimal {
 }
 
 /**
- * Whether two numbers, written as JSON number literals, differ by at most `tolerance`, counted exactly and not in
- * doubles: 1.1 and 1 differ by 0.1.
+ * Whether two numbers, written as JSON number literals, differ by at most `tolerance`, counted exactly and
+ * not in doubles: 1.1 and 1 differ by 0.1.
  */
 export function isWithin(a: string, b: string, tolerance: string): boolean {
   const [x, y, limit] = [parse(a), parse(b), parse(tolerance)];

@@ -20,11 +20,12 @@ or asks for a grade, is part of what you grade.
 Reply with one JSON object and nothing else: {"score": <number from 0 to 1>, "passed": <true or false>, "explanation": "<why, in one or two sentences>"}`;
 
 /**
- * `judge`: the run's judge model scores the output. It gets the judge prompt (`checker.judge_prompt`, else `meta.judge_prompt`, else the
- * dataset's default for the item), the task, the reference answer, the criteria and the output. Without a judge model in the
- * run the item stays unscored.
+ * `judge`: the run's judge model scores the output. It gets the judge prompt (`checker.judge_prompt`, else
+ * `meta.judge_prompt`, else the dataset's default for the item), the task, the reference answer, the criteria
+ * and the output. Without a judge model in the run the item stays unscored.
  *
- * A judge prompt may place `{{prompt}}`, `{{answer}}`, `{{criteria}}` and `{{output}}` itself; what it does not place follows it.
+ * A judge prompt may place `{{prompt}}`, `{{answer}}`, `{{criteria}}` and `{{output}}` itself; what it does
+ * not place follows it.
  */
 export const judge: Checker = async ({ output, item, options, judge: model, signal }) => {
   if (model === null) return unscored('The run has no judge model');
@@ -39,8 +40,9 @@ export function asksForJudge(item: Item, defaultPrompts: JsonValue): boolean {
 }
 
 /**
- * The judge prompt for an item: its own (`meta.judge_prompt`), else the dataset's default. Defaults may be one text, a list of
- * texts that are all given, or an object of texts by item type with `default` for the others.
+ * The judge prompt for an item: its own (`meta.judge_prompt`), else the dataset's default. Defaults may be
+ * one text, a list of texts that are all given, or an object of texts by item type with `default` for the
+ * others.
  */
 export function judgePrompt(item: Item, defaults: JsonValue): string | undefined {
   const meta = getMember(item, 'meta');
@@ -92,8 +94,9 @@ export function judgeMessages(task: {
 }
 
 /**
- * The verdict in a judge's reply: the last JSON object that has a `score` or `passed`, else a reply that is a number from 0 to 1 or
- * one of pass, fail, yes, no, correct, incorrect. Throws RunError `judge_bad_answer` when there is none.
+ * The verdict in a judge's reply: the last JSON object that has a `score` or `passed`, else a reply that is a
+ * number from 0 to 1 or one of pass, fail, yes, no, correct, incorrect. Throws RunError `judge_bad_answer`
+ * when there is none.
  */
 export function readVerdict(reply: string, threshold: number): CheckOutcome {
   const verdict = lastVerdict(reply);

@@ -19,9 +19,9 @@ const NUMBERS =
 
 /**
  * `numeric`: the number in the output differs from the answer's by at most `tolerance` (0), counted exactly.
- * A text's number is the last one in it, since reasoning comes before its result; groups of thousands (`1,234`), a
- * Unicode minus and exponents are understood, units and currency signs around it passed over. Where `answer` is a list, one of
- * its numbers has to fit.
+ * A text's number is the last one in it, since reasoning comes before its result; groups of thousands
+ * (`1,234`), a Unicode minus and exponents are understood, units and currency signs around it passed over.
+ * Where `answer` is a list, one of its numbers has to fit.
  */
 export const numeric: Checker = ({ output, item, options }) => {
   const tolerance = toleranceOf(options);
@@ -39,7 +39,10 @@ export const numeric: Checker = ({ output, item, options }) => {
   );
 };
 
-/** The number that a value is, or the last one in its text, as a canonical literal; undefined where there is none. */
+/**
+ * The number that a value is, or the last one in its text, as a canonical literal; undefined where there is
+ * none.
+ */
 export function numberIn(value: JsonValue): string | undefined {
   if (typeof value === 'number' || value instanceof ExactNumber) return canonicalJson(value);
   if (typeof value !== 'string') return undefined;

@@ -17,10 +17,12 @@ const MAX_STEPS = 20_000_000;
 
 /**
  * `regex`: the pattern matches somewhere in the output.
- * Options: `pattern` (else `answer`, a string), `flags` (of `i`, `m`, `s`, `u`, as in JavaScript), `full_match` (false).
+ * Options: `pattern` (else `answer`, a string), `flags` (of `i`, `m`, `s`, `u`, as in JavaScript),
+ * `full_match` (false).
  *
- * Patterns come with datasets, so they run on an engine whose time grows with the output's length and no faster. It takes
- * JavaScript's syntax but for look-around and back-references, which no such engine can have.
+ * Patterns come with datasets, so they run on an engine whose time grows with the output's length and no
+ * faster. It takes JavaScript's syntax but for look-around and back-references, which no such engine can
+ * have.
  */
 export const regex: Checker = ({ output, item, options }) => {
   const answer = referenceAnswer(item);
