@@ -1,0 +1,69 @@
+/** Shortest copy that a sequence describes; the token holds the excess over it. */
+const MIN_MATCH = 4;
+
+/**
+ * Inflates one LZ4 block (LZ4 Block Format Description), the codec `LZ4_RAW` of Parquet.
+ *
+ * @throws RangeError where the block is damaged or does not have `outputLength` bytes
+ */
+export function inflateLz4Block(input: Uint8Array, outputLength: number): Uint8Array {
+  const output = new Uint8Array(outputLength);
+  let at = 0;
+  let to = 0;
+  const next = (): number => {
+    if (at >= input.length) throw new RangeError('LZ4 block ends early');
+    return input[at++]!;
+  };
+  /** A length of 15 goes on in further bytes as long as they are 255. */
+  const length = (nibble: number): number => {
+    let total = nibble;
+    for (let more = nibble === 15 ? 255 : 0; more === 255; total += more) more = next();
+    return total;
+  };
+  while (at < input.length) {
+    const token = next();
+    const literals = length(token >> 4);
+    if (at + literals > input.length || to + literals > outputLength)
+      throw new RangeError('LZ4 block is too long');
+    output.set(input.subarray(at, at + literals), to);
+    at += literals;
+    to += literals;
+    // The last sequence has literals only.
+    if (at === input.length) break;
+    const offset = next() | (next() << 8);
+    const copied = length(token & 15) + MIN_MATCH;
+    if (offset === 0 || offset > to || to + copied > outputLength)
+      throw new RangeError('LZ4 block is damaged');
+    // Source and target may overlap, which repeats what was just written.
+    if (offset >= copied) output.copyWithin(to, to - offset, to - offset + copied);
+    else for (let i = 0; i < copied; i++) output[to + i] = output[to - offset + i]!;
+    to += copied;
+  }
+  if (to !== outputLength) throw new RangeError(`LZ4 block has ${to} bytes and not ${outputLength}`);
+  return output;
+}
+
+/**
+ * Inflates a page of Parquet's deprecated codec `LZ4`: blocks in Hadoop's frames, each with its two lengths in
+ * front (big-endian), or, from some writers, one bare block.
+ */
+export function inflateHadoopLz4(input: Uint8Array, outputLength: number): Uint8Array {
+  const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
+  const output = new Uint8Array(outputLength);
+  let at = 0;
+  let to = 0;
+  while (at + 8 <= input.length) {
+    const inflated = view.getUint32(at);
+    const packed = view.getUint32(at + 4);
+    if (at + 8 + packed > input.length || to + inflated > outputLength) break;
+    try {
+      output.set(inflateLz4Block(input.subarray(at + 8, at + 8 + packed), inflated), to);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      break;
+    }
+    at += 8 + packed;
+    to += inflated;
+  }
+  return at === input.length && to === outputLength ? output : inflateLz4Block(input, outputLength);
+}
