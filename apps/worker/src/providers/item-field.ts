@@ -1,0 +1,30 @@
+import { type Provider, RunError } from '@svc/flows';
+import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23';
+
+/**
+ * A provider that takes its outputs from the items themselves, so that outputs made elsewhere can be scored.
+ * An item that has nothing at the pointer fails with `field_missing`; null is an output.
+ *
+ * @param pointer JSON Pointer (RFC 6901) into the item
+ */
+export function createItemFieldProvider(pointer: string): Provider {
+  const steps = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return {
+    usesMessages: false,
+    async answer({ item }) {
+      let value: JsonValue | undefined = item;
+      for (const step of steps) value = value === undefined ? undefined : memberOf(value, step);
+      if (value === undefined)
+        throw new RunError('field_missing', `The item has nothing at ${JSON.stringify(pointer)}`);
+      return { output: value, usage: null };
+    },
+  };
+}
+
+function memberOf(value: JsonValue, step: string): JsonValue | undefined {
+  if (Array.isArray(value)) return /^(?:0|[1-9]\d*)$/.test(step) ? value[Number(step)] : undefined;
+  return isJsonObject(value) ? getMember(value, step) : undefined;
+}

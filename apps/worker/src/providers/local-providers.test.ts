@@ -1,0 +1,67 @@
+import { ExactNumber, type Item, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { describe, expect, it } from 'vitest';
+import { createEchoProvider } from './echo.ts';
+import { createItemFieldProvider } from './item-field.ts';
+
+const signal = new AbortController().signal;
+
+describe('item_field', () => {
+  const item = parseJson(
+    '{"a":{"b":[1,"x",null]},"":5,"m~n":{"/":true},"n":12345678901234567890,"__proto__":7}',
+  ) as Item;
+
+  it.each<[string, JsonValue]>([
+    ['', item],
+    ['/a/b/0', 1],
+    ['/a/b/1', 'x'],
+    ['/a/b/2', null],
+    ['/', 5],
+    ['/m~0n/~1', true],
+    ['/n', new ExactNumber('12345678901234567890')],
+    ['/__proto__', 7],
+  ])('takes %j', async (pointer, output) => {
+    expect(await createItemFieldProvider(pointer).answer({ item, messages: [] }, signal)).toEqual({
+      output,
+      usage: null,
+    });
+  });
+
+  it.each([
+    '/x',
+    '/a/c',
+    '/a/b/3',
+    '/a/b/00',
+    '/a/b/-',
+    '/a/b/length',
+    '/constructor',
+    '/a/b/1/0',
+    '/n/text',
+  ])('finds nothing at %s', async (pointer) => {
+    await expect(
+      createItemFieldProvider(pointer).answer({ item, messages: [] }, signal),
+    ).rejects.toMatchObject({
+      code: 'field_missing',
+      endsRun: false,
+      message: `The item has nothing at "${pointer}"`,
+    });
+  });
+
+  it('needs no messages', () => expect(createItemFieldProvider('').usesMessages).toBe(false));
+});
+
+describe('echo', () => {
+  it.each<[JsonValue, string]>([
+    ['hello', 'hello'],
+    [[{ type: 'text', text: 'a' }, { type: 'image_url' }, { type: 'text', text: 'b' }], 'a\nb'],
+    [null, ''],
+  ])('says %j as %j', async (content, output) => {
+    const messages = [
+      { role: 'system', content: 'no' },
+      { role: 'user', content },
+    ];
+    expect(await createEchoProvider().answer({ item: {}, messages }, signal)).toEqual({
+      output,
+      usage: null,
+    });
+  });
+});

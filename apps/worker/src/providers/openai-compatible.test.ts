@@ -1,0 +1,316 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type ChatMessage, RunError } from '@svc/flows';
+import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import type { Dispatcher } from 'undici';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createOpenAiCompatibleProvider,
+  createProviderDispatcher,
+  type OpenAiCompatibleOptions,
+} from './openai-compatible.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+const key = 'sk-0123456789abcdef';
+const messages: ChatMessage[] = [{ role: 'user', content: 'Q' }];
+const completion = (message: JsonValue, more: JsonObject = {}): string =>
+  JSON.stringify({ choices: [{ message }], ...more });
+
+let dispatcher: Dispatcher;
+let server: ReturnType<typeof createServer>;
+let handlers: Handler[];
+let seen: {
+  method: string | undefined;
+  url: string | undefined;
+  headers: IncomingMessage['headers'];
+  body: string;
+}[];
+let logged: [string, Record<string, unknown>][];
+let waits: number[];
+
+beforeEach(async () => {
+  dispatcher = createProviderDispatcher();
+  handlers = [];
+  seen = [];
+  logged = [];
+  waits = [];
+  server = createServer(async (request, response) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
+    seen.push({ method: request.method, url: request.url, headers: request.headers, body });
+    const handler = handlers.length > 1 ? handlers.shift() : handlers[0];
+    handler?.(request, response, body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterEach(async () => {
+  await dispatcher.destroy();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const answer =
+  (statusCode: number, body: string, headers: Record<string, string> = {}): Handler =>
+  (_request, response) =>
+    response.writeHead(statusCode, { 'content-type': 'application/json', ...headers }).end(body);
+
+function ask(options: Partial<OpenAiCompatibleOptions> = {}, signal = new AbortController().signal) {
+  const provider = createOpenAiCompatibleProvider({
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    model: 'm',
+    params: {},
+    apiKeyEnv: null,
+    apiKey: key,
+    maxRetries: 3,
+    timeoutMs: 20_000,
+    dispatcher,
+    logger: { log: (event, ...[fields]) => void logged.push([event, fields as Record<string, unknown>]) },
+    wait: async (delayMs) => void waits.push(delayMs),
+    random: () => 1,
+    ...options,
+  });
+  return provider.answer({ item: {}, messages }, signal);
+}
+
+describe('a request', () => {
+  it('is a chat completion with the key as a bearer token', async () => {
+    handlers = [answer(200, completion({ role: 'assistant', content: 'A' }, { usage: { total_tokens: 3 } }))];
+    const params = parseJson('{"temperature":0,"seed":12345678901234567890,"stop":null}') as JsonObject;
+    expect(await ask({ params })).toEqual({ output: 'A', usage: { total_tokens: 3 } });
+    expect(seen).toMatchObject([
+      {
+        method: 'POST',
+        url: '/v1/chat/completions',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: '{"messages":[{"content":"Q","role":"user"}],"model":"m","seed":12345678901234567890,"stop":null,"temperature":0}',
+      },
+    ]);
+  });
+
+  it('has no authorization without a key', async () => {
+    handlers = [answer(200, completion({ content: 'A' }))];
+    await ask({ apiKey: null });
+    expect(seen[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('is not sent when the key is missing', async () => {
+    const missing = new RunError('provider_key_missing', 'no key', { endsRun: true });
+    await expect(ask({ apiKey: missing })).rejects.toBe(missing);
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('an answer', () => {
+  it.each<[string, JsonValue, JsonValue]>([
+    ['text', { content: 'A' }, 'A'],
+    [
+      'parts',
+      { content: [{ type: 'text', text: 'A' }, { type: 'other' }, { type: 'text', text: 'B' }] },
+      'AB',
+    ],
+    ['a refusal', { content: null, refusal: 'No' }, 'No'],
+    ['tool calls', { content: null, tool_calls: [{ id: 1 }] }, { tool_calls: [{ id: 1 }] }],
+    ['nothing', { content: null }, ''],
+    ['an empty text', { content: '' }, ''],
+    ['no content', {}, ''],
+  ])('may be %s', async (_name, message, output) => {
+    handlers = [answer(200, completion(message))];
+    expect(await ask()).toEqual({ output, usage: null });
+  });
+
+  it.each([
+    ['no JSON', 'hello'],
+    ['half of it', '{"choices":['],
+    ['another object', '{"id":1}'],
+    ['no choices', '{"choices":[]}'],
+    ['a choice without a message', '{"choices":[{"text":"old"}]}'],
+    ['an empty body', ''],
+    ['a list', '[]'],
+  ])('that is %s fails the item', async (_name, body) => {
+    handlers = [answer(200, body)];
+    await expect(ask()).rejects.toMatchObject({ code: 'provider_bad_response', endsRun: false });
+    expect(seen).toHaveLength(1);
+    expect(logged).toMatchObject([['provider.request', { status_code: 200 }]]);
+  });
+
+  it('is not read beyond its limit', async () => {
+    handlers = [
+      (_request, response) => {
+        response.writeHead(200);
+        const chunk = Buffer.alloc(1024 * 1024, ' ');
+        const more = (): void => {
+          while (!response.destroyed && response.write(chunk));
+        };
+        response.on('drain', more);
+        more();
+      },
+    ];
+    await expect(ask()).rejects.toMatchObject({
+      code: 'provider_bad_response',
+      message: expect.stringContaining('longer than'),
+    });
+  });
+});
+
+describe('errors', () => {
+  it.each([
+    [400, 'provider_rejected', false],
+    [401, 'provider_unauthorized', true],
+    [402, 'provider_rejected', true],
+    [403, 'provider_unauthorized', true],
+    [404, 'provider_not_found', true],
+    [413, 'provider_rejected', false],
+    [422, 'provider_rejected', false],
+  ])('%i is %s (ends the run: %j), not tried again', async (statusCode, code, endsRun) => {
+    handlers = [answer(statusCode, '{"error":{"message":"because"}}')];
+    await expect(ask()).rejects.toMatchObject({
+      code,
+      endsRun,
+      message: `The provider answered with status ${statusCode}: because`,
+    });
+    expect(seen).toHaveLength(1);
+  });
+
+  it.each([
+    [408, 'provider_unavailable'],
+    [429, 'provider_rate_limited'],
+    [500, 'provider_unavailable'],
+    [503, 'provider_unavailable'],
+    [529, 'provider_unavailable'],
+  ])('%i is tried again and then %s', async (statusCode, code) => {
+    handlers = [answer(statusCode, 'busy')];
+    await expect(ask()).rejects.toMatchObject({ code, endsRun: false });
+    expect(seen).toHaveLength(4);
+    expect(waits).toEqual([500, 1000, 2000]);
+  });
+
+  it('are got over when a later try succeeds', async () => {
+    handlers = [
+      answer(429, '', { 'retry-after': '2' }),
+      answer(503, ''),
+      answer(200, completion({ content: 'A' })),
+    ];
+    expect(await ask()).toMatchObject({ output: 'A' });
+    expect(waits).toEqual([2200, 1000]);
+    expect(
+      logged.map(([event, fields]) => [event, fields['status_code'], fields['attempt'], fields['delay_ms']]),
+    ).toEqual([
+      ['provider.request', 429, 1, undefined],
+      ['provider.retry', 429, 1, 2200],
+      ['provider.request', 503, 2, undefined],
+      ['provider.retry', 503, 2, 1000],
+      ['provider.request', 200, 3, undefined],
+    ]);
+  });
+
+  it('are final without retries, and when the provider asks for too long a wait', async () => {
+    handlers = [answer(503, '')];
+    await expect(ask({ maxRetries: 0 })).rejects.toMatchObject({ code: 'provider_unavailable' });
+    handlers = [answer(429, '', { 'retry-after': '86400' })];
+    await expect(ask()).rejects.toMatchObject({ code: 'provider_rate_limited' });
+    expect([seen.length, waits]).toEqual([2, []]);
+  });
+
+  it('of an account without credit end the run', async () => {
+    handlers = [answer(429, '{"error":{"message":"quota","code":"insufficient_quota"}}')];
+    await expect(ask()).rejects.toMatchObject({ code: 'provider_rejected', endsRun: true });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('a redirect is not followed', async () => {
+    handlers = [answer(307, '', { location: 'http://127.0.0.1:9/v1' })];
+    await expect(ask()).rejects.toMatchObject({ code: 'provider_rejected', endsRun: true });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('a broken connection is tried again', async () => {
+    handlers = [
+      (request) => request.socket.destroy(),
+      (request, response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('{"choices"');
+        setImmediate(() => request.socket.destroy());
+      },
+      answer(200, completion({ content: 'A' })),
+    ];
+    expect(await ask()).toMatchObject({ output: 'A' });
+    expect(waits).toHaveLength(2);
+  });
+
+  it('nobody listening is tried again and then unavailable', async () => {
+    await expect(ask({ baseUrl: 'http://127.0.0.1:1', maxRetries: 1 })).rejects.toMatchObject({
+      code: 'provider_unavailable',
+    });
+    expect(waits).toHaveLength(1);
+  });
+
+  it('no answer in time is tried again and then a timeout', async () => {
+    handlers = [() => undefined];
+    await expect(ask({ timeoutMs: 30, maxRetries: 1 })).rejects.toMatchObject({
+      code: 'provider_timeout',
+      message: 'The provider did not answer within 30 ms',
+    });
+    expect(seen).toHaveLength(2);
+  });
+
+  it('an answer that never ends is a timeout too', async () => {
+    handlers = [(_request, response) => void response.writeHead(200).write('{')];
+    await expect(ask({ timeoutMs: 30, maxRetries: 0 })).rejects.toMatchObject({ code: 'provider_timeout' });
+  });
+
+  it('say no more than fits, on one line', async () => {
+    handlers = [answer(400, `a\n\u0000b ${'x'.repeat(10_000)}`)];
+    const error = await ask().catch((caught: unknown) => caught as Error);
+    expect((error as Error).message).toMatch(/^The provider answered with status 400: a b x+…$/);
+    expect((error as Error).message.length).toBeLessThan(400);
+  });
+
+  it('never show the key, even when the provider repeats it', async () => {
+    for (const statusCode of [400, 401, 500, 200]) {
+      handlers = [
+        (request, response) =>
+          void response.writeHead(statusCode).end(`bad key: ${request.headers.authorization}`),
+      ];
+      const error = await ask({ maxRetries: 1 }).catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(RunError);
+      expect((error as Error).message).not.toContain(key);
+    }
+    expect(JSON.stringify(logged)).not.toContain(key);
+  });
+});
+
+describe('an abort', () => {
+  it('ends a request that is under way with its reason and closes the connection', async () => {
+    const controller = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      handlers = [
+        (request) => {
+          request.socket.on('close', () => resolve());
+          controller.abort(new Error('enough'));
+        },
+      ];
+    });
+    await expect(ask({}, controller.signal)).rejects.toThrow('enough');
+    await closed;
+    expect(logged).toEqual([]);
+  });
+
+  it('ends a wait', async () => {
+    const controller = new AbortController();
+    handlers = [
+      (_request, response) => {
+        response.writeHead(503).end();
+        setTimeout(() => controller.abort(new Error('enough')), 20);
+      },
+    ];
+    await expect(ask({ wait: undefined }, controller.signal)).rejects.toThrow('enough');
+    expect(seen).toHaveLength(1);
+  });
+
+  it('before the request sends nothing', async () => {
+    await expect(ask({}, AbortSignal.abort(new Error('before')))).rejects.toThrow('before');
+    expect(seen).toEqual([]);
+  });
+});
