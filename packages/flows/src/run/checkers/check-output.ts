@@ -10,7 +10,7 @@ import { numeric } from './numeric.ts';
 import { regex } from './regex.ts';
 
 /** Every checker by its `checker.type`. */
-const CHECKERS: Readonly<Record<string, Checker>> = {
+export const CHECKERS: Readonly<Record<string, Checker>> = {
   exact_match: exactMatch,
   includes,
   regex,
