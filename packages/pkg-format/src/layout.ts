@@ -38,7 +38,7 @@ export function archiveFiles(entries: readonly ZipEntry[]): ArchiveFiles {
 }
 
 /** What macOS leaves in archives and folders. */
-function isDesktopDroppings(path: string): boolean {
+export function isDesktopDroppings(path: string): boolean {
   return path.startsWith('__MACOSX/') || path === '.DS_Store' || path.endsWith('/.DS_Store');
 }
 

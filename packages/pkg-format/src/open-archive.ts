@@ -1,7 +1,7 @@
 import type { JsonObject, Place } from '@svc/jsonl-v23';
 import type { ByteSource } from './byte-source.ts';
+import type { ByteTools } from './byte-tools.ts';
 import { type ByteBudget, checkEntry, type EntryCeiling, entryCeiling } from './check-entry.ts';
-import type { Checksums } from './checksums.ts';
 import { PackageError, quote } from './errors.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
 import { type PackageLimits, resolveLimits } from './limits.ts';
@@ -13,7 +13,7 @@ export interface ArchiveBackend {
   readonly source: ByteSource;
   /** An entry's uncompressed bytes, unchecked but for the deflate data itself (`package_corrupt`). */
   inflate(entry: ZipEntry, ceiling: EntryCeiling, signal?: AbortSignal): AsyncIterable<Uint8Array>;
-  readonly checksums: Checksums;
+  readonly tools: ByteTools;
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface ReadOptions {
 export interface Archive {
   readonly files: ArchiveFiles;
   readonly limits: PackageLimits;
-  readonly checksums: Checksums;
+  readonly tools: ByteTools;
   /** Streams a file; size, CRC-32 and limits are checked as it passes. */
   read(path: string, options?: ReadOptions): AsyncGenerator<Uint8Array>;
   /** A whole JSON file whose value is an object, and its size; null where there is no such file. */
@@ -71,14 +71,14 @@ function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: Packa
       backend.inflate(entry, ceiling, signal),
       ceiling,
       uncounted ? null : total,
-      backend.checksums.crc32,
+      backend.tools.crc32,
     );
   }
 
   return {
     files,
     limits,
-    checksums: backend.checksums,
+    tools: backend.tools,
     read,
     async readJsonObject(path) {
       if (!files.has(path)) return null;

@@ -1,5 +1,5 @@
 import { bytesSource } from './byte-source.ts';
-import { portableChecksums } from './checksums.ts';
+import { portableByteTools } from './byte-tools.ts';
 import { inflateInMemory } from './inflate-in-memory.ts';
 import type { PackageLimits } from './limits.ts';
 import { type Archive, openArchive } from './open-archive.ts';
@@ -30,7 +30,7 @@ export function openArchiveBytes(bytes: Uint8Array, limits?: Partial<PackageLimi
     {
       source: bytesSource(bytes),
       inflate: (entry, ceiling, signal) => inflateInMemory(bytes, entry, ceiling, signal),
-      checksums: portableChecksums,
+      tools: portableByteTools,
       close: () => Promise.resolve(),
     },
     limits,

@@ -99,7 +99,7 @@ function createReader(
       yield* archive.read(path, options);
       return;
     }
-    const hash = archive.checksums.createSha256();
+    const hash = archive.tools.createSha256();
     let byteLength = 0;
     for await (const chunk of archive.read(path, options)) {
       hash.update(chunk);

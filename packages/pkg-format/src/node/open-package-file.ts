@@ -3,7 +3,7 @@ import type { PackageLimits } from '../limits.ts';
 import { type Archive, type ArchiveBackend, openArchive } from '../open-archive.ts';
 import type { OpenOptions } from '../open-package.ts';
 import { type PackageReader, readPackage } from '../package-reader.ts';
-import { nodeChecksums } from './checksums.ts';
+import { nodeByteTools } from './byte-tools.ts';
 import { openFileSource } from './file-source.ts';
 import { inflateStream, openZipFile } from './inflate-stream.ts';
 
@@ -48,7 +48,7 @@ function streamingBackend(source: ByteSource, close: () => Promise<void>): Archi
       zipFile ??= openZipFile(source);
       yield* inflateStream(await zipFile, entry, signal);
     },
-    checksums: nodeChecksums,
+    tools: nodeByteTools,
     async close() {
       (await zipFile?.catch(() => undefined))?.close();
       await close();

@@ -1,0 +1,252 @@
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { redactSecrets, sanitiseRunConfig } from './sanitise-run-config.ts';
+
+const SECRET = 'tops3cret-Value/+with=odd chars';
+
+describe('sanitiseRunConfig by name', () => {
+  it.each<[string, JsonObject, JsonObject]>([
+    [
+      'keys',
+      {
+        api_key: 'x',
+        apiKey: 'x',
+        'X-Api-Key': 'x',
+        APIKEY: 'x',
+        openai_key: 'x',
+        keys: ['x'],
+        access_key_id: 'x',
+      },
+      {},
+    ],
+    [
+      'tokens',
+      { token: 'x', hubToken: 'x', access_token: 'x', tokens: ['x'], HF_TOKEN: 'x', token_2: 'x' },
+      {},
+    ],
+    [
+      'passwords',
+      { password: 'x', dbPassword: 1234, auth_token: 5, pwd: 'x', passphrase: 'x', user_pass: 'x' },
+      {},
+    ],
+    [
+      'headers',
+      {
+        Authorization: 'x',
+        'Proxy-Authorization': 'x',
+        Cookie: 'x',
+        'set-cookie': ['x'],
+        auth: { user: 'u' },
+      },
+      {},
+    ],
+    [
+      'other secrets',
+      { client_secret: 'x', credentials: {}, jwt: 'x', private_key: 'x', 'private-key-pem': 'x' },
+      {},
+    ],
+    [
+      'deep inside',
+      { a: [{ b: { headers: { authorization: 'x', accept: 'y' } } }] },
+      { a: [{ b: { headers: { accept: 'y' } } }] },
+    ],
+    [
+      'name and value pairs',
+      {
+        headers: [
+          { name: 'Authorization', value: 'x' },
+          { name: 'Accept', value: 'y' },
+        ],
+        env: [{ key: 'OPENAI_API_KEY', value: 'x' }],
+        list: [
+          ['Cookie', 'x'],
+          ['Accept', 'y'],
+        ],
+        lines: ['X-Api-Key: x', 'Accept: y', '--token=x'],
+        one: { name: 'api_key', value: 'x', note: 'n' },
+      },
+      {
+        headers: [{ name: 'Accept', value: 'y' }],
+        env: [],
+        list: [['Accept', 'y']],
+        lines: ['Accept: y'],
+        one: { name: 'api_key', note: 'n' },
+      },
+    ],
+    [
+      'what is no secret stays',
+      {
+        model: 'm',
+        max_tokens: 5,
+        maxTokens: 5,
+        stop_tokens: ['</s>'],
+        tokenizer: 't',
+        token_count: 3,
+        tokens: 7,
+        keyboard: 'k',
+        keywords: ['a'],
+        monkey: 'm',
+        temperature: 0.5,
+        author: 'a',
+        pass_threshold: 0.5,
+        passed: true,
+        password: null,
+        use_auth: false,
+      },
+      {
+        model: 'm',
+        max_tokens: 5,
+        maxTokens: 5,
+        stop_tokens: ['</s>'],
+        tokenizer: 't',
+        token_count: 3,
+        tokens: 7,
+        keyboard: 'k',
+        keywords: ['a'],
+        monkey: 'm',
+        temperature: 0.5,
+        author: 'a',
+        pass_threshold: 0.5,
+        passed: true,
+        password: null,
+        use_auth: false,
+      },
+    ],
+    [
+      "the name of a worker's variable stays",
+      { api_key_env: 'SVC_PROVIDER_MAIN' },
+      { api_key_env: 'SVC_PROVIDER_MAIN' },
+    ],
+    ['another value under that name does not', { api_key_env: 'sk-something' }, {}],
+  ])('%s', (_, config, expected) => {
+    expect(sanitiseRunConfig(config)).toEqual(expected);
+  });
+});
+
+describe('sanitiseRunConfig by value', () => {
+  it.each([
+    ['https://user:pw@host/path?x=1', 'https://host/path?x=1'],
+    ['see https://pw@host:8080 and http://a:b@c', 'see https://host:8080 and http://c'],
+    ['postgres://u:p%40ss@db.example/x', 'postgres://db.example/x'],
+    ['https://u:p@ss@host/', 'https://host/'],
+    ['//u:p@host/x', '//host/x'],
+    ['user:pw@proxy.example:3128', 'proxy.example:3128'],
+    ['https://host/?api_key=abc&q=1', 'https://host/?api_key=[redacted]&q=1'],
+    ['https://host/?q=1&access_token=abc#f', 'https://host/?q=1&access_token=[redacted]'],
+    ['Server=x;Password=abc;Timeout=3', 'Server=x;Password=[redacted];Timeout=3'],
+    ['Bearer abcdefgh12345678', 'Bearer [redacted]'],
+    ['basic dXNlcjpwYXNz', 'basic [redacted]'],
+    ['Basic arithmetic is easy', 'Basic arithmetic is easy'],
+    ['the bearer of this letter', 'the bearer of this letter'],
+    ['Authorization: Custom abc def', 'Authorization: [redacted]'],
+    ['GET / HTTP/1.1\nCookie: a=b; c=d\nAccept: x', 'GET / HTTP/1.1\nCookie: [redacted]\nAccept: x'],
+    ['x-api-key: abc', 'x-api-key: [redacted]'],
+    ['my key is sk-proj-abcdefghijklmnopqrstuvwx', 'my key is [redacted]'],
+    ['hf_abcdefghijklmnopqrstuvwxyz', '[redacted]'],
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc_def', '[redacted]'],
+    ['-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----', '[redacted]'],
+    ['{"headers": {"Authorization": "x", "a": 1}}', '{"headers":{"a":1}}'],
+    [`curl -d '{"api_key": "abc", "a": "b"}'`, `curl -d '{"api_key": "[redacted]", "a": "b"}'`],
+    ['say {\\"token\\": \\"abc\\"} twice', 'say {\\"token\\": \\"[redacted]\\"} twice'],
+    ['{"a": 1, "b": [2]}', '{"a": 1, "b": [2]}'],
+    [
+      'Answer with the letter only: A, B or C. Mail me at a@b.example',
+      'Answer with the letter only: A, B or C. Mail me at a@b.example',
+    ],
+  ])('%j becomes %j', (text, expected) => {
+    expect(sanitiseRunConfig({ text })).toEqual({ text: expected });
+  });
+
+  it('takes known secrets out wherever they stand', () => {
+    const base64 = Buffer.from(SECRET).toString('base64');
+    const config: JsonObject = {
+      a: SECRET,
+      b: `x${SECRET}y${SECRET}`,
+      c: [encodeURIComponent(SECRET), base64, { [`k${SECRET}`]: 1 }],
+      d: JSON.stringify({ e: SECRET }),
+      f: 123456,
+    };
+    const text = canonicalJson(sanitiseRunConfig(config, [SECRET, '123456', '']));
+    for (const spelling of [SECRET, encodeURIComponent(SECRET), base64, '123456'])
+      expect(text).not.toContain(spelling);
+    expect(text).toContain('x[redacted]y[redacted]');
+  });
+
+  it('replaces a short secret only where it is the whole text', () => {
+    expect(sanitiseRunConfig({ a: 'abc', b: 'abcd' }, ['abc'])).toEqual({ a: '[redacted]', b: 'abcd' });
+  });
+
+  it('does not lose a member whose name becomes the same as another', () => {
+    expect(
+      sanitiseRunConfig({ secret1234: 1, '[redacted]': 2, 'x-secret1234': 3 }, [
+        'secret1234',
+        'x-secret1234',
+      ]),
+    ).toEqual({
+      '[redacted]': 1,
+      '[redacted]_': 2,
+      '[redacted]__': 3,
+    });
+  });
+});
+
+describe('sanitiseRunConfig', () => {
+  const secretNames = fc.constantFrom(
+    'api_key',
+    'Authorization',
+    'token',
+    'PASSWORD',
+    'cookie',
+    'clientSecret',
+    'accessKey',
+  );
+  const harmless = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
+
+  it('lets no secret through, whatever it is wrapped in', () => {
+    const leaf = fc.oneof(
+      harmless,
+      fc.constant(SECRET),
+      fc.tuple(secretNames, fc.constant('by-name-Z9Z9')).map(([name, value]) => ({ [name]: value })),
+      fc.tuple(secretNames, fc.constant('by-name-Z9Z9')).map(([name, value]) => ({ name, value })),
+      fc.constant('https://by-name-Z9Z9:x@host/'),
+      fc.string().map((text) => `${text}${SECRET}`),
+    );
+    const tree = fc.letrec<{ node: JsonValue }>((tie) => ({
+      node: fc.oneof(
+        { maxDepth: 5 },
+        leaf,
+        fc.array(tie('node'), { maxLength: 4 }),
+        fc.dictionary(fc.string(), tie('node'), { maxKeys: 4 }),
+        tie('node').map((node) => JSON.stringify(node)),
+      ),
+    })).node;
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), tree), (config) => {
+        const text = canonicalJson(sanitiseRunConfig(config as JsonObject, [SECRET]));
+        expect(text).not.toContain('by-name-Z9Z9');
+        expect(text).not.toContain(SECRET);
+        expect(text).not.toContain('tops3cret');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('changes nothing a second time', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (config) => {
+        const once = sanitiseRunConfig(config as JsonObject, [SECRET]);
+        expect(sanitiseRunConfig(once, [SECRET])).toEqual(once);
+      }),
+    );
+  });
+});
+
+describe('redactSecrets', () => {
+  it('finds a secret as JSON spells it', () => {
+    const secret = 'quote"and\\slash';
+    expect(redactSecrets(JSON.stringify({ output: `a ${secret}` }), [secret])).toBe(
+      '{"output":"a [redacted]"}',
+    );
+  });
+});
