@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -103,5 +104,25 @@ describe('createLogger', () => {
       event: 'spool.clean',
       files: 4999,
     });
+  });
+
+  it('goes on when the reader of standard output has gone', async () => {
+    const source = fileURLToPath(new URL('./create-logger.ts', import.meta.url));
+    const script = `import { createLogger } from ${JSON.stringify(source)};
+      const loggers = ['svc-api', 'svc-worker'].map((service) => createLogger({ service }));
+      process.stdin.resume().on('end', async () => {
+        for (const logger of loggers) {
+          for (let i = 0; i < 100; i++) logger.log('healthz.check');
+          await logger.close();
+        }
+        process.stderr.write('still here');
+      });`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
+    child.stdout.destroy();
+    const said: string[] = [];
+    child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+    child.stdin.end();
+    const [exitCode] = await once(child, 'close');
+    expect([exitCode, said.join('')]).toEqual([0, 'still here']);
   });
 });

@@ -53,7 +53,7 @@ interface Info extends winston.Logform.TransformableInfo {
  * logger.log('server.start', { host: '127.0.0.1', port: 8080, version: '0.1.0' });
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const { service, level = 'info', write = writeToStandardOutput, now = () => new Date() } = options;
+  const { service, level = 'info', write = standardOutput(), now = () => new Date() } = options;
   const redact = createRedactor(options.secrets ?? []);
   const sink = createSink(write);
   const lines = winston.createLogger({
@@ -93,11 +93,13 @@ export function createLogger(options: LoggerOptions): Logger {
   };
 }
 
-function writeToStandardOutput(line: string): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdout.write(line, () => resolve()); // also when it failed: a broken pipe must not hold up the end
-  });
+/** Standard output; a reader that goes away takes the log with it and not the process. */
+function standardOutput(): (line: string) => Promise<void> {
+  if (process.stdout.listenerCount('error', ignore) === 0) process.stdout.on('error', ignore);
+  return (line) => new Promise((resolve) => process.stdout.write(line, () => resolve()));
 }
+
+function ignore(): void {}
 
 /**
  * A stream that hands each line on at once, whatever became of the one before, and knows which are under way.

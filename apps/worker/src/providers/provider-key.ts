@@ -37,6 +37,14 @@ export function providerKey(
   return key;
 }
 
+/** Every key that the worker could send, so that logs and exports can leave them out. */
+export function providerSecrets(environment: ProviderEnvironment): string[] {
+  return Object.entries(environment)
+    .filter(([name]) => name.startsWith('SVC_PROVIDER_') && !name.endsWith('_ORIGINS'))
+    .map(([, value]) => (value ?? '').trim())
+    .filter((value) => value !== '');
+}
+
 function originOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
 }

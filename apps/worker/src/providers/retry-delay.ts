@@ -24,7 +24,8 @@ export function retryDelayMs(
   nowMs: number,
 ): number | null {
   const askedMs = askedDelayMs(headers, nowMs);
-  if (askedMs !== undefined) return askedMs > LONGEST_WAIT_MS ? null : Math.round(askedMs * (1 + random / 10));
+  if (askedMs !== undefined)
+    return askedMs > LONGEST_WAIT_MS ? null : Math.round(askedMs * (1 + random / 10));
   const fullMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
   return Math.ceil(fullMs * (0.5 + random / 2));
 }
