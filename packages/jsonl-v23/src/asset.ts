@@ -130,7 +130,7 @@ export function normaliseChecker(checker: JsonValue, place: Place): JsonValue {
   if (!namesFile && getMember(checker, 'encoding') !== 'base64') return checker;
   if (!namesFile && typeof getMember(checker, 'data') !== 'string') return checker;
   if (namesFile && !isInFolder(path, 'checkers'))
-    throw at.error('path', `leaves its folder: ${describeText(path)}`);
+    throw at.error('path', `is no plain path under checkers/: ${describeText(path)}`);
   return withCheckedData(checker, at);
 }
 
@@ -217,7 +217,8 @@ function checkPath(entry: JsonObject, at: AssetPlace): void {
   const path = textOrNullMember(entry, 'path', at);
   if (typeof path !== 'string' || Object.hasOwn(entry, 'data')) return;
   if (firstFolder(path) === 'assets') {
-    if (!isInFolder(path, 'assets')) throw at.error('path', `leaves its folder: ${describeText(path)}`);
+    if (!isInFolder(path, 'assets'))
+      throw at.error('path', `is no plain path under assets/: ${describeText(path)}`);
   } else if (
     typeof getMember(entry, 'url') !== 'string' &&
     /^[/\\]|\\|^[A-Za-z]:|(^|\/)\.\.(\/|$)/.test(path)

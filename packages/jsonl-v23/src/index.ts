@@ -10,7 +10,14 @@ export { canonicalJson } from './canonical-json.ts';
 export { canonicalNumber } from './canonical-number.ts';
 export { toChoices } from './choices.ts';
 export { type DataUri, isDataUri, parseDataUri } from './data-uri.ts';
-export { DEFAULT_ITEM_TYPE, type EncodedItem, encodeItem } from './encode-item.ts';
+export {
+  createItemEncoder,
+  DEFAULT_ITEM_TYPE,
+  type EncodedItem,
+  type EncodedItemBytes,
+  encodeItem,
+  type ItemEncoder,
+} from './encode-item.ts';
 export { JsonlError, type JsonlErrorCode } from './errors.ts';
 export { embeddedEntry, isFileCell } from './file-cell.ts';
 export { hashView } from './hash-view.ts';
