@@ -7,8 +7,7 @@ import {
   type SchemaTree,
 } from 'hyparquet';
 import { assembleNested } from 'hyparquet/src/assemble.js';
-import { parquetHeader, readPage } from 'hyparquet/src/column.js';
-import { convert } from 'hyparquet/src/convert.js';
+import { parquetHeader } from 'hyparquet/src/column.js';
 import type { ColumnDecoder, Compressors, PageHeader } from 'hyparquet/src/types.js';
 import { pageCodecs } from '#platform';
 import { RAW_PARSERS } from './cell.ts';
@@ -16,6 +15,7 @@ import { HubError, shorten } from './errors.ts';
 import type { Features } from './features.ts';
 import { inflateHadoopLz4, inflateLz4Block } from './lz4-block.ts';
 import { featuresFromParquet, rawMetadata } from './parquet-features.ts';
+import { decodeDataPage, decodeDictionary, type LeafShape, leafShape } from './parquet-page.ts';
 
 /** Bytes from `start` to `end` (exclusive) of a file. */
 export interface ByteInterval {
@@ -46,8 +46,6 @@ export interface ParquetRowGroup {
 export interface ParquetColumn {
   name: string;
   leaves: readonly number[];
-  /** Whether rows hold lists or structs. */
-  nested: boolean;
 }
 
 /** What the end of a Parquet file tells about it. */
@@ -68,7 +66,6 @@ export interface PageHead {
   headerBytes: number;
   bodyBytes: number;
   kind: 'dictionary' | 'data' | 'other';
-  values: number;
   /** Rows that begin in the page, where that is known without decoding it. */
   rows: number | null;
 }
@@ -79,24 +76,22 @@ export type ColumnValues = DecodedArray;
 /** Length of the metadata and the magic number that end every file. */
 export const FOOTER_TAIL_BYTES = 8;
 /** Footers of files with a hundred thousand column chunks fit. */
-const MAX_FOOTER_BYTES = 64 * 1024 * 1024;
+const MAX_FOOTER_BYTES = 16 * 1024 * 1024;
 /** Pages are meant to have 1 MB; this is what one may inflate to. */
 const MAX_PAGE_BYTES = 512 * 1024 * 1024;
-/** A few bytes can stand for any number of equal values; these still fit into memory. */
-const MAX_PAGE_VALUES = 2 ** 25;
+/** Statistics in a page's header may repeat whole values. */
+const MAX_HEADER_BYTES = 16 * 1024 * 1024;
+/** A few bytes can stand for any number of equal values; these still fit into memory, one page of each leaf. */
+const MAX_PAGE_VALUES = 2 ** 24;
+const MAX_VALUES_AT_ONCE = 2 ** 27;
 
 const COMPRESSORS: Compressors = { ...pageCodecs, LZ4_RAW: inflateLz4Block, LZ4: inflateHadoopLz4 };
 
 /** What decoding needs and nobody else looks at. */
 interface Internals {
   metadata: FileMetaData;
-  leaves: readonly Leaf[];
+  leaves: readonly LeafShape[];
   roots: readonly SchemaTree[];
-}
-
-interface Leaf {
-  path: SchemaTree[];
-  flat: boolean;
 }
 
 const internals = new WeakMap<ParquetFooter, Internals>();
@@ -129,12 +124,12 @@ export function parseFooter(bytes: Uint8Array, file: string, byteLength: number)
     const found = parquetMetadata(bytes, { geoparquet: false });
     const metadata = rawMetadata(found);
     const root = parquetSchema(metadata);
-    const leaves: Leaf[] = [];
+    const leaves: LeafShape[] = [];
     const columns = root.children.map((node): ParquetColumn => {
       const first = leaves.length;
       collectLeaves(node, [root, node], leaves, file);
       const own = Array.from({ length: leaves.length - first }, (_, index) => first + index);
-      return { name: node.element.name, leaves: own, nested: own.some((leaf) => !leaves[leaf]!.flat) };
+      return { name: node.element.name, leaves: own };
     });
     let firstRow = 0;
     const groups = metadata.row_groups.map((group): ParquetRowGroup => {
@@ -162,7 +157,7 @@ export function parseFooter(bytes: Uint8Array, file: string, byteLength: number)
   });
 }
 
-function collectLeaves(node: SchemaTree, path: SchemaTree[], leaves: Leaf[], file: string): void {
+function collectLeaves(node: SchemaTree, path: SchemaTree[], leaves: LeafShape[], file: string): void {
   // Struct members become members of plain objects, where this name means something else.
   if (path.length > 2 && node.element.name === '__proto__')
     throw unsupported(file, 'a member is named __proto__');
@@ -170,7 +165,7 @@ function collectLeaves(node: SchemaTree, path: SchemaTree[], leaves: Leaf[], fil
     // A group without members has no values to tell its rows by.
     if (node.element.type === undefined)
       throw unsupported(file, `column ${shorten(node.element.name)} is an empty group`);
-    leaves.push({ path, flat: path.length === 2 && node.element.repetition_type !== 'REPEATED' });
+    leaves.push(leafShape(path));
     return;
   }
   for (const child of node.children) collectLeaves(child, [...path, child], leaves, file);
@@ -249,7 +244,9 @@ export interface ChunkDecoder {
 /** @throws HubError `hub_bad_response` or `hub_unsupported_dataset` from its methods */
 export function decodeChunk(footer: ParquetFooter, group: number, leaf: number, file: string): ChunkDecoder {
   const { metadata, leaves } = internals.get(footer)!;
-  const { path, flat } = leaves[leaf]!;
+  const shape = leaves[leaf]!;
+  const { path, maxRepetition } = shape;
+  const maxValues = Math.min(MAX_PAGE_VALUES, MAX_VALUES_AT_ONCE / leaves.length);
   const meta = metadata.row_groups[group]!.columns[leaf]!.meta_data!;
   const element = path.at(-1)!.element;
   const decoder: ColumnDecoder = {
@@ -280,8 +277,8 @@ export function decodeChunk(footer: ParquetFooter, group: number, leaf: number, 
       try {
         parsed = headerOf(bytes);
       } catch (error) {
-        // The header reaches beyond the bytes that are here so far.
-        if (error instanceof RangeError) return null;
+        // Most likely it reaches beyond the bytes that are here so far.
+        if (bytes.length < MAX_HEADER_BYTES) return null;
         throw damaged(file, 'a page has no header', error);
       }
       const { header, headerBytes } = parsed;
@@ -290,40 +287,33 @@ export function decodeChunk(footer: ParquetFooter, group: number, leaf: number, 
       const values = data?.num_values ?? 0;
       if (!(bodyBytes >= 0) || !(header.uncompressed_page_size >= 0))
         throw damaged(file, 'a page has no size');
-      if (header.uncompressed_page_size > MAX_PAGE_BYTES || values > MAX_PAGE_VALUES) {
+      if (header.uncompressed_page_size > MAX_PAGE_BYTES || values > maxValues) {
         throw unsupported(file, 'a page is too large');
       }
       if (values < 0 || values > valuesLeft) throw damaged(file, 'a page holds more values than its column');
       const kind = header.type === 'DICTIONARY_PAGE' ? 'dictionary' : data === undefined ? 'other' : 'data';
-      const rows = flat ? values : (header.data_page_header_v2?.num_rows ?? null);
-      return { headerBytes, bodyBytes, kind, values, rows };
+      const rows = maxRepetition === 0 ? values : null;
+      return { headerBytes, bodyBytes, kind, rows };
     },
     page(bytes) {
       guarded(file, () => {
         const { header, headerBytes } = headerOf(bytes);
-        const reader = {
-          view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-          offset: headerBytes,
-        };
+        const body = bytes.subarray(headerBytes);
         if (header.type === 'DICTIONARY_PAGE') {
-          const { data } = readPage(reader, header, decoder, undefined, undefined, 0);
-          dictionary = data && convert(data, decoder);
+          dictionary = decodeDictionary(body, header, decoder);
           return;
         }
         const data = header.data_page_header ?? header.data_page_header_v2;
         if (data === undefined || data.num_values === 0) return;
         valuesLeft -= data.num_values;
-        const decoded = readPage(reader, header, decoder, dictionary, flat ? undefined : open, 0).data ?? [];
-        if (flat && decoded.length !== data.num_values) throw damaged(file, 'a page lacks values');
-        const left = taken === rows.length ? [] : Array.from(rows as ArrayLike<unknown>).slice(taken);
-        taken = 0;
-        if (flat)
-          rows = left.length === 0 ? decoded : [...left, ...Array.from(decoded as ArrayLike<unknown>)];
-        else {
-          const complete = decoded as unknown[];
-          open = complete.length === 0 ? [] : [complete.pop()];
-          rows = left.length === 0 ? complete : left.concat(complete);
+        let decoded = decodeDataPage(body, header, decoder, shape, dictionary, open);
+        if (maxRepetition > 0) {
+          const listed = decoded as unknown[];
+          open = listed.splice(-1);
+          decoded = listed;
         }
+        rows = taken === rows.length ? decoded : [...this.take(this.ready), ...decoded];
+        taken = 0;
       });
     },
     get ready() {

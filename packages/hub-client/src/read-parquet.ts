@@ -110,8 +110,6 @@ interface ChunkTask {
   exact: boolean;
   /** Row of the group with which `pages` begins. */
   firstRow: number;
-  /** Whether every value is a row. */
-  flat: boolean;
   /** How much is fetched at first, with that of the other leaves. */
   firstBytes: number;
 }
@@ -212,7 +210,6 @@ async function planGroups(
     return found.every((interval) => interval !== null) ? found : [];
   });
   const runs = fetchRuns(file.bytes, indexes, LIMITS, signal);
-  const nested = new Set(footer.columns.flatMap((column) => (column.nested ? column.leaves : [])));
 
   const tasks: GroupTask[] = [];
   for (const span of spans) {
@@ -225,11 +222,9 @@ async function planGroups(
       if (narrow(span) && chunk.offsetIndex !== null && indexes.includes(chunk.offsetIndex)) {
         locations = parseOffsetIndex(await runs.get(chunk.offsetIndex), chunk, rowCount);
       }
-      const flat = nested.has(leaf) === false;
       planned.push({
         leaf,
         chunk,
-        flat,
         ...planBytes(chunk, span, rowCount, locations, narrow(span), large ? blockBytes : Infinity),
       });
     }
@@ -368,7 +363,7 @@ class ChunkReader {
 
   async #nextPage(): Promise<void> {
     const decoder = this.#decoder;
-    const { pages, flat } = this.#task;
+    const { pages } = this.#task;
     while (true) {
       if (this.#at === pages.end) {
         decoder.finish();
@@ -388,8 +383,8 @@ class ChunkReader {
       this.#readAhead();
       if (head === null || head.kind === 'other') continue;
       // A page before the first wanted row is passed over where its head says how many rows it has.
-      if (head.kind === 'data' && flat && head.values <= this.#skip) {
-        this.#skip -= head.values;
+      if (head.kind === 'data' && head.rows !== null && head.rows <= this.#skip) {
+        this.#skip -= head.rows;
         continue;
       }
       decoder.page(page);
