@@ -5,6 +5,9 @@ import { missingFile } from './open-archive.ts';
 
 export const PACKAGE_FORMAT = 'svc-pkg';
 export const PACKAGE_FORMAT_VERSION = '2.3';
+export const GENERATOR = '@svc/pkg-format';
+/** This package's version: what it writes changes with it and with nothing else. */
+export const GENERATOR_VERSION = '0.1.0';
 
 /** A checksum that a manifest states. */
 export interface StatedFile {

@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { redactSecrets, sanitiseRunConfig } from './sanitise-run-config.ts';
+import { createRedactor, sanitiseRunConfig } from './sanitise-run-config.ts';
 
 const SECRET = 'tops3cret-Value/+with=odd chars';
 
@@ -242,11 +242,21 @@ describe('sanitiseRunConfig', () => {
   });
 });
 
-describe('redactSecrets', () => {
-  it('finds a secret as JSON spells it', () => {
+describe('createRedactor', () => {
+  it('takes known secrets out of strings and names, and leaves numbers alone', () => {
     const secret = 'quote"and\\slash';
-    expect(redactSecrets(JSON.stringify({ output: `a ${secret}` }), [secret])).toBe(
-      '{"output":"a [redacted]"}',
-    );
+    const redact = createRedactor([secret, '1234']);
+    const value = {
+      output: `a ${secret}`,
+      [secret]: [secret, JSON.stringify(secret)],
+      latency_ms: 12345,
+      n: 1234,
+    };
+    expect(redact(value)).toEqual({
+      output: 'a [redacted]',
+      '[redacted]': ['[redacted]', '"[redacted]"'],
+      latency_ms: 12345,
+      n: 1234,
+    });
   });
 });

@@ -28,9 +28,23 @@ export function sanitiseRunConfig(config: JsonObject, secrets: readonly string[]
   return sanitiseObject(config, spellingsOf(secrets));
 }
 
-/** Replaces known secrets in a JSON text, in every spelling that they can have there. */
-export function redactSecrets(text: string, secrets: readonly string[]): string {
-  return replaceSecrets(text, spellingsOf(secrets));
+/** Gives a function that replaces known secrets in every string and member name of a value, in any spelling. */
+export function createRedactor(secrets: readonly string[]): <T extends JsonValue>(value: T) => T {
+  const spellings = spellingsOf(secrets);
+  const redact = (value: JsonValue): JsonValue => {
+    if (typeof value === 'string')
+      return spellings.whole.has(value) ? REDACTED : replaceSecrets(value, spellings);
+    if (Array.isArray(value)) return value.map(redact);
+    if (!isJsonObject(value)) return value;
+    const result: JsonObject = {};
+    for (const key of Object.keys(value)) {
+      let name = replaceSecrets(key, spellings);
+      while (Object.hasOwn(result, name)) name += '_';
+      setMember(result, name, redact(value[key]!));
+    }
+    return result;
+  };
+  return spellings.whole.size === 0 ? (value) => value : (redact as <T extends JsonValue>(value: T) => T);
 }
 
 interface Secrets {

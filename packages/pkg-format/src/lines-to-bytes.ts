@@ -1,0 +1,22 @@
+const CHUNK_LENGTH = 64 * 1024;
+
+/**
+ * Lines as UTF-8, each ended by a line feed, in chunks of some 64 KiB whatever the batches were: what comes out does not
+ * depend on how a store cuts its answers.
+ */
+export async function* linesToBytes(batches: AsyncIterable<readonly string[]>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  let waiting: string[] = [];
+  let length = 0;
+  for await (const batch of batches) {
+    for (const line of batch) {
+      waiting.push(line, '\n');
+      length += line.length + 1;
+      if (length < CHUNK_LENGTH) continue;
+      yield encoder.encode(waiting.join(''));
+      waiting = [];
+      length = 0;
+    }
+  }
+  if (length > 0) yield encoder.encode(waiting.join(''));
+}
