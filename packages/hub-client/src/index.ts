@@ -22,6 +22,8 @@ export {
 } from './features.ts';
 export { applyDeclared, featuresFromParquet, rawMetadata } from './parquet-features.ts';
 export type { YamlMap, YamlValue } from './parse-yaml.ts';
+export { DEFAULT_MAX_ROW_SIZE, type RawRow, type ReadOptions } from './raw-row.ts';
+export { readRows } from './read-rows.ts';
 export {
   defaultSplit,
   emptySelection,
@@ -35,3 +37,13 @@ export {
   type SplitRounding,
   type SplitSize,
 } from './split-slice.ts';
+export { suggestMapping } from './suggest-mapping.ts';
+export {
+  createTyping,
+  type RowTyping,
+  type TextFormat,
+  TYPING_WINDOW_ROWS,
+  TYPING_WINDOW_SIZE,
+  type TypingBuilder,
+  typeRows,
+} from './typing.ts';

@@ -1,0 +1,31 @@
+import type { JsonObject, Place } from '@svc/jsonl-v23';
+import { HubError } from './errors.ts';
+
+/** A row as a text file holds it, before anything is known about its columns. */
+export interface RawRow {
+  /** JSON formats: the object as written. CSV and text: texts, null where the reader's rules say so. */
+  row: JsonObject;
+  /** 1-based line of the file on which it begins. */
+  line: number;
+  /** How much of the file it takes, in characters. */
+  size: number;
+  /** JSON formats: the text of the row, which tells 1.0 from 1. */
+  text?: string;
+}
+
+/** What every reader of a text format takes. */
+export interface ReadOptions {
+  /** Path of the file, for errors. */
+  file: string;
+  /** Longest row, in characters or bytes; default 64 MiB. */
+  maxRowSize?: number;
+  signal?: AbortSignal;
+}
+
+/** Longest row unless the caller says otherwise: room for a few embedded images. */
+export const DEFAULT_MAX_ROW_SIZE: number = 64 * 1024 * 1024;
+
+/** The error for a row that cannot be read. */
+export function invalidRow(message: string, place: Place, cause?: unknown): HubError {
+  return new HubError('invalid_row', message, { place, cause });
+}
