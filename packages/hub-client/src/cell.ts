@@ -45,14 +45,23 @@ export const RAW_PARSERS: ParquetParsers = {
 };
 
 /**
- * Compiles the conversion of a whole row: every column of `features` is in the result, null where the row lacks it;
- * columns beyond them are left out.
+ * Compiles the conversion of a whole row of one file.
+ *
+ * @param features the file's own columns
+ * @param columns the columns that the result shall have, null where the file lacks one; default the file's own
  */
-export function compileRow(features: Features): (row: Readonly<Record<string, unknown>>) => JsonObject {
-  const columns = features.map(({ name, feature }) => ({ name, convert: compileCell(feature) }));
+export function compileRow(
+  features: Features,
+  columns: Features = features,
+): (row: Readonly<Record<string, unknown>>) => JsonObject {
+  const own = new Map(features.map(({ name, feature }) => [name, feature]));
+  const converters = columns.map(({ name, feature }) => ({
+    name,
+    convert: compileCell(own.get(name) ?? feature),
+  }));
   return (row) => {
     const object: JsonObject = {};
-    for (const { name, convert } of columns) {
+    for (const { name, convert } of converters) {
       setMember(object, name, Object.hasOwn(row, name) ? convert(row[name]) : null);
     }
     return object;

@@ -47,3 +47,4 @@ export {
   type TypingBuilder,
   typeRows,
 } from './typing.ts';
+export { uniteFeatures } from './unite-features.ts';
