@@ -157,7 +157,8 @@ function createReader(
     },
 
     async explain(error, file, signal) {
-      if (!(error instanceof JsonlError)) return error;
+      if (!(error instanceof JsonlError) || error.code === 'line_too_long')
+        return toPackageError(error, file);
       try {
         for await (const _ of archive.read(file, { uncounted: true, ...(signal && { signal }) }));
       } catch (damage) {

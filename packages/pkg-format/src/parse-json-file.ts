@@ -29,27 +29,15 @@ export function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: nu
   if (decoded === null) throw invalid(file, 'is not UTF-8', { file, line: firstUndecodableLine(bytes) });
   const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded;
   try {
-    return parseJson(text, { maxDepth });
+    return parseJson(text, { maxDepth, place: { file } });
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    throw invalid(file, `cannot be read: ${error.message}`, placeInText(text, file, error.place), error);
+    throw invalid(file, `cannot be read: ${error.message}`, error.place, error);
   }
 }
 
 function invalid(file: string, fault: string, place: Place, cause?: unknown): PackageError {
   return new PackageError('package_invalid_json', `${quote(file)} ${fault}`, { entry: file, place, cause });
-}
-
-/** The parser counts columns from the start of the text; a person counts them from the start of a line. */
-function placeInText(text: string, file: string, place: Place): Place {
-  const found: Place = { file };
-  if (place.column !== undefined) {
-    const before = text.slice(0, place.column - 1);
-    found.line = before.split('\n').length;
-    found.column = before.length - before.lastIndexOf('\n');
-  }
-  if (place.path !== undefined) found.path = place.path;
-  return found;
 }
 
 /** A line feed is never part of a longer UTF-8 sequence, so each line can be judged alone. */
