@@ -71,8 +71,13 @@ export function createApp({ routes, config, logger, metrics, stopSignal, isDrain
 
   for (const route of routes) mount(app, route, config, callers);
   for (const [path, methods] of methodsByPath(routes)) {
-    app.all(path, (request) => {
+    app.all(path, (request, response) => {
       requestState(request).setRoute(path);
+      if (request.method === 'OPTIONS') {
+        response.setHeader('Allow', methods.join(', '));
+        response.status(204).end();
+        return;
+      }
       throw new RequestError('method_not_allowed', `${request.method} is not allowed on ${path}`, {
         headers: { Allow: methods.join(', ') },
       });

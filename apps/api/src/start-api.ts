@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { RowEncoder } from '@svc/flows';
+import type { Hub, RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Config } from '@svc/process';
 import type { Store } from '@svc/store';
@@ -17,6 +17,7 @@ export interface ApiDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
+  readonly hub: Hub;
   readonly encoder: RowEncoder;
   readonly version: string;
   readonly pid: number;

@@ -20,7 +20,7 @@ it('runs every command of the README, in order', async () => {
   expect(stdout).toContain('"name":"Capitals"');
   expect(stdout).toContain('"name":"Capital cities"');
   expect(stdout).toContain('"code":"package_not_a_zip"');
-  expect(stdout.match(/^\{"answer":"\w+","checker"/gm)).toHaveLength(7);
+  expect(stdout.match(/\{"answer":"\w+","checker".*\}$/gm)).toHaveLength(7);
   const { meta } = (await (await fetch(`${api.url}/datasets`)).json()) as { meta: { total_items: number } };
   expect(meta.total_items).toBe(0);
 });

@@ -1,6 +1,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Hub } from '@svc/flows';
+import { HubError } from '@svc/hub-client';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
 import { loadConfig, secretsOf } from '@svc/process';
 import { createRowEncoder, createStore, type Store } from '@svc/store';
@@ -18,6 +20,10 @@ export interface TestApi extends AsyncDisposable {
   /** drains with the time that `signal` leaves */
   readonly stop: (signal: AbortSignal) => Promise<void>;
 }
+
+const noHub: Hub = {
+  openDataset: () => Promise.reject(new HubError('hub_unavailable', 'There is no hub')),
+};
 
 /** The real API on a free port, on a database of its own; `env` is what an operator would set. */
 export async function startTestApi(env: Readonly<Record<string, string>> = {}): Promise<TestApi> {
@@ -43,6 +49,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     logger,
     metrics,
     store,
+    hub: noHub,
     encoder,
     version: '0.0.0-test',
     pid: process.pid,

@@ -18,7 +18,7 @@ export interface UploadDeps {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly store: DatasetWriter;
+  readonly store: { readonly datasets: DatasetWriter };
   readonly encoder: RowEncoder;
   readonly spool: Spool;
   readonly gate: Gate;
@@ -84,7 +84,7 @@ export function uploadRoute(deps: UploadDeps): Route {
               signal,
               onProgress,
             },
-            { store, encoder, newId: randomUUID },
+            { store: store.datasets, encoder, newId: randomUUID },
           ),
       );
       return json(summaryBody(dataset), 201, { Location: `/datasets/${dataset.id}` });

@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface WatchOptions<T> {
+  /** the state as it is now */
+  readonly read: () => Promise<T>;
+  /** the JSON text of a state; it is sent when it differs from the one before */
+  readonly toText: (state: T) => string;
+  readonly hasEnded: (state: T) => boolean;
+  readonly signal: AbortSignal;
+  readonly pollMs: number;
+}
+
+/** After so long without an event a comment is sent, so that no proxy takes the connection for dead. */
+const HEARTBEAT_MS = 15_000;
+
+/**
+ * The states of something that ends, as server-sent events (HTML standard, section 9.2): an event `progress` for
+ * every change, and `end` with the last state, after which the stream ends.
+ */
+export async function* watchUntilEnd<T>(options: WatchOptions<T>): AsyncGenerator<Uint8Array> {
+  const { read, toText, hasEnded, signal, pollMs } = options;
+  let last = '';
+  let sentAt = performance.now();
+  for (let id = 1; ; ) {
+    const state = await read();
+    const text = toText(state);
+    const ended = hasEnded(state);
+    if (ended || text !== last) {
+      yield Buffer.from(`id: ${id}\nevent: ${ended ? 'end' : 'progress'}\ndata: ${text}\n\n`);
+      id += 1;
+      last = text;
+      sentAt = performance.now();
+    } else if (performance.now() - sentAt > HEARTBEAT_MS) {
+      yield Buffer.from(': still there\n\n');
+      sentAt = performance.now();
+    }
+    if (ended) return;
+    await delay(pollMs, undefined, { signal });
+  }
+}
