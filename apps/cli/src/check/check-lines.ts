@@ -1,0 +1,72 @@
+import { type Item, type LineBatch, type Place, parseLines, splitLines } from '@svc/jsonl-v23';
+import { PackageError, type PackageLimits, toPackageError } from '@svc/pkg-format';
+import type { ShortenedLines } from './shorten-lines.ts';
+
+/** A line of a JSON Lines file: its item, what is wrong with it, or neither where it is blank. */
+export interface CheckedLine {
+  readonly place: Place;
+  /** without its line feed */
+  readonly bytes: Uint8Array;
+  readonly item: Item | null;
+  readonly error: PackageError | null;
+}
+
+export interface CheckLinesOptions {
+  readonly file: string;
+  readonly limits: PackageLimits;
+  readonly signal: AbortSignal;
+}
+
+const LINE_FEED = 10;
+
+/**
+ * Reads every line of a JSON Lines file, those after a faulty one too, which an import does not do. Holds a batch of
+ * lines.
+ *
+ * @throws what the source throws; a faulty line is no throw but a line with an error
+ */
+export async function* checkLines(
+  source: ShortenedLines,
+  { file, limits, signal }: CheckLinesOptions,
+): AsyncGenerator<CheckedLine> {
+  // The source has cut the lines already; the splitter's own limit only has to let them through.
+  const batches = splitLines(source, { file, maxLineBytes: limits.maxLineBytes + 4, signal });
+  for await (const batch of batches) {
+    for (const { line, bytes } of linesOf(batch)) {
+      const place = { file, line };
+      if (source.tooLong.has(line)) {
+        const message = `Line ${line} is longer than ${limits.maxLineBytes} bytes`;
+        yield { place, bytes, item: null, error: new PackageError('package_limit', message, { place }) };
+        continue;
+      }
+      yield { place, bytes, ...checkLine(bytes, line, file, limits.maxDepth) };
+    }
+    signal.throwIfAborted();
+  }
+}
+
+function checkLine(
+  bytes: Uint8Array,
+  line: number,
+  file: string,
+  maxDepth: number,
+): Pick<CheckedLine, 'item' | 'error'> {
+  try {
+    const placed = parseLines({ bytes, firstLine: line, lineCount: 1, itemCount: 1 }, { file, maxDepth });
+    return { item: placed[0]?.item ?? null, error: null };
+  } catch (error) {
+    const packageError = toPackageError(error, file);
+    if (!(packageError instanceof PackageError)) throw packageError;
+    return { item: null, error: packageError };
+  }
+}
+
+function* linesOf(batch: LineBatch): Generator<{ line: number; bytes: Uint8Array }> {
+  let line = batch.firstLine;
+  for (let start = 0; start < batch.bytes.length; line++) {
+    const lineFeed = batch.bytes.indexOf(LINE_FEED, start);
+    const end = lineFeed === -1 ? batch.bytes.length : lineFeed;
+    yield { line, bytes: batch.bytes.subarray(start, end) };
+    start = end + 1;
+  }
+}

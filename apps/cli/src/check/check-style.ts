@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, getMember, type Item, type Place } from '@svc/jsonl-v23';
+import type { CheckedLine } from './check-lines.ts';
+import type { Finding } from './finding.ts';
+import type { ShortenedLines } from './shorten-lines.ts';
+
+/** Item types that the format names; others are allowed, and easily a typing error. */
+const KNOWN_TYPES: ReadonlySet<string> = new Set(['freeform', 'multiple_choice', 'exact', 'numeric', 'code']);
+
+/** So many ids are held to find one that stands twice; some 100 MB at most. */
+export const MAX_COMPARED_IDS = 1_000_000;
+
+const CARRIAGE_RETURN = 13;
+
+/** Judges what is allowed and still better otherwise. Lines of all sections go through one judge, in order. */
+export interface StyleJudge {
+  /** Starts a section. */
+  begin(file: string): void;
+  line(checked: CheckedLine): Finding[];
+  /** Ends the section. */
+  end(facts: Pick<ShortenedLines, 'hasByteOrderMark' | 'endsWithLineFeed'>): Finding[];
+}
+
+/** Makes a judge for one package. */
+export function createStyleJudge(): StyleJudge {
+  const ids = new Set<string>();
+  let file = '';
+  let itemCount = 0;
+  let hasCarriageReturn = false;
+  let lastLine = 1;
+
+  function idFinding(item: Item, place: Place): Finding | null {
+    const id = getMember(item, 'id');
+    if (id === undefined) return style('style_missing_id', 'The item has no id', place);
+    const text = canonicalJson(id);
+    const key = text.length <= 64 ? text : createHash('sha256').update(text).digest('base64');
+    if (ids.has(key)) {
+      const shown = text.length > 100 ? `${text.slice(0, 99)}…` : text;
+      return style('style_duplicate_id', `An item before this one has the id ${shown} too`, {
+        ...place,
+        path: '/id',
+      });
+    }
+    if (ids.size < MAX_COMPARED_IDS) ids.add(key);
+    return null;
+  }
+
+  return {
+    begin(section) {
+      file = section;
+      itemCount = 0;
+      hasCarriageReturn = false;
+      lastLine = 1;
+    },
+
+    line({ place, bytes, item, error }) {
+      const findings: (Finding | null)[] = [];
+      lastLine = place.line ?? lastLine;
+      const endsWithReturn = bytes.at(-1) === CARRIAGE_RETURN;
+      if (endsWithReturn && !hasCarriageReturn) {
+        hasCarriageReturn = true;
+        findings.push(style('style_crlf', 'Lines end with CR LF; an export ends them with LF', place));
+      }
+      if (item === null) {
+        if (error === null) findings.push(style('style_blank_line', 'The line is blank', place));
+        return present(findings);
+      }
+      itemCount++;
+      const text = endsWithReturn ? bytes.subarray(0, -1) : bytes;
+      if (!Buffer.from(canonicalJson(item)).equals(text)) {
+        findings.push(
+          style('style_not_canonical', 'The line is not in canonical form, as an export writes it', place),
+        );
+      }
+      const type = getMember(item, 'type');
+      if (typeof type === 'string' && !KNOWN_TYPES.has(type)) {
+        const known = [...KNOWN_TYPES].join(', ');
+        const shown = JSON.stringify(type.length > 100 ? `${type.slice(0, 99)}…` : type);
+        findings.push(
+          style('style_unknown_type', `The type ${shown} is none of ${known}`, { ...place, path: '/type' }),
+        );
+      }
+      findings.push(idFinding(item, place));
+      return present(findings);
+    },
+
+    end({ hasByteOrderMark, endsWithLineFeed }) {
+      const findings: Finding[] = [];
+      const first = { file, line: 1 };
+      if (hasByteOrderMark)
+        findings.push(style('style_byte_order_mark', 'The file begins with a byte order mark', first));
+      if (itemCount === 0) findings.push(style('style_empty_section', 'The section has no items', { file }));
+      if (!endsWithLineFeed) {
+        findings.push(
+          style('style_no_final_newline', 'The last line has no line end', { file, line: lastLine }),
+        );
+      }
+      return findings;
+    },
+  };
+}
+
+/** What a package's files say of its style, apart from its lines. */
+export function fileFindings(ignoredEntries: readonly string[]): Finding[] {
+  return ignoredEntries.map((file) =>
+    style('style_ignored_entry', 'The file is no part of a package; an import ignores it', { file }),
+  );
+}
+
+function style(code: string, message: string, place: Place): Finding {
+  return { severity: 'style', code, message, place };
+}
+
+const present = (findings: readonly (Finding | null)[]): Finding[] =>
+  findings.filter((finding) => finding !== null);

@@ -1,0 +1,95 @@
+import { PackageError } from '@svc/pkg-format';
+import type { Command } from 'commander';
+import { type CheckedPackage, checkPackage } from '../check/check-package.ts';
+import { collectFindings, type FindingCollector, MAX_FINDINGS_PER_CODE } from '../check/collect-findings.ts';
+import type { Cli } from '../cli-context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { countOf, formatFacts } from '../format-facts.ts';
+import { hashDocument } from '../package/hash-package.ts';
+import { openLocalPackage } from '../package/open-local-package.ts';
+import { errorLine } from '../print-error.ts';
+import { jsonText, printResult } from '../print-result.ts';
+import { withExamples } from './define-command.ts';
+
+/** `check`: everything that is wrong with a package. */
+export function addCheckCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('check')
+    .summary('report everything that is wrong with a package')
+    .description(
+      'Reads a package as an import does and reports every faulty line, missing file, damaged entry and wrong ' +
+        `checksum as "file:line:column: message (code)". The first ${MAX_FINDINGS_PER_CODE} of each code are shown, all ` +
+        'are counted. Ends with exit code 1 where there is anything to report.',
+    )
+    .argument('<package>', 'a .pkg.zip file')
+    .option(
+      '--strict',
+      'report style too: byte order marks, CR LF, blank and non-canonical lines, missing and repeated ids, unknown ' +
+        'types, empty sections, files that are no part of a package',
+    )
+    .action(async (path: string, options: { strict?: boolean }) => {
+      const found = collectFindings();
+      const checked = await checkFile(cli, path, options.strict === true, found);
+      await printResult(cli, {
+        text: () => reportText(path, checked, found),
+        json: () => jsonText(reportDocument(path, checked, found)),
+      });
+      if (found.counts.size > 0) cli.endWith(EXIT.failed);
+    });
+  withExamples(command, ['svc-pkg check gsm8k.pkg.zip', 'svc-pkg check --strict --json gsm8k.pkg.zip']);
+}
+
+/** Null for a file that is no archive, or none that can be a package: that is then the only finding. */
+async function checkFile(
+  cli: Cli,
+  path: string,
+  strict: boolean,
+  found: FindingCollector,
+): Promise<CheckedPackage | null> {
+  try {
+    await using opened = await openLocalPackage(cli, path);
+    return await checkPackage(opened.pkg, { strict, signal: cli.signal }, found.report);
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
+    found.report({ severity: 'error', code: error.code, message: error.message, place: error.place });
+    return null;
+  }
+}
+
+function reportText(path: string, checked: CheckedPackage | null, found: FindingCollector): string {
+  const lines = found.findings.map((finding) => errorLine(finding, path));
+  for (const [code, { count }] of found.counts) {
+    if (count > MAX_FINDINGS_PER_CODE) lines.push(`... and ${count - MAX_FINDINGS_PER_CODE} more (${code})`);
+  }
+  const read =
+    checked === null
+      ? 'not readable as a package'
+      : `${countOf(checked.itemCount, 'item')} in ${countOf(checked.sections.length, 'section')}`;
+  const verdict = [
+    countOf(found.errorCount, 'error'),
+    ...(found.styleCount > 0 ? [countOf(found.styleCount, 'style finding')] : []),
+  ].join(', ');
+  const facts = formatFacts([
+    ['package', path],
+    ['read', read],
+    ['found', verdict],
+    ['version hash', checked?.versionHash],
+  ]);
+  return `${lines.map((line) => `${line}\n`).join('')}${facts}`;
+}
+
+function reportDocument(
+  path: string,
+  checked: CheckedPackage | null,
+  found: FindingCollector,
+): Record<string, unknown> {
+  const { findings, counts, errorCount, styleCount } = found;
+  return {
+    ...hashDocument(path, checked ?? { sections: [], itemCount: 0, versionHash: null }),
+    ok: counts.size === 0,
+    error_count: errorCount,
+    style_count: styleCount,
+    counts: Object.fromEntries(counts.entries().map(([code, { count }]) => [code, count])),
+    findings: findings.map(({ place, ...finding }) => ({ ...finding, ...place })),
+  };
+}

@@ -1,0 +1,126 @@
+import { type Command, Option } from 'commander';
+import type { Cli } from '../cli-context.ts';
+import { databaseUrl } from '../database-url.ts';
+import type { Download } from '../download.ts';
+import { formatBytes } from '../format-bytes.ts';
+import { formatFacts } from '../format-facts.ts';
+import { createOutputFile, outputPath } from '../output-file.ts';
+import { jsonText, printResult } from '../print-result.ts';
+import { showProgress } from '../progress.ts';
+import { downloadExport } from '../service/download-export.ts';
+import { openService, type ServiceOptions } from '../service/service-options.ts';
+import { writeText } from '../write-text.ts';
+import { withExamples, withServiceOptions } from './define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly run?: string;
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly database?: boolean;
+  readonly databaseUrl?: string;
+}
+
+/** `export`: a stored dataset becomes a package. */
+export function addExportCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('export')
+    .summary('write a stored dataset as a package')
+    .description(
+      'Writes a dataset of a service, or of a database, as a package. The file is complete or not there: it gets its ' +
+        'name when its last byte is written.',
+    )
+    .argument('<dataset>', 'id of the dataset, or its name where only one has it')
+    .option(
+      '--run <id>',
+      'put this run of the dataset in: its configuration without secrets, and its results',
+    )
+    .option(
+      '--output <path>',
+      'file or folder to write to, - for standard output (default: named as the service says)',
+    )
+    .option('--force', 'replace an output that exists')
+    .optionsGroup('Database:')
+    .addOption(
+      new Option(
+        '--database',
+        'read the database of the environment variable DATABASE_URL instead of asking a service',
+      ).conflicts(['databaseUrl', 'apiUrl', 'apiKeyEnv']),
+    )
+    .addOption(
+      new Option('--database-url <url>', 'read this database instead of asking a service').conflicts([
+        'apiUrl',
+        'apiKeyEnv',
+      ]),
+    )
+    .action(async (dataset: string, options: Options) => {
+      await using download = await openDownload(cli, dataset, options);
+      if (options.output === '-') await writeToStdout(cli, download, options.run);
+      else await writeToFile(cli, download, options);
+    });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg export GSM8K',
+    'svc-pkg export 7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --run 0b9f... --output with-run.pkg.zip',
+    'svc-pkg export GSM8K --output - | ssh backup "cat > gsm8k.pkg.zip"',
+    'DATABASE_URL=postgresql://localhost/svc svc-pkg export GSM8K --database',
+  ]);
+}
+
+function openDownload(cli: Cli, dataset: string, options: Options): Promise<Download> {
+  if (!options.database && options.databaseUrl === undefined) {
+    return downloadExport(openService(cli, options), dataset, options.run);
+  }
+  const url = databaseUrl(cli, options.databaseUrl);
+  return cli.database.openExport(url, { dataset, runId: options.run, signal: cli.signal });
+}
+
+async function writeToFile(cli: Cli, download: Download, options: Options): Promise<void> {
+  const name = download.fileName ?? `${download.datasetId}.pkg.zip`;
+  const path = await outputPath(options.output, '.', name);
+  await using file = await createOutputFile(path, { force: options.force === true });
+  await receive(cli, download, (chunk) => file.write(chunk));
+  await file.commit();
+  await printExport(cli, download, options.run, path, file.bytesWritten);
+}
+
+async function writeToStdout(cli: Cli, download: Download, runId: string | undefined): Promise<void> {
+  const bytes = await receive(cli, download, (chunk) => writeText(cli.stdout, chunk));
+  // Standard output holds the archive; people who put it there know what they did.
+  if (cli.json) await printExport(cli, download, runId, '-', bytes, cli.stderr);
+}
+
+async function receive(
+  cli: Cli,
+  download: Download,
+  write: (chunk: Uint8Array) => Promise<void>,
+): Promise<number> {
+  using progress = showProgress(cli, 'receiving');
+  let bytes = 0;
+  for await (const chunk of download.body) {
+    cli.signal.throwIfAborted();
+    await write(chunk);
+    bytes += chunk.byteLength;
+    progress.update(bytes, download.byteLength);
+  }
+  cli.signal.throwIfAborted();
+  return bytes;
+}
+
+async function printExport(
+  cli: Cli,
+  download: Download,
+  runId: string | undefined,
+  output: string,
+  bytes: number,
+  stream = cli.stdout,
+): Promise<void> {
+  const document = { dataset_id: download.datasetId, run_id: runId ?? null, output, bytes };
+  const text = (): string =>
+    formatFacts([
+      ['dataset', download.datasetId],
+      ['run', runId],
+      ['output', output],
+      ['size', formatBytes(bytes)],
+    ]);
+  await printResult(cli, { text, json: () => jsonText(document) }, stream);
+}

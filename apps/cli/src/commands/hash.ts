@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import type { Cli } from '../cli-context.ts';
+import { hashDocument, hashPackage } from '../package/hash-package.ts';
+import { openLocalPackage } from '../package/open-local-package.ts';
+import { jsonText, printResult } from '../print-result.ts';
+import { withExamples } from './define-command.ts';
+
+/** `hash`: the version hash of a package, computed from what it holds. */
+export function addHashCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('hash')
+    .summary('print the version hash of a package')
+    .description(
+      'Computes the version hash from the items of a package, whatever its manifest says; where the manifest states ' +
+        'another one, that is an error. The same hash names the dataset in a service.',
+    )
+    .argument('<package>', 'a .pkg.zip file')
+    .action(async (path: string) => {
+      await using opened = await openLocalPackage(cli, path);
+      const hashed = await hashPackage(opened.pkg, cli.signal);
+      await printResult(cli, {
+        text: () => `${hashed.versionHash}\n`,
+        json: () => jsonText(hashDocument(path, hashed)),
+      });
+    });
+  withExamples(command, ['svc-pkg hash gsm8k.pkg.zip']);
+}

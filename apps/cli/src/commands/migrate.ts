@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import type { Cli } from '../cli-context.ts';
+import { databaseUrl } from '../database-url.ts';
+import { formatFacts } from '../format-facts.ts';
+import { jsonText, printResult } from '../print-result.ts';
+import { withExamples } from './define-command.ts';
+
+/** `migrate`: the database gets the tables of this version. */
+export function addMigrateCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('migrate')
+    .summary('bring a database to this version')
+    .description(
+      'Applies the migrations that a database lacks, and nothing else. Safe to start many times at once: one works, ' +
+        'the others wait.',
+    )
+    .option('--database-url <url>', 'postgresql:// URL (default: the environment variable DATABASE_URL)')
+    .action(async (options: { databaseUrl?: string }) => {
+      const { applied } = await cli.database.migrate(databaseUrl(cli, options.databaseUrl));
+      await printResult(cli, {
+        text: () =>
+          applied.length === 0
+            ? 'The database is at this version.\n'
+            : formatFacts(applied.map((name) => ['applied', name] as const)),
+        json: () => jsonText({ applied }),
+      });
+    });
+  withExamples(command, [
+    'DATABASE_URL=postgresql://svc@db.example.org/svc svc-pkg migrate',
+    'svc-pkg migrate --database-url postgresql://localhost/svc',
+  ]);
+}

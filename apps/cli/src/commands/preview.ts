@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23';
+import type { Command } from 'commander';
+import type { Cli } from '../cli-context.ts';
+import { CliError } from '../cli-error.ts';
+import { printResult } from '../print-result.ts';
+import { previewText } from '../service/preview-answer.ts';
+import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
+import { countOption, withExamples, withHubOptions, withServiceOptions } from './define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly split?: string;
+  readonly subset?: string;
+  readonly revision?: string;
+  readonly limit: number;
+  readonly hubTokenEnv?: string;
+}
+
+/** `preview`: columns and first rows of a hub dataset; nothing is stored. */
+export function addPreviewCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('preview')
+    .summary('show columns and first rows of a dataset of the hub')
+    .description('Makes a service look at a dataset of the hub; nothing is stored.')
+    .argument('<path>', 'the dataset on the hub, as <owner>/<dataset>')
+    .addOption(countOption('--limit <count>', 'how many rows to show', 1, 100, 3))
+    .optionsGroup('Rows:');
+  withHubOptions(command).action(async (path: string, options: Options) => {
+    const { split, subset, revision, limit } = options;
+    const token = secretFrom(cli, options.hubTokenEnv, undefined, '--hub-token-env');
+    const { text } = await openService(cli, options).sendForJson({
+      method: 'POST',
+      path: '/datasets/hub/preview',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ path, split, subset, revision, limit, token }),
+    });
+    await printResult(cli, { json: () => text, text: () => previewText(path, parseAnswer(text)) });
+  });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg preview openai/gsm8k --subset main',
+    'svc-pkg preview openai/gsm8k --split "train[10%:20%]" --limit 10 --json',
+  ]);
+}
+
+/** With every digit of the rows' numbers. */
+function parseAnswer(text: string): JsonObject {
+  const value = parseJson(text);
+  if (isJsonObject(value)) return value;
+  throw new CliError(
+    'bad_response',
+    'The service answered the preview with something that is no JSON object',
+  );
+}

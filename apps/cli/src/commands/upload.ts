@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import type { Cli } from '../cli-context.ts';
+import { showProgress } from '../progress.ts';
+import { openService, type ServiceOptions } from '../service/service-options.ts';
+import { storeDataset } from '../service/store-dataset.ts';
+import { createUploadForm } from '../service/upload-form.ts';
+import { backgroundOption, withExamples, withServiceOptions } from './define-command.ts';
+
+interface UploadOptions extends ServiceOptions {
+  readonly name?: string;
+  readonly description?: string;
+  readonly background?: boolean;
+}
+
+/** `upload`: a package becomes a dataset of a service. */
+export function addUploadCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('upload')
+    .summary('import a package into a service')
+    .description('Sends a package to a service, which checks it and stores all of it or nothing.')
+    .argument('<package>', 'a .pkg.zip file')
+    .option('--name <name>', "name of the dataset (default: the manifest's, else the file name)")
+    .option('--description <text>', 'description of the dataset (default: the one in meta.json)')
+    .addOption(backgroundOption())
+    .action(async (path: string, options: UploadOptions) => {
+      const { name, description } = options;
+      const service = openService(cli, options);
+      using progress = showProgress(cli, 'sending');
+      const form = await createUploadForm(path, { name, description }, progress.update);
+      await storeDataset(
+        cli,
+        service,
+        {
+          method: 'POST',
+          path: '/datasets/upload',
+          headers: { 'content-type': form.contentType, 'content-length': String(form.byteLength) },
+          body: form.body,
+        },
+        options.background === true,
+      );
+    });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg upload gsm8k.pkg.zip',
+    'svc-pkg upload gsm8k.pkg.zip --name "GSM8K" --api-url https://datasets.example.org',
+  ]);
+}

@@ -1,0 +1,62 @@
+import type { Place } from '@svc/jsonl-v23';
+import { CliError } from './cli-error.ts';
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { isSystemError } from './file-error.ts';
+import { type FieldError, ServiceError } from './service/service-error.ts';
+
+/** An error as this program reports it. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly place: Place;
+  readonly exitCode: ExitCode;
+  /** what the service says beyond its one sentence */
+  readonly answer?: {
+    readonly status: number;
+    readonly errors: readonly FieldError[];
+    readonly errorsTotal: number;
+    readonly requestId: string | undefined;
+    readonly retryAfterSeconds: number | undefined;
+  };
+}
+
+/**
+ * What to report for anything that was thrown. Every package's errors have a stable `code` and perhaps a `place`;
+ * what has none is a fault of this program.
+ */
+export function toFailure(error: unknown): Failure {
+  if (isBrokenPipe(error)) {
+    return { code: 'broken_pipe', message: 'The reader went away', place: {}, exitCode: EXIT.brokenPipe };
+  }
+  if (isSystemError(error)) {
+    const cliError = new CliError('io_error', error.message);
+    return {
+      ...describe(cliError.code, cliError),
+      place: error.path === undefined ? {} : { file: error.path },
+    };
+  }
+  if (error instanceof ServiceError) {
+    const { status, errors, errorsTotal, requestId, retryAfterSeconds } = error;
+    return {
+      ...describe(error.code, error),
+      answer: { status, errors, errorsTotal, requestId, retryAfterSeconds },
+    };
+  }
+  if (error instanceof Error && 'code' in error && /^[a-z][a-z0-9_]*$/.test(String(error.code))) {
+    return describe(String(error.code), error);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return describe('fault', new CliError('fault', `Something unforeseen happened: ${message}`));
+}
+
+function describe(code: string, error: Error & { place?: unknown }): Failure {
+  const place = typeof error.place === 'object' && error.place !== null ? (error.place as Place) : {};
+  return { code, message: error.message, place, exitCode: exitCodeOf(code) };
+}
+
+/** Writing to a pipe or socket that nobody reads any more. */
+function isBrokenPipe(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  if (error.code === 'ERR_STREAM_DESTROYED') return true;
+  return error.code === 'EPIPE' && 'syscall' in error && error.syscall === 'write';
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { link, lstat, open, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { CliError } from './cli-error.ts';
+import { isSystemError, toFileError } from './file-error.ts';
+
+/** A file that comes into being whole or not at all. */
+export interface OutputFile extends AsyncDisposable {
+  readonly path: string;
+  readonly bytesWritten: number;
+  write(chunk: Uint8Array): Promise<void>;
+  /** Puts the file in its place. Disposing without it leaves nothing. */
+  commit(): Promise<void>;
+}
+
+/** Where to write: `output` itself, or `name` in it when it is a folder; without it `name` in `folder`. */
+export async function outputPath(output: string | undefined, folder: string, name: string): Promise<string> {
+  if (output === undefined) return join(folder, name);
+  if (output.endsWith('/')) return join(output, name);
+  const found = await stat(output).catch(() => null);
+  return found?.isDirectory() ? join(output, name) : output;
+}
+
+/**
+ * Opens a temporary file beside `path`, which `commit` moves to `path`. A device or a named pipe is written to as it
+ * is.
+ *
+ * @throws CliError `output_exists` when `path` is a file and `force` is not set, `io_error`
+ */
+export async function createOutputFile(
+  path: string,
+  options: { readonly force: boolean },
+): Promise<OutputFile> {
+  const target = await targetOf(path, options.force);
+  const temporary = target.isPlace
+    ? null
+    : join(dirname(target.path), `.svc-pkg-${randomBytes(8).toString('hex')}.tmp`);
+  const file = await attempt(path, () => open(temporary ?? target.path, temporary === null ? 'w' : 'wx'));
+  let bytesWritten = 0;
+  let isOpen = true;
+  let isCommitted = temporary === null;
+
+  const close = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    await file.close();
+  };
+  return {
+    path,
+    get bytesWritten() {
+      return bytesWritten;
+    },
+    async write(chunk) {
+      await attempt(path, () => file.writeFile(chunk));
+      bytesWritten += chunk.byteLength;
+    },
+    async commit() {
+      await attempt(path, async () => {
+        if (temporary !== null) await file.sync();
+        await close();
+        if (temporary !== null) await putInPlace(temporary, target.path, path, options.force);
+      });
+      isCommitted = true;
+    },
+    async [Symbol.asyncDispose]() {
+      await close().catch(() => undefined);
+      if (!isCommitted && temporary !== null) await unlink(temporary).catch(() => undefined);
+    },
+  };
+}
+
+/** The file to replace, behind symbolic links; a device or pipe is a place of its own that nothing replaces. */
+async function targetOf(path: string, force: boolean): Promise<{ path: string; isPlace: boolean }> {
+  return attempt(path, async () => {
+    const found = await stat(path).catch((error: unknown) => {
+      if (isSystemError(error) && error.code === 'ENOENT') return null;
+      throw error;
+    });
+    if (found === null) {
+      if (!force && (await isThere(path))) throw outputExists(path);
+      return { path, isPlace: false };
+    }
+    if (found.isDirectory())
+      throw new CliError('io_error', 'Could not be written: it is a folder', { place: { file: path } });
+    if (!found.isFile()) return { path, isPlace: true };
+    if (!force) throw outputExists(path);
+    return { path: await realpath(path), isPlace: false };
+  });
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Without `force` a file that came into being meanwhile is not replaced either: a link never replaces. */
+async function putInPlace(temporary: string, target: string, shown: string, force: boolean): Promise<void> {
+  if (force) {
+    await rename(temporary, target);
+    return;
+  }
+  try {
+    await link(temporary, target);
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') throw outputExists(shown);
+    // Not every file system has links.
+    if (await isThere(target)) throw outputExists(shown);
+    await rename(temporary, target);
+    return;
+  }
+  await unlink(temporary);
+}
+
+function outputExists(path: string): CliError {
+  return new CliError('output_exists', `${basename(path)} exists already; --force replaces it`, {
+    place: { file: path },
+  });
+}
+
+async function attempt<T>(path: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw toFileError(error, 'written', path);
+  }
+}

@@ -1,0 +1,54 @@
+import { PackageError, type PackageReader } from '@svc/pkg-format';
+import { openFileSource, openPackageSource } from '@svc/pkg-format/node';
+import type { Cli } from '../cli-context.ts';
+import { toFileError } from '../file-error.ts';
+import { showProgress } from '../progress.ts';
+
+/** A package in a file, and the bar that follows how much of the file has been read. */
+export interface LocalPackage extends AsyncDisposable {
+  readonly pkg: PackageReader;
+}
+
+/**
+ * Opens a package in a file; while it is read, a terminal shows how much of the file that is.
+ *
+ * @throws CliError `io_error`; PackageError, with the file as its place where the archive as a whole is at fault
+ */
+export async function openLocalPackage(cli: Cli, path: string): Promise<LocalPackage> {
+  await using opening = new AsyncDisposableStack();
+  try {
+    const source = await openFileSource(path);
+    opening.defer(() => source.close());
+    const progress = opening.use(showProgress(cli, 'reading'));
+    let bytesRead = 0;
+    const pkg = opening.use(
+      await openPackageSource({
+        byteLength: source.byteLength,
+        async read(start, end) {
+          const bytes = await fromFile(path, () => source.read(start, end));
+          bytesRead += bytes.byteLength;
+          progress.update(bytesRead, source.byteLength);
+          return bytes;
+        },
+      }),
+    );
+    const opened = opening.move();
+    return { pkg, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  } catch (error) {
+    throw withFile(toFileError(error, 'read', path), path);
+  }
+}
+
+/** Names the archive where an error says nothing of its place. */
+function withFile(error: unknown, path: string): unknown {
+  if (!(error instanceof PackageError) || error.place.file !== undefined) return error;
+  return new PackageError(error.code, error.message, { place: { ...error.place, file: path }, cause: error });
+}
+
+async function fromFile<T>(path: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw toFileError(error, 'read', path);
+  }
+}

@@ -1,0 +1,32 @@
+import type { Writable } from 'node:stream';
+import { ExactNumber } from '@svc/jsonl-v23';
+import type { Cli } from './cli-context.ts';
+import { writeText } from './write-text.ts';
+
+/** What a command found out, in both forms. */
+export interface Result {
+  /** for people: whole lines */
+  text(): string;
+  /** for machines: one JSON document */
+  json(): string;
+}
+
+/**
+ * Prints a result on standard output, or on `stream` where standard output carries something else.
+ *
+ * @throws what the stream fails with
+ */
+export async function printResult(cli: Cli, result: Result, stream: Writable = cli.stdout): Promise<void> {
+  await writeText(stream, cli.json ? `${result.json().trimEnd()}\n` : result.text());
+}
+
+/** JSON text with the members in their order and numbers with every digit. */
+export function jsonText(value: unknown, indent: number = 0): string {
+  const keepDigits = (_key: string, member: unknown) =>
+    member instanceof ExactNumber ? rawJson(member.text) : member;
+  return JSON.stringify(value, keepDigits, indent);
+}
+
+/** `JSON.rawJSON` (ECMAScript 2026), which the compiler's library does not know yet. */
+const rawJson = (text: string): unknown =>
+  (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);

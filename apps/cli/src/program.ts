@@ -1,0 +1,137 @@
+import { Command, CommanderError } from 'commander';
+import type { Cli, CliContext } from './cli-context.ts';
+import { CliError } from './cli-error.ts';
+import { addCheckCommand } from './commands/check.ts';
+import { addConvertCommand } from './commands/convert.ts';
+import { withExamples } from './commands/define-command.ts';
+import { addExportCommand } from './commands/export.ts';
+import { addHashCommand } from './commands/hash.ts';
+import { addImportHubCommand } from './commands/import-hub.ts';
+import { addInspectCommand } from './commands/inspect.ts';
+import { addMigrateCommand } from './commands/migrate.ts';
+import { addPreviewCommand } from './commands/preview.ts';
+import { addUploadCommand } from './commands/upload.ts';
+import { EXIT, EXIT_CODES } from './exit-codes.ts';
+import { toFailure } from './failure.ts';
+import { printError } from './print-error.ts';
+import { writeText } from './write-text.ts';
+
+/** The command line: every command with its options and help. Building it does nothing else. */
+export function createProgram(
+  cli: Cli,
+  write: { out(text: string): void; err(text: string): void },
+): Command {
+  const program = new Command('svc-pkg')
+    .description('Converts, checks and moves dataset packages (.pkg.zip).')
+    .version(cli.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help; "svc-pkg <command> --help" for one command')
+    .option(
+      '--json',
+      'print one JSON document on standard output, errors as one on standard error; no progress bar',
+    )
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: write.out,
+      writeErr: write.err,
+      outputError: () => {},
+      getOutHelpWidth: () => cli.columns,
+      getErrHelpWidth: () => cli.columns,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .exitOverride();
+
+  program.commandsGroup('Packages:');
+  addConvertCommand(program, cli);
+  addCheckCommand(program, cli);
+  addInspectCommand(program, cli);
+  addHashCommand(program, cli);
+  program.commandsGroup('Services:');
+  addExportCommand(program, cli);
+  addUploadCommand(program, cli);
+  addImportHubCommand(program, cli);
+  addPreviewCommand(program, cli);
+  program.commandsGroup('Databases:');
+  addMigrateCommand(program, cli);
+
+  program.commandsGroup('Help:').helpCommand('help [command]', 'print help');
+
+  withExamples(program, [
+    'svc-pkg convert old.zip',
+    'svc-pkg check old.pkg.zip',
+    'svc-pkg upload old.pkg.zip',
+  ]);
+  program.addHelpText('after', `Exit codes:\n${exitCodeLines()}`);
+  return program;
+}
+
+function exitCodeLines(): string {
+  return EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(3)}  ${meaning}`).join('\n');
+}
+
+/**
+ * Runs one command line.
+ *
+ * @param argv the arguments behind the program's name
+ * @returns the exit code; every error has been printed
+ */
+export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+  let exitCode: number = EXIT.done;
+  const cli: Cli = {
+    ...context,
+    json: asksForJson(argv),
+    endWith: (code) => {
+      exitCode = code;
+    },
+  };
+  const writes: Promise<void>[] = [];
+  const program = createProgram(cli, {
+    out: (text) => void writes.push(writeText(cli.stdout, text)),
+    err: (text) => void (cli.json || writes.push(writeText(cli.stderr, text))),
+  });
+  try {
+    await parse(program, argv);
+    await Promise.all(writes);
+    return exitCode;
+  } catch (error) {
+    await Promise.allSettled(writes);
+    const failure = toFailure(cli.signal.aborted ? cli.signal.reason : error);
+    const hint = failure.code === 'usage' && !isHelp(error) ? helpHint(program, argv) : undefined;
+    if (!isHelp(error) || cli.json)
+      await printError(cli.stderr, failure, { json: cli.json, ...(hint && { hint }) });
+    return failure.exitCode;
+  }
+}
+
+/** Commander ends help and version by an error too; one with exit code 0 is none. */
+async function parse(program: Command, argv: readonly string[]): Promise<void> {
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return;
+    const message =
+      error.code === 'commander.help'
+        ? 'No command was given'
+        : error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+    throw new CliError('usage', message.charAt(0).toUpperCase() + message.slice(1), { cause: error });
+  }
+}
+
+/** Whether the help was printed in place of an error. */
+function isHelp(error: unknown): boolean {
+  return (
+    error instanceof Error && error.cause instanceof CommanderError && error.cause.code === 'commander.help'
+  );
+}
+
+/** Before anything is parsed, so that the errors of parsing are JSON too. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? argv.length : end).includes('--json');
+}
+
+function helpHint(program: Command, argv: readonly string[]): string {
+  const command = program.commands.find((candidate) => argv.includes(candidate.name()));
+  return `See ${program.name()} ${command === undefined ? '' : `${command.name()} `}--help`;
+}

@@ -1,0 +1,33 @@
+/**
+ * The file name that a `Content-Disposition` header proposes (RFC 6266), fit to be one: no folder, no control
+ * character, nothing hidden. Null where it proposes none.
+ *
+ * @example attachmentName(`attachment; filename="a.zip"; filename*=UTF-8''%C3%A4.zip`) // 'ä.zip'
+ */
+export function attachmentName(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  const extended = /;\s*filename\*\s*=\s*UTF-8'[^']*'([^;\s]+)/i.exec(header)?.[1];
+  const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(header)?.[1]?.replace(/\\(.)/g, '$1');
+  const token = /;\s*filename\s*=\s*([^\s;"]+)/i.exec(header)?.[1];
+  const proposed = (extended === undefined ? undefined : decodePercents(extended)) ?? quoted ?? token;
+  return proposed === undefined ? null : safeFileName(proposed);
+}
+
+function decodePercents(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The last part of a path, if a file can bear it. */
+export function safeFileName(name: string): string | null {
+  const last = name.split(/[/\\]/).at(-1) ?? '';
+  const safe = last
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069:*?"<>|]/g, '_')
+    .replace(/^\.+/, '')
+    .trim();
+  // Most file systems allow 255 bytes.
+  return safe === '' || Buffer.byteLength(safe) > 255 ? null : safe;
+}

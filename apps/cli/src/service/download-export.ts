@@ -1,0 +1,35 @@
+import type { Download } from '../download.ts';
+import { attachmentName } from './attachment-name.ts';
+import { findDataset } from './find-dataset.ts';
+import type { ServiceClient } from './service-client.ts';
+
+/**
+ * Opens the export of a dataset of a service, and of one of its runs.
+ *
+ * @param idOrName of the dataset; a name that only one bears
+ * @throws as `findDataset`
+ */
+export async function downloadExport(
+  service: ServiceClient,
+  idOrName: string,
+  runId: string | undefined,
+): Promise<Download> {
+  const datasetId = await findDataset(service, idOrName);
+  const { headers, body } = await service.send({
+    method: 'GET',
+    path: `/datasets/${encodeURIComponent(datasetId)}/export`,
+    query: { run_id: runId },
+    headers: { accept: 'application/zip, application/json;q=0.5' },
+  });
+  const byteLength = Number(headers['content-length'] ?? Number.NaN);
+  const iterator = body[Symbol.asyncIterator]();
+  return {
+    datasetId,
+    fileName: attachmentName([headers['content-disposition']].flat()[0]),
+    byteLength: Number.isFinite(byteLength) ? byteLength : null,
+    body: { [Symbol.asyncIterator]: () => iterator },
+    async [Symbol.asyncDispose]() {
+      await iterator.return?.();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** What the options of `import-hub` say. */
+export interface ImportHubOptions {
+  readonly name: string;
+  readonly description?: string;
+  readonly split?: string;
+  readonly subset?: string;
+  readonly revision?: string;
+  readonly promptColumn: string;
+  readonly answerColumn?: string;
+  readonly defaultType?: string;
+  readonly metaColumns?: readonly string[];
+  readonly criteriaColumns?: readonly string[];
+  readonly choicesColumn?: string;
+  readonly assetsColumn?: string;
+  readonly systemPromptColumn?: string;
+  readonly idColumn?: string;
+}
+
+/** The body of `POST /datasets/hub/import`: what was not said is not in it. */
+export function importRequest(path: string, options: ImportHubOptions, token: string | undefined): string {
+  return JSON.stringify({
+    name: options.name,
+    description: options.description,
+    config: {
+      path,
+      split: options.split,
+      subset: options.subset,
+      revision: options.revision,
+      token,
+    },
+    mapping: {
+      prompt_column: options.promptColumn,
+      answer_column: options.answerColumn,
+      default_type: options.defaultType,
+      meta_columns: options.metaColumns,
+      criteria_columns: options.criteriaColumns,
+      choices_column: options.choicesColumn,
+      assets_column: options.assetsColumn,
+      system_prompt_column: options.systemPromptColumn,
+      id_column: options.idColumn,
+    },
+  });
+}

@@ -1,0 +1,70 @@
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import { formatFacts } from '../format-facts.ts';
+import { printableValue } from '../printable-text.ts';
+import { sampleText } from '../sample-text.ts';
+
+/** Splits beyond these are only counted. */
+const MAX_SPLITS = 20;
+
+/** A preview for people: what was looked at, its columns, a mapping that may fit, the first rows. */
+export function previewText(path: string, answer: JsonObject): string {
+  const text = (key: string): string | null => textOf(getMember(answer, key));
+  const features = objectsOf(getMember(answer, 'features'));
+  const samples = listOf(getMember(answer, 'samples'));
+  const mapping = getMember(answer, 'suggested_mapping');
+  const facts = formatFacts([
+    ['dataset', path],
+    ['subset', text('subset')],
+    ['split', text('split')],
+    ['revision', text('resolved_revision')],
+    ['rows', text('num_rows')],
+    ['splits', splitsText(objectsOf(getMember(answer, 'splits')))],
+    ['suggested', isJsonObject(mapping) ? mappingOptions(mapping) : null],
+  ]);
+  const columns = features.map((feature) => {
+    const name = textOf(getMember(feature, 'name')) ?? '';
+    return [`  ${printableValue(name)}`, printableValue(textOf(getMember(feature, 'dtype')) ?? '')] as const;
+  });
+  return [
+    facts,
+    '\ncolumns\n',
+    formatFacts(columns),
+    ...(samples.length > 0 ? ['\nfirst rows\n'] : []),
+    ...samples.map((row, index) => `  ${index}\n${sampleText(row, '    ')}`),
+  ].join('');
+}
+
+function splitsText(splits: readonly JsonObject[]): string {
+  const shown = splits.slice(0, MAX_SPLITS).map((split) => {
+    const [subset, name, rows] = ['subset', 'split', 'num_rows'].map((key) => textOf(getMember(split, key)));
+    return `${subset === null ? '' : `${subset}/`}${name}${rows === null ? '' : ` (${rows})`}`;
+  });
+  const more = splits.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+}
+
+/**
+ * A mapping as the options of `import-hub`, ready for a shell.
+ *
+ * @example mappingOptions({ prompt_column: 'the question' }) // "--prompt-column 'the question'"
+ */
+export function mappingOptions(mapping: JsonObject): string {
+  return Object.entries(mapping)
+    .flatMap(([key, value]) => {
+      const values = (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'string');
+      return values.length === 0 ? [] : [`--${key.replaceAll('_', '-')}`, ...values.map(shellWord)];
+    })
+    .join(' ');
+}
+
+/** POSIX quoting, where a word needs any. */
+function shellWord(word: string): string {
+  return /^[A-Za-z0-9_./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
+
+const objectsOf = (value: JsonValue | undefined): JsonObject[] => listOf(value).filter(isJsonObject);
+
+const textOf = (value: JsonValue | undefined): string | null =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null;

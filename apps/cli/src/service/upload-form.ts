@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { CliError } from '../cli-error.ts';
+import { toFileError } from '../file-error.ts';
+
+/** A multipart form (RFC 7578) whose file is read from disk while it is sent. */
+export interface UploadForm {
+  readonly contentType: string;
+  readonly byteLength: number;
+  /** at most one chunk of the file is in memory; gives the bytes once */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * The form of an upload: the fields, then the file.
+ *
+ * @param onProgress called with the bytes of the file that have been handed over, and all there are
+ * @throws CliError `io_error`, here and while the body is read
+ */
+export async function createUploadForm(
+  path: string,
+  fields: Readonly<Record<string, string | undefined>>,
+  onProgress: (sentBytes: number, totalBytes: number) => void,
+): Promise<UploadForm> {
+  const boundary = `svc-pkg-${randomBytes(16).toString('hex')}`;
+  const fileSize = await sizeOf(path);
+  const head = Buffer.from(
+    [
+      ...Object.entries(fields).flatMap(([name, value]) =>
+        value === undefined
+          ? []
+          : [`--${boundary}`, `Content-Disposition: form-data; name="${name}"`, '', value],
+      ),
+      `--${boundary}`,
+      `Content-Disposition: form-data; name="file"; filename="${escapeFileName(basename(path))}"`,
+      'Content-Type: application/zip',
+      '',
+      '',
+    ].join('\r\n'),
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield head;
+    let sentBytes = 0;
+    try {
+      for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES, end: fileSize - 1 })) {
+        sentBytes += chunk.byteLength;
+        yield chunk;
+        onProgress(sentBytes, fileSize);
+      }
+    } catch (error) {
+      throw toFileError(error, 'read', path);
+    }
+    if (sentBytes !== fileSize) {
+      throw new CliError('io_error', 'The file became shorter while it was sent', { place: { file: path } });
+    }
+    yield tail;
+  }
+
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    byteLength: head.byteLength + fileSize + tail.byteLength,
+    body: body(),
+  };
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    const found = await stat(path);
+    if (found.isFile() && found.size > 0) return found.size;
+    const fault = found.isFile() ? 'the file is empty' : 'it is no file';
+    throw new CliError('io_error', `Could not be read: ${fault}`, { place: { file: path } });
+  } catch (error) {
+    throw toFileError(error, 'read', path);
+  }
+}
+
+/** As browsers do it (HTML, "multipart/form-data encoding algorithm"). */
+function escapeFileName(name: string): string {
+  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}

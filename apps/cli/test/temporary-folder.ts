@@ -1,0 +1,33 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { buildZip, type ZipEntrySpec, type ZipSpec } from '../../../packages/pkg-format/test/build-zip.ts';
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+/** A folder that is deleted after the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-test-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Files by their paths, as an archive's entries. */
+export function entries(files: Readonly<Record<string, string | Uint8Array>>): ZipEntrySpec[] {
+  return Object.entries(files).map(([name, content]) => ({ name, content }));
+}
+
+/** Writes an archive into a folder of its own; gives its path. */
+export async function writeArchive(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  spec: Partial<ZipSpec> = {},
+  name = 'sample.pkg.zip',
+): Promise<string> {
+  const path = join(await temporaryFolder(), name);
+  await writeFile(path, buildZip({ entries: entries(files), ...spec }));
+  return path;
+}

@@ -1,0 +1,115 @@
+import { expect, it } from 'vitest';
+import { EXIT_CODES } from '../src/exit-codes.ts';
+import { svcPkg } from './run-svc-pkg.ts';
+
+const COMMANDS = [
+  'convert',
+  'check',
+  'inspect',
+  'hash',
+  'export',
+  'upload',
+  'import-hub',
+  'preview',
+  'migrate',
+];
+
+it('prints its version', async () => {
+  expect(await svcPkg(['--version'])).toMatchObject({ exitCode: 0, stdout: '9.9.9\n', stderr: '' });
+});
+
+it('lists every command and every exit code in its help', async () => {
+  const { exitCode, stdout, stderr } = await svcPkg(['--help']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+  for (const { code, meaning } of EXIT_CODES) {
+    expect(stdout).toMatch(new RegExp(`^  ${code} +${meaning.slice(0, 20)}`, 'm'));
+  }
+});
+
+it.each(COMMANDS)('explains %s with examples and --json', async (command) => {
+  const { exitCode, stdout, stderr } = await svcPkg([command, '--help']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).toContain(`Usage: svc-pkg ${command}`);
+  expect(stdout).toMatch(new RegExp(`^  \\$ (?:\\S+=\\S+ )?svc-pkg ${command}`, 'm'));
+  expect(stdout).toContain('--json');
+});
+
+it('prints its help on standard error where no command is given', async () => {
+  const { exitCode, stdout, stderr } = await svcPkg([]);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(stderr).toMatch(/^Usage: svc-pkg/);
+});
+
+const WRONG: readonly [string, string[], RegExp][] = [
+  [
+    'an unknown command',
+    ['frobnicate'],
+    /^svc-pkg: Unknown command 'frobnicate' \(usage\)\nSee svc-pkg --help\n$/,
+  ],
+  ['a nearly right command', ['chek'], /Did you mean check\?/],
+  [
+    'an unknown option',
+    ['check', '--nope', 'a'],
+    /^svc-pkg: Unknown option '--nope' \(usage\)\nSee svc-pkg check --help\n$/,
+  ],
+  ['a missing argument', ['hash'], /Missing required argument 'package'/],
+  ['too many arguments', ['hash', 'a', 'b'], /Too many arguments/],
+  ['a missing option value', ['upload', 'a', '--name'], /argument missing/],
+  ['a missing option', ['import-hub', 'a/b', '--name', 'n'], /'--prompt-column <column>' not specified/],
+  ['a count that is none', ['inspect', 'a', '--samples', '1e2'], /It must be a whole number from 0 to 100/],
+  [
+    'a count beyond its range',
+    ['preview', 'a/b', '--limit', '101'],
+    /It must be a whole number from 1 to 100/,
+  ],
+  [
+    'a URL that is none',
+    ['export', 'x', '--api-url', 'localhost:8080'],
+    /--api-url must be an http or https URL/,
+  ],
+  ['a URL with a password', ['export', 'x', '--api-url', 'http://a:b@localhost/'], /without user/],
+  [
+    'a key variable that is not set',
+    ['upload', 'a', '--api-key-env', 'MY_KEY'],
+    /"MY_KEY", which is not set/,
+  ],
+  ['two sources of an export', ['export', 'x', '--database', '--api-url', 'http://h'], /cannot be used with/],
+  ['a database that is not named', ['export', 'x', '--database'], /DATABASE_URL/],
+  [
+    'a database of another kind',
+    ['migrate', '--database-url', 'mysql://u:secret@h/d'],
+    /must be a postgresql:\/\/ URL/,
+  ],
+  [
+    'a dry run in the background',
+    ['import-hub', 'a/b', '--name', 'n', '--prompt-column', 'p', '--dry-run', '--background'],
+    /cannot be used with/,
+  ],
+];
+
+it.each(WRONG)('refuses %s', async (_name, argv, message) => {
+  const { exitCode, stdout, stderr } = await svcPkg(argv);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toContain('secret');
+});
+
+it.each(WRONG)('refuses %s as JSON', async (_name, argv) => {
+  const outcome = await svcPkg(['--json', ...argv]);
+  expect({ exitCode: outcome.exitCode, stdout: outcome.stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(outcome.error()).toEqual({ code: 'usage', message: expect.any(String), exit_code: 2 });
+});
+
+it('says as JSON that a command is missing', async () => {
+  const outcome = await svcPkg(['--json']);
+  expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(outcome.error()).toEqual({ code: 'usage', message: 'No command was given', exit_code: 2 });
+});
+
+it('takes a key whose characters no header can bear for a wrong key, and does not repeat it', async () => {
+  const outcome = await svcPkg(['upload', 'a'], { env: { SVC_API_KEY: 'geheim\nX-Evil: 1' } });
+  expect(outcome.exitCode).toBe(2);
+  expect(outcome.stderr).toContain('SVC_API_KEY must hold 1 to 512 visible ASCII characters');
+  expect(outcome.stderr).not.toContain('geheim');
+});
