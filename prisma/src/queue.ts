@@ -56,7 +56,11 @@ export function createQueue(pool: pg.Pool): Queue {
   return {
     async enqueue(client, name, data) {
       const boss = await started();
-      await boss.send(name, data, { db: { executeSql: (text, values) => client.query(text, values) } });
+      // The task has the row's id: from either the other is found.
+      await boss.send(name, data, {
+        id: data.id,
+        db: { executeSql: (text, values) => client.query(text, values) },
+      });
     },
     async close() {
       const boss = await starting?.catch(() => undefined);
@@ -92,4 +96,20 @@ function createBoss(pool: pg.Pool, options: { readonly migrate: boolean }): PgBo
   });
   boss.on('error', () => undefined); // what we ask for is answered by its own promise
   return boss;
+}
+
+/** How many tasks are on a queue in one state of pg-boss. */
+export interface QueueSize {
+  readonly name: QueueName;
+  readonly state: string;
+  readonly count: number;
+}
+
+/** See `Store.queueSizes`. */
+export async function queueSizes(pool: pg.Pool): Promise<QueueSize[]> {
+  const { rows } = await pool.query<{ name: QueueName; state: string; count: string }>(
+    `SELECT name, state, count(*) FROM ${QUEUE_SCHEMA}.job WHERE name = ANY($1) GROUP BY name, state`,
+    [QUEUE_NAMES],
+  );
+  return rows.map(({ name, state, count }) => ({ name, state, count: Number(count) }));
 }

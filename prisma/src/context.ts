@@ -1,0 +1,15 @@
+import type pg from 'pg';
+import type { PrismaClient } from './generated/prisma/client.ts';
+import type { Limiter } from './limiter.ts';
+import type { Queue } from './queue.ts';
+
+/** What the parts of the store share. */
+export interface StoreContext {
+  /** the one pool of connections: Prisma's adapter, COPY and plain statements all draw on it */
+  readonly pool: pg.Pool;
+  /** ordinary queries */
+  readonly prisma: PrismaClient;
+  /** bounds what holds a connection for long: imports, exports */
+  readonly streams: Limiter;
+  readonly queue: Queue;
+}

@@ -1,0 +1,100 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { type Cancellations, cancellationsAmong } from './cancellations.ts';
+import { createPool } from './connection.ts';
+import type { StoreContext } from './context.ts';
+import { createDatasetStore, type DatasetStore } from './dataset-store.ts';
+import { toStoreError } from './errors.ts';
+import { PrismaClient } from './generated/prisma/client.ts';
+import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
+import { createJobStore, type JobStore } from './job-store.ts';
+import { createLimiter } from './limiter.ts';
+import { createQueue, type QueueSize, queueSizes } from './queue.ts';
+import { createRunStore, type RunStore } from './run-store.ts';
+import { createSettingsStore, type SettingsStore } from './settings-store.ts';
+
+export interface StoreOptions {
+  /** postgresql:// URL of a migrated database */
+  readonly url: string;
+  /** connections at most; half of them at most are held by imports and exports */
+  readonly poolSize?: number | undefined;
+  /** how long an import or export waits for one of those before it is refused as `unavailable` */
+  readonly streamWaitMs?: number | undefined;
+}
+
+/** Everything that is stored. Nothing connects before it is used. */
+export interface Store extends AsyncDisposable {
+  readonly datasets: DatasetStore;
+  readonly runs: RunStore;
+  readonly jobs: JobStore;
+  readonly settings: SettingsStore;
+  readonly idempotency: IdempotencyStore;
+  /** Which of these runs and jobs are to stop, and when to ask again: one query. @throws StoreError `unavailable` */
+  cancellationsAmong(ids: readonly string[]): Promise<Cancellations>;
+  /** How many tasks are on each queue, by state. @throws StoreError `unavailable` */
+  queueSizes(): Promise<QueueSize[]>;
+  /** Whether the database answers and has been migrated, queue included. Never throws. */
+  ready(): Promise<boolean>;
+  /** Ends every connection; what is under way fails. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_POOL_SIZE = 20;
+const DEFAULT_STREAM_WAIT_MS = 30_000;
+const READY_TIMEOUT_MS = 2_000;
+
+/**
+ * Makes the store on one pool of connections.
+ *
+ * @example
+ * await migrate(url);
+ * await using store = createStore({ url });
+ * const { data } = await store.datasets.list({ limit: 50 });
+ */
+export function createStore(options: StoreOptions): Store {
+  const size = options.poolSize ?? DEFAULT_POOL_SIZE;
+  const pool = createPool({ url: options.url, size });
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
+  const context: StoreContext = {
+    pool,
+    prisma,
+    streams: createLimiter(Math.max(1, Math.floor(size / 2)), options.streamWaitMs ?? DEFAULT_STREAM_WAIT_MS),
+    queue: createQueue(pool),
+  };
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= (async () => {
+      await context.queue.close();
+      await prisma.$disconnect();
+      await pool.end();
+    })();
+    return closing;
+  };
+  return {
+    datasets: createDatasetStore(context),
+    runs: createRunStore(context),
+    jobs: createJobStore(context),
+    settings: createSettingsStore(context),
+    idempotency: createIdempotencyStore(context),
+    cancellationsAmong: (ids) => cancellationsAmong(context, ids),
+    async queueSizes() {
+      try {
+        return await queueSizes(pool);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+    async ready() {
+      const answered = pool.query('SELECT FROM _prisma_migrations, pgboss.version LIMIT 1').then(
+        ({ rowCount }) => rowCount === 1,
+        () => false,
+      );
+      const timeout = AbortSignal.timeout(READY_TIMEOUT_MS);
+      const late = new Promise<boolean>((done) => {
+        timeout.addEventListener('abort', () => done(false), { once: true });
+      });
+      return await Promise.race([answered, late]);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

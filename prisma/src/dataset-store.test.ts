@@ -1,0 +1,710 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { joinItem } from '@svc/jsonl-v23';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { encodeSections, importItems } from '../test/import-items.ts';
+import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
+import { createStore, type Store } from './create-store.ts';
+import type { Page } from './page.ts';
+
+let database: TestDatabase;
+let store: Store;
+let plain: pg.Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = createStore({ url: database.url, poolSize: 6, streamWaitMs: 300 });
+  plain = new pg.Pool({ connectionString: database.url });
+});
+afterAll(async () => {
+  await store.close();
+  await plain.end();
+  await database.drop();
+});
+afterEach(async () => {
+  await plain.query('TRUNCATE datasets, items CASCADE');
+});
+
+const counted = async (table: string): Promise<number> =>
+  Number((await plain.query<{ count: string }>(`SELECT count(*) FROM ${table}`)).rows[0]?.count);
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** Every page of a list, one after the other. */
+async function allPages<T>(read: (cursor?: string) => Promise<Page<T>>): Promise<T[]> {
+  const found: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await read(cursor);
+    found.push(...page.data);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return found;
+}
+
+async function collect<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const batch of batches) found.push(...batch);
+  return found;
+}
+
+const items = (count: number, prefix = 'item'): string[] =>
+  Array.from({ length: count }, (_, index) => `{"id":"${prefix}-${index}","inputs":{"prompt":"p ${index}"}}`);
+
+describe('saveDataset', () => {
+  it('stores dataset, sections and items, and answers with the summary', async () => {
+    const saved = await importItems(
+      store.datasets,
+      { easy: items(3, 'e'), hard: items(2, 'h'), none: [] },
+      {
+        name: 'Ünïcode ✓',
+        description: 'd',
+        notes: null,
+        source: 'hub',
+        schema: '{"source":"hub","x":1e400}',
+      },
+    );
+    expect(saved).toMatchObject({
+      name: 'Ünïcode ✓',
+      description: 'd',
+      notes: null,
+      source: 'hub',
+      schema: '{"source":"hub","x":1e400}',
+      sectionCount: 3,
+      itemCount: 5,
+      assetCount: 0,
+    });
+    expect(saved.versionHash).toMatch(/^[0-9a-f]{64}$/);
+    expect(saved.sections.map(({ name, orderIndex, itemCount }) => [name, orderIndex, itemCount])).toEqual([
+      ['easy', 0, 3],
+      ['hard', 1, 2],
+      ['none', 2, 0],
+    ]);
+    expect(saved.createdAt).toEqual(saved.updatedAt);
+    expect(await store.datasets.get(saved.id)).toEqual(saved);
+    const { rows } = await plain.query('SELECT octet_length(item_hash) AS length FROM items GROUP BY 1');
+    expect(rows).toEqual([{ length: 32 }]);
+  });
+
+  it.each([
+    ['escapes that a text format would need', String.raw`{"inputs":{"prompt":"a\\b\tc\nd\re\\N"}}`],
+    ['NUL and lone surrogates', String.raw`{"inputs":{"prompt":"a\u0000b\ud800c\udfff"}}`],
+    ['a NUL in the type', String.raw`{"type":"x\u0000y"}`],
+    [
+      'numbers that a double would lose',
+      '{"answer":12345678901234567890.12345,"meta":{"n":9007199254740993}}',
+    ],
+    ['keys of objects', '{"answer":null,"meta":{"":1,"__proto__":{"constructor":2},"toString":3}}'],
+    ['text outside of the first plane', '{"inputs":{"prompt":"😀 漢字 é"},"checker":"🙂"}'],
+    ['all the parts', '{"answer":[],"assets":{"a":{"url":"https://x.example/y"}},"checker":null,"zz":{}}'],
+    ['nothing', '{}'],
+  ])('keeps %s', async (_, text) => {
+    const saved = await importItems(store.datasets, { s: [text] });
+    const page = await store.datasets.listItems(saved.id, { limit: 1 });
+    const [listed] = page.data;
+    const [streamed] = await collect(await store.datasets.streamItems(saved.id));
+    // the parts come back byte for byte: joined they are the canonical text, and that is made of the given one
+    expect(streamed).toEqual({ ...listed, itemHash: Uint8Array.from(listed?.itemHash ?? []) });
+    const again = await importItems(store.datasets, { s: [joinItem(streamed!)] });
+    expect(again.versionHash).toBe(saved.versionHash);
+    expect(joinItem((await store.datasets.listItems(again.id, { limit: 1 })).data[0]!)).toBe(
+      joinItem(streamed!),
+    );
+  });
+
+  it('keeps absent and null apart', async () => {
+    const saved = await importItems(store.datasets, { s: ['{"answer":null}', '{}'] });
+    const { data } = await store.datasets.listItems(saved.id, { limit: 10 });
+    expect(data.map(({ answer, checker }) => [answer, checker])).toEqual([
+      ['null', null],
+      [null, null],
+    ]);
+  });
+
+  it('stores a row that is larger than many chunks', async () => {
+    const large = 'é'.repeat(3_000_000);
+    const saved = await importItems(store.datasets, { s: [`{"inputs":{"prompt":"${large}"}}`, '{"id":1}'] });
+    const [first, second] = await collect(await store.datasets.streamItems(saved.id));
+    expect(first?.payload).toBe(`{"inputs":{"prompt":"${large}"}}`);
+    expect(second?.payload).toBe('{"id":1}');
+  });
+
+  it('shows nothing of an import before it is complete', async () => {
+    const { rows, finish } = encodeSections({ s: items(250) });
+    let seen: number | undefined;
+    await store.datasets.saveDataset(
+      rows(),
+      async () => {
+        seen = (await counted('items')) + (await counted('datasets'));
+        return finish();
+      },
+      {},
+    );
+    expect(seen).toBe(0);
+    expect(await counted('items')).toBe(250);
+  });
+
+  const failing = async function* (error: Error): AsyncGenerator<Uint8Array> {
+    yield* encodeSections({ s: items(500) }).rows();
+    throw error;
+  };
+
+  it('leaves nothing when the rows fail, and a connection that works', async () => {
+    const error = new Error('line 7 is wrong');
+    const { finish } = encodeSections({});
+    for (let round = 0; round < 10; round++) {
+      await expect(store.datasets.saveDataset(failing(error), finish)).rejects.toBe(error);
+    }
+    expect(await counted('items')).toBe(0);
+    expect((await importItems(store.datasets, { s: items(1) })).itemCount).toBe(1);
+  });
+
+  it('leaves nothing when finish fails', async () => {
+    const error = new Error('the hash is another');
+    const { rows } = encodeSections({ s: items(5) });
+    await expect(
+      store.datasets.saveDataset(rows(), () => {
+        throw error;
+      }),
+    ).rejects.toBe(error);
+    expect([await counted('items'), await counted('datasets')]).toEqual([0, 0]);
+  });
+
+  it('leaves nothing when it is aborted while the rows wait, and closes them', async () => {
+    const abort = new AbortController();
+    let closed = false;
+    async function* rows(): AsyncGenerator<Uint8Array> {
+      try {
+        yield* encodeSections({ s: items(500) }).rows();
+        await new Promise((_, fail) =>
+          abort.signal.addEventListener('abort', () => fail(abort.signal.reason)),
+        );
+      } finally {
+        closed = true;
+      }
+    }
+    const saving = store.datasets.saveDataset(rows(), encodeSections({}).finish, { signal: abort.signal });
+    await delay(50);
+    const reason = new Error('the client went away');
+    abort.abort(reason);
+    await expect(saving).rejects.toBe(reason);
+    await expect.poll(() => closed).toBe(true);
+    expect(await counted('items')).toBe(0);
+    const { rows: left } = await plain.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'",
+    );
+    expect(left).toEqual([]);
+  });
+
+  it('ends at once even when its rows ignore the abort', async () => {
+    const abort = new AbortController();
+    async function* rows(): AsyncGenerator<Uint8Array> {
+      yield* encodeSections({ s: items(5) }).rows();
+      await new Promise(() => undefined);
+    }
+    const saving = store.datasets.saveDataset(rows(), encodeSections({}).finish, { signal: abort.signal });
+    await delay(50);
+    abort.abort(new Error('stop'));
+    await expect(saving).rejects.toThrow('stop');
+    expect(await counted('items')).toBe(0);
+  });
+
+  it('does not begin when it is aborted already', async () => {
+    const { rows, finish } = encodeSections({ s: items(5) });
+    await expect(
+      store.datasets.saveDataset(rows(), finish, { signal: AbortSignal.abort(new Error('gone')) }),
+    ).rejects.toThrow('gone');
+  });
+
+  it('fails as unavailable when the server ends the connection, and goes on with another', async () => {
+    const { finish } = encodeSections({});
+    async function* rows(): AsyncGenerator<Uint8Array> {
+      yield* encodeSections({ s: items(500) }).rows();
+      await delay(20);
+      await plain.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY items%'",
+      );
+      await delay(50);
+      for (let round = 0; round < 50; round++) yield* encodeSections({ s: items(500) }).rows();
+    }
+    await expect(store.datasets.saveDataset(rows(), finish)).rejects.toMatchObject({ code: 'unavailable' });
+    expect((await importItems(store.datasets, { s: items(1) })).itemCount).toBe(1);
+    expect(await counted('items')).toBe(1);
+  });
+
+  it.each([
+    ['name', { name: 'a\0b' }],
+    ['description', { description: 'a\ud800' }],
+    ['notes', { notes: '\0' }],
+  ])('refuses a %s that PostgreSQL cannot hold', async (field, facts) => {
+    await expect(importItems(store.datasets, { s: items(1) }, facts)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining(field),
+    });
+    expect(await counted('items')).toBe(0);
+  });
+
+  it('lets short queries through while imports hold connections', async () => {
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((open) => {
+      release = open;
+    });
+    const waiting = Array.from({ length: 3 }, () => {
+      const { rows, finish } = encodeSections({ s: items(1) });
+      return store.datasets.saveDataset(rows(), async () => {
+        await gate;
+        return finish();
+      });
+    });
+    await delay(50);
+    expect((await store.datasets.list({ limit: 1 })).totalItems).toBe(0);
+    // a fourth one finds no place in time
+    await expect(importItems(store.datasets, { s: items(1) })).rejects.toMatchObject({ code: 'unavailable' });
+    release();
+    await Promise.all(waiting);
+    expect(await counted('datasets')).toBe(3);
+  });
+});
+
+describe('list', () => {
+  it('gives the newest first, page by page, and is stable while datasets are added', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    for (const name of names) await importItems(store.datasets, { s: items(1) }, { name });
+    const first = await store.datasets.list({ limit: 2 });
+    await importItems(store.datasets, {}, { name: 'newer' });
+    const rest = await allPages((cursor) =>
+      store.datasets.list({ limit: 2, cursor: cursor ?? first.nextCursor ?? '' }),
+    );
+    expect([...first.data, ...rest].map(({ name }) => name)).toEqual(['e', 'd', 'c', 'b', 'a']);
+    expect(first.totalItems).toBe(5);
+    expect(first.data[0]?.sections).toHaveLength(1);
+  });
+
+  it('passes over none of those that were made in the same millisecond', async () => {
+    for (let round = 0; round < 7; round++) await importItems(store.datasets, {});
+    await plain.query("UPDATE datasets SET created_at = '2026-01-01T00:00:00.123Z'");
+    const found = await allPages((cursor) =>
+      store.datasets.list({ limit: 2, ...(cursor === undefined ? {} : { cursor }) }),
+    );
+    expect(new Set(found.map(({ id }) => id)).size).toBe(7);
+  });
+
+  it.each([
+    ['name', { name: 'Alpha' }, ['Alpha']],
+    ['a part in any case', { q: 'LPH' }, ['Alpha']],
+    ['a part beyond ASCII in any case', { q: 'ÉTÉ' }, ['beta']],
+    ['the wildcards themselves', { q: '100%_\\' }, ['gamma']],
+    ['wildcards that match nothing else', { q: '%' }, ['gamma']],
+    ['source', { source: 'hub' as const }, ['beta']],
+    ['another hash', { versionHash: '0'.repeat(64) }, []],
+    ['text that no column can hold', { name: '\0', q: '\ud800' }, []],
+  ])('filters by %s', async (_, filter, expected) => {
+    await importItems(store.datasets, {}, { name: 'Alpha', description: 'first' });
+    await importItems(store.datasets, {}, { name: 'beta', description: 'en été', source: 'hub' });
+    await importItems(store.datasets, {}, { name: 'gamma', description: '100%_\\ sure' });
+    const { data, totalItems } = await store.datasets.list({ limit: 10, ...filter });
+    expect(data.map(({ name }) => name)).toEqual(expected);
+    expect(totalItems).toBe(expected.length);
+  });
+
+  it('leaves a large schema of an upload out, which get() gives whole', async () => {
+    const schema = `{"package":{"manifest":{"x":"${'y'.repeat(70_000)}"},"meta":null},"source":"pkg_zip"}`;
+    const saved = await importItems(store.datasets, {}, { schema });
+    const { data } = await store.datasets.list({ limit: 1 });
+    expect(data[0]?.schema).toBe('{"source":"pkg_zip","package":null,"truncated":true}');
+    expect((await store.datasets.get(saved.id)).schema).toBe(schema);
+  });
+
+  it.each([
+    'x',
+    '',
+    Buffer.from('["datasets",1]').toString('base64url'),
+    Buffer.from('["items",0,0]').toString('base64url'),
+    Buffer.from('["datasets",1e300,"00000000-0000-0000-0000-000000000000"]').toString('base64url'),
+    Buffer.from('["datasets",1,"no uuid"]').toString('base64url'),
+  ])('refuses the cursor %j', async (cursor) => {
+    await expect(store.datasets.list({ limit: 1, cursor })).rejects.toMatchObject({ code: 'invalid_cursor' });
+  });
+});
+
+describe('one dataset', () => {
+  it.each(['get', 'delete'] as const)('%s names a dataset that is not there', async (method) => {
+    for (const id of [randomUUID(), 'no-uuid', '', 'x'.repeat(500)]) {
+      await expect(store.datasets[method](id)).rejects.toMatchObject({ code: 'dataset_not_found' });
+    }
+  });
+
+  it('is changed in part', async () => {
+    const saved = await importItems(store.datasets, {}, { name: 'old', description: 'd', notes: 'n' });
+    await delay(2);
+    const changed = await store.datasets.update(saved.id, { name: 'new', description: null });
+    expect(changed).toMatchObject({
+      name: 'new',
+      description: null,
+      notes: 'n',
+      versionHash: saved.versionHash,
+    });
+    expect(changed.updatedAt.getTime()).toBeGreaterThan(saved.updatedAt.getTime());
+    await expect(store.datasets.update(saved.id, { notes: '\0' })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    await expect(store.datasets.update(randomUUID(), {})).rejects.toMatchObject({
+      code: 'dataset_not_found',
+    });
+  });
+
+  it('is deleted with everything that belongs to it, and with nothing else', async () => {
+    const gone = await importItems(store.datasets, { s: items(20), t: items(3) });
+    const kept = await importItems(store.datasets, { s: items(2) });
+    const config = '{}';
+    await store.runs.create({
+      id: randomUUID(),
+      datasetId: gone.id,
+      name: null,
+      config,
+      repetitions: 1,
+      requestId: null,
+    });
+    await store.datasets.delete(gone.id);
+    await expect(store.datasets.get(gone.id)).rejects.toMatchObject({ code: 'dataset_not_found' });
+    expect([await counted('items'), await counted('sections'), await counted('runs')]).toEqual([2, 1, 0]);
+    expect((await store.datasets.get(kept.id)).itemCount).toBe(2);
+  });
+
+  it('lists its sections in order, with the facts of their files', async () => {
+    const names = Array.from({ length: 7 }, (_, index) => `s${index}`);
+    const withAsset = '{"assets":{"a":{"data":"aGk=","encoding":"base64","mime_type":"text/plain"}}}';
+    const saved = await importItems(
+      store.datasets,
+      Object.fromEntries(names.map((name, index) => [name, index === 3 ? [withAsset] : items(index)])),
+    );
+    const found = await allPages((cursor) =>
+      store.datasets.listSections(saved.id, { limit: 3, ...(cursor === undefined ? {} : { cursor }) }),
+    );
+    expect(found.map(({ name }) => name)).toEqual(names);
+    expect(found.map(({ exportFile }) => exportFile?.bytes ?? null)).toEqual([
+      0,
+      42,
+      84,
+      null,
+      168,
+      210,
+      252,
+    ]);
+    expect(hex(found[0]!.exportFile!.sha256)).toBe(
+      'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    );
+    expect(found[1]?.sectionHash).toHaveLength(32);
+    await expect(store.datasets.listSections(randomUUID(), { limit: 1 })).rejects.toMatchObject({
+      code: 'dataset_not_found',
+    });
+  });
+
+  it('names only the first 100 sections in its summary', async () => {
+    const many = Object.fromEntries(Array.from({ length: 130 }, (_, index) => [`s${index}`, ['{}']]));
+    const saved = await importItems(store.datasets, many);
+    const read = await store.datasets.get(saved.id);
+    expect([saved.sections.length, read.sections.length, read.sectionCount]).toEqual([100, 100, 130]);
+    expect((await collect(await store.datasets.streamItems(saved.id))).map(({ section }) => section)).toEqual(
+      Object.keys(many),
+    );
+  });
+});
+
+describe('listItems', () => {
+  it('goes through all sections in order, page by page', async () => {
+    const saved = await importItems(store.datasets, { a: items(5, 'a'), empty: [], b: items(4, 'b') });
+    const found = await allPages((cursor) =>
+      store.datasets.listItems(saved.id, { limit: 3, ...(cursor === undefined ? {} : { cursor }) }),
+    );
+    expect(found.map(({ section, orderIndex }) => `${section}${orderIndex}`)).toEqual([
+      'a0',
+      'a1',
+      'a2',
+      'a3',
+      'a4',
+      'b0',
+      'b1',
+      'b2',
+      'b3',
+    ]);
+    expect((await store.datasets.listItems(saved.id, { limit: 3 })).totalItems).toBe(9);
+    expect((await store.datasets.listItems(saved.id, { limit: 9 })).nextCursor).toBeNull();
+  });
+
+  it.each([
+    ['section', { section: 'b' }, 2],
+    ['a section that is not there', { section: 'c' }, 0],
+    ['type', { type: 'numeric' }, 1],
+    ['a type with a NUL', { type: 'x\0y' }, 1],
+    ['text in any case', { q: 'PARIS' }, 2],
+    ['text beyond ASCII', { q: 'ÇA VA' }, 1],
+    ['text that JSON escapes', { q: 'say "hi"' }, 1],
+    ['wildcards as text', { q: '50%' }, 1],
+    ['an answer', { q: 'forty-two' }, 1],
+    ['several at once', { section: 'a', q: 'paris' }, 1],
+  ])('filters by %s', async (_, filter, expected) => {
+    const saved = await importItems(store.datasets, {
+      a: ['{"inputs":{"prompt":"Paris?"},"type":"numeric"}', '{"inputs":{"prompt":"say \\"hi\\" 50%"}}'],
+      b: ['{"answer":"forty-two","inputs":{"prompt":"ça va à paris"}}', '{"type":"x\\u0000y"}'],
+    });
+    const { data, totalItems, nextCursor } = await store.datasets.listItems(saved.id, {
+      limit: 10,
+      ...filter,
+    });
+    expect([data.length, totalItems, nextCursor]).toEqual([expected, expected, null]);
+  });
+
+  it('goes on behind a page of filtered items', async () => {
+    const saved = await importItems(store.datasets, { a: items(30, 'a'), b: items(30, 'b') });
+    const found = await allPages((cursor) =>
+      store.datasets.listItems(saved.id, { limit: 4, q: 'P 1', ...(cursor === undefined ? {} : { cursor }) }),
+    );
+    expect(found).toHaveLength(22);
+  });
+
+  it('ends a page early when its items are large, and misses none', async () => {
+    const noise = (): string =>
+      Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString('base64');
+    const large = (): string => `{"inputs":{"prompt":"${Array.from({ length: 40 }, noise).join('')}"}}`;
+    const saved = await importItems(store.datasets, { s: Array.from({ length: 8 }, large) });
+    const first = await store.datasets.listItems(saved.id, { limit: 100 });
+    expect(first.data.length).toBeGreaterThan(0);
+    expect(first.data.length).toBeLessThan(8);
+    const found = await allPages((cursor) =>
+      store.datasets.listItems(saved.id, { limit: 100, ...(cursor === undefined ? {} : { cursor }) }),
+    );
+    expect(found.map(({ orderIndex }) => orderIndex)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('names a dataset that is not there, and a cursor of another list', async () => {
+    await expect(store.datasets.listItems(randomUUID(), { limit: 1 })).rejects.toMatchObject({
+      code: 'dataset_not_found',
+    });
+    await expect(
+      store.datasets.listItems(randomUUID(), {
+        limit: 1,
+        cursor: Buffer.from('["items",-5,0]').toString('base64url'),
+      }),
+    ).rejects.toMatchObject({ code: 'invalid_cursor' });
+  });
+});
+
+describe('streamItems', () => {
+  const idle = async (): Promise<number> => {
+    const { rows } = await plain.query<{ count: string }>(
+      "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'",
+    );
+    return Number(rows[0]?.count);
+  };
+
+  it('gives every item in order, more than one batch of them', async () => {
+    const saved = await importItems(store.datasets, { a: items(3_000, 'a'), b: items(2_000, 'b') });
+    const found = await collect(await store.datasets.streamItems(saved.id));
+    expect(found.map((item) => joinItem(item))).toEqual([...items(3_000, 'a'), ...items(2_000, 'b')]);
+    expect((await collect(await store.datasets.streamItems(saved.id, { section: 'b' }))).length).toBe(2_000);
+    expect(await collect(await store.datasets.streamItems(saved.id, { section: 'c' }))).toEqual([]);
+  });
+
+  it('says before the first item that the dataset is not there', async () => {
+    await expect(store.datasets.streamItems(randomUUID())).rejects.toMatchObject({
+      code: 'dataset_not_found',
+    });
+  });
+
+  it('reads one moment: a deletion meanwhile takes nothing away', async () => {
+    const saved = await importItems(store.datasets, { a: items(2_000), b: items(2_000) });
+    const stream = await store.datasets.streamItems(saved.id);
+    let count = 0;
+    for await (const batch of stream) {
+      if (count === 0) await store.datasets.delete(saved.id);
+      count += batch.length;
+    }
+    expect(count).toBe(4_000);
+  });
+
+  it.each(['stops', 'throws'])('gives its connection back when the reader %s', async (how) => {
+    const saved = await importItems(store.datasets, { a: items(20_000) });
+    for (let round = 0; round < 8; round++) {
+      const reading = (async () => {
+        for await (const _ of await store.datasets.streamItems(saved.id)) {
+          if (how === 'stops') return;
+          throw new Error('reader');
+        }
+      })();
+      await (how === 'stops' ? reading : expect(reading).rejects.toThrow('reader'));
+    }
+    await expect.poll(idle).toBe(0);
+    expect((await store.datasets.get(saved.id)).itemCount).toBe(20_000);
+  });
+
+  it.each(['while it is read', 'before it is read'])(
+    'gives its connection back when it is aborted %s',
+    async (when) => {
+      const saved = await importItems(store.datasets, { a: items(20_000) });
+      for (let round = 0; round < 8; round++) {
+        const abort = new AbortController();
+        const stream = await store.datasets.streamItems(saved.id, { signal: abort.signal });
+        const iterator = stream[Symbol.asyncIterator]();
+        if (when === 'while it is read') await iterator.next();
+        abort.abort(new Error('gone'));
+        await expect(
+          (async () => {
+            while ((await iterator.next()).done !== true);
+          })(),
+        ).rejects.toThrow('gone');
+      }
+      await expect.poll(idle).toBe(0);
+    },
+  );
+
+  it('gives its connection back when nobody begins to read', async () => {
+    const saved = await importItems(store.datasets, { a: items(10) });
+    for (let round = 0; round < 8; round++) {
+      const stream = await store.datasets.streamItems(saved.id);
+      await stream[Symbol.asyncIterator]().return?.();
+    }
+    expect(await idle()).toBe(0);
+  });
+
+  it('fails when the server ends the connection, instead of ending short', async () => {
+    const saved = await importItems(store.datasets, { a: items(50_000) });
+    const reading = (async () => {
+      let first = true;
+      for await (const _ of await store.datasets.streamItems(saved.id)) {
+        if (first) {
+          first = false;
+          await plain.query(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY (%'",
+          );
+        }
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('open', () => {
+  it('reads dataset, sections, items twice, a run and its results', async () => {
+    const saved = await importItems(store.datasets, { a: items(3), b: items(2) });
+    const run = await store.runs.create({
+      id: randomUUID(),
+      datasetId: saved.id,
+      name: null,
+      config: '{}',
+      repetitions: 1,
+      requestId: null,
+    });
+    await using open = await store.datasets.open(saved.id);
+    expect(open.dataset).toEqual(saved);
+    expect(open.sections.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(await collect(open.items())).toHaveLength(5);
+    expect(await collect(open.items(open.sections.slice(1)))).toHaveLength(2);
+    expect(await open.run(run.id)).toEqual(run);
+    expect(await collect(open.results(run.id))).toEqual([]);
+    await expect(open.run(randomUUID())).rejects.toMatchObject({ code: 'run_not_found' });
+  });
+});
+
+describe('diff', () => {
+  const prompt = (text: string): string => `{"inputs":{"prompt":"${text}"}}`;
+
+  it.each([
+    ['equal datasets', { s: ['a', 'b'] }, { s: ['a', 'b'] }, [], 2],
+    ['an item more', { s: ['a'] }, { s: ['a', 'b'] }, ['added b s1'], 1],
+    ['an item less', { s: ['a', 'b'] }, { s: ['a'] }, ['removed b s1'], 1],
+    ['a swap', { s: ['a', 'b'] }, { s: ['b', 'a'] }, ['moved b s1 s0', 'moved a s0 s1'], 0],
+    ['another section', { s: ['a'] }, { t: ['a'] }, ['moved a s0 t0'], 0],
+    ['duplicates', { s: ['a', 'a', 'b'] }, { s: ['b', 'a'] }, ['removed a s0', 'moved b s2 s0'], 1],
+    ['nothing in common', { s: ['a'] }, { s: ['b'] }, ['added b s0', 'removed a s0'], 0],
+    ['nothing at all', {}, {}, [], 0],
+  ] as const)('tells %s', async (_, first, second, expected, unchanged) => {
+    const texts = (sections: Readonly<Record<string, readonly string[]>>): Record<string, string[]> =>
+      Object.fromEntries(Object.entries(sections).map(([name, list]) => [name, list.map(prompt)]));
+    const a = await importItems(store.datasets, texts(first));
+    const b = await importItems(store.datasets, texts(second));
+    const named = new Map<string, string>();
+    for (const saved of [a, b]) {
+      for (const item of await collect(await store.datasets.streamItems(saved.id))) {
+        named.set(hex(item.itemHash), JSON.parse(item.payload).inputs.prompt);
+      }
+    }
+    const place = (at: { section: string; orderIndex: number } | null): string =>
+      at === null ? '' : ` ${at.section}${at.orderIndex}`;
+    for (const limit of [1, 100]) {
+      const found: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await store.datasets.diff(a.id, b.id, {
+          limit,
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+        found.push(
+          ...page.data.map(
+            (entry) =>
+              `${entry.change} ${named.get(hex(entry.itemHash))}${place(entry.from)}${place(entry.to)}`,
+          ),
+        );
+        cursor = page.nextCursor ?? undefined;
+        const { counts } = page;
+        expect(counts.unchanged).toBe(unchanged);
+        expect(counts.added + counts.removed + counts.moved).toBe(expected.length);
+        expect(page.totalItems).toBe(expected.length);
+      } while (cursor !== undefined);
+      expect(found).toEqual(expected);
+    }
+  });
+
+  it('shows one kind of change', async () => {
+    const a = await importItems(store.datasets, { s: ['x', 'y'].map(prompt) });
+    const b = await importItems(store.datasets, { s: ['y', 'z'].map(prompt) });
+    const { data, counts, totalItems } = await store.datasets.diff(a.id, b.id, {
+      limit: 10,
+      change: 'moved',
+    });
+    expect(data.map(({ change }) => change)).toEqual(['moved']);
+    expect([counts.added, counts.removed, counts.moved, totalItems]).toEqual([1, 1, 1, 1]);
+  });
+
+  it('names the dataset that is not there', async () => {
+    const a = await importItems(store.datasets, {});
+    const missing = randomUUID();
+    await expect(store.datasets.diff(a.id, missing, { limit: 1 })).rejects.toMatchObject({
+      code: 'dataset_not_found',
+      message: expect.stringContaining(missing),
+    });
+  });
+});
+
+describe('a database that is away', () => {
+  it('makes every method fail as unavailable, and ready() say no', async () => {
+    const away = createStore({ url: 'postgresql://nobody:x@127.0.0.1:1/none' });
+    const id = randomUUID();
+    const { rows, finish } = encodeSections({ s: items(1) });
+    for (const attempt of [
+      () => away.datasets.list({ limit: 1 }),
+      () => away.datasets.get(id),
+      () => away.datasets.update(id, { name: 'x' }),
+      () => away.datasets.delete(id),
+      () => away.datasets.listSections(id, { limit: 1 }),
+      () => away.datasets.listItems(id, { limit: 1 }),
+      () => away.datasets.streamItems(id),
+      () => away.datasets.diff(id, id, { limit: 1 }),
+      () => away.datasets.saveDataset(rows(), finish),
+      () => away.runs.get(id),
+      () => away.runs.list({ limit: 1 }),
+      () => away.runs.take(id),
+      () => away.jobs.get(id),
+      () => away.settings.get(),
+      () => away.settings.update({ onboardingTelemetryEnabled: true }),
+      () => away.idempotency.begin({ key: 'k', requestHash: new Uint8Array(32) }),
+      () => away.cancellationsAmong([id]),
+    ]) {
+      await expect(attempt()).rejects.toMatchObject({ code: 'unavailable' });
+    }
+    expect(await away.ready()).toBe(false);
+    expect(await store.ready()).toBe(true);
+    await away.close();
+  });
+});

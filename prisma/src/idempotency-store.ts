@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { StoreContext } from './context.ts';
+import { StoreError, toStoreError } from './errors.ts';
+import { guarded } from './guarded.ts';
+
+/** The right to do the work of a key, for as long as it is renewed. */
+export interface IdempotencyClaim {
+  readonly key: string;
+  readonly token: string;
+}
+
+/** An answer that can be given again. */
+export interface StoredAnswer {
+  /** HTTP status */
+  readonly status: number;
+  /** those to repeat, such as Location */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type IdempotencyOutcome =
+  | { readonly replay: StoredAnswer }
+  | {
+      readonly replay: null;
+      readonly claim: IdempotencyClaim;
+      /**
+       * Gives the key back: without an answer, whoever asks next does the work. Must be called at the end in any case;
+       * a claim whose answer is stored is left as it is.
+       */
+      release(): Promise<void>;
+    };
+
+export interface IdempotencyRequest {
+  /** who asks and the key of the request; 255 characters at most */
+  readonly key: string;
+  /** SHA-256 of what is asked */
+  readonly requestHash: Uint8Array;
+  /** ends the wait for another request with the same key */
+  readonly signal?: AbortSignal;
+}
+
+/** Requests that run once however often they are sent. Throws StoreError `unavailable` when the database cannot be reached. */
+export interface IdempotencyStore {
+  /**
+   * Claims a key, or gives the answer that it has. While another request works on it, this one waits; should that
+   * one die, this one takes over.
+   *
+   * The answer is stored by the call that makes something (`saveDataset`, `runs.create`, `jobs.create`) in its own
+   * transaction, or by {@link complete}.
+   *
+   * @throws StoreError `idempotency_key_reused` when the key came with another request; the signal's reason
+   */
+  begin(request: IdempotencyRequest): Promise<IdempotencyOutcome>;
+  /** Stores the answer of work that has no transaction of its own. @throws StoreError `superseded` */
+  complete(claim: IdempotencyClaim, answer: StoredAnswer): Promise<void>;
+  /** Deletes keys that have expired; returns how many. */
+  sweep(): Promise<number>;
+}
+
+/** How long an answer is kept. */
+const KEPT_HOURS = 24;
+/** A claim that is not renewed for so long is a dead process's. */
+const LEASE_MS = 30_000;
+const RENEW_MS = 10_000;
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 1_000;
+
+export function createIdempotencyStore({ pool }: Pick<StoreContext, 'pool'>): IdempotencyStore {
+  return guarded({
+    async begin({ key, requestHash, signal }) {
+      const token = randomUUID();
+      for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+        signal?.throwIfAborted();
+        if (await claimKey(pool, key, requestHash, token)) {
+          return { replay: null, claim: { key, token }, release: keepClaim(pool, { key, token }) };
+        }
+        const { rows } = await pool.query<KeyRow>(
+          'SELECT request_hash, status, headers, body FROM idempotency_keys WHERE key = $1 AND expires_at > clock_timestamp()',
+          [key],
+        );
+        const row = rows[0];
+        if (row !== undefined) {
+          if (!Buffer.from(requestHash).equals(row.request_hash)) {
+            throw new StoreError(
+              'idempotency_key_reused',
+              'The idempotency key was used for another request.',
+            );
+          }
+          if (row.status !== null) {
+            const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
+            return { replay: { status: row.status, headers, body: row.body ?? '' } };
+          }
+        }
+        await delay(waitMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+      }
+    },
+
+    complete: (claim, answer) => completeClaim(pool, claim, answer),
+
+    async sweep() {
+      const { rowCount } = await pool.query(
+        'DELETE FROM idempotency_keys WHERE expires_at <= clock_timestamp()',
+      );
+      return rowCount ?? 0;
+    },
+  } satisfies IdempotencyStore);
+}
+
+/**
+ * Stores an answer as part of the caller's transaction: the work and its answer are there together, or neither.
+ *
+ * @throws StoreError `superseded` when another request has taken the key over meanwhile
+ */
+export async function completeClaim(
+  client: pg.ClientBase | pg.Pool,
+  claim: IdempotencyClaim,
+  answer: StoredAnswer,
+): Promise<void> {
+  const { rowCount } = await client.query(
+    `UPDATE idempotency_keys SET status = $3, headers = $4, body = $5,
+       expires_at = clock_timestamp() + interval '${KEPT_HOURS} hours'
+     WHERE key = $1 AND claim = $2 AND status IS NULL`,
+    [claim.key, claim.token, answer.status, JSON.stringify(answer.headers), answer.body],
+  );
+  if (rowCount === 0) {
+    throw new StoreError('superseded', 'Another request with the same idempotency key has taken over.');
+  }
+}
+
+/** Takes a key that is new, expired, or left behind by a process that died with the same request. */
+async function claimKey(
+  pool: pg.Pool,
+  key: string,
+  requestHash: Uint8Array,
+  token: string,
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `INSERT INTO idempotency_keys AS held (key, request_hash, claim, claimed_till, expires_at)
+     VALUES ($1, $2, $3, clock_timestamp() + $4 * interval '1 millisecond',
+       clock_timestamp() + interval '${KEPT_HOURS} hours')
+     ON CONFLICT (key) DO UPDATE SET request_hash = excluded.request_hash, claim = excluded.claim,
+       claimed_till = excluded.claimed_till, expires_at = excluded.expires_at,
+       status = NULL, headers = NULL, body = NULL
+     WHERE held.expires_at <= clock_timestamp()
+       OR (held.status IS NULL AND held.claimed_till <= clock_timestamp() AND held.request_hash = excluded.request_hash)`,
+    [key, Buffer.from(requestHash), token, LEASE_MS],
+  );
+  return rowCount === 1;
+}
+
+/** Renews a claim until it is released. */
+function keepClaim(pool: pg.Pool, { key, token }: IdempotencyClaim): () => Promise<void> {
+  const timer = setInterval(() => {
+    pool
+      .query(
+        `UPDATE idempotency_keys SET claimed_till = clock_timestamp() + $3 * interval '1 millisecond'
+         WHERE key = $1 AND claim = $2 AND status IS NULL`,
+        [key, token, LEASE_MS],
+      )
+      .catch(() => undefined); // tried again; a claim that is lost meanwhile is noticed when it is completed
+  }, RENEW_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    try {
+      await pool.query('DELETE FROM idempotency_keys WHERE key = $1 AND claim = $2 AND status IS NULL', [
+        key,
+        token,
+      ]);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  };
+}
+
+interface KeyRow {
+  readonly request_hash: Buffer;
+  readonly status: number | null;
+  readonly headers: string | null;
+  readonly body: string | null;
+}

@@ -1,0 +1,362 @@
+import type pg from 'pg';
+import { inTransaction } from './connection.ts';
+import type { StoreContext } from './context.ts';
+import { copyIn } from './copy-items.ts';
+import { StoreError } from './errors.ts';
+import { guarded } from './guarded.ts';
+import { completeClaim, type IdempotencyClaim, type StoredAnswer } from './idempotency-store.ts';
+import { QUEUE_SCHEMA } from './queue.ts';
+import { WORKER_LOST } from './run-store.ts';
+import { isUuid, storableText } from './values.ts';
+
+/** `import`: rows of a hub dataset; `upload`: an archive that was uploaded. Each has a queue of its name. */
+export type JobKind = 'import' | 'upload';
+export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelling' | 'cancelled';
+
+/** An asynchronous import as callers see it. */
+export interface Job {
+  readonly id: string;
+  readonly kind: JobKind;
+  readonly status: JobStatus;
+  readonly progress: JobProgress;
+  /** the dataset it made; null until it has, and when that was deleted */
+  readonly datasetId: string | null;
+  /** error body as JSON text */
+  readonly error: string | null;
+  readonly requestId: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+export interface JobProgress {
+  readonly rowsDone: number;
+  /** null while it is not known */
+  readonly rowsTotal: number | null;
+  readonly bytesDone: number;
+  readonly bytesTotal: number | null;
+}
+
+export interface NewJob {
+  /** uuid of the job to be */
+  readonly id: string;
+  readonly kind: JobKind;
+  /** what was asked, JSON text without any secret */
+  readonly request: string;
+  /** the caller's hub token, sealed with a key that is not in the database; kept until the job ends */
+  readonly sealedToken?: Uint8Array | undefined;
+  readonly requestId: string | null;
+  readonly bytesTotal?: number | undefined;
+  /** the archive of an `upload`, in chunks of a megabyte or so; stored with the job */
+  readonly archive?: AsyncIterable<Uint8Array> | undefined;
+}
+
+/** Which worker has a job: the attempt tells it from one that had the job before. */
+export interface JobClaim {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+/** A job in the hands of a worker. */
+export interface TakenJob {
+  /** as it was when it was taken; `status` is `cancelling` when a cancel came before */
+  readonly job: Job;
+  readonly claim: JobClaim;
+  readonly request: string;
+  readonly sealedToken: Uint8Array | null;
+}
+
+/** Asynchronous imports. Every method throws StoreError `unavailable` when the database cannot be reached. */
+export interface JobStore {
+  /**
+   * Stores a job (and its archive) and puts its task on the queue, in one transaction.
+   *
+   * @throws StoreError `invalid_request`; `superseded` when the idempotency key was taken over; what the archive throws
+   */
+  create(
+    job: NewJob,
+    options?: {
+      readonly signal?: AbortSignal;
+      readonly idempotency?: {
+        readonly claim: IdempotencyClaim;
+        readonly answer: (job: Job) => StoredAnswer;
+      };
+    },
+  ): Promise<Job>;
+  /** @throws StoreError `job_not_found` */
+  get(id: string): Promise<Job>;
+  /** Takes a job for a worker; whoever had it before can no longer end it. Null when it has ended. */
+  take(id: string): Promise<TakenJob | null>;
+  /** The archive of an `upload` job, in chunks. */
+  readArchive(id: string): AsyncGenerator<Uint8Array, void, undefined>;
+  /**
+   * Stores how far a job is. A job succeeds by `DatasetStore.saveDataset` with its claim.
+   *
+   * @throws StoreError `superseded` when another worker has it, `job_finished` when it has ended
+   */
+  report(claim: JobClaim, progress: JobProgress): Promise<void>;
+  /**
+   * Ends a job without a dataset.
+   *
+   * @param error error body as JSON text, for `failed`
+   * @throws StoreError `superseded`, `job_finished`
+   */
+  finish(
+    claim: JobClaim,
+    end: { readonly status: 'failed'; readonly error: string } | { readonly status: 'cancelled' },
+  ): Promise<Job>;
+  /**
+   * Asks for a job to end. One that no worker has taken ends at once; a running one becomes `cancelling`, and its
+   * worker is woken. Asking again, or when it has ended, changes nothing.
+   *
+   * @throws StoreError `job_not_found`
+   */
+  requestCancel(id: string): Promise<Job>;
+  /** As `RunStore.fail`; the error is an error body as JSON text. */
+  fail(id: string, error: string): Promise<void>;
+  /** As `RunStore.endAbandoned`. */
+  endAbandoned(): Promise<Job[]>;
+}
+
+const COLUMNS = `id, kind, status, rows_done AS "rowsDone", rows_total AS "rowsTotal", bytes_done AS "bytesDone",
+  bytes_total AS "bytesTotal", dataset_id AS "datasetId", error, request_id AS "requestId",
+  created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
+
+/** Columns that every end of a job sets. */
+const ENDED = 'finished_at = clock_timestamp(), sealed_token = NULL';
+
+export function createJobStore({ pool, prisma, queue, streams }: StoreContext): JobStore {
+  const ended = async (client: pg.ClientBase, id: string): Promise<void> => {
+    await client.query('DELETE FROM job_chunks WHERE job_id = $1', [id]);
+  };
+
+  return {
+    ...guarded({
+      create: async (job, options = {}) => {
+        const leave = job.archive === undefined ? null : await streams.enter(options.signal);
+        try {
+          return await inTransaction(pool, async (client) => {
+            const { rows } = await client.query<JobRow>(
+              `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_at)
+               VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) RETURNING ${COLUMNS}`,
+              [
+                job.id,
+                job.kind,
+                job.request,
+                job.sealedToken ?? null,
+                job.requestId === null ? null : storableText('request id', job.requestId),
+                job.bytesTotal ?? null,
+              ],
+            );
+            const created = toJob(rows[0] as JobRow);
+            if (job.archive !== undefined) {
+              const chunks = chunkRows(job.id, job.archive);
+              await copyIn(client, 'COPY job_chunks FROM STDIN (FORMAT binary)', chunks, options.signal);
+            }
+            await queue.enqueue(client, job.kind, { id: job.id, request_id: job.requestId });
+            if (options.idempotency !== undefined) {
+              await completeClaim(client, options.idempotency.claim, options.idempotency.answer(created));
+            }
+            return created;
+          });
+        } finally {
+          leave?.();
+        }
+      },
+
+      async get(id) {
+        const row = isUuid(id) ? await prisma.job.findUnique({ where: { id } }) : null;
+        if (row === null) throw jobNotFound(id);
+        return toJob(row);
+      },
+
+      async take(id) {
+        const { rows } = await pool.query<
+          JobRow & { attempt: number; request: string; sealed: Uint8Array | null }
+        >(
+          `UPDATE jobs SET attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()),
+             status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END,
+             rows_done = 0, bytes_done = 0
+           WHERE id = $1 AND finished_at IS NULL RETURNING ${COLUMNS}, attempt, request, sealed_token AS sealed`,
+          [id],
+        );
+        const row = rows[0];
+        if (row === undefined) return null;
+        const { attempt, request, sealed } = row;
+        return { job: toJob(row), claim: { id: row.id, attempt }, request, sealedToken: sealed };
+      },
+
+      async report(claim, { rowsDone, rowsTotal, bytesDone, bytesTotal }) {
+        const { rowCount } = await pool.query(
+          `UPDATE jobs SET rows_done = $3, rows_total = $4, bytes_done = $5, bytes_total = $6
+           WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
+          [claim.id, claim.attempt, rowsDone, rowsTotal, bytesDone, bytesTotal],
+        );
+        if (rowCount === 0) throw await whyNot(pool, claim);
+      },
+
+      finish: (claim, end) =>
+        inTransaction(pool, async (client) => {
+          const { rows } = await client.query<JobRow>(
+            `UPDATE jobs SET status = $3, error = $4, ${ENDED}
+             WHERE id = $1 AND attempt = $2 AND finished_at IS NULL RETURNING ${COLUMNS}`,
+            [claim.id, claim.attempt, end.status, end.status === 'failed' ? end.error : null],
+          );
+          if (rows[0] === undefined) throw await whyNot(client, claim);
+          await ended(client, claim.id);
+          return toJob(rows[0]);
+        }),
+
+      async requestCancel(id) {
+        if (!isUuid(id)) throw jobNotFound(id);
+        return await inTransaction(pool, async (client) => {
+          const { rows } = await client.query<JobRow>(
+            `UPDATE jobs SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+               status = CASE WHEN status = 'queued' THEN 'cancelled' ELSE 'cancelling' END,
+               finished_at = CASE WHEN status = 'queued' THEN clock_timestamp() END,
+               sealed_token = CASE WHEN status = 'queued' THEN NULL ELSE sealed_token END
+             WHERE id = $1 AND finished_at IS NULL RETURNING ${COLUMNS}`,
+            [id],
+          );
+          if (rows[0] !== undefined) {
+            if (rows[0].finishedAt !== null) await ended(client, id);
+            await client.query(`SELECT pg_notify('svc_cancel', $1)`, [id]);
+            return toJob(rows[0]);
+          }
+          const found = await client.query<JobRow>(`SELECT ${COLUMNS} FROM jobs WHERE id = $1`, [id]);
+          if (found.rows[0] === undefined) throw jobNotFound(id);
+          return toJob(found.rows[0]);
+        });
+      },
+
+      fail: (id, error) =>
+        inTransaction(pool, async (client) => {
+          const { rowCount } = await client.query(
+            `UPDATE jobs SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
+               error = CASE WHEN cancel_requested_at IS NULL THEN $2 END, ${ENDED}
+             WHERE id = $1 AND finished_at IS NULL`,
+            [id, error],
+          );
+          if (rowCount !== 0) await ended(client, id);
+        }),
+
+      endAbandoned: () =>
+        inTransaction(pool, async (client) => {
+          const { rows } = await client.query<JobRow>(
+            `UPDATE jobs SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
+               error = CASE WHEN cancel_requested_at IS NULL THEN $1 END, ${ENDED}
+             WHERE finished_at IS NULL AND created_at < clock_timestamp() - interval '1 minute'
+               AND NOT EXISTS (SELECT FROM ${QUEUE_SCHEMA}.job
+                 WHERE job.name = jobs.kind AND job.id = jobs.id AND state IN ('created', 'retry', 'active'))
+             RETURNING ${COLUMNS}`,
+            [WORKER_LOST],
+          );
+          for (const { id } of rows) await ended(client, id);
+          return rows.map(toJob);
+        }),
+    } satisfies Omit<JobStore, 'readArchive'>),
+
+    async *readArchive(id) {
+      for (let index = 0; ; index++) {
+        const { rows } = await pool.query<{ bytes: Uint8Array }>(
+          'SELECT bytes FROM job_chunks WHERE job_id = $1 AND index = $2',
+          [id, index],
+        );
+        if (rows[0] === undefined) return;
+        yield rows[0].bytes;
+      }
+    },
+  };
+}
+
+/**
+ * Ends a job with its dataset, in the transaction that stores the dataset.
+ *
+ * @throws StoreError `superseded`, `job_finished`: then the dataset must not be stored
+ */
+export async function completeJob(client: pg.ClientBase, claim: JobClaim, datasetId: string): Promise<void> {
+  const { rowCount } = await client.query(
+    `UPDATE jobs SET status = 'succeeded', dataset_id = $3, ${ENDED},
+       rows_total = coalesce(rows_total, rows_done), bytes_done = coalesce(bytes_total, bytes_done)
+     WHERE id = $1 AND attempt = $2 AND finished_at IS NULL AND cancel_requested_at IS NULL`,
+    [claim.id, claim.attempt, datasetId],
+  );
+  if (rowCount === 0) throw await whyNot(client, claim);
+  await client.query('DELETE FROM job_chunks WHERE job_id = $1', [claim.id]);
+}
+
+async function whyNot(client: pg.ClientBase | pg.Pool, claim: JobClaim): Promise<StoreError> {
+  const { rows } = await client.query<{ attempt: number; status: string }>(
+    'SELECT attempt, status FROM jobs WHERE id = $1',
+    [claim.id],
+  );
+  const row = rows[0];
+  if (row === undefined) return jobNotFound(claim.id);
+  if (row.attempt !== claim.attempt) {
+    return new StoreError('superseded', 'Another worker has taken the job over.');
+  }
+  const how = row.status === 'cancelling' ? 'is being cancelled' : `has ended already: it is ${row.status}`;
+  return new StoreError('job_finished', `The job ${how}.`);
+}
+
+function jobNotFound(id: string): StoreError {
+  const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
+  return new StoreError('job_not_found', `There is no job "${shown}".`);
+}
+
+/** Rows of `job_chunks` in PostgreSQL's binary COPY format; see encode-rows.ts. */
+async function* chunkRows(id: string, archive: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const jobId = Buffer.from(id.replaceAll('-', ''), 'hex');
+  yield Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
+  let index = 0;
+  for await (const bytes of archive) {
+    const head = Buffer.alloc(2 + 4 + 16 + 4 + 4 + 4);
+    head.writeInt16BE(3, 0);
+    head.writeInt32BE(16, 2);
+    jobId.copy(head, 6);
+    head.writeInt32BE(4, 22);
+    head.writeInt32BE(index++, 26);
+    head.writeInt32BE(bytes.byteLength, 30);
+    yield head;
+    yield bytes;
+  }
+  yield Buffer.from([0xff, 0xff]);
+}
+
+interface JobRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: string;
+  /** a number from Prisma, a text from a plain query */
+  readonly rowsDone: bigint | string;
+  readonly rowsTotal: bigint | string | null;
+  readonly bytesDone: bigint | string;
+  readonly bytesTotal: bigint | string | null;
+  readonly datasetId: string | null;
+  readonly error: string | null;
+  readonly requestId: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+function toJob(row: JobRow): Job {
+  const { rowsTotal, bytesTotal } = row;
+  return {
+    id: row.id,
+    kind: row.kind as JobKind,
+    status: row.status as JobStatus,
+    progress: {
+      rowsDone: Number(row.rowsDone),
+      rowsTotal: rowsTotal === null ? null : Number(rowsTotal),
+      bytesDone: Number(row.bytesDone),
+      bytesTotal: bytesTotal === null ? null : Number(bytesTotal),
+    },
+    datasetId: row.datasetId,
+    error: row.error,
+    requestId: row.requestId,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
+  };
+}

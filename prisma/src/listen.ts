@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { connectionConfig } from './connection.ts';
+
+/** `svc_cancel`: a run or job is to be cancelled; the payload is its id. */
+export type Channel = 'svc_cancel';
+
+export interface ListenOptions {
+  readonly url: string;
+  readonly channel: Channel;
+  readonly onNotification: (payload: string) => void;
+  /** called after every (re)connect: what was sent before it is lost, so look for yourself */
+  readonly onConnect?: () => void;
+}
+
+export interface Listener extends AsyncDisposable {
+  close(): Promise<void>;
+}
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 10_000;
+/** A connection that is dead without a word is noticed by a query that gets no answer. */
+const PROBE_INTERVAL_MS = 30_000;
+const PROBE_TIMEOUT_MS = 10_000;
+
+/**
+ * Listens to a channel on a connection of its own, and connects again when that breaks. Returns at once; a
+ * database that is away is no error here. Notifications are a hint that comes early: whoever relies on one also asks.
+ */
+export function listen(options: ListenOptions): Listener {
+  const closing = new AbortController();
+  const running = run(options, closing.signal);
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await running;
+  };
+  return { close, [Symbol.asyncDispose]: close };
+}
+
+async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
+  let retryMs = FIRST_RETRY_MS;
+  while (!signal.aborted) {
+    try {
+      await listenOnce(options, signal, () => {
+        retryMs = FIRST_RETRY_MS;
+      });
+    } catch {
+      // the next round tries again
+    }
+    await delay(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+  }
+}
+
+/** One connection, until it breaks or the listener is closed. */
+async function listenOnce(options: ListenOptions, signal: AbortSignal, onConnect: () => void): Promise<void> {
+  const client = new pg.Client({
+    ...connectionConfig({ url: options.url, applicationName: 'svc-listen' }),
+    query_timeout: PROBE_TIMEOUT_MS,
+  });
+  const broken = new Promise<void>((done) => {
+    client.on('error', () => done());
+    client.on('end', () => done());
+    if (signal.aborted) done();
+    signal.addEventListener('abort', () => done(), { once: true });
+  });
+  let probe: NodeJS.Timeout | undefined;
+  try {
+    await client.connect();
+    client.on('notification', ({ payload }) => options.onNotification(payload ?? ''));
+    await client.query(`LISTEN ${options.channel}`);
+    onConnect();
+    options.onConnect?.();
+    const failed = new Promise<void>((done) => {
+      probe = setInterval(() => {
+        client.query('SELECT 1').catch(() => done());
+      }, PROBE_INTERVAL_MS);
+      probe.unref();
+    });
+    await Promise.race([broken, failed]);
+  } finally {
+    clearInterval(probe);
+    await Promise.race([client.end().catch(() => undefined), delay(1_000, undefined, { ref: false })]);
+  }
+}

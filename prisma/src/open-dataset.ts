@@ -1,0 +1,256 @@
+import type { DatasetSummary } from '@svc/flows';
+import type pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import type { StoreContext } from './context.ts';
+import { datasetNotFound, type StoredSection, toStoredSection, toSummary } from './dataset-row.ts';
+import { type DecodedRow, decodeRows } from './decode-rows.ts';
+import { toStoreError } from './errors.ts';
+import type { StoredItem } from './list-items.ts';
+import { readResults, type StoredResult } from './run-results.ts';
+import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
+import { SUMMARY_SECTIONS } from './save-dataset.ts';
+import { isUuid } from './values.ts';
+
+/** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
+export interface OpenDataset extends AsyncDisposable {
+  readonly dataset: DatasetSummary;
+  /** all of them, in order */
+  readonly sections: readonly StoredSection[];
+  /**
+   * Items in section and item order, in batches of what the server sends at once. May be read again, but not while
+   * it is being read; a reader that stops early ends it for good.
+   *
+   * @param sections which ones; all without it
+   */
+  items(sections?: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined>;
+  /** @throws StoreError `run_not_found` when there is none, or it is of another dataset */
+  run(runId: string): Promise<Run>;
+  /** The results of a run in item order, in batches. */
+  results(runId: string): AsyncGenerator<readonly StoredResult[], void, undefined>;
+}
+
+/** See `DatasetStore.open`. */
+export async function openDataset(
+  { pool, streams }: Pick<StoreContext, 'pool' | 'streams'>,
+  id: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<OpenDataset> {
+  const { signal } = options;
+  if (!isUuid(id)) throw datasetNotFound(id);
+  const leave = await streams.enter(signal);
+  let client: pg.PoolClient;
+  try {
+    client = await pool.connect();
+  } catch (error) {
+    leave();
+    throw error;
+  }
+  const session = new ReadSession(client, leave, signal);
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    // Items are read in the order of their primary key, and have been written in it.
+    await client.query(
+      'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
+    );
+    const { rows } = await client.query<DatasetColumns>(
+      `SELECT id, name, description, notes, source, version_hash AS "versionHash", schema,
+         section_count AS "sectionCount", item_count AS "itemCount", asset_count AS "assetCount",
+         created_at AS "createdAt", updated_at AS "updatedAt" FROM datasets WHERE id = $1`,
+      [id],
+    );
+    if (rows[0] === undefined) throw datasetNotFound(id);
+    const found = await client.query<SectionColumns>(
+      `SELECT id, name, order_index AS "orderIndex", item_count AS "itemCount", section_hash AS "sectionHash",
+         file_bytes AS "fileBytes", file_sha256 AS "fileSha256"
+       FROM sections WHERE dataset_id = $1 ORDER BY order_index`,
+      [id],
+    );
+    const sections = found.rows.map((row) =>
+      toStoredSection({ ...row, fileBytes: row.fileBytes === null ? null : BigInt(row.fileBytes) }),
+    );
+    return {
+      dataset: toSummary({ ...rows[0], sections: sections.slice(0, SUMMARY_SECTIONS) }),
+      sections,
+      items: (wanted = sections) => session.items(wanted),
+      async run(runId) {
+        const { rows: runs } = isUuid(runId)
+          ? await client.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND dataset_id = $2`, [
+              runId,
+              id,
+            ])
+          : { rows: [] };
+        if (runs[0] === undefined) throw runNotFound(runId);
+        return toRun(runs[0]);
+      },
+      results: (runId) => readResults(client, runId),
+      [Symbol.asyncDispose]: () => session.close(),
+    };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+/** See `DatasetStore.streamItems`: the dataset is closed when its items end, in whatever way. */
+export async function streamItems(
+  context: Pick<StoreContext, 'pool' | 'streams'>,
+  id: string,
+  options: { readonly section?: string; readonly signal?: AbortSignal } = {},
+): Promise<AsyncIterable<StoredItem[]>> {
+  const { section, signal } = options;
+  const open = await openDataset(context, id, signal === undefined ? {} : { signal });
+  const wanted = section === undefined ? open.sections : open.sections.filter(({ name }) => name === section);
+  const items = open.items(wanted);
+  const close = async (): Promise<IteratorResult<StoredItem[], void>> => {
+    await items.return();
+    await open[Symbol.asyncDispose]();
+    return { done: true, value: undefined };
+  };
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        try {
+          const result = await items.next();
+          return result.done === true ? await close() : result;
+        } catch (error) {
+          await close();
+          throw error;
+        }
+      },
+      return: close,
+    }),
+  };
+}
+
+type DatasetColumns = Omit<DatasetSummary, 'sections'>;
+interface SectionColumns {
+  readonly id: string;
+  readonly name: string;
+  readonly orderIndex: number;
+  readonly itemCount: number;
+  readonly sectionHash: Uint8Array;
+  readonly fileBytes: string | null;
+  readonly fileSha256: Uint8Array | null;
+}
+
+/** Sections of one COPY: enough that small ones are not a statement each, few enough for the text of one. */
+const SECTIONS_PER_COPY = 1_000;
+
+/** One connection in one snapshot, given back when it is closed: clean, or not at all. */
+class ReadSession {
+  #client: pg.PoolClient | null;
+  readonly #leave: () => void;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = (): void => this.#discard();
+  readonly #ignore = (): void => undefined;
+  #reading = false;
+
+  constructor(client: pg.PoolClient, leave: () => void, signal: AbortSignal | undefined) {
+    this.#client = client;
+    this.#leave = leave;
+    this.#signal = signal;
+    client.on('error', this.#ignore);
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  async *items(sections: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined> {
+    for (let first = 0; first < sections.length; first += SECTIONS_PER_COPY) {
+      const group = sections.slice(first, first + SECTIONS_PER_COPY);
+      if (group.some(({ itemCount }) => itemCount > 0)) yield* this.#copy(group);
+    }
+  }
+
+  async *#copy(sections: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined> {
+    this.#signal?.throwIfAborted();
+    const client = this.#client;
+    if (client === null || this.#reading) throw new Error('the dataset is closed or is being read');
+    this.#reading = true;
+    const copy = client.query(copyTo(copyStatement(sections)));
+    try {
+      yield* inOrder(sections, decodeRows(copy as AsyncIterable<Uint8Array>));
+      this.#reading = false;
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      throw toStoreError(error);
+    } finally {
+      // The rest of the rows is on its way: the connection cannot be used again.
+      if (this.#reading) this.#discard();
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    if (client === null) return;
+    this.#client = null;
+    const broken = await client.query('ROLLBACK').then(
+      () => false,
+      () => true,
+    );
+    this.#giveBack(client, broken);
+  }
+
+  #discard(): void {
+    const client = this.#client;
+    if (client === null) return;
+    this.#client = null;
+    // The server sees the end of the connection and stops sending.
+    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    this.#giveBack(client, true);
+  }
+
+  #giveBack(client: pg.PoolClient, broken: boolean): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (!broken) client.off('error', this.#ignore);
+    client.release(broken);
+    this.#leave();
+  }
+}
+
+/** Names the sections, and makes sure that every item of theirs came, in order: an export must not be short. */
+async function* inOrder(
+  sections: readonly StoredSection[],
+  batches: AsyncIterable<DecodedRow[]>,
+): AsyncGenerator<StoredItem[], void, undefined> {
+  const remaining = sections.values();
+  let section: StoredSection | undefined;
+  let next = 0;
+  const advance = (): void => {
+    while (section === undefined || next === section.itemCount) {
+      const { done, value } = remaining.next();
+      if (done === true) {
+        section = undefined;
+        return;
+      }
+      section = value;
+      next = 0;
+    }
+  };
+  advance();
+  for await (const rows of batches) {
+    const items: StoredItem[] = [];
+    for (const row of rows) {
+      if (section === undefined || row.sectionOrderIndex !== section.orderIndex || row.orderIndex !== next) {
+        throw new Error(`item ${row.orderIndex} of section ${row.sectionOrderIndex} came out of turn`);
+      }
+      items.push({ section: section.name, ...row });
+      next++;
+      advance();
+    }
+    yield items;
+  }
+  if (section !== undefined) throw new Error(`section ${section.orderIndex} ended after ${next} items`);
+}
+
+/**
+ * A COPY takes no parameters: the ids stand in its text, which are uuids from the database. OFFSET 0 keeps the
+ * planner from sorting all items: each section is read in the order of the primary key, one after the other.
+ */
+function copyStatement(sections: readonly StoredSection[]): string {
+  const values = sections.map(({ id, orderIndex }) => `('${id}'::uuid, ${orderIndex})`).join(',');
+  return `COPY (
+    SELECT s.order_index, i.* FROM (VALUES ${values}) AS s (id, order_index) CROSS JOIN LATERAL (
+      SELECT order_index AS item, item_hash, payload, answer, checker, assets FROM items
+      WHERE section_id = s.id ORDER BY order_index OFFSET 0
+    ) i
+  ) TO STDOUT (FORMAT binary)`;
+}

@@ -1,0 +1,69 @@
+import { StoreError } from './errors.ts';
+import { isUuid } from './values.ts';
+
+/** Which part of a list is asked for. */
+export interface PageRequest {
+  /** at most this many entries; a page may hold fewer although more follow */
+  readonly limit: number;
+  /** `nextCursor` of the page before; absent for the first one */
+  readonly cursor?: string | undefined;
+}
+
+/** A part of a list. */
+export interface Page<T> {
+  readonly data: readonly T[];
+  /** opaque; null at the end of the list */
+  readonly nextCursor: string | null;
+  /** entries of the whole list, as far as its filters let them through */
+  readonly totalItems: number;
+}
+
+/** What a position is made of: an order index, a time in milliseconds, a uuid. */
+type Kind = 'index' | 'time' | 'uuid';
+type Values<Kinds extends readonly Kind[]> = {
+  -readonly [Index in keyof Kinds]: Kinds[Index] extends 'uuid' ? string : number;
+};
+
+const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
+  index: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 0x7fff_ffff,
+  time: (value) => Number.isInteger(value) && Math.abs(Number(value)) <= 8_640_000_000_000_000,
+  uuid: (value) => typeof value === 'string' && isUuid(value),
+};
+
+/**
+ * Writes the position behind the last entry of a page. The list's name is part of it, so that a cursor of one list
+ * is refused by another.
+ */
+export function encodeCursor(list: string, position: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
+}
+
+/**
+ * Reads a position back.
+ *
+ * @param kinds of the values that the list wrote
+ * @throws StoreError `invalid_cursor` for anything that {@link encodeCursor} did not write for this list
+ */
+export function decodeCursor<const Kinds extends readonly Kind[]>(
+  list: string,
+  kinds: Kinds,
+  cursor: string,
+): Values<Kinds> {
+  let values: unknown;
+  try {
+    values = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    throw invalidCursor(cursor);
+  }
+  if (!Array.isArray(values) || values.length !== kinds.length + 1 || values[0] !== list) {
+    throw invalidCursor(cursor);
+  }
+  const position: unknown[] = values.slice(1);
+  if (!kinds.every((kind, index) => IS[kind](position[index]))) throw invalidCursor(cursor);
+  return position as Values<Kinds>;
+}
+
+function invalidCursor(cursor: string): StoreError {
+  const shown = cursor.length > 100 ? `${cursor.slice(0, 100)}…` : cursor;
+  return new StoreError('invalid_cursor', `The cursor "${shown}" does not belong to this list.`);
+}

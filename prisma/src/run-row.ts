@@ -1,0 +1,95 @@
+import { StoreError } from './errors.ts';
+
+export type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelling' | 'cancelled';
+
+/** A run as it is stored. Texts named so are JSON text. */
+export interface Run {
+  readonly id: string;
+  readonly datasetId: string;
+  readonly datasetVersionHash: string;
+  readonly name: string | null;
+  readonly status: RunStatus;
+  /** sanitised configuration, JSON text */
+  readonly config: string;
+  readonly repetitions: number;
+  readonly counts: {
+    readonly total: number;
+    readonly done: number;
+    readonly ok: number;
+    readonly failed: number;
+    readonly unscored: number;
+  };
+  readonly scores: {
+    /** null until there is a score */
+    readonly mean: number | null;
+    readonly passed: number;
+    /** passed among those that have a score; null until there is one */
+    readonly passRate: number | null;
+  };
+  /** `{"code", "message"}` as JSON text */
+  readonly error: string | null;
+  readonly requestId: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly cancelRequestedAt: Date | null;
+}
+
+/** The columns of a run under the names of {@link RunRow}. */
+export const RUN_COLUMNS = `id, dataset_id AS "datasetId", dataset_version_hash AS "datasetVersionHash", name, status,
+  config, repetitions, total, ok, failed, unscored, scored, score_sum AS "scoreSum", passed, error,
+  request_id AS "requestId", created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt",
+  cancel_requested_at AS "cancelRequestedAt"`;
+
+export interface RunRow {
+  readonly id: string;
+  readonly datasetId: string;
+  readonly datasetVersionHash: string;
+  readonly name: string | null;
+  readonly status: string;
+  readonly config: string;
+  readonly repetitions: number;
+  readonly total: number;
+  readonly ok: number;
+  readonly failed: number;
+  readonly unscored: number;
+  readonly scored: number;
+  readonly scoreSum: number;
+  readonly passed: number;
+  readonly error: string | null;
+  readonly requestId: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly cancelRequestedAt: Date | null;
+}
+
+export function toRun(row: RunRow): Run {
+  const { total, ok, failed, unscored, scored, scoreSum, passed } = row;
+  return {
+    id: row.id,
+    datasetId: row.datasetId,
+    datasetVersionHash: row.datasetVersionHash,
+    name: row.name,
+    status: row.status as RunStatus,
+    config: row.config,
+    repetitions: row.repetitions,
+    counts: { total, done: ok + failed + unscored, ok, failed, unscored },
+    scores: {
+      mean: scored === 0 ? null : scoreSum / scored,
+      passed,
+      passRate: scored === 0 ? null : passed / scored,
+    },
+    error: row.error,
+    requestId: row.requestId,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
+    cancelRequestedAt: row.cancelRequestedAt,
+  };
+}
+
+export function runNotFound(id: string): StoreError {
+  const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
+  return new StoreError('run_not_found', `There is no run "${shown}".`);
+}

@@ -1,0 +1,341 @@
+import type { RunEnd, RunItem, RunResult, RunSession } from '@svc/flows';
+import { canonicalJson, joinItem, parseJson } from '@svc/jsonl-v23';
+import type pg from 'pg';
+import { inTransaction } from './connection.ts';
+import type { StoreContext } from './context.ts';
+import { datasetNotFound } from './dataset-row.ts';
+import { StoreError } from './errors.ts';
+import type { Prisma } from './generated/prisma/client.ts';
+import { guarded } from './guarded.ts';
+import { completeClaim, type IdempotencyClaim, type StoredAnswer } from './idempotency-store.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest } from './page.ts';
+import { QUEUE_SCHEMA } from './queue.ts';
+import {
+  insertResults,
+  positionOf,
+  type ResultPosition,
+  resultsAfter,
+  type StoredResult,
+} from './run-results.ts';
+import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, runNotFound, toRun } from './run-row.ts';
+import { isUuid, storableText } from './values.ts';
+
+export interface NewRun {
+  /** uuid of the run to be */
+  readonly id: string;
+  readonly datasetId: string;
+  readonly name: string | null;
+  /** sanitised configuration, JSON text; whoever calls has taken the secrets out */
+  readonly config: string;
+  readonly repetitions: number;
+  readonly requestId: string | null;
+}
+
+export interface RunsRequest extends PageRequest {
+  readonly datasetId?: string | undefined;
+  readonly status?: RunStatus | undefined;
+}
+
+/** A run in the hands of a worker. */
+export interface TakenRun {
+  /** as it was when it was taken; `status` is `cancelling` when a cancel came before */
+  readonly run: Run;
+  /** what the flow reads and writes; refused with `superseded` once another worker has taken the run */
+  readonly session: RunSession;
+}
+
+/** Runs and their results. Every method throws StoreError `unavailable` when the database cannot be reached. */
+export interface RunStore {
+  /**
+   * Stores a run and puts its task on the queue, in one transaction.
+   *
+   * @throws StoreError `dataset_not_found`, `invalid_request`; `superseded` when the idempotency key was taken over
+   */
+  create(
+    run: NewRun,
+    options?: { readonly claim: IdempotencyClaim; readonly answer: (run: Run) => StoredAnswer },
+  ): Promise<Run>;
+  /** @throws StoreError `run_not_found` */
+  get(id: string): Promise<Run>;
+  /** Runs, newest first. @throws StoreError `invalid_cursor` */
+  list(request: RunsRequest): Promise<Page<Run>>;
+  /** Results in item order. @throws StoreError `run_not_found`, `invalid_cursor` */
+  listResults(id: string, request: PageRequest): Promise<Page<StoredResult>>;
+  /**
+   * Takes a run for a worker; whoever had it before can no longer write. Null when there is nothing to do any
+   * more: the run has ended or its dataset was deleted.
+   */
+  take(id: string): Promise<TakenRun | null>;
+  /**
+   * Asks for a run to end. One that no worker has taken ends at once; a running one becomes `cancelling`, and its
+   * worker is woken. Asking again changes nothing.
+   *
+   * @throws StoreError `run_not_found`; `run_finished` when it has ended otherwise
+   */
+  requestCancel(id: string): Promise<Run>;
+  /** Ends a run that cannot be done, such as after its last try. Does nothing when it has ended. */
+  fail(id: string, error: { readonly code: string; readonly message: string }): Promise<void>;
+  /**
+   * Ends the runs whose tasks are gone from the queue: their workers died at the last try. Those that were to be
+   * cancelled are cancelled, the others fail with `worker_lost`.
+   *
+   * @returns what was ended
+   */
+  endAbandoned(): Promise<Run[]>;
+}
+
+export function createRunStore({ pool, prisma, queue }: StoreContext): RunStore {
+  return guarded({
+    create: (run, options) =>
+      inTransaction(pool, async (client) => {
+        if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
+        const { rows } = await client.query<RunRow>(
+          `INSERT INTO runs (id, dataset_id, dataset_version_hash, name, config, repetitions, total, request_id, created_at)
+           SELECT $1, id, version_hash, $3, $4, $5, item_count * $5, $6, clock_timestamp()
+           FROM datasets WHERE id = $2 FOR KEY SHARE
+           RETURNING ${RUN_COLUMNS}`,
+          [
+            run.id,
+            run.datasetId,
+            run.name === null ? null : storableText('name', run.name),
+            run.config,
+            run.repetitions,
+            run.requestId === null ? null : storableText('request id', run.requestId),
+          ],
+        );
+        if (rows[0] === undefined) throw datasetNotFound(run.datasetId);
+        const created = toRun(rows[0]);
+        await queue.enqueue(client, 'run', { id: run.id, request_id: run.requestId });
+        if (options !== undefined) await completeClaim(client, options.claim, options.answer(created));
+        return created;
+      }),
+
+    async get(id) {
+      const row = isUuid(id) ? await prisma.run.findUnique({ where: { id } }) : null;
+      if (row === null) throw runNotFound(id);
+      return toRun(row);
+    },
+
+    async list({ limit, cursor, datasetId, status }) {
+      const filter = {
+        ...(datasetId === undefined ? {} : { datasetId }),
+        ...(status === undefined ? {} : { status }),
+      };
+      if (datasetId !== undefined && !isUuid(datasetId)) return { data: [], nextCursor: null, totalItems: 0 };
+      const totalItems = await prisma.run.count({ where: filter });
+      let behind: Prisma.RunWhereInput = {};
+      if (cursor !== undefined) {
+        const [createdAtMs, afterId] = decodeCursor('runs', ['time', 'uuid'], cursor);
+        const createdAt = new Date(createdAtMs);
+        behind = { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: afterId } }] };
+      }
+      const rows = await prisma.run.findMany({
+        where: { ...filter, ...behind },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: limit + 1,
+      });
+      const shown = rows.slice(0, limit);
+      const last = shown.at(-1);
+      return {
+        data: shown.map(toRun),
+        nextCursor:
+          rows.length > limit && last !== undefined
+            ? encodeCursor('runs', [last.createdAt.getTime(), last.id])
+            : null,
+        totalItems,
+      };
+    },
+
+    async listResults(id, { limit, cursor }) {
+      const after: ResultPosition =
+        cursor === undefined ? [-1, -1, -1] : decodeCursor('results', ['index', 'index', 'index'], cursor);
+      const run = isUuid(id)
+        ? await prisma.run.findUnique({ where: { id }, select: { ok: true, failed: true, unscored: true } })
+        : null;
+      if (run === null) throw runNotFound(id);
+      const { results, hasMore } = await resultsAfter(pool, id, after, limit);
+      const last = results.at(-1);
+      return {
+        data: results,
+        nextCursor: hasMore && last !== undefined ? encodeCursor('results', positionOf(last)) : null,
+        totalItems: run.ok + run.failed + run.unscored,
+      };
+    },
+
+    async take(id) {
+      const { rows } = await pool.query<RunRow & { attempt: number }>(
+        `UPDATE runs SET attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()),
+           status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END
+         WHERE id = $1 AND finished_at IS NULL RETURNING ${RUN_COLUMNS}, attempt`,
+        [id],
+      );
+      const row = rows[0];
+      if (row === undefined) return null;
+      const run = toRun(row);
+      return { run, session: createRunSession(pool, run, row.attempt) };
+    },
+
+    async requestCancel(id) {
+      if (!isUuid(id)) throw runNotFound(id);
+      return await inTransaction(pool, async (client) => {
+        const { rows } = await client.query<RunRow>(
+          `UPDATE runs SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+             status = CASE WHEN status = 'queued' THEN 'cancelled' ELSE 'cancelling' END,
+             finished_at = CASE WHEN status = 'queued' THEN clock_timestamp() END
+           WHERE id = $1 AND finished_at IS NULL RETURNING ${RUN_COLUMNS}`,
+          [id],
+        );
+        if (rows[0] !== undefined) {
+          await client.query(`SELECT pg_notify('svc_cancel', $1)`, [id]);
+          return toRun(rows[0]);
+        }
+        const found = await client.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1`, [id]);
+        if (found.rows[0] === undefined) throw runNotFound(id);
+        const run = toRun(found.rows[0]);
+        if (run.status !== 'cancelled') throw runFinished(run);
+        return run;
+      });
+    },
+
+    async fail(id, error) {
+      await pool.query(
+        `UPDATE runs SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
+           error = CASE WHEN cancel_requested_at IS NULL THEN $2 END, finished_at = clock_timestamp()
+         WHERE id = $1 AND finished_at IS NULL`,
+        [id, canonicalJson({ code: error.code, message: error.message })],
+      );
+    },
+
+    async endAbandoned() {
+      const { rows } = await pool.query<RunRow>(
+        `UPDATE runs SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
+           error = CASE WHEN cancel_requested_at IS NULL THEN $1 END, finished_at = clock_timestamp()
+         WHERE finished_at IS NULL AND created_at < clock_timestamp() - interval '1 minute'
+           AND NOT EXISTS (SELECT FROM ${QUEUE_SCHEMA}.job
+             WHERE name = 'run' AND job.id = runs.id AND state IN ('created', 'retry', 'active'))
+         RETURNING ${RUN_COLUMNS}`,
+        [WORKER_LOST],
+      );
+      return rows.map(toRun);
+    },
+  } satisfies RunStore);
+}
+
+export const WORKER_LOST: string = canonicalJson({
+  code: 'worker_lost',
+  message: 'The workers that took it stopped without an end, three times.',
+});
+
+function runFinished(run: Run): StoreError {
+  return new StoreError('run_finished', `The run has ended already: it is ${run.status}.`);
+}
+
+/** Items of one page, and what it may take on the server's disk. */
+const PAGE_ITEMS = 100;
+const PAGE_BYTES = 8 * 1024 * 1024;
+
+function createRunSession(pool: pg.Pool, run: Run, attempt: number): RunSession {
+  /** The run's row, held until the end of the transaction. */
+  const hold = async (client: pg.ClientBase): Promise<void> => {
+    const { rows } = await client.query<RunRow & { attempt: number }>(
+      `SELECT ${RUN_COLUMNS}, attempt FROM runs WHERE id = $1 FOR UPDATE`,
+      [run.id],
+    );
+    const row = rows[0];
+    if (row === undefined) throw runNotFound(run.id);
+    if (row.finishedAt !== null) throw runFinished(toRun(row));
+    if (row.attempt !== attempt) throw new StoreError('superseded', 'Another worker has taken the run over.');
+  };
+
+  async function* items(signal: AbortSignal): AsyncGenerator<RunItem, void, undefined> {
+    let after: readonly [number, number] = [-1, -1];
+    for (;;) {
+      signal.throwIfAborted();
+      const { rows } = await pool.query<RunItemRow>(ITEMS_TO_DO, [
+        run.datasetId,
+        run.id,
+        run.repetitions,
+        ...after,
+        PAGE_ITEMS,
+      ]);
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      for (const row of rows) {
+        signal.throwIfAborted();
+        yield {
+          section: row.section,
+          sectionOrderIndex: row.sectionOrderIndex,
+          orderIndex: row.orderIndex,
+          // stored items are checked and normal: only their text has to be read
+          item: parseJson(joinItem(row)) as RunItem['item'],
+          doneRepetitions: row.doneRepetitions ?? [],
+        };
+      }
+      after = [last.sectionOrderIndex, last.orderIndex];
+    }
+  }
+
+  return {
+    items,
+    ...guarded({
+      async saveResults(results: readonly RunResult[]): Promise<void> {
+        if (results.length === 0) return;
+        await inTransaction(pool, async (client) => {
+          await hold(client);
+          await insertResults(client, run.id, results);
+        });
+      },
+      async finish(end: RunEnd): Promise<void> {
+        const error = end.status === 'failed' ? canonicalJson({ ...end.error }) : null;
+        await inTransaction(pool, async (client) => {
+          await hold(client);
+          await client.query(
+            'UPDATE runs SET status = $2, error = $3, finished_at = clock_timestamp() WHERE id = $1',
+            [run.id, end.status, error],
+          );
+        });
+      },
+    }),
+  };
+}
+
+interface RunItemRow {
+  readonly section: string;
+  readonly sectionOrderIndex: number;
+  readonly orderIndex: number;
+  readonly payload: string;
+  readonly answer: string | null;
+  readonly checker: string | null;
+  readonly assets: string | null;
+  readonly doneRepetitions: number[] | null;
+}
+
+/**
+ * $1 dataset, $2 run, $3 repetitions, $4 and $5 the place to go on behind, $6 how many. The next items that lack a
+ * result, as many as fit: what an item takes is known without reading it.
+ */
+const ITEMS_TO_DO = `
+SELECT section, "sectionOrderIndex", "orderIndex", payload::text AS payload, answer::text AS answer,
+  checker::text AS checker, assets::text AS assets, "doneRepetitions"
+FROM (
+  SELECT candidate.*, sum(bytes) OVER (ORDER BY "sectionOrderIndex", "orderIndex") - bytes AS bytes_before
+  FROM (
+    SELECT s.name AS section, s.order_index AS "sectionOrderIndex", i.order_index AS "orderIndex",
+      i.payload, i.answer, i.checker, i.assets, i."doneRepetitions",
+      pg_column_size(i.payload) + coalesce(pg_column_size(i.answer), 0) + coalesce(pg_column_size(i.checker), 0)
+        + coalesce(pg_column_size(i.assets), 0) AS bytes
+    FROM sections s CROSS JOIN LATERAL (
+      SELECT items.*, done."doneRepetitions" FROM items CROSS JOIN LATERAL (
+        SELECT array_agg(r.repetition ORDER BY r.repetition) AS "doneRepetitions" FROM run_results r
+        WHERE r.run_id = $2 AND r.section_order_index = s.order_index AND r.order_index = items.order_index
+      ) done
+      WHERE items.section_id = s.id
+        AND items.order_index > CASE WHEN s.order_index = $4::int THEN $5::int ELSE -1 END
+        AND coalesce(cardinality(done."doneRepetitions"), 0) < $3::int
+      ORDER BY items.order_index LIMIT $6
+    ) i
+    WHERE s.dataset_id = $1 AND s.order_index >= $4::int
+    ORDER BY s.order_index, i.order_index LIMIT $6
+  ) candidate
+) sized WHERE bytes_before < ${PAGE_BYTES}
+ORDER BY "sectionOrderIndex", "orderIndex"`;

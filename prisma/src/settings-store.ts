@@ -1,0 +1,62 @@
+import type { StoreContext } from './context.ts';
+import { guarded } from './guarded.ts';
+
+/** What an operator can change while the service runs. */
+export interface Settings {
+  /** how often a worker asks whether its work was cancelled: 250 to 60,000 */
+  readonly cancellationCheckIntervalMs: number;
+  readonly onboardingTelemetryEnabled: boolean;
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  cancellationCheckIntervalMs: 2_000,
+  onboardingTelemetryEnabled: false,
+};
+
+/** Names of the settings in the table, which are those of the API. */
+const KEYS: Readonly<Record<keyof Settings, string>> = {
+  cancellationCheckIntervalMs: 'cancellation_check_interval_ms',
+  onboardingTelemetryEnabled: 'onboarding_telemetry_enabled',
+};
+/** The key that the cancellation check reads in its own query. */
+export const CHECK_INTERVAL_KEY: string = KEYS.cancellationCheckIntervalMs;
+
+/** Settings of all processes that share the database. Throws StoreError `unavailable` when it cannot be reached. */
+export interface SettingsStore {
+  get(): Promise<Settings>;
+  /** Changes those that are given, and answers with all. The caller has checked their ranges. */
+  update(changes: Partial<Settings>): Promise<Settings>;
+}
+
+export function createSettingsStore({ prisma }: Pick<StoreContext, 'prisma'>): SettingsStore {
+  const get = async (): Promise<Settings> => {
+    const rows = await prisma.setting.findMany();
+    const stored = new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as unknown]));
+    const interval = stored.get(KEYS.cancellationCheckIntervalMs);
+    const telemetry = stored.get(KEYS.onboardingTelemetryEnabled);
+    return {
+      cancellationCheckIntervalMs:
+        typeof interval === 'number' ? interval : DEFAULT_SETTINGS.cancellationCheckIntervalMs,
+      onboardingTelemetryEnabled:
+        typeof telemetry === 'boolean' ? telemetry : DEFAULT_SETTINGS.onboardingTelemetryEnabled,
+    };
+  };
+  return guarded({
+    get,
+    async update(changes) {
+      const writes = Object.entries(changes)
+        .filter(([, value]) => value !== undefined)
+        .map(([name, changed]) => {
+          const key = KEYS[name as keyof Settings];
+          const value = JSON.stringify(changed);
+          return prisma.setting.upsert({
+            where: { key },
+            create: { key, value },
+            update: { value, updatedAt: new Date() },
+          });
+        });
+      await prisma.$transaction(writes);
+      return await get();
+    },
+  } satisfies SettingsStore);
+}

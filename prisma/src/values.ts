@@ -1,0 +1,44 @@
+import { StoreError } from './errors.ts';
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** Whether a text can be compared with a uuid column; what cannot names no row. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+/**
+ * Lets a text through that a `text` column holds unchanged: well-formed Unicode without NUL.
+ *
+ * @throws StoreError `invalid_request` that names the field
+ */
+export function storableText(field: string, text: string): string {
+  if (text.includes('\0')) {
+    throw new StoreError(
+      'invalid_request',
+      `The ${field} holds the character U+0000, which cannot be stored.`,
+    );
+  }
+  if (!text.isWellFormed()) {
+    throw new StoreError(
+      'invalid_request',
+      `The ${field} holds half of a surrogate pair, which cannot be stored.`,
+    );
+  }
+  return text;
+}
+
+/** A pattern for LIKE or ILIKE that finds the text anywhere, with backslash as escape. */
+export function containsPattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** How a text stands inside a canonical JSON string: what a search in JSON text must look for. */
+export function insideJsonString(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Text that can stand in a comparison: what no column can hold matches nothing. */
+export function searchableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
