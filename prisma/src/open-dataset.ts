@@ -1,4 +1,5 @@
 import type { DatasetSummary } from '@svc/flows';
+import type { ItemParts } from '@svc/jsonl-v23';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from './context.ts';
@@ -23,6 +24,8 @@ export interface OpenDataset extends AsyncDisposable {
    * @param sections which ones; all without it
    */
   items(sections?: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined>;
+  /** One item again; not while items are being read. */
+  itemAt(section: Pick<StoredSection, 'id'>, orderIndex: number): Promise<ItemParts>;
   /** @throws StoreError `run_not_found` when there is none, or it is of another dataset */
   run(runId: string): Promise<Run>;
   /** The results of a run in item order, in batches. */
@@ -72,6 +75,15 @@ export async function openDataset(
       dataset: toSummary({ ...rows[0], sections: sections.slice(0, SUMMARY_SECTIONS) }),
       sections,
       items: (wanted = sections) => session.items(wanted),
+      async itemAt(section, orderIndex) {
+        const { rows: items } = await client.query<ItemParts>(
+          `SELECT payload::text AS payload, answer::text AS answer, checker::text AS checker, assets::text AS assets
+           FROM items WHERE section_id = $1 AND order_index = $2`,
+          [section.id, orderIndex],
+        );
+        if (items[0] === undefined) throw new Error(`section ${section.id} has no item ${orderIndex}`);
+        return items[0];
+      },
       async run(runId) {
         const { rows: runs } = isUuid(runId)
           ? await client.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND dataset_id = $2`, [

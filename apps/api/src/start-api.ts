@@ -20,6 +20,8 @@ export interface ApiDeps {
   readonly hub: Hub;
   readonly encoder: RowEncoder;
   readonly version: string;
+  /** secrets known to this process, which no export may hold */
+  readonly secrets: readonly string[];
   readonly pid: number;
   readonly isAlive: (pid: number) => boolean;
   /** brings gauges up to date that are read only when metrics are asked for */

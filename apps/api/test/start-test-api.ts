@@ -52,6 +52,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     hub: noHub,
     encoder,
     version: '0.0.0-test',
+    secrets: secretsOf(config),
     pid: process.pid,
     isAlive: () => false,
   });

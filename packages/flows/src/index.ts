@@ -1,4 +1,14 @@
 export { collectSections, type SectionCollector } from './collect-sections.ts';
+export {
+  type ExportOptions,
+  exportPackage,
+  type OpenStoredDataset,
+  type PackageExport,
+  packageFileName,
+  type StoredResultRow,
+  type StoredRun,
+  type StoredSectionRow,
+} from './export-package.ts';
 export type { Hub, HubDataset, HubReference, HubRow, HubSelection } from './hub-port.ts';
 export {
   type DryRun,

@@ -12,6 +12,8 @@ export type Answer =
       readonly status: number;
       readonly headers: Headers;
       readonly body: AsyncIterable<Uint8Array>;
+      /** frees what the body reads from, whether it was read or not */
+      readonly close: () => PromiseLike<void>;
     };
 
 /** A JSON answer. */
@@ -30,6 +32,10 @@ export function empty(status: number, headers: Headers = {}): Answer {
 }
 
 /** An answer that is written while it is read; its source is closed when the client goes away. */
-export function stream(body: AsyncIterable<Uint8Array>, headers: Headers): Answer {
-  return { kind: 'stream', status: 200, headers, body };
+export function stream(
+  body: AsyncIterable<Uint8Array>,
+  headers: Headers,
+  close: () => PromiseLike<void> = async () => {},
+): Answer {
+  return { kind: 'stream', status: 200, headers, body, close };
 }

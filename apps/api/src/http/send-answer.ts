@@ -20,7 +20,11 @@ export async function sendAnswer(
     return;
   }
   if (answer.kind === 'stream') {
-    await sendStream(request, response, answer.body, signal);
+    try {
+      await sendStream(request, response, answer.body, signal);
+    } finally {
+      await answer.close();
+    }
     return;
   }
   if (answer.kind === 'json' && !response.hasHeader('Content-Type')) {

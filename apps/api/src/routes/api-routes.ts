@@ -1,6 +1,7 @@
 import type { Route } from '../http/route.ts';
 import { type DatasetDeps, datasetRoutes } from './datasets.ts';
 import { documentationRoutes } from './documentation.ts';
+import { type ExportDeps, exportRoute } from './export.ts';
 import { type HubDeps, hubRoutes } from './hub.ts';
 import { type OperationDeps, operationRoutes } from './operation.ts';
 import { settingsRoutes } from './settings.ts';
@@ -8,6 +9,7 @@ import { telemetryRoute } from './telemetry.ts';
 import { type UploadDeps, uploadRoute } from './upload.ts';
 
 export type RouteDeps = DatasetDeps &
+  ExportDeps &
   HubDeps &
   OperationDeps &
   UploadDeps &
@@ -19,6 +21,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     uploadRoute(deps),
     ...hubRoutes(deps),
     ...datasetRoutes(deps),
+    exportRoute(deps),
     ...settingsRoutes(deps),
     telemetryRoute(deps),
     ...operationRoutes(deps),

@@ -1,12 +1,12 @@
 import { joinItem } from '@svc/jsonl-v23';
 import type { Logger } from '@svc/observability';
-import type { Store } from '@svc/store';
+import type { ItemPosition, Store } from '@svc/store';
 import { empty, json, stream } from '../http/answer.ts';
 import { type JsonBody, JsonText } from '../http/json-text.ts';
 import type { Route, RouteRequest } from '../http/route.ts';
 import { datasetBody, sectionBody, summaryBody } from './dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from './dataset-fields.ts';
-import { DATASET, DATASET_SUMMARY, ITEM, PAGE_QUERY, page, SECTION } from './schemas.ts';
+import { DATASET, DATASET_SUMMARY, DIFF, ITEM, PAGE_QUERY, page, SECTION } from './schemas.ts';
 
 export interface DatasetDeps {
   readonly logger: Logger;
@@ -106,17 +106,41 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
     responses: { 200: { description: 'JSON Lines', schema: { type: 'string' } } },
     handle: async ({ params, query, signal }) => {
       const section = query['section'] as string | undefined;
-      const batches = await datasets.streamItems(params['id'] ?? '', { signal, ...definedOf({ section }) });
+      const open = await datasets.open(params['id'] ?? '', { signal });
+      const wanted = open.sections.filter(({ name }) => section === undefined || name === section);
       async function* body(): AsyncGenerator<Uint8Array> {
-        for await (const batch of batches) {
+        for await (const batch of open.items(wanted))
           yield Buffer.from(`${batch.map(joinItem).join('\n')}\n`);
-        }
       }
-      return stream(body(), { 'Content-Type': 'application/jsonl' });
+      return stream(body(), { 'Content-Type': 'application/jsonl' }, () => open[Symbol.asyncDispose]());
     },
   };
 
-  const reads = [list, get, sections, items, lines].map((route): Route => {
+  const diff: DatasetRead = {
+    path: '/datasets/{id}/diff/{other_id}',
+    operationId: 'diffDatasets',
+    summary: 'What the other dataset adds, removes and moves, by item hash',
+    query: { ...PAGE_QUERY, change: { enum: ['added', 'removed', 'moved'], type: 'string' } },
+    responses: { 200: { description: 'a page of changes, and their counts', schema: DIFF } },
+    handle: async ({ params, query }) => {
+      const change = query['change'] as 'added' | 'removed' | 'moved' | undefined;
+      const found = await datasets.diff(params['id'] ?? '', params['other_id'] ?? '', {
+        ...pageOf(query),
+        ...definedOf({ change }),
+      });
+      const page = pageBody(found, query, (entry) => {
+        return {
+          change: entry.change,
+          item_hash: Buffer.from(entry.itemHash).toString('hex'),
+          from: positionBody(entry.from),
+          to: positionBody(entry.to),
+        };
+      });
+      return json({ ...page, counts: { ...found.counts } });
+    },
+  };
+
+  const reads = [list, get, sections, items, lines, diff].map((route): Route => {
     return {
       produces: 'application/json',
       ...route,
@@ -203,9 +227,17 @@ interface Page<T> {
 }
 
 /** A list on the wire (contract section 1). */
-function pageBody<T>(found: Page<T>, query: Query, body: (entry: T) => JsonBody): JsonBody {
+function pageBody<T>(
+  found: Page<T>,
+  query: Query,
+  body: (entry: T) => JsonBody,
+): { data: JsonBody[]; meta: JsonBody } {
   return {
     data: found.data.map(body),
     meta: { limit: query['limit'] as number, next_cursor: found.nextCursor, total_items: found.totalItems },
   };
+}
+
+function positionBody(position: ItemPosition | null): JsonBody {
+  return position === null ? null : { section: position.section, order_index: position.orderIndex };
 }

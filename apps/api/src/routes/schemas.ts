@@ -64,6 +64,23 @@ export const ITEM: Schema = shape({
   item: { type: 'object', description: 'the whole item, with every digit as stored' },
 });
 
+const POSITION: Schema = {
+  type: ['object', 'null'],
+  properties: { section: { type: 'string' }, order_index: count },
+};
+
+export const DIFF: Schema = shape({
+  ...(page(
+    shape({
+      change: { type: 'string', enum: ['added', 'removed', 'moved'] },
+      item_hash: sha256,
+      from: POSITION,
+      to: POSITION,
+    }),
+  )['properties'] as Record<string, Schema>),
+  counts: shape({ added: count, removed: count, moved: count, unchanged: count }),
+});
+
 export const PROBLEM: Schema = shape(
   {
     type: { type: 'string', format: 'uri' },
