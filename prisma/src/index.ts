@@ -42,6 +42,6 @@ export {
 export { createRowEncoder } from './row-encoder.ts';
 export type { StoredResult } from './run-results.ts';
 export type { Run, RunStatus } from './run-row.ts';
-export type { NewRun, RunStore, RunsRequest, TakenRun } from './run-store.ts';
+export type { NewRun, ResultsRequest, RunStore, RunsRequest, TakenRun } from './run-store.ts';
 export type { SaveOptions } from './save-dataset.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings-store.ts';

@@ -89,8 +89,11 @@ export interface JobStore {
   take(id: string): Promise<TakenJob | null>;
   /** The archive of an `upload` job, in chunks. */
   readArchive(id: string): AsyncGenerator<Uint8Array, void, undefined>;
+  /** One chunk of it, counted from 0; null behind the last one, and when the job has ended. */
+  readArchiveChunk(id: string, index: number): Promise<Uint8Array | null>;
   /**
-   * Stores how far a job is. A job succeeds by `DatasetStore.saveDataset` with its claim.
+   * Stores how far a job is. What is done only grows: a worker that begins again, after another one died, says
+   * nothing new until it is further. A job succeeds by `DatasetStore.saveDataset` with its claim.
    *
    * @throws StoreError `superseded` when another worker has it, `job_finished` when it has ended
    */
@@ -126,12 +129,20 @@ const COLUMNS = `id, kind, status, rows_done AS "rowsDone", rows_total AS "rowsT
 const ENDED = 'finished_at = clock_timestamp(), sealed_token = NULL';
 
 export function createJobStore({ pool, prisma, queue, streams }: StoreContext): JobStore {
+  const readArchiveChunk = async (id: string, index: number): Promise<Uint8Array | null> => {
+    const { rows } = await pool.query<{ bytes: Uint8Array }>(
+      'SELECT bytes FROM job_chunks WHERE job_id = $1 AND index = $2',
+      [id, index],
+    );
+    return rows[0]?.bytes ?? null;
+  };
   const ended = async (client: pg.ClientBase, id: string): Promise<void> => {
     await client.query('DELETE FROM job_chunks WHERE job_id = $1', [id]);
   };
 
   return {
     ...guarded({
+      readArchiveChunk,
       create: async (job, options = {}) => {
         const leave = job.archive === undefined ? null : await streams.enter(options.signal);
         try {
@@ -175,8 +186,7 @@ export function createJobStore({ pool, prisma, queue, streams }: StoreContext): 
           JobRow & { attempt: number; request: string; sealed: Uint8Array | null }
         >(
           `UPDATE jobs SET attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()),
-             status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END,
-             rows_done = 0, bytes_done = 0
+             status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END
            WHERE id = $1 AND finished_at IS NULL RETURNING ${COLUMNS}, attempt, request, sealed_token AS sealed`,
           [id],
         );
@@ -188,7 +198,8 @@ export function createJobStore({ pool, prisma, queue, streams }: StoreContext): 
 
       async report(claim, { rowsDone, rowsTotal, bytesDone, bytesTotal }) {
         const { rowCount } = await pool.query(
-          `UPDATE jobs SET rows_done = $3, rows_total = $4, bytes_done = $5, bytes_total = $6
+          `UPDATE jobs SET rows_done = greatest(rows_done, $3), rows_total = $4,
+             bytes_done = greatest(bytes_done, $5), bytes_total = $6
            WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
           [claim.id, claim.attempt, rowsDone, rowsTotal, bytesDone, bytesTotal],
         );
@@ -258,12 +269,9 @@ export function createJobStore({ pool, prisma, queue, streams }: StoreContext): 
 
     async *readArchive(id) {
       for (let index = 0; ; index++) {
-        const { rows } = await pool.query<{ bytes: Uint8Array }>(
-          'SELECT bytes FROM job_chunks WHERE job_id = $1 AND index = $2',
-          [id, index],
-        );
-        if (rows[0] === undefined) return;
-        yield rows[0].bytes;
+        const bytes = await readArchiveChunk(id, index);
+        if (bytes === null) return;
+        yield bytes;
       }
     },
   };

@@ -2,13 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { connectionConfig } from './connection.ts';
 
-/** `svc_cancel`: a run or job is to be cancelled; the payload is its id. */
-export type Channel = 'svc_cancel';
+/**
+ * - `svc_cancel`: a run or job is to be cancelled; the payload is its id
+ * - `svc_task`: a task was put on a queue; the payload is the queue's name
+ */
+export type Channel = 'svc_cancel' | 'svc_task';
 
 export interface ListenOptions {
   readonly url: string;
-  readonly channel: Channel;
-  readonly onNotification: (payload: string) => void;
+  /** one channel, or several on the same connection */
+  readonly channel: Channel | readonly Channel[];
+  readonly onNotification: (payload: string, channel: Channel) => void;
   /** called after every (re)connect: what was sent before it is lost, so look for yourself */
   readonly onConnect?: () => void;
 }
@@ -24,7 +28,7 @@ const PROBE_INTERVAL_MS = 30_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
 /**
- * Listens to a channel on a connection of its own, and connects again when that breaks. Returns at once; a
+ * Listens to channels on a connection of its own, and connects again when that breaks. Returns at once; a
  * database that is away is no error here. Notifications are a hint that comes early: whoever relies on one also asks.
  */
 export function listen(options: ListenOptions): Listener {
@@ -67,8 +71,10 @@ async function listenOnce(options: ListenOptions, signal: AbortSignal, onConnect
   let probe: NodeJS.Timeout | undefined;
   try {
     await client.connect();
-    client.on('notification', ({ payload }) => options.onNotification(payload ?? ''));
-    await client.query(`LISTEN ${options.channel}`);
+    client.on('notification', ({ payload, channel }) => {
+      options.onNotification(payload ?? '', channel as Channel);
+    });
+    for (const channel of [options.channel].flat()) await client.query(`LISTEN ${channel}`);
     onConnect();
     options.onConnect?.();
     const failed = new Promise<void>((done) => {

@@ -18,21 +18,21 @@ export const QUEUE_SCHEMA = 'pgboss';
 
 /**
  * Options of every queue. A worker that dies is noticed after `heartbeatSeconds` and its task goes on
- * elsewhere; three tries in all.
+ * elsewhere; three tries in all, the second after 2 to 4 seconds, the third after 4 to 8.
  */
 export const QUEUE_OPTIONS: {
   readonly retryLimit: number;
   readonly retryDelay: number;
+  readonly retryBackoff: boolean;
   readonly heartbeatSeconds: number;
   readonly expireInSeconds: number;
-  readonly notify: boolean;
 } = {
   retryLimit: 2,
-  retryDelay: 1,
+  retryDelay: 2,
+  retryBackoff: true,
   heartbeatSeconds: 20,
-  // the longest that pg-boss allows to a try; the next one goes on from what is stored
+  // the longest that pg-boss allows to a try
   expireInSeconds: 24 * 60 * 60 - 1,
-  notify: true,
 };
 
 /** Puts tasks on their queue as part of the caller's transaction: a task exists exactly when its row does. */
@@ -61,6 +61,8 @@ export function createQueue(pool: pg.Pool): Queue {
         id: data.id,
         db: { executeSql: (text, values) => client.query(text, values) },
       });
+      // Workers that wait for tasks hear of this one when the transaction commits.
+      await client.query(`SELECT pg_notify('svc_task', $1)`, [name]);
     },
     async close() {
       const boss = await starting?.catch(() => undefined);

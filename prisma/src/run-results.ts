@@ -45,6 +45,7 @@ export async function resultsAfter(
   runId: string,
   after: ResultPosition,
   limit: number,
+  status?: RunResultStatus,
 ): Promise<{ readonly results: StoredResult[]; readonly hasMore: boolean }> {
   const { rows } = await client.query<StoredResult & { readonly found: string }>(
     `SELECT ${COLUMNS}, found FROM (
@@ -54,11 +55,12 @@ export async function resultsAfter(
          SELECT *, coalesce(pg_column_size(output), 0) + coalesce(pg_column_size(explanation), 0) AS bytes
          FROM run_results
          WHERE run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int)
+           AND ($6::text IS NULL OR status = $6)
          ORDER BY section_order_index, order_index, repetition LIMIT $5
        ) candidate
      ) sized WHERE bytes_before < ${MAX_PAGE_BYTES}
      ORDER BY section_order_index, order_index, repetition`,
-    [runId, ...after, limit + 1],
+    [runId, ...after, limit + 1, status ?? null],
   );
   const results = rows.slice(0, limit).map(({ found: _, ...result }) => result);
   return { results, hasMore: Number(rows[0]?.found ?? 0) > results.length };

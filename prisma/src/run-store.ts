@@ -1,4 +1,4 @@
-import type { RunEnd, RunItem, RunResult, RunSession } from '@svc/flows';
+import type { RunEnd, RunItem, RunResult, RunResultStatus, RunSession } from '@svc/flows';
 import { canonicalJson, joinItem, parseJson } from '@svc/jsonl-v23';
 import type pg from 'pg';
 import { inTransaction } from './connection.ts';
@@ -36,6 +36,10 @@ export interface RunsRequest extends PageRequest {
   readonly status?: RunStatus | undefined;
 }
 
+export interface ResultsRequest extends PageRequest {
+  readonly status?: RunResultStatus | undefined;
+}
+
 /** A run in the hands of a worker. */
 export interface TakenRun {
   /** as it was when it was taken; `status` is `cancelling` when a cancel came before */
@@ -60,7 +64,7 @@ export interface RunStore {
   /** Runs, newest first. @throws StoreError `invalid_cursor` */
   list(request: RunsRequest): Promise<Page<Run>>;
   /** Results in item order. @throws StoreError `run_not_found`, `invalid_cursor` */
-  listResults(id: string, request: PageRequest): Promise<Page<StoredResult>>;
+  listResults(id: string, request: ResultsRequest): Promise<Page<StoredResult>>;
   /**
    * Takes a run for a worker; whoever had it before can no longer write. Null when there is nothing to do any
    * more: the run has ended or its dataset was deleted.
@@ -146,19 +150,19 @@ export function createRunStore({ pool, prisma, queue }: StoreContext): RunStore 
       };
     },
 
-    async listResults(id, { limit, cursor }) {
+    async listResults(id, { limit, cursor, status }) {
       const after: ResultPosition =
         cursor === undefined ? [-1, -1, -1] : decodeCursor('results', ['index', 'index', 'index'], cursor);
       const run = isUuid(id)
         ? await prisma.run.findUnique({ where: { id }, select: { ok: true, failed: true, unscored: true } })
         : null;
       if (run === null) throw runNotFound(id);
-      const { results, hasMore } = await resultsAfter(pool, id, after, limit);
+      const { results, hasMore } = await resultsAfter(pool, id, after, limit, status);
       const last = results.at(-1);
       return {
         data: results,
         nextCursor: hasMore && last !== undefined ? encodeCursor('results', positionOf(last)) : null,
-        totalItems: run.ok + run.failed + run.unscored,
+        totalItems: status === undefined ? run.ok + run.failed + run.unscored : run[status],
       };
     },
 
