@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -49,7 +50,7 @@ const names = async (service: RunningStandalone): Promise<string[]> => {
 describe('npm start', () => {
   it('brings its own database, keeps what was stored over a restart, and says where it is', async () => {
     const first = await start();
-    expect(first.stderr()).toContain(first.url);
+    await expect.poll(first.stderr).toContain(first.url);
     expect(first.stderr()).toContain('curl');
     expect((await upload(first, 'kept', 3)).status).toBe(201);
     expect(await first.end('SIGTERM')).toBe(0);
@@ -87,6 +88,7 @@ describe('npm start', () => {
 
   it('explains in one sentence why it cannot start', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
     await expect(runStandalone(dataDir, { SVC_PORT: String(port) })).rejects.toThrow(
       /could not start: .*EADDRINUSE/,
