@@ -1,5 +1,13 @@
 export { type CellConverter, compileCell, compileRow, RAW_PARSERS } from './cell.ts';
 export {
+  createHubClient,
+  type HubClient,
+  type HubClientOptions,
+  type HubTimeouts,
+  type OpenDatasetOptions,
+  PUBLIC_HUB,
+} from './create-hub-client.ts';
+export {
   chooseSubset,
   type DatasetLayout,
   type RepositoryFile,
@@ -20,10 +28,20 @@ export {
   type NamedFeature,
   toMappable,
 } from './features.ts';
+export {
+  DEFAULT_REVISION,
+  type HubDataset,
+  type HubRow,
+  type HubSelection,
+  type HubSplit,
+  type ReadRowsOptions,
+} from './open-dataset.ts';
 export { applyDeclared, featuresFromParquet, rawMetadata } from './parquet-features.ts';
 export type { YamlMap, YamlValue } from './parse-yaml.ts';
 export { DEFAULT_MAX_ROW_SIZE, type RawRow, type ReadOptions } from './raw-row.ts';
 export { readRows } from './read-rows.ts';
+export type { RequestEvent, RequestKind, RetryEvent } from './request.ts';
+export { DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry.ts';
 export {
   defaultSplit,
   emptySelection,
@@ -38,6 +56,7 @@ export {
   type SplitSize,
 } from './split-slice.ts';
 export { suggestMapping } from './suggest-mapping.ts';
+export type { FetchFunction } from './transport.ts';
 export {
   createTyping,
   type RowTyping,
@@ -48,3 +67,4 @@ export {
   typeRows,
 } from './typing.ts';
 export { uniteFeatures } from './unite-features.ts';
+export { validateDatasetPath, validateRevision, validateToken } from './validate-path.ts';

@@ -20,8 +20,11 @@ export interface RemoteFile {
   readonly byteLength: number;
   /** The bytes from `start` to `end` (exclusive), exactly that many. */
   readRange(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
-  /** The whole file, checked against its declared size and hash at the end. */
-  stream(signal?: AbortSignal): AsyncGenerator<Uint8Array>;
+  /**
+   * The whole file, checked against its declared size and hash at the end.
+   * @param head the file's first bytes, where they are here already; they are handed out again and not fetched
+   */
+  stream(signal?: AbortSignal, head?: readonly Uint8Array[]): AsyncGenerator<Uint8Array>;
 }
 
 /** Statuses by which a storage host says that a signed address is no longer valid. */
@@ -202,9 +205,15 @@ export function openFile(requester: Requester, location: FileLocation, context: 
     return whole.slice(start, end);
   }
 
-  async function* stream(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* stream(signal?: AbortSignal, head: readonly Uint8Array[] = []): AsyncGenerator<Uint8Array> {
     const hash = sha256 === null ? null : createSha256();
-    for await (const chunk of span(0, byteLength, signal)) {
+    let start = 0;
+    for (const chunk of head) {
+      start += chunk.length;
+      hash?.update(chunk);
+      yield chunk;
+    }
+    for await (const chunk of span(start, byteLength, signal)) {
       hash?.update(chunk);
       yield chunk;
     }
