@@ -10,6 +10,7 @@ export type CliErrorCode =
   | 'bad_response'
   | 'dataset_not_found'
   | 'dataset_ambiguous'
+  | 'job_ended'
   | 'interrupted'
   | 'terminated'
   | 'broken_pipe'

@@ -175,22 +175,13 @@ async function checkJsonFile(
     }
     chunks.push(chunk);
   }
-  let text = '';
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-    parseJson(text, { maxDepth: pkg.limits.maxDepth });
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    parseJson(text, { maxDepth: pkg.limits.maxDepth, place: { file } });
   } catch (error) {
-    if (!(error instanceof JsonlError)) {
-      throw new PackageError('package_invalid_json', 'The file is not UTF-8', { entry: file, cause: error });
-    }
-    const before = text.slice(0, (error.place.column ?? 1) - 1);
-    const place: Place = {
-      file,
-      line: before.split('\n').length,
-      column: before.length - before.lastIndexOf('\n'),
-      ...(error.place.path !== undefined && { path: error.place.path }),
-    };
-    throw new PackageError('package_invalid_json', error.message, { entry: file, place, cause: error });
+    const [message, place] =
+      error instanceof JsonlError ? [error.message, error.place] : ['The file is not UTF-8', { file }];
+    throw new PackageError('package_invalid_json', message, { entry: file, place, cause: error });
   }
 }
 

@@ -23,7 +23,7 @@ const POLL_INTERVAL_MS = 1000;
  * Waits until a job has ended, with its progress on a terminal.
  *
  * @returns the id of the dataset that it made
- * @throws ServiceError with the job's own error; CliError `bad_response` for a job that was cancelled or has no
+ * @throws ServiceError with the job's own error; CliError `job_ended` for a job that was cancelled or has no
  *   dataset
  */
 export async function followJob(cli: Cli, service: ServiceClient, first: JobAnswer): Promise<string> {
@@ -33,7 +33,7 @@ export async function followJob(cli: Cli, service: ServiceClient, first: JobAnsw
     if (job.status === 'succeeded' && typeof job.dataset_id === 'string') return job.dataset_id;
     if (job.status === 'failed' && job.error) throw jobError(job.error);
     if (!['queued', 'running', 'cancelling'].includes(job.status)) {
-      throw new CliError('bad_response', `Job ${job.id} ended as ${job.status}, without a dataset`);
+      throw new CliError('job_ended', `Job ${job.id} ended as ${job.status}, without a dataset`);
     }
     await sleep(POLL_INTERVAL_MS, undefined, { signal: cli.signal });
     job = (

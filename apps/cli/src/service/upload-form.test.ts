@@ -1,0 +1,45 @@
+import { appendFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
+import { createUploadForm } from './upload-form.ts';
+
+async function fileOf(bytes: number): Promise<string> {
+  const path = join(await temporaryFolder(), 'a.zip');
+  await writeFile(path, Buffer.alloc(bytes, 'x'));
+  return path;
+}
+
+it('states its length and reports the bytes of the file as they go', async () => {
+  const path = await fileOf(600_000);
+  const seen: [number, number][] = [];
+  const form = await createUploadForm(path, { name: 'n', description: undefined }, (sent, total) =>
+    seen.push([sent, total]),
+  );
+  expect((await buffer(form.body)).byteLength).toBe(form.byteLength);
+  expect(seen.at(-1)).toEqual([600_000, 600_000]);
+  expect(seen.length).toBeGreaterThan(1);
+});
+
+it('sends what the file had when it began, though it grows', async () => {
+  const path = await fileOf(10);
+  const form = await createUploadForm(path, {}, () => {});
+  await appendFile(path, 'more');
+  expect((await buffer(form.body)).byteLength).toBe(form.byteLength);
+});
+
+it('fails when the file becomes shorter', async () => {
+  const path = await fileOf(10);
+  const form = await createUploadForm(path, {}, () => {});
+  await truncate(path, 5);
+  await expect(buffer(form.body)).rejects.toMatchObject({ code: 'io_error', place: { file: path } });
+});
+
+it('refuses an empty file', async () => {
+  const path = await fileOf(0);
+  await expect(createUploadForm(path, {}, () => {})).rejects.toMatchObject({
+    code: 'io_error',
+    message: 'Could not be read: the file is empty',
+  });
+});

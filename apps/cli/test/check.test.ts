@@ -1,0 +1,258 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { ZipSpec } from '../../../packages/pkg-format/test/build-zip.ts';
+import { svcPkg } from './run-svc-pkg.ts';
+import { writeArchive } from './temporary-folder.ts';
+
+interface ReportDocument {
+  ok: boolean;
+  version_hash: string | null;
+  item_count: number;
+  error_count: number;
+  style_count: number;
+  counts: Record<string, number>;
+  findings: Record<string, unknown>[];
+}
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const manifest = (value: unknown): string => JSON.stringify(value);
+
+/** Each finding as the places and codes that matter to the case. */
+const CASES: readonly [name: string, files: Files, findings: readonly string[], spec?: Partial<ZipSpec>][] = [
+  ['a package that is in order', { 'sections/a.jsonl': '{"id":1}\n{"id":2}\n' }, []],
+  [
+    'every faulty line of every section',
+    {
+      'sections/a.jsonl': '{"id":1}\n{"id":}\n\n[1]\n{"id":1,"id":2}\n{"id":3}',
+      'sections/b.jsonl': 'nonsense\n{"inputs":{"prompt":5}}\n{"id":1}\n',
+    },
+    [
+      'sections/a.jsonl:2:7: package_invalid_line',
+      'sections/a.jsonl:4: package_invalid_line',
+      'sections/a.jsonl:5:9: package_invalid_line',
+      'sections/b.jsonl:1:1: package_invalid_line',
+      'sections/b.jsonl:2: package_invalid_line',
+    ],
+  ],
+  [
+    'bytes that are not UTF-8, line for line',
+    { 'sections/a.jsonl': Buffer.from('{"a":"\xff"}\n{"id":1}\n{"b":"\xc3\x28"}\n', 'latin1') },
+    ['sections/a.jsonl:1:7: package_invalid_line', 'sections/a.jsonl:3:7: package_invalid_line'],
+  ],
+  [
+    'each file that an item names in vain',
+    {
+      'sections/a.jsonl':
+        '{"assets":{"x":"assets/no.png","y":"assets/yes.png","z":{"path":"assets/never.png"}},"checker":{"path":"checkers/no.py"}}\n{"assets":["assets/../manifest.json"]}\n{"checker":{"path":"checkers/none"}}\n',
+      'assets/yes.png': 'png',
+    },
+    [
+      'sections/a.jsonl:1: package_missing_file',
+      'sections/a.jsonl:1: package_missing_file',
+      'sections/a.jsonl:1: package_missing_file',
+      'sections/a.jsonl:2: package_invalid_line',
+      'sections/a.jsonl:3: package_missing_file',
+    ],
+  ],
+  [
+    'a section that is damaged, and the next one',
+    { 'sections/b.jsonl': '{"id":1}\nx\n' },
+    ['sections/a.jsonl: package_corrupt', 'sections/b.jsonl:2:1: package_invalid_line'],
+    {
+      entries: [
+        { name: 'sections/a.jsonl', content: '{"id":1}\n', crc32: 1 },
+        { name: 'sections/b.jsonl', content: '{"id":1}\nx\n' },
+      ],
+    },
+  ],
+  [
+    'a version hash that the manifest states wrongly',
+    {
+      'manifest.json': manifest({
+        format: 'svc-pkg',
+        hash_spec: 'svc-jcs-sha256-1',
+        version_hash: 'f'.repeat(64),
+      }),
+      'sections/a.jsonl': '{"id":1}\n',
+    },
+    ['manifest.json: package_hash_mismatch'],
+  ],
+  [
+    'only the line where the manifest states the hash of what cannot be read',
+    {
+      'manifest.json': manifest({ hash_spec: 'svc-jcs-sha256-1', version_hash: 'f'.repeat(64) }),
+      'sections/a.jsonl': '{"id":1\n',
+    },
+    ['sections/a.jsonl:1:8: package_invalid_line'],
+  ],
+  [
+    'a checksum of a file that no item names',
+    {
+      'manifest.json': manifest({ files: [{ path: 'assets/a.txt', bytes: 1, sha256: sha256('b') }] }),
+      'sections/a.jsonl': '{"id":1}\nx',
+      'assets/a.txt': 'a',
+    },
+    ['sections/a.jsonl:2:1: package_invalid_line', 'manifest.json: package_hash_mismatch'],
+  ],
+  [
+    'the files of a run',
+    {
+      'sections/a.jsonl': '{"id":1}\n',
+      'results.jsonl': '{"status":"ok"}\n{"status":\n[]\n',
+      'run_config.json': '{\n  "model": x\n}',
+    },
+    [
+      'results.jsonl:2:11: package_invalid_line',
+      'results.jsonl:3: package_invalid_line',
+      'run_config.json:2:12: package_invalid_json',
+    ],
+  ],
+  [
+    'a manifest that is no JSON',
+    { 'manifest.json': '{', 'sections/a.jsonl': '{}' },
+    ['manifest.json:1:2: package_invalid_json'],
+  ],
+  ['an archive without sections', { 'data.jsonl': '{}' }, ['<package>: package_no_sections']],
+];
+
+it.each(CASES)('reports %s', async (_name, files, expected, spec) => {
+  const path = await writeArchive(files, spec);
+  const outcome = await svcPkg(['check', path, '--json']);
+  const report = outcome.document<ReportDocument>();
+  const found = report.findings.map(
+    ({ file = '<package>', line, column, code }) =>
+      `${[file, line, column].filter((part) => part !== undefined).join(':')}: ${code}`,
+  );
+  expect(found.map((line) => line.replace(path, '<package>'))).toEqual(expected);
+  expect(report).toMatchObject({
+    ok: expected.length === 0,
+    error_count: expected.length,
+    style_count: 0,
+    version_hash: expected.length === 0 ? expect.stringMatching(/^[0-9a-f]{64}$/) : null,
+  });
+  expect(outcome).toMatchObject({ exitCode: expected.length === 0 ? 0 : 1, stderr: '' });
+});
+
+it('prints findings as file:line:column: message (code), with the pointer of what is at fault', async () => {
+  const path = await writeArchive({
+    'sections/a.jsonl': '{"id":1}\n{"inputs":{"prompt":"a" "b"}}\n{"assets":{"x":"assets/no.png"}}\n',
+  });
+  const { exitCode, stdout } = await svcPkg(['check', path]);
+  expect(exitCode).toBe(1);
+  const [first, second, ...facts] = stdout.trimEnd().split('\n');
+  expect(first).toMatch(/^sections\/a\.jsonl:2:25: .+ at \/inputs \(package_invalid_line\)$/);
+  expect(second).toMatch(/^sections\/a\.jsonl:3: .+ at \/assets\/x \(package_missing_file\)$/);
+  expect(facts).toEqual([`package  ${path}`, 'read     2 items in 1 section', 'found    2 errors']);
+});
+
+it('gives the version hash of a package that is in order', async () => {
+  const path = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' });
+  const { stdout } = await svcPkg(['check', path]);
+  const hash = (await svcPkg(['hash', path])).stdout.trim();
+  expect(stdout).toContain(`found         0 errors\nversion hash  ${hash}\n`);
+});
+
+it('shows a thousand findings of a code and counts the others', async () => {
+  const path = await writeArchive({
+    'sections/a.jsonl': 'x\n'.repeat(2500),
+    'sections/b.jsonl': '{"assets":["assets/a"]}',
+  });
+  const report = (await svcPkg(['check', '--json', path])).document<ReportDocument>();
+  expect(report.counts).toEqual({ package_invalid_line: 2500, package_missing_file: 1 });
+  expect(report.findings).toHaveLength(1001);
+  expect(report.error_count).toBe(2501);
+  const { stdout } = await svcPkg(['check', path]);
+  expect(stdout).toContain('\n... and 1500 more (package_invalid_line)\n');
+  expect(stdout.split('\n').length).toBeLessThan(1010);
+});
+
+const STYLE: readonly [name: string, line: string, codes: readonly string[]][] = [
+  ['canonical lines', '{"id":1}\n{"id":2,"type":"exact"}\n', []],
+  ['a byte order mark', '\ufeff{"id":1}\n', ['style_byte_order_mark:1']],
+  ['CR LF, once', '{"id":1}\r\n{"id":2}\r\n', ['style_crlf:1']],
+  ['blank lines', '{"id":1}\n\n \t\n{"id":2}\n', ['style_blank_line:2', 'style_blank_line:3']],
+  ['no line end at the end', '{"id":1}\n{"id":2}', ['style_no_final_newline:2']],
+  [
+    'white space, key order and number spelling',
+    '{"id":1, "type":"exact"}\n{"type":"exact","id":2}\n{"id":3,"meta":{"n":1.0}}\n',
+    ['style_not_canonical:1', 'style_not_canonical:2', 'style_not_canonical:3'],
+  ],
+  ['short forms of assets', '{"assets":["https://example.org/a.png"],"id":1}\n', ['style_not_canonical:1']],
+  ['missing ids', '{"type":"exact"}\n', ['style_missing_id:1']],
+  ['repeated ids', '{"id":1}\n{"id":"1"}\n{"id":1}\n', ['style_duplicate_id:3']],
+  ['unknown types', '{"id":1,"type":"free-form"}\n', ['style_unknown_type:1']],
+  ['a section without items', '', ['style_empty_section:']],
+];
+
+it.each(STYLE)('reports style: %s', async (_name, content, expected) => {
+  const path = await writeArchive({ 'sections/a.jsonl': content });
+  const strict = await svcPkg(['check', '--strict', '--json', path]);
+  const report = strict.document<ReportDocument>();
+  expect(report.findings.map(({ code, line = '' }) => `${code}:${line}`).sort()).toEqual(
+    [...expected].sort(),
+  );
+  expect(report).toMatchObject({
+    error_count: 0,
+    style_count: expected.length,
+    version_hash: expect.any(String),
+  });
+  expect(strict.exitCode).toBe(expected.length === 0 ? 0 : 1);
+  expect(await svcPkg(['check', path])).toMatchObject({ exitCode: 0 });
+});
+
+it('finds an id that stands in two sections, and names files that are ignored', async () => {
+  const path = await writeArchive({
+    'sections/a.jsonl': '{"id":"x"}\n',
+    'sections/b.jsonl': '{"id":"x"}\n',
+    'notes.txt': 'hello',
+  });
+  const { stdout } = await svcPkg(['check', '--strict', path]);
+  expect(stdout).toContain(
+    'sections/b.jsonl:1: An item before this one has the id "x" too at /id (style_duplicate_id)\n',
+  );
+  expect(stdout).toMatch(/^notes\.txt: .+ \(style_ignored_entry\)$/m);
+  expect(stdout).toContain('found         0 errors, 2 style findings\n');
+});
+
+it('shows nothing that a terminal would obey', async () => {
+  const path = await writeArchive({
+    'sections/\u001b[2Ja\u202e.jsonl': '{"\u001b[31m":}\n{"id":1,"type":"\u009b31m"}\n',
+    'x\u0007.txt': '',
+  });
+  for (const argv of [
+    ['check', '--strict', path],
+    ['inspect', path],
+    ['hash', path],
+  ]) {
+    const { stdout, stderr } = await svcPkg(argv);
+    expect(stdout + stderr).toMatch(/\\u00/);
+    expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+  }
+});
+
+it.each([
+  ['that is not there', 'missing.zip', /no such file or folder \(ENOENT\)/],
+  ['that is a folder', '.', /folder/],
+])('ends with exit code 3 for a file %s', async (_name, path, message) => {
+  const outcome = await svcPkg(['check', path]);
+  expect(outcome).toMatchObject({ exitCode: 3, stdout: '' });
+  expect(outcome.stderr).toMatch(message);
+  expect((await svcPkg(['check', path, '--json'])).error()).toMatchObject({
+    code: 'io_error',
+    exit_code: 3,
+    file: path,
+  });
+});
+
+it('ends when it is told to, as it was told', async () => {
+  const path = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n'.repeat(1000) });
+  const reason = Object.assign(new Error('Interrupted'), { code: 'interrupted' });
+  const outcome = await svcPkg(['check', path], { signal: AbortSignal.abort(reason) });
+  expect(outcome).toMatchObject({
+    exitCode: 130,
+    stdout: '',
+    stderr: 'svc-pkg: Interrupted (interrupted)\n',
+  });
+});

@@ -1,0 +1,208 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { DATASET, fakeService, type Handler } from './fake-service.ts';
+import { temporaryFolder, writeArchive } from './temporary-folder.ts';
+
+/** The program as it is installed: the build, in a process of its own. */
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+
+interface Ended {
+  code: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+}
+
+function start(argv: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...argv], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function ended(child: ChildProcess): Promise<Ended> {
+  const [[code, signal], stdout, stderr] = await Promise.all([
+    once(child, 'close'),
+    text(child.stdout!),
+    text(child.stderr!),
+  ]);
+  return { code, signal, stdout, stderr };
+}
+
+const run = (argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended> =>
+  ended(start(argv, env));
+
+const EXPORT = `/datasets/${DATASET.id}/export`;
+
+/** Sends the beginning of an archive and then nothing more; `begun` settles when that has happened. */
+function endlessExport(): { handler: Handler; begun: Promise<void> } {
+  const begun = Promise.withResolvers<void>();
+  const handler: Handler = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/zip' });
+    response.write(Buffer.alloc(64 * 1024));
+    begun.resolve();
+  };
+  return { handler, begun: begun.promise };
+}
+
+/** Waits until the temporary file of an output has something in it. */
+async function untilWriting(folder: string): Promise<void> {
+  for (;;) {
+    for (const name of await readdir(folder)) if ((await stat(join(folder, name))).size > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+it('is a program of its own', async () => {
+  expect(await readFile(MAIN, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+  expect(manifest.bin).toEqual({ 'svc-pkg': './dist/main.js' });
+  expect(await run(['--version'])).toEqual({
+    code: 0,
+    signal: null,
+    stdout: `${manifest.version}\n`,
+    stderr: '',
+  });
+});
+
+it.each<[number, (good: string) => string[]]>([
+  [0, (good) => ['hash', good]],
+  [1, (good) => ['check', '--strict', good]],
+  [1, (good) => ['upload', good]],
+  [2, (good) => ['hash', good, good]],
+  [2, () => []],
+  [3, () => ['hash', 'no-such.pkg.zip']],
+])('ends with exit code %i', async (code, argv) => {
+  const good = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+  const outcome = await run(argv(good), { SVC_API_URL: 'http://127.0.0.1:1' });
+  expect(outcome).toMatchObject({ code, signal: null });
+});
+
+it.each([
+  ['SIGINT', 130, 'interrupted'],
+  ['SIGTERM', 143, 'terminated'],
+] as const)('ends at %s and takes its temporary file away', async (signal, code, reason) => {
+  const { handler } = endlessExport();
+  const service = await fakeService({ [`GET ${EXPORT}`]: handler });
+  const folder = await temporaryFolder();
+  const child = start(['export', DATASET.id, '--output', folder, '--api-url', service.url]);
+  const end = ended(child);
+  await untilWriting(folder);
+  child.kill(signal);
+  expect(await end).toMatchObject({
+    code,
+    signal: null,
+    stdout: '',
+    stderr: expect.stringContaining(`(${reason})`),
+  });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('leaves the old output alone when it is killed', async () => {
+  const { handler } = endlessExport();
+  const service = await fakeService({ [`GET ${EXPORT}`]: handler });
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, 'out'));
+  const output = join(folder, 'out', 'set.pkg.zip');
+  const child = start(['export', DATASET.id, '--output', output, '--api-url', service.url]);
+  const end = ended(child);
+  await untilWriting(join(folder, 'out'));
+  child.kill('SIGKILL');
+  await end;
+  expect(await readdir(join(folder, 'out'))).not.toContain('set.pkg.zip');
+});
+
+it.each([
+  ['a report', (bad: string) => ['check', bad]],
+  ['the help', () => ['--help']],
+])('ends quietly when nobody reads %s any more', async (_name, argv) => {
+  const bad = await writeArchive({ 'sections/a.jsonl': 'nonsense that is no JSON\n'.repeat(2000) });
+  const child = start(argv(bad));
+  child.stdout!.destroy();
+  const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr!)]);
+  expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
+});
+
+it('ends quietly when nobody reads an archive any more', async () => {
+  const service = await fakeService({
+    [`GET ${EXPORT}`]: (_request, response) => {
+      const chunks = new Array<Buffer>(10_000).fill(Buffer.alloc(64 * 1024));
+      return pipeline(Readable.from(chunks), response).catch(() => {});
+    },
+  });
+  const child = start(['export', DATASET.id, '--output', '-', '--api-url', service.url]);
+  child.stdout!.once('data', () => child.stdout!.destroy());
+  const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr!)]);
+  expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
+});
+
+it.skipIf(process.platform === 'win32')('ends with exit code 3 when standard output is full', async () => {
+  const good = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+  const argv = `"${process.execPath}" "${MAIN}" hash "${good}" > /dev/full`;
+  const outcome = await ended(spawn('/bin/sh', ['-c', argv], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('io_error') });
+});
+
+it('writes into a device as it is, and reports that it is full', async () => {
+  const service = await fakeService({ [`GET ${EXPORT}`]: (_request, response) => void response.end('zip') });
+  const argv = ['export', DATASET.id, '--api-url', service.url, '--output'];
+  expect(await run([...argv, '/dev/null'])).toMatchObject({ code: 0 });
+  expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
+  expect(await run([...argv, '/dev/full', '--force'])).toMatchObject({
+    code: 3,
+    stderr: '/dev/full: Could not be written: no space left on the device (ENOSPC) (io_error)\n',
+  });
+});
+
+/** A file system of 256 KiB until it is disposed of; null where this process may not mount one. */
+async function smallDisk(): Promise<(AsyncDisposable & { folder: string }) | null> {
+  const folder = join(await temporaryFolder(), 'disk');
+  await mkdir(folder);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder], { stdio: 'ignore' });
+  } catch {
+    return null;
+  }
+  return { folder, [Symbol.asyncDispose]: async () => void execFileSync('umount', ['-l', folder]) };
+}
+
+it('leaves nothing on a disk that is full', async (context) => {
+  await using disk = await smallDisk();
+  if (disk === null) return context.skip('this process may not mount a file system');
+  const service = await fakeService({
+    [`GET ${EXPORT}`]: (_request, response) => void response.end(Buffer.alloc(1024 * 1024)),
+  });
+  const outcome = await run(['export', DATASET.id, '--output', disk.folder, '--api-url', service.url]);
+  expect(outcome).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringMatching(/no space left on the device \(ENOSPC\) \(io_error\)/),
+  });
+  expect(await readdir(disk.folder)).toEqual([]);
+});
+
+it.runIf(process.platform === 'linux')('sends a large file without holding it', async () => {
+  let peakKiB = 0;
+  const service = await fakeService({
+    'raw POST /datasets/upload': async (_request, response, raw) => {
+      for await (const _ of raw);
+      const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+      peakKiB = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]);
+      response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(DATASET));
+    },
+  });
+  const path = join(await temporaryFolder(), 'large.pkg.zip');
+  await writeFile(path, '');
+  await truncate(path, 512 * 1024 ** 2);
+  const child = start(['upload', path, '--api-url', service.url]);
+  expect(await ended(child)).toMatchObject({ code: 0, stderr: '' });
+  expect(peakKiB).toBeGreaterThan(0);
+  expect(peakKiB).toBeLessThan(256 * 1024);
+});

@@ -1,0 +1,626 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DATASET, fakeService, type Handler, json, problem, type SeenRequest } from './fake-service.ts';
+import { captured, svcPkg } from './run-svc-pkg.ts';
+import { temporaryFolder, writeArchive } from './temporary-folder.ts';
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** The parts of a multipart form by their names. */
+async function formOf(request: SeenRequest): Promise<FormData> {
+  const headers = { 'content-type': request.headers['content-type'] ?? '' };
+  return new Response(new Uint8Array(request.body), { headers }).formData();
+}
+
+describe('upload', () => {
+  it('sends the file with its name and prints the dataset', async () => {
+    const service = await fakeService({ 'POST /datasets/upload': json(DATASET, 201) });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' }, {}, 'ä "quoted".pkg.zip');
+    const outcome = await svcPkg([
+      'upload',
+      path,
+      '--name',
+      'Näme',
+      '--description',
+      'two\nlines',
+      '--api-url',
+      service.url,
+    ]);
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(outcome.stdout).toBe(
+      `dataset       ${DATASET.id}\nname          sample\nversion hash  ${DATASET.version_hash}\nitems         2 in 1 section\nassets        0\n`,
+    );
+    const [request] = service.requests;
+    expect(Number(request!.headers['content-length'])).toBe(request!.body.byteLength);
+    expect(request!.headers).toMatchObject({ 'user-agent': 'svc-pkg/9.9.9' });
+    expect(request!.headers.authorization).toBeUndefined();
+    const form = await formOf(request!);
+    expect([form.get('name'), form.get('description')]).toEqual(['Näme', 'two\nlines']);
+    const file = form.get('file') as File;
+    expect(file.name).toBe('ä "quoted".pkg.zip');
+    expect(sha256(new Uint8Array(await file.arrayBuffer()))).toBe(sha256(await readFile(path)));
+  });
+
+  it('prints the answer as it is with --json', async () => {
+    const text = '{"id":"1","item_count":12345678901234567890}';
+    const service = await fakeService({ 'POST /datasets/upload': json(text, 201) });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+    expect(await svcPkg(['--json', 'upload', path, '--api-url', service.url])).toMatchObject({
+      exitCode: 0,
+      stdout: `${text}\n`,
+    });
+  });
+
+  it.each([
+    ['SVC_API_KEY', [], { SVC_API_KEY: 'k1' }, 'Bearer k1'],
+    ['a variable of any name', ['--api-key-env', 'MY_KEY'], { SVC_API_KEY: 'k1', MY_KEY: 'k2' }, 'Bearer k2'],
+    ['no key where there is none', [], { SVC_API_KEY: '' }, undefined],
+  ])('takes the key from %s', async (_name, argv, env, authorization) => {
+    const service = await fakeService({ 'POST /datasets/upload': json(DATASET, 201) });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+    await svcPkg(['upload', path, ...argv], { env: { ...env, SVC_API_URL: `${service.url}/` } });
+    expect(service.requests[0]?.headers.authorization).toBe(authorization);
+  });
+
+  it('finds a service below a path', async () => {
+    const service = await fakeService({ 'POST /svc/v1/datasets/upload': json(DATASET, 201) });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+    expect(await svcPkg(['upload', path, '--api-url', `${service.url}/svc/v1/`])).toMatchObject({
+      exitCode: 0,
+    });
+  });
+
+  const refused = problem(400, 'package_invalid_line', 'The value is wrong', {
+    errors: [
+      { message: 'The value is wrong', file: 'sections/a.jsonl', line: 3, column: 7, path: '/inputs' },
+    ],
+    errors_total: 4,
+  });
+
+  it('prints what the service found wrong, place for place', async () => {
+    const service = await fakeService({ 'POST /datasets/upload': refused });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+    expect(await svcPkg(['upload', path, '--api-url', service.url])).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr:
+        'svc-pkg: The value is wrong (package_invalid_line)\n' +
+        'sections/a.jsonl:3:7: The value is wrong at /inputs (package_invalid_line)\n  ... and 3 more\n',
+    });
+    const outcome = await svcPkg(['upload', path, '--api-url', service.url, '--json']);
+    expect(outcome.error()).toEqual({
+      code: 'package_invalid_line',
+      message: 'The value is wrong',
+      exit_code: 1,
+      status: 400,
+      request_id: 'f00d',
+      errors: [
+        { message: 'The value is wrong', file: 'sections/a.jsonl', line: 3, column: 7, path: '/inputs' },
+      ],
+      errors_total: 4,
+    });
+  });
+
+  it('says when to try again, and which request the service knows it as', async () => {
+    const service = await fakeService({
+      'POST /datasets/upload': problem(503, 'unavailable', 'Too many imports', {}, { 'retry-after': '12' }),
+    });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+    const { exitCode, stderr } = await svcPkg(['upload', path, '--api-url', service.url]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe(
+      'svc-pkg: Too many imports (unavailable)\n  Try again in 12 s.\n  The service knows it as request f00d.\n',
+    );
+  });
+
+  it('understands an answer that comes before all is sent', async () => {
+    const early: Handler = (_request, response, raw) => {
+      problem(413, 'upload_too_large', 'The file is larger than 5 bytes')(_request, response, raw);
+      raw.resume();
+    };
+    const service = await fakeService({ 'raw POST /datasets/upload': early });
+    const path = join(await temporaryFolder(), 'large.pkg.zip');
+    await writeFile(path, Buffer.alloc(20 * 1024 * 1024));
+    const { exitCode, stderr } = await svcPkg(['upload', path, '--api-url', service.url]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('(upload_too_large)');
+  });
+
+  it.each([
+    ['a file that is not there', 'missing.zip', /no such file/],
+    ['a folder', '.', /it is no file/],
+    ['an empty file', '/dev/null', /it is no file/],
+  ])('sends nothing for %s', async (_name, path, message) => {
+    const service = await fakeService({});
+    const outcome = await svcPkg(['upload', path, '--api-url', service.url]);
+    expect(outcome.exitCode).toBe(3);
+    expect(outcome.stderr).toMatch(message);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('follows the job of an import in the background to the dataset', async () => {
+    const states = ['queued', 'running', 'succeeded'];
+    const job = (status: string) => ({
+      id: 'j1',
+      status,
+      progress: { rows_done: 1, rows_total: 2 },
+      dataset_id: status === 'succeeded' ? DATASET.id : null,
+      error: null,
+    });
+    const service = await fakeService({
+      'POST /datasets/upload': (request, response, raw) => {
+        expect(request.headers['prefer']).toBe('respond-async');
+        return json(job(states.shift() ?? ''), 202)(request, response, raw);
+      },
+      'GET /jobs/j1': (request, response, raw) => json(job(states.shift() ?? ''))(request, response, raw),
+      [`GET /datasets/${DATASET.id}`]: json(DATASET),
+    });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+    const outcome = await svcPkg(['upload', path, '--background', '--json', '--api-url', service.url]);
+    expect(outcome.exitCode).toBe(0);
+    expect(outcome.document()).toEqual(DATASET);
+    expect(states).toEqual([]);
+  });
+
+  it.each([
+    [
+      'failed',
+      { code: 'package_corrupt', detail: 'It is damaged', status: 400 },
+      'svc-pkg: It is damaged (package_corrupt)\n',
+    ],
+    ['cancelled', null, 'svc-pkg: Job j1 ended as cancelled, without a dataset (job_ended)\n'],
+  ])('reports a job that %s', async (status, error, stderr) => {
+    const service = await fakeService({
+      'POST /datasets/upload': json({ id: 'j1', status, progress: null, dataset_id: null, error }, 202),
+    });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+    expect(await svcPkg(['upload', path, '--background', '--api-url', service.url])).toMatchObject({
+      exitCode: 1,
+      stderr,
+    });
+  });
+});
+
+describe('a service that does not answer as it should', () => {
+  it('is not there', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    await new Promise((resolve) => server.close(resolve));
+    const { exitCode, stderr } = await svcPkg([
+      'export',
+      DATASET.id,
+      '--api-url',
+      `http://127.0.0.1:${port}`,
+    ]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: `svc-pkg: http://127.0.0.1:${port} cannot be reached: nothing listens there (service_unreachable)\n`,
+    });
+  });
+
+  it.each<[string, Handler, RegExp]>([
+    ['breaks off', (_request, response) => void response.destroy(), /broke off .*\(connection_lost\)/],
+    [
+      'is something else',
+      (_request, response) => void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>'),
+      /status 502 and text\/html instead of an explanation \(bad_response\)/,
+    ],
+    [
+      'sends elsewhere',
+      (_request, response) => void response.writeHead(302, { location: 'http://example.org/' }).end(),
+      /status 302 .*\(bad_response\)/,
+    ],
+    ['answers no JSON', (_request, response) => void response.end('hello'), /not JSON \(bad_response\)/],
+    ['answers no list', json({}), /without a list \(bad_response\)/],
+    [
+      'writes to the terminal',
+      problem(400, 'invalid_request', '\u001b[31mred'),
+      /^svc-pkg: \\u001b\[31mred \(invalid_request\)$/m,
+    ],
+  ])('%s', async (_name, handler, message) => {
+    const service = await fakeService({ 'GET /datasets': handler });
+    const { exitCode, stderr } = await svcPkg(['export', 'some name', '--api-url', service.url], {
+      env: { SVC_API_KEY: 'sesame' },
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('sesame');
+  });
+});
+
+describe('export', () => {
+  const path = `/datasets/${DATASET.id}/export`;
+  const archive = Buffer.from('PK and the rest');
+  const zip =
+    (disposition?: string): Handler =>
+    (_request, response) => {
+      response.setHeader('content-type', 'application/zip');
+      if (disposition !== undefined) response.setHeader('content-disposition', disposition);
+      response.write(archive.subarray(0, 5));
+      response.end(archive.subarray(5));
+    };
+
+  it('writes to the named file', async () => {
+    const service = await fakeService({ [`GET ${path}`]: zip() });
+    const output = join(await temporaryFolder(), 'out.zip');
+    const outcome = await svcPkg([
+      'export',
+      DATASET.id,
+      '--run',
+      'r 1',
+      '--output',
+      output,
+      '--api-url',
+      service.url,
+      '--json',
+    ]);
+    expect(outcome.document()).toEqual({
+      dataset_id: DATASET.id,
+      run_id: 'r 1',
+      output,
+      bytes: archive.byteLength,
+    });
+    expect(outcome.exitCode).toBe(0);
+    expect(await readFile(output)).toEqual(archive);
+    expect(new URL(service.requests[0]!.url, service.url).searchParams.get('run_id')).toBe('r 1');
+  });
+
+  it.each([
+    [
+      'as the service says',
+      `attachment; filename="plain.pkg.zip"; filename*=UTF-8''sch%C3%B6n.pkg.zip`,
+      'schön.pkg.zip',
+    ],
+    ['without the folders that the service says', 'attachment; filename="../../etc/passwd"', 'passwd'],
+    ['by its id where the service says nothing', undefined, `${DATASET.id}.pkg.zip`],
+    ['by its id where the service names no file', 'attachment; filename=".."', `${DATASET.id}.pkg.zip`],
+  ])('names the file %s', async (_name, disposition, name) => {
+    const service = await fakeService({ [`GET ${path}`]: zip(disposition) });
+    const folder = await temporaryFolder();
+    const { exitCode, stdout } = await svcPkg([
+      'export',
+      DATASET.id,
+      '--output',
+      folder,
+      '--api-url',
+      service.url,
+    ]);
+    expect(exitCode).toBe(0);
+    expect(await readdir(folder)).toEqual([name]);
+    expect(stdout).toContain(`output   ${join(folder, name)}\n`);
+  });
+
+  it('writes the archive and nothing else to standard output', async () => {
+    const service = await fakeService({ [`GET ${path}`]: zip() });
+    const out = captured();
+    const argv = ['export', DATASET.id, '--output', '-', '--api-url', service.url];
+    expect(await svcPkg(argv, { stdout: out.stream })).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(out.bytes()).toEqual(archive);
+    const outcome = await svcPkg([...argv, '--json']);
+    expect(JSON.parse(outcome.stderr)).toMatchObject({ output: '-', bytes: archive.byteLength });
+  });
+
+  it('finds a dataset by its name', async () => {
+    const service = await fakeService({
+      'GET /datasets': json({ data: [DATASET], meta: { limit: 100, next_cursor: null, total_items: 1 } }),
+      [`GET ${path}`]: zip(),
+    });
+    const folder = await temporaryFolder();
+    expect(await svcPkg(['export', 'my & set', '--output', folder, '--api-url', service.url])).toMatchObject({
+      exitCode: 0,
+    });
+    expect(new URL(service.requests[0]!.url, service.url).searchParams.get('name')).toBe('my & set');
+  });
+
+  it.each([
+    ['nobody has', [], 'svc-pkg: There is no dataset named "x" (dataset_not_found)\n'],
+    [
+      'two have',
+      ['1', '2'],
+      'svc-pkg: Several datasets are named "x"; name one by its id: 1, 2 (dataset_ambiguous)\n',
+    ],
+  ])('refuses a name that %s', async (_name, ids, stderr) => {
+    const service = await fakeService({ 'GET /datasets': json({ data: ids.map((id) => ({ id })) }) });
+    expect(await svcPkg(['export', 'x', '--api-url', service.url])).toMatchObject({ exitCode: 1, stderr });
+  });
+
+  it('leaves nothing of an export that breaks off', async () => {
+    const service = await fakeService({
+      [`GET ${path}`]: (_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/zip' });
+        response.write(archive);
+        setTimeout(() => response.destroy(), 20);
+      },
+    });
+    const folder = await temporaryFolder();
+    const { exitCode, stderr } = await svcPkg([
+      'export',
+      DATASET.id,
+      '--output',
+      folder,
+      '--api-url',
+      service.url,
+    ]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('(connection_lost)');
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('keeps an output that exists, unless it is told otherwise', async () => {
+    const service = await fakeService({ [`GET ${path}`]: zip() });
+    const output = join(await temporaryFolder(), 'out.zip');
+    await writeFile(output, 'old');
+    const argv = ['export', DATASET.id, '--output', output, '--api-url', service.url];
+    expect(await svcPkg(argv)).toMatchObject({
+      exitCode: 3,
+      stderr: `${output}: out.zip exists already; --force replaces it (output_exists)\n`,
+    });
+    expect(await readFile(output, 'utf8')).toBe('old');
+    expect(await svcPkg([...argv, '--force'])).toMatchObject({ exitCode: 0 });
+    expect(await readFile(output)).toEqual(archive);
+  });
+
+  it('asks the database where that is wanted', async () => {
+    const folder = await temporaryFolder();
+    const wanted: unknown[] = [];
+    const database = {
+      migrate: () => Promise.reject(new Error('not asked')),
+      openExport: async (url: string, { dataset, runId }: { dataset: string; runId: string | undefined }) => {
+        wanted.push({ url, dataset, runId });
+        async function* body() {
+          yield archive;
+        }
+        return {
+          datasetId: 'd1',
+          fileName: 'db.pkg.zip',
+          byteLength: null,
+          body: body(),
+          [Symbol.asyncDispose]: async () => void wanted.push('closed'),
+        };
+      },
+    };
+    const url = 'postgresql://localhost/svc';
+    for (const [argv, env] of [
+      [['--database'], { DATABASE_URL: url }],
+      [['--database-url', url, '--force'], {}],
+    ] as const) {
+      const outcome = await svcPkg(['export', 'x', '--run', 'r1', '--output', folder, ...argv], {
+        database,
+        env,
+      });
+      expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+    }
+    expect(wanted).toEqual([
+      { url, dataset: 'x', runId: 'r1' },
+      'closed',
+      { url, dataset: 'x', runId: 'r1' },
+      'closed',
+    ]);
+    expect(await readFile(join(folder, 'db.pkg.zip'))).toEqual(archive);
+  });
+});
+
+describe('import-hub', () => {
+  it('sends every option that was given, and nothing else', async () => {
+    const service = await fakeService({ 'POST /datasets/hub/import': json(DATASET, 201) });
+    const env = { SVC_API_URL: service.url, HF: 'hf_token' };
+    await svcPkg(['import-hub', 'a/b', '--name', 'n', '--prompt-column', 'q'], { env });
+    const all = [
+      ...[
+        '--description',
+        'd',
+        '--split',
+        'train[:5]',
+        '--subset',
+        's',
+        '--revision',
+        'v1',
+        '--hub-token-env',
+        'HF',
+      ],
+      ...[
+        '--answer-column',
+        'a',
+        '--default-type',
+        'exact',
+        '--meta-columns',
+        'm1',
+        'm,2',
+        '--criteria-columns',
+        'c',
+      ],
+      ...[
+        '--choices-column',
+        'ch',
+        '--assets-column',
+        'as',
+        '--system-prompt-column',
+        'sp',
+        '--id-column',
+        'id',
+      ],
+    ];
+    const outcome = await svcPkg(['import-hub', 'a/b', '--name', 'n', '--prompt-column', 'q', ...all], {
+      env,
+    });
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(outcome.stdout).toContain(`dataset       ${DATASET.id}\n`);
+    expect(service.requests.map(({ body }) => JSON.parse(body.toString()))).toEqual([
+      { name: 'n', config: { path: 'a/b' }, mapping: { prompt_column: 'q' } },
+      {
+        name: 'n',
+        description: 'd',
+        config: { path: 'a/b', split: 'train[:5]', subset: 's', revision: 'v1', token: 'hf_token' },
+        mapping: {
+          prompt_column: 'q',
+          answer_column: 'a',
+          default_type: 'exact',
+          meta_columns: ['m1', 'm,2'],
+          criteria_columns: ['c'],
+          choices_column: 'ch',
+          assets_column: 'as',
+          system_prompt_column: 'sp',
+          id_column: 'id',
+        },
+      },
+    ]);
+    expect(service.requests[0]!.headers['content-type']).toBe('application/json');
+  });
+
+  it.each([
+    [
+      'finds nothing wrong',
+      { item_count: 3, version_hash: 'ab', errors: [] },
+      0,
+      'stored        nothing (dry run)\nitems         3\nerrors        0\nversion hash  ab\n',
+    ],
+    [
+      'finds rows that make no items',
+      {
+        item_count: 1,
+        version_hash: null,
+        errors: [{ message: 'Row 2 has no prompt', row: 2, path: '/inputs' }],
+        errors_total: 5,
+      },
+      1,
+      'row 2: Row 2 has no prompt at /inputs (invalid_row)\n... and 4 more\nstored  nothing (dry run)\nitems   1\nerrors  5\n',
+    ],
+  ])('tries an import, which %s', async (_name, answer, exitCode, stdout) => {
+    const service = await fakeService({ 'POST /datasets/hub/import': json(answer) });
+    const argv = [
+      'import-hub',
+      'a/b',
+      '--name',
+      'n',
+      '--prompt-column',
+      'q',
+      '--dry-run',
+      '--api-url',
+      service.url,
+    ];
+    expect(await svcPkg(argv)).toMatchObject({ exitCode, stdout, stderr: '' });
+    expect(service.requests[0]!.url).toBe('/datasets/hub/import?dry_run=true');
+    expect((await svcPkg([...argv, '--json'])).document()).toEqual(answer);
+  });
+});
+
+describe('preview', () => {
+  const answer = {
+    features: [
+      { name: 'question', dtype: 'string' },
+      { name: "it's", dtype: 'int64' },
+    ],
+    samples: [{ question: 'why?', "it's": 1 }],
+    num_rows: 7473,
+    info: {},
+    subset: 'main',
+    split: 'train',
+    resolved_revision: 'c0ffee',
+    splits: [
+      { subset: 'main', split: 'train', num_rows: 7473 },
+      { subset: 'main', split: 'test', num_rows: null },
+    ],
+    suggested_mapping: { prompt_column: 'question', answer_column: null, meta_columns: ["it's"] },
+  };
+
+  it('shows columns, splits, a mapping to try, and rows with every digit', async () => {
+    const text = JSON.stringify(answer).replace('"it\'s":1}', '"it\'s":12345678901234567890}');
+    const service = await fakeService({ 'POST /datasets/hub/preview': json(text) });
+    const argv = ['preview', 'a/b', '--split', 'train', '--limit', '1', '--api-url', service.url];
+    expect((await svcPkg(argv)).stdout).toBe(
+      [
+        'dataset    a/b',
+        'subset     main',
+        'split      train',
+        'revision   c0ffee',
+        'rows       7473',
+        'splits     main/train (7473), main/test',
+        "suggested  --prompt-column question --meta-columns 'it'\\''s'",
+        '',
+        'columns',
+        '  question  string',
+        "  it's      int64",
+        '',
+        'first rows',
+        '  0',
+        '    {',
+        '      "question": "why?",',
+        '      "it\'s": 12345678901234567890',
+        '    }',
+        '',
+      ].join('\n'),
+    );
+    expect(JSON.parse(service.requests[0]!.body.toString())).toEqual({
+      path: 'a/b',
+      split: 'train',
+      limit: 1,
+    });
+    expect((await svcPkg([...argv, '--json'])).stdout).toBe(`${text}\n`);
+  });
+
+  it('reports what the hub does not have', async () => {
+    const service = await fakeService({
+      'POST /datasets/hub/preview': problem(
+        404,
+        'hub_split_not_found',
+        'There is no split "x"; there are train, test',
+      ),
+    });
+    expect(await svcPkg(['preview', 'a/b', '--split', 'x', '--api-url', service.url])).toMatchObject({
+      exitCode: 1,
+      stderr: 'svc-pkg: There is no split "x"; there are train, test (hub_split_not_found)\n',
+    });
+  });
+});
+
+describe('a terminal', () => {
+  it('shows a progress bar that goes away, and none with --json', async () => {
+    const service = await fakeService({ 'POST /datasets/upload': json(DATASET, 201) });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+    for (const [argv, isShown] of [
+      [['upload', path], true],
+      [['upload', path, '--json'], false],
+      [['check', path], true],
+    ] as const) {
+      const err = captured();
+      const stderr = Object.assign(err.stream, { isTTY: true, columns: 80, rows: 24 });
+      const env = { SVC_API_URL: service.url };
+      expect(await svcPkg(argv, { stderr, isTerminal: true, env })).toMatchObject({ exitCode: 0 });
+      const shown = err.bytes().toString();
+      expect(/sending|reading/.test(shown)).toBe(isShown);
+      // Cursor shown and lines wrapped again.
+      if (isShown) expect(shown).toMatch(/\u001b\[\?25h[\s\S]*\u001b\[\?7h/);
+    }
+  });
+});
+
+it('makes a folder of the output only when it is one', async () => {
+  const service = await fakeService({
+    [`GET /datasets/${DATASET.id}/export`]: (_request, response) => void response.end('zip'),
+  });
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, 'there'));
+  for (const [output, exitCode, written] of [
+    ['there', 0, `there/${DATASET.id}.pkg.zip`],
+    ['new.zip', 0, 'new.zip'],
+    ['nowhere/', 3, null],
+    ['nowhere/x.zip', 3, null],
+    ['new.zip/x.zip', 3, null],
+  ] as const) {
+    const outcome = await svcPkg([
+      'export',
+      DATASET.id,
+      '--output',
+      `${folder}/${output}`,
+      '--api-url',
+      service.url,
+    ]);
+    expect([output, outcome.exitCode]).toEqual([output, exitCode]);
+    if (written !== null) expect(await readFile(join(folder, written), 'utf8')).toBe('zip');
+    else expect(outcome.stderr).toMatch(/Could not be written: .+ \((ENOENT|ENOTDIR)\) \(io_error\)/);
+  }
+});
