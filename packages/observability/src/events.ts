@@ -75,18 +75,18 @@ export interface EventFields {
   'hub.request': {
     method: string;
     host: string;
-    path: string;
+    kind: string;
     status_code: number | null;
     outcome: HubOutcome;
-    attempt: number;
-    bytes?: number | undefined;
+    bytes: number;
     duration_ms: number;
+    hub_request_id: string | null;
   };
   'hub.retry': {
-    method?: string | undefined;
     host: string;
-    path: string;
+    kind: string;
     status_code: number | null;
+    code: string;
     reason: string;
     attempt: number;
     delay_ms: number;
@@ -113,6 +113,7 @@ export interface EventFields {
   'job.fail': { kind: JobKind; attempt: number; code: string; duration_ms: number };
   'job.cancel': { kind: JobKind; stage: 'requested' | 'cancelled'; duration_ms?: number | undefined };
   'job.recover': { kind: JobKind; attempt: number; silent_ms?: number | undefined };
+  'job.hand_back': { kind: JobKind; attempt: number; reason: string };
   'queue.error': { error: unknown };
   'run.create': { dataset_id: string; item_count?: number | undefined; provider: string };
   'run.cancel': { already_requested: boolean };
@@ -161,7 +162,7 @@ const error = 'what was thrown: name, code, message, stack, cause';
 const kind = '`run`, `import` or `upload`';
 const source = '`hub` or `pkg_zip`';
 const code = 'the stable error code';
-const hubPath = 'path of the request, without its query';
+const hubKind = 'what was asked for, such as `info`, `tree` or `file`';
 
 /** The catalogue. A name that is not here cannot be logged, and neither can a field. */
 export const EVENTS: { readonly [Name in EventName]: EventDescription<EventFields[Name]> } = {
@@ -326,23 +327,23 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
     fields: {
       method: 'request method',
       host: 'host that was asked',
-      path: hubPath,
+      kind: hubKind,
       status_code: 'status code, null without an answer',
       outcome: 'as the label of `svc_hub_requests_total`',
-      attempt,
       bytes: 'bytes of the body that were read',
       duration_ms: duration,
+      hub_request_id: 'the hub’s own id of the request, for its operators',
     },
   },
   'hub.retry': {
     level: 'warn',
     when: 'a request to the hub will be sent again',
     fields: {
-      method: 'request method',
       host: 'host that was asked',
-      path: hubPath,
+      kind: hubKind,
       status_code: 'status code, null without an answer',
-      reason: 'why, in a word',
+      code: 'error code it would have ended with',
+      reason: 'what set the wait: `rate_limit`, `retry_after` or `backoff`',
       attempt: 'which try failed, from 1',
       delay_ms: 'how long until the next one, in milliseconds',
     },
@@ -401,6 +402,16 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
     level: 'warn',
     when: 'a task was taken over from a worker that fell silent',
     fields: { kind, attempt, silent_ms: 'how long nothing was heard of it, in milliseconds' },
+  },
+  'job.hand_back': {
+    level: 'info',
+    when: 'a worker gave an unfinished task back; it goes on elsewhere, or here later',
+    fields: {
+      kind,
+      attempt: 'which try, from 1; it does not count',
+      reason:
+        '`stopping`, `unavailable` (the database was away) or `long` (the task is longer than a try may be)',
+    },
   },
   'queue.error': { level: 'error', when: 'the queue itself failed', fields: { error } },
   'run.create': {
