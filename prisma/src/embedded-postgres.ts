@@ -476,7 +476,7 @@ function explain(output: string, layout: Layout): string {
     return 'The PostgreSQL programs in the package do not run on this system: name a database by DATABASE_URL instead.';
   }
   if (
-    /invalid (?:primary )?checkpoint|could not locate a valid checkpoint|is not a database cluster/.test(
+    /invalid (?:primary )?checkpoint|could not locate a valid checkpoint|could not find the database system|is not a database cluster/.test(
       output,
     )
   ) {

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { StoreError, toStoreError } from './errors.ts';
+
+const withFacts = (facts: object, message = 'x'): Error => Object.assign(new Error(message), facts);
+
+it.each([
+  ['a refused connection', withFacts({ code: 'ECONNREFUSED' })],
+  ['several refused addresses', new AggregateError([withFacts({ code: 'ECONNREFUSED' })])],
+  ['a server that shuts down', withFacts({ code: '57P01' })],
+  ['a server that starts', withFacts({ code: '57P03' })],
+  ['no room', withFacts({ code: '53300' })],
+  ['a lost connection', new Error('Connection terminated unexpectedly')],
+  ['a pool without a free connection', new Error('timeout exceeded when trying to connect')],
+  ['Prisma without a server', withFacts({ code: 'P1001' })],
+  [
+    'Prisma with the driver inside',
+    withFacts({ code: 'P2010', meta: { driverAdapterError: { cause: { kind: 'DatabaseNotReachable' } } } }),
+  ],
+  ['one as the cause of another', new Error('outer', { cause: withFacts({ code: '08006' }) })],
+])('names %s', (_, error) => {
+  const named = toStoreError(error);
+  expect(named).toBeInstanceOf(StoreError);
+  expect(named).toMatchObject({ code: 'unavailable', cause: error });
+});
+
+it.each([
+  ['a StoreError', new StoreError('run_finished', 'x')],
+  ['a wrong statement', withFacts({ code: '42601' })],
+  ['a broken rule', withFacts({ code: '23505' })],
+  ['any error', new Error('x')],
+  ['what is no error', 'text'],
+  ['nothing', undefined],
+])('leaves %s alone', (_, error) => {
+  expect(toStoreError(error)).toBe(error);
+});

@@ -1,0 +1,402 @@
+import { randomUUID } from 'node:crypto';
+import type { RunItem, RunResult } from '@svc/flows';
+import { canonicalJson, ExactNumber } from '@svc/jsonl-v23';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { importItems } from '../test/import-items.ts';
+import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
+import { createStore, type Store } from './create-store.ts';
+import { listen } from './listen.ts';
+import type { Run } from './run-row.ts';
+
+let database: TestDatabase;
+let store: Store;
+let plain: pg.Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = createStore({ url: database.url, poolSize: 8 });
+  plain = new pg.Pool({ connectionString: database.url });
+});
+afterAll(async () => {
+  await store.close();
+  await plain.end();
+  await database.drop();
+});
+
+const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `{"id":${index}}`);
+
+async function createRun(items: Record<string, string[]>, repetitions = 1): Promise<Run> {
+  const dataset = await importItems(store.datasets, items);
+  return await store.runs.create({
+    id: randomUUID(),
+    datasetId: dataset.id,
+    name: 'a run',
+    config: '{"provider":{"type":"echo"},"n":1e400}',
+    repetitions,
+    requestId: 'request-1',
+  });
+}
+
+const result = (orderIndex: number, facts: Partial<RunResult> = {}): RunResult => ({
+  section: 's',
+  sectionOrderIndex: 0,
+  orderIndex,
+  itemId: null,
+  repetition: 1,
+  status: 'ok',
+  output: 'out',
+  score: 1,
+  passed: true,
+  explanation: null,
+  error: null,
+  latencyMs: 1.5,
+  usage: null,
+  ...facts,
+});
+
+async function itemsOf(items: AsyncIterable<RunItem>): Promise<RunItem[]> {
+  return await Array.fromAsync(items);
+}
+const signal = new AbortController().signal;
+
+describe('create', () => {
+  it('stores a run and its task together', async () => {
+    const run = await createRun({ s: texts(3), t: texts(2) }, 2);
+    expect(run).toMatchObject({
+      name: 'a run',
+      status: 'queued',
+      config: '{"provider":{"type":"echo"},"n":1e400}',
+      repetitions: 2,
+      counts: { total: 10, done: 0, ok: 0, failed: 0, unscored: 0 },
+      scores: { mean: null, passed: 0, passRate: null },
+      error: null,
+      requestId: 'request-1',
+      startedAt: null,
+      finishedAt: null,
+    });
+    expect(run.datasetVersionHash).toBe((await store.datasets.get(run.datasetId)).versionHash);
+    const { rows } = await plain.query('SELECT name, data, state::text FROM pgboss.job WHERE id = $1', [
+      run.id,
+    ]);
+    expect(rows).toEqual([{ name: 'run', data: { id: run.id, request_id: 'request-1' }, state: 'created' }]);
+    expect(await store.runs.get(run.id)).toEqual(run);
+  });
+
+  it.each([randomUUID(), 'no uuid'])(
+    'names a dataset that is not there, and enqueues nothing: %s',
+    async (datasetId) => {
+      const id = randomUUID();
+      await expect(
+        store.runs.create({ id, datasetId, name: null, config: '{}', repetitions: 1, requestId: null }),
+      ).rejects.toMatchObject({ code: 'dataset_not_found' });
+      expect((await plain.query('SELECT FROM pgboss.job WHERE id = $1', [id])).rowCount).toBe(0);
+    },
+  );
+
+  it.each(['no uuid', randomUUID()])('get and requestCancel name a run that is not there: %s', async (id) => {
+    await expect(store.runs.get(id)).rejects.toMatchObject({ code: 'run_not_found' });
+    await expect(store.runs.requestCancel(id)).rejects.toMatchObject({ code: 'run_not_found' });
+    await expect(store.runs.listResults(id, { limit: 1 })).rejects.toMatchObject({ code: 'run_not_found' });
+  });
+});
+
+describe('list', () => {
+  it('gives the newest first, by dataset and status', async () => {
+    const first = await createRun({ s: texts(1) });
+    const ids = [first.id];
+    for (let round = 0; round < 4; round++) {
+      const { id } = await store.runs.create({ ...first, id: randomUUID() });
+      ids.unshift(id);
+    }
+    await store.runs.requestCancel(ids[1]!);
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await store.runs.list({ limit: 2, datasetId: first.datasetId, cursor });
+      expect(page.totalItems).toBe(5);
+      found.push(...page.data.map(({ id }) => id));
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(found).toEqual(ids);
+    const { data } = await store.runs.list({ limit: 9, datasetId: first.datasetId, status: 'cancelled' });
+    expect(data.map(({ id }) => id)).toEqual([ids[1]]);
+    expect((await store.runs.list({ limit: 9, datasetId: 'no uuid' })).data).toEqual([]);
+    await expect(store.runs.list({ limit: 1, cursor: 'x' })).rejects.toMatchObject({
+      code: 'invalid_cursor',
+    });
+  });
+});
+
+describe('a run in the hands of a worker', () => {
+  it('reads items, writes results, counts and ends', async () => {
+    const run = await createRun({ s: ['{"id":1}', '{"answer":9007199254740993}'], t: ['{"type":"x"}'] });
+    const taken = await store.runs.take(run.id);
+    expect(taken?.run.status).toBe('running');
+    expect(taken?.run.startedAt).toBeInstanceOf(Date);
+    const items = await itemsOf(taken!.session.items(signal));
+    expect(items.map(({ section, orderIndex, item }) => [section, orderIndex, canonicalJson(item)])).toEqual([
+      ['s', 0, '{"id":1}'],
+      ['s', 1, '{"answer":9007199254740993}'],
+      ['t', 0, '{"type":"x"}'],
+    ]);
+    await taken!.session.saveResults([
+      result(0, {
+        score: 0.5,
+        passed: false,
+        itemId: 1,
+        usage: { prompt_tokens: new ExactNumber('12345678901234567890') },
+      }),
+      result(1, {
+        status: 'failed',
+        score: null,
+        passed: null,
+        output: null,
+        error: { code: 'provider_failed', message: 'no' } as never,
+      }),
+    ]);
+    await taken!.session.saveResults([
+      result(0, {
+        section: 't',
+        sectionOrderIndex: 1,
+        status: 'unscored',
+        score: null,
+        passed: null,
+        output: 'a\0b\ud800',
+        explanation: '\0',
+      }),
+    ]);
+    await taken!.session.finish({ status: 'completed' });
+    expect(await store.runs.get(run.id)).toMatchObject({
+      status: 'completed',
+      counts: { total: 3, done: 3, ok: 1, failed: 1, unscored: 1 },
+      scores: { mean: 0.5, passed: 0, passRate: 0 },
+      finishedAt: expect.any(Date),
+    });
+    const { data, totalItems } = await store.runs.listResults(run.id, { limit: 10 });
+    expect(totalItems).toBe(3);
+    expect(data).toEqual([
+      {
+        section: 's',
+        sectionOrderIndex: 0,
+        orderIndex: 0,
+        repetition: 1,
+        itemId: '1',
+        status: 'ok',
+        output: '"out"',
+        score: 0.5,
+        passed: false,
+        explanation: null,
+        error: null,
+        latencyMs: 1.5,
+        usage: '{"prompt_tokens":12345678901234567890}',
+      },
+      expect.objectContaining({
+        orderIndex: 1,
+        output: null,
+        error: '{"code":"provider_failed","message":"no"}',
+      }),
+      expect.objectContaining({
+        section: 't',
+        output: String.raw`"a\u0000b\ud800"`,
+        explanation: String.raw`"\u0000"`,
+      }),
+    ]);
+    expect(await store.runs.take(run.id)).toBeNull();
+  });
+
+  it('writes a result once, whoever comes second', async () => {
+    const run = await createRun({ s: texts(2) });
+    const { session } = (await store.runs.take(run.id))!;
+    await session.saveResults([result(0, { score: 1 })]);
+    await session.saveResults([
+      result(0, { score: 0, passed: false }),
+      result(1, { score: 0, passed: false }),
+    ]);
+    const { counts, scores } = await store.runs.get(run.id);
+    expect(counts).toMatchObject({ done: 2, ok: 2 });
+    expect(scores).toEqual({ mean: 0.5, passed: 1, passRate: 0.5 });
+  });
+
+  it('goes on with what has no result, repetition by repetition', async () => {
+    const run = await createRun({ s: texts(250), t: texts(3) }, 2);
+    const first = (await store.runs.take(run.id))!;
+    await first.session.saveResults([
+      ...Array.from({ length: 100 }, (_, index) =>
+        [1, 2].map((repetition) => result(index, { repetition })),
+      ).flat(),
+      result(200, { repetition: 2 }),
+      result(1, { section: 't', sectionOrderIndex: 1 }),
+    ]);
+    const second = (await store.runs.take(run.id))!;
+    const items = await itemsOf(second.session.items(signal));
+    expect(items).toHaveLength(153);
+    expect(items[0]).toMatchObject({ section: 's', orderIndex: 100, doneRepetitions: [] });
+    const part = items.filter(({ doneRepetitions }) => doneRepetitions.length > 0);
+    expect(
+      part.map(({ section, orderIndex, doneRepetitions }) => [section, orderIndex, doneRepetitions]),
+    ).toEqual([
+      ['s', 200, [2]],
+      ['t', 1, [1]],
+    ]);
+    expect(second.run.startedAt).toEqual(first.run.startedAt);
+  });
+
+  it('refuses whoever was superseded', async () => {
+    const run = await createRun({ s: texts(2) });
+    const old = (await store.runs.take(run.id))!;
+    const current = (await store.runs.take(run.id))!;
+    await expect(old.session.saveResults([result(0)])).rejects.toMatchObject({ code: 'superseded' });
+    await expect(old.session.finish({ status: 'completed' })).rejects.toMatchObject({ code: 'superseded' });
+    await current.session.finish({
+      status: 'failed',
+      error: { code: 'provider_refused' as never, message: 'the key was refused' },
+    });
+    await expect(current.session.saveResults([result(0)])).rejects.toMatchObject({ code: 'run_finished' });
+    expect(await store.runs.get(run.id)).toMatchObject({
+      status: 'failed',
+      error: '{"code":"provider_refused","message":"the key was refused"}',
+      counts: { done: 0 },
+    });
+  });
+
+  it('is told when its dataset was deleted', async () => {
+    const run = await createRun({ s: texts(2) });
+    const { session } = (await store.runs.take(run.id))!;
+    await session.saveResults([result(0)]);
+    await store.datasets.delete(run.datasetId);
+    await expect(session.saveResults([result(1)])).rejects.toMatchObject({ code: 'run_not_found' });
+    expect(await itemsOf(session.items(signal))).toEqual([]);
+    expect(await store.runs.take(run.id)).toBeNull();
+  });
+
+  it('stops reading when it is aborted', async () => {
+    const run = await createRun({ s: texts(5) });
+    const { session } = (await store.runs.take(run.id))!;
+    const abort = new AbortController();
+    await expect(
+      (async () => {
+        for await (const _ of session.items(abort.signal)) abort.abort(new Error('drain'));
+      })(),
+    ).rejects.toThrow('drain');
+  });
+
+  it('pages through results, ending a page early when they are large', async () => {
+    const run = await createRun({ s: texts(8) });
+    const { session } = (await store.runs.take(run.id))!;
+    const noise = (): string =>
+      Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString('base64');
+    const output = Array.from({ length: 40 }, noise).join('');
+    await session.saveResults(Array.from({ length: 8 }, (_, index) => result(index, { output })));
+    const found: number[] = [];
+    let cursor: string | undefined;
+    let pages = 0;
+    do {
+      const page = await store.runs.listResults(run.id, { limit: 100, cursor });
+      found.push(...page.data.map(({ orderIndex }) => orderIndex));
+      cursor = page.nextCursor ?? undefined;
+      pages++;
+    } while (cursor !== undefined);
+    expect(found).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(pages).toBeGreaterThan(1);
+    await using open = await store.datasets.open(run.datasetId);
+    expect((await Array.fromAsync(open.results(run.id))).flat()).toHaveLength(8);
+  });
+});
+
+describe('cancellation', () => {
+  it('ends a run that nobody has taken at once, and any number of times', async () => {
+    const run = await createRun({ s: texts(1) });
+    const cancelled = await store.runs.requestCancel(run.id);
+    expect(cancelled).toMatchObject({ status: 'cancelled', finishedAt: expect.any(Date) });
+    expect(await store.runs.requestCancel(run.id)).toEqual(cancelled);
+    expect(await store.runs.take(run.id)).toBeNull();
+  });
+
+  it('reaches the worker of a running run, by question and by notification', async () => {
+    const run = await createRun({ s: texts(1) });
+    const other = await createRun({ s: texts(1) });
+    const { session } = (await store.runs.take(run.id))!;
+    await store.runs.take(other.id);
+    const ids = [run.id, other.id];
+    expect(await store.cancellationsAmong(ids)).toEqual({ cancelled: [], checkIntervalMs: 2_000 });
+
+    const heard: string[] = [];
+    const connected = Promise.withResolvers<void>();
+    await using _ = listen({
+      url: database.url,
+      channel: 'svc_cancel',
+      onNotification: (id) => heard.push(id),
+      onConnect: () => connected.resolve(),
+    });
+    await connected.promise;
+    const asked = await store.runs.requestCancel(run.id);
+    expect(asked).toMatchObject({ status: 'cancelling', finishedAt: null });
+    expect((await store.runs.requestCancel(run.id)).cancelRequestedAt).toEqual(asked.cancelRequestedAt);
+    expect((await store.cancellationsAmong(ids)).cancelled).toEqual([run.id]);
+    await expect.poll(() => heard).toContain(run.id);
+
+    // a worker that takes it over knows at once
+    expect((await store.runs.take(run.id))?.run.status).toBe('cancelling');
+    const { session: current } = (await store.runs.take(run.id))!;
+    await expect(session.finish({ status: 'cancelled' })).rejects.toMatchObject({ code: 'superseded' });
+    await current.finish({ status: 'cancelled' });
+    expect((await store.runs.requestCancel(run.id)).status).toBe('cancelled');
+  });
+
+  it('is refused for a run that has ended otherwise', async () => {
+    const run = await createRun({ s: texts(1) });
+    await (await store.runs.take(run.id))!.session.finish({ status: 'completed' });
+    await expect(store.runs.requestCancel(run.id)).rejects.toMatchObject({ code: 'run_finished' });
+  });
+
+  it('counts what was deleted or has ended as cancelled, and reads the interval', async () => {
+    const run = await createRun({ s: texts(1) });
+    await store.runs.take(run.id);
+    await store.settings.update({ cancellationCheckIntervalMs: 250 });
+    const gone = randomUUID();
+    expect(await store.cancellationsAmong([run.id, gone])).toEqual({
+      cancelled: [gone],
+      checkIntervalMs: 250,
+    });
+    expect((await store.cancellationsAmong([])).cancelled).toEqual([]);
+  });
+});
+
+describe('runs that no worker will end', () => {
+  it('fail, or are cancelled when that was asked for; the others go on', async () => {
+    const [lost, cancelled, waiting] = [
+      await createRun({ s: texts(1) }),
+      await createRun({ s: texts(1) }),
+      await createRun({ s: texts(1) }),
+    ];
+    await store.runs.take(lost.id);
+    await store.runs.take(cancelled.id);
+    await store.runs.requestCancel(cancelled.id);
+    await plain.query("UPDATE runs SET created_at = now() - interval '1 hour'");
+    await plain.query("UPDATE pgboss.job SET state = 'failed' WHERE id = ANY($1)", [[lost.id, cancelled.id]]);
+    const ended = await store.runs.endAbandoned();
+    const byId = new Map(ended.map((run) => [run.id, run]));
+    expect(byId.get(lost.id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('worker_lost'),
+    });
+    expect(byId.get(cancelled.id)).toMatchObject({ status: 'cancelled', error: null });
+    expect((await store.runs.get(waiting.id)).status).toBe('queued');
+    expect(await store.runs.endAbandoned()).toEqual([]);
+  });
+
+  it('are failed by their worker after the last try', async () => {
+    const run = await createRun({ s: texts(1) });
+    await store.runs.take(run.id);
+    await store.runs.fail(run.id, { code: 'internal', message: 'it broke' });
+    await store.runs.fail(run.id, { code: 'internal', message: 'again' });
+    expect((await store.runs.get(run.id)).error).toBe('{"code":"internal","message":"it broke"}');
+  });
+});
+
+it('counts the tasks on the queues', async () => {
+  await createRun({ s: texts(1) });
+  const sizes = await store.queueSizes();
+  expect(sizes.find(({ name, state }) => name === 'run' && state === 'created')?.count).toBeGreaterThan(0);
+});
