@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createMetrics } from '@svc/observability';
-import { ConfigError, runProcess } from '@svc/process';
+import { ConfigError, openHub, runProcess, secretsOf } from '@svc/process';
 import { createRowEncoder, createStore } from '@svc/store';
 import { startApi } from './start-api.ts';
 
@@ -22,10 +22,23 @@ await runProcess('svc-api', process, async (config, logger) => {
   const metrics = createMetrics({ version });
   const store = createStore({ url: config.databaseUrl.reveal(), poolSize: config.databasePoolSize });
   const encoder = createRowEncoder();
-  const api = await startApi({ config, logger, metrics, store, encoder, version, pid: process.pid, isAlive });
+  const hub = openHub(config, logger, metrics, version);
+  const api = await startApi({
+    config,
+    logger,
+    metrics,
+    store,
+    hub,
+    encoder,
+    version,
+    secrets: secretsOf(config),
+    pid: process.pid,
+    isAlive,
+  });
   return {
     stop: async (signal) => {
       await api.stop(signal);
+      await hub.close();
       await encoder[Symbol.asyncDispose]();
       await store.close();
     },

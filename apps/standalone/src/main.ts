@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startApi } from '@svc/api';
 import { createMetrics } from '@svc/observability';
-import { runProcess } from '@svc/process';
+import { openHub, runProcess, secretsOf } from '@svc/process';
 import { createRowEncoder, createStore, migrate, startEmbeddedPostgres } from '@svc/store';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -34,7 +34,19 @@ await runProcess('svc-standalone', process, async (config, logger) => {
   const store = createStore({ url, poolSize: config.databasePoolSize });
   starting.defer(() => store.close());
   const encoder = starting.use(createRowEncoder());
-  const api = await startApi({ config, logger, metrics, store, encoder, version, pid: process.pid, isAlive });
+  const hub = starting.use(openHub(config, logger, metrics, version));
+  const api = await startApi({
+    config,
+    logger,
+    metrics,
+    store,
+    hub,
+    encoder,
+    version,
+    secrets: secretsOf(config),
+    pid: process.pid,
+    isAlive,
+  });
 
   process.stderr.write(
     [
