@@ -7,129 +7,123 @@ import {
   mimeTypeForPath,
 } from '@svc/jsonl-v23';
 import type { ByteTools } from './byte-tools.ts';
-import type { ExportDataset, ExportRun } from './export-dataset.ts';
 import { toHex } from './hex.ts';
 import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE, SECTIONS_FOLDER } from './layout.ts';
 import { GENERATOR, GENERATOR_VERSION, PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from './manifest.ts';
-import { createRedactor, sanitiseRunConfig } from './sanitise-run-config.ts';
 import { sectionFileNames } from './section-file-names.ts';
-import { type DatasetFacts, type FileFacts, type PackageFile, sha256Hex } from './survey-dataset.ts';
+import { type FileFacts, sha256Hex } from './survey-dataset.ts';
 
-/** What an entry of a package holds. */
-export type PlannedContent =
-  | { kind: 'text'; text: string }
-  | { kind: 'results'; facts: FileFacts }
-  | { kind: 'section'; section: number; facts: FileFacts }
-  | { kind: 'file'; file: PackageFile };
+/** A file of a package, its size and checksum. */
+export interface NamedFile extends FileFacts {
+  path: string;
+}
 
+/** What a package is to hold, with the size and checksum of everything that is not in memory. */
+export interface PackageContent {
+  name: string;
+  description: string | null;
+  notes: string | null;
+  /** Canonical JSON text, written as it is. */
+  schema: string;
+  /** Lower-case hex. */
+  versionHash: string;
+  /** In order. */
+  sections: readonly { name: string; itemCount: number; sectionHash: Uint8Array; file: FileFacts }[];
+  /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path; then what is carried along. */
+  files: readonly NamedFile[];
+  run: RunContent | null;
+}
+
+/** What of a run goes where; null leaves the file or member out. */
+export interface RunContent {
+  /** JSON text of `run_config.json`, free of secrets. */
+  config: string | null;
+  results: FileFacts | null;
+  /** The member `run` of the manifest and of `meta.json`. */
+  manifest: JsonObject | null;
+  meta: JsonObject | null;
+}
+
+/** One entry of a package: a text, or a file whose bytes are somewhere else. */
 export interface PlannedEntry {
   path: string;
   /** Already compressed media are stored as they are. */
   compress: boolean;
-  content: PlannedContent;
-}
-
-/** A run's results file, and how many results it holds. */
-export interface ResultsFacts extends FileFacts {
-  count: number;
+  content: { text: string } | { facts: FileFacts };
 }
 
 /**
- * Says what a package holds, entry by entry in their order (package-format section 3). Pure: the same dataset and run
- * give the same plan.
- *
- * @param run with what is known of its results file; null leaves it out
- * @param secrets are taken out of everything that comes from the run
+ * Says what a package holds, entry by entry in their order (package-format section 3). Pure: the same content gives the
+ * same plan.
  */
-export function planPackage(
-  dataset: ExportDataset,
-  facts: DatasetFacts,
-  run: { run: ExportRun; results: ResultsFacts } | null,
-  secrets: readonly string[],
-  tools: ByteTools,
-): PlannedEntry[] {
-  const entries: PlannedEntry[] = [textEntry(META_FILE, metaText(dataset, run?.run ?? null, secrets))];
-  if (run) {
-    entries.push(
-      textEntry(RUN_CONFIG_FILE, line(canonicalJson(sanitiseRunConfig(run.run.config, secrets)))),
-      { path: RESULTS_FILE, compress: true, content: { kind: 'results', facts: run.results } },
-    );
+export function planPackage(content: PackageContent, tools: ByteTools): PlannedEntry[] {
+  const { run } = content;
+  const entries = [textEntry(META_FILE, metaText(content))];
+  if (run?.config != null) entries.push(textEntry(RUN_CONFIG_FILE, run.config));
+  if (run?.results) entries.push(fileEntry({ path: RESULTS_FILE, ...run.results }));
+  const paths = sectionPaths(content.sections.map(({ name }) => name));
+  for (const [index, { file }] of content.sections.entries()) {
+    entries.push(fileEntry({ path: paths[index]!, ...file }));
   }
-  const fileNames = sectionFileNames(dataset.sections.map(({ name }) => name));
-  for (const [section, fileName] of fileNames.entries()) {
-    const path = `${SECTIONS_FOLDER}${fileName}`;
-    entries.push({
-      path,
-      compress: true,
-      content: { kind: 'section', section, facts: facts.sections[section]! },
-    });
-  }
-  for (const file of facts.files) {
-    entries.push({ path: file.path, compress: !isCompressed(file.path), content: { kind: 'file', file } });
-  }
-  return [textEntry(MANIFEST_FILE, manifestText(dataset, entries, run, secrets, tools)), ...entries];
+  for (const file of content.files) entries.push(fileEntry(file));
+  return [textEntry(MANIFEST_FILE, manifestText(content, paths, entries, tools)), ...entries];
 }
 
-function textEntry(path: string, text: string): PlannedEntry {
-  return { path, compress: true, content: { kind: 'text', text } };
+/** Where the sections of these names lie in a package. */
+export function sectionPaths(names: readonly string[]): string[] {
+  return sectionFileNames(names).map((fileName) => `${SECTIONS_FOLDER}${fileName}`);
 }
 
-function line(text: string): string {
-  return `${text}\n`;
+/** An entry whose text is known. */
+export function textEntry(path: string, text: string): PlannedEntry {
+  return { path, compress: true, content: { text } };
 }
 
-function metaText(dataset: ExportDataset, run: ExportRun | null, secrets: readonly string[]): string {
-  const { description, notes, schema } = dataset;
+/** An entry whose bytes are read when it is written. */
+export function fileEntry({ path, bytes, sha256 }: NamedFile): PlannedEntry {
+  return { path, compress: !isCompressed(path), content: { facts: { bytes, sha256 } } };
+}
+
+function metaText({ description, notes, schema, run }: PackageContent): string {
   // The schema is text already, and stays as it is to the last digit.
   const members = [`"description":${canonicalJson(description)}`, `"notes":${canonicalJson(notes)}`];
-  if (run)
-    members.push(
-      `"run":${canonicalJson(createRedactor(secrets)({ counts: run.counts, scores: run.scores }))}`,
-    );
+  if (run?.meta) members.push(`"run":${canonicalJson(run.meta)}`);
   members.push(`"schema":${schema}`);
-  return line(`{${members.join(',')}}`);
+  return `{${members.join(',')}}\n`;
 }
 
 function manifestText(
-  dataset: ExportDataset,
+  content: PackageContent,
+  paths: readonly string[],
   entries: readonly PlannedEntry[],
-  run: { run: ExportRun; results: ResultsFacts } | null,
-  secrets: readonly string[],
   tools: ByteTools,
 ): string {
-  const sectionFiles = entries.filter(({ content }) => content.kind === 'section').map(({ path }) => path);
   const manifest: JsonObject = {
     format: PACKAGE_FORMAT,
     format_version: PACKAGE_FORMAT_VERSION,
     generator: GENERATOR,
     generator_version: GENERATOR_VERSION,
-    name: dataset.name,
-    version_hash: dataset.versionHash,
+    name: content.name,
+    version_hash: content.versionHash,
     hash_spec: HASH_SPEC,
-    sections: dataset.sections.map(({ name, itemCount, sectionHash }, index) => ({
+    sections: content.sections.map(({ name, itemCount, sectionHash }, index) => ({
       name,
-      file: sectionFiles[index]!,
+      file: paths[index]!,
       order_index: index,
       item_count: itemCount,
       section_hash: toHex(sectionHash),
     })),
     files: entries.map(({ path, content }): JsonValue => {
-      const { bytes, sha256 } = factsOf(content, tools);
+      const { bytes, sha256 } = 'facts' in content ? content.facts : factsOfText(content.text, tools);
       return { path, bytes, sha256 };
     }),
   };
-  if (run) {
-    const { id, status, startedAt, finishedAt } = run.run;
-    const stated = { id, status, started_at: startedAt, finished_at: finishedAt, results: run.results.count };
-    manifest['run'] = createRedactor(secrets)(stated);
-  }
-  return line(canonicalJson(manifest));
+  if (content.run?.manifest) manifest['run'] = content.run.manifest;
+  return `${canonicalJson(manifest)}\n`;
 }
 
-function factsOf(content: PlannedContent, tools: ByteTools): FileFacts {
-  if (content.kind === 'file') return content.file;
-  if (content.kind !== 'text') return content.facts;
-  const bytes = new TextEncoder().encode(content.text);
+function factsOfText(text: string, tools: ByteTools): FileFacts {
+  const bytes = new TextEncoder().encode(text);
   return { bytes: bytes.byteLength, sha256: sha256Hex(bytes, tools) };
 }
 
@@ -138,8 +132,9 @@ function isCompressed(path: string): boolean {
   const type = mimeTypeForPath(path);
   if (type === DEFAULT_MIME_TYPE) return false;
   return (
-    (/^(?:image|audio|video)\//.test(type) &&
-      !/^(?:image\/(?:svg\+xml|bmp|tiff|vnd\.microsoft\.icon)|audio\/wav)$/.test(type)) ||
+    (/^(?:image|audio|video)\//.test(type) && !UNCOMPRESSED_MEDIA.test(type)) ||
     /^application\/(?:zip|gzip|vnd\.openxmlformats-|vnd\.apache\.parquet)/.test(type)
   );
 }
+
+const UNCOMPRESSED_MEDIA = /^(?:image\/(?:svg\+xml|bmp|tiff|vnd\.microsoft\.icon)|audio\/wav)$/;

@@ -4,9 +4,16 @@ import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
 import { PackageError, quote } from './errors.ts';
 import type { ExportDataset, ExportResult, ExportRun, WriteOptions } from './export-dataset.ts';
 import { toHex } from './hex.ts';
+import { RESULTS_FILE } from './layout.ts';
 import { linesToBytes } from './lines-to-bytes.ts';
-import { type PlannedEntry, planPackage, type ResultsFacts } from './plan-package.ts';
-import { createRedactor } from './sanitise-run-config.ts';
+import {
+  type PackageContent,
+  type PlannedEntry,
+  planPackage,
+  type RunContent,
+  sectionPaths,
+} from './plan-package.ts';
+import { createRedactor, sanitiseRunConfig } from './sanitise-run-config.ts';
 import {
   type DatasetFacts,
   exportLines,
@@ -19,8 +26,23 @@ import {
 /** A plan, and where the bytes of its entries come from. */
 export interface PackagePlan {
   entries: readonly PlannedEntry[];
-  /** The bytes of one entry; checked against what the manifest states of them. */
+  /** The bytes of one entry; what is not what the manifest states of it is an error at its end. */
   bytesOf(entry: PlannedEntry): AsyncIterable<Uint8Array>;
+}
+
+/** Joins a plan with the sources of the files that it names by their paths. */
+export function packagePlan(
+  entries: readonly PlannedEntry[],
+  sources: ReadonlyMap<string, () => AsyncIterable<Uint8Array>>,
+  tools: ByteTools,
+): PackagePlan {
+  return {
+    entries,
+    bytesOf: ({ path, content }) =>
+      'text' in content
+        ? oneChunk(new TextEncoder().encode(content.text))
+        : unchanged(path, content.facts, sources.get(path)!(), tools),
+  };
 }
 
 const RESULT_MEMBERS = [
@@ -47,26 +69,44 @@ export async function preparePackage(
   const { run = null, secrets = [], signal } = options;
   const facts = await surveyDataset(dataset, tools, signal);
   const results = run && (await surveyResults(run, secrets, tools, signal));
-  const entries = planPackage(dataset, facts, run && results && { run, results }, secrets, tools);
+  const { name, description, notes, schema, versionHash, sections } = dataset;
+  const content: PackageContent = {
+    name,
+    description,
+    notes,
+    schema,
+    versionHash,
+    sections: sections.map(({ name, itemCount, sectionHash }, index) => ({
+      name,
+      itemCount,
+      sectionHash,
+      file: facts.sections[index]!,
+    })),
+    files: facts.files,
+    run: run && results && runContent(run, results, secrets),
+  };
+
+  const sources = new Map<string, () => AsyncIterable<Uint8Array>>();
+  if (run) sources.set(RESULTS_FILE, () => linesToBytes(resultLines(run, secrets, signal)));
+  for (const [index, path] of sectionPaths(sections.map(({ name }) => name)).entries()) {
+    sources.set(path, () => sectionBytes(dataset, index, facts, tools, signal));
+  }
+  for (const file of facts.files) sources.set(file.path, () => fileBytes(dataset, file, tools, signal));
+  return packagePlan(planPackage(content, tools), sources, tools);
+}
+
+interface ResultsFacts extends FileFacts {
+  count: number;
+}
+
+function runContent(run: ExportRun, results: ResultsFacts, secrets: readonly string[]): RunContent {
+  const redact = createRedactor(secrets);
+  const { id, status, startedAt, finishedAt, counts, scores, config } = run;
   return {
-    entries,
-    bytesOf({ path, content }) {
-      switch (content.kind) {
-        case 'text':
-          return oneChunk(new TextEncoder().encode(content.text));
-        case 'results':
-          return unchanged(path, content.facts, linesToBytes(resultLines(run!, secrets, signal)), tools);
-        case 'section':
-          return unchanged(
-            path,
-            content.facts,
-            sectionBytes(dataset, content.section, facts, tools, signal),
-            tools,
-          );
-        case 'file':
-          return fileBytes(dataset, content.file, tools, signal);
-      }
-    },
+    config: `${canonicalJson(sanitiseRunConfig(config, secrets))}\n`,
+    results,
+    manifest: redact({ id, status, started_at: startedAt, finished_at: finishedAt, results: results.count }),
+    meta: redact({ counts, scores }),
   };
 }
 
@@ -97,7 +137,7 @@ async function* fileBytes(
 ): AsyncGenerator<Uint8Array> {
   const parts = await dataset.sections[file.section]!.itemAt(file.orderIndex, signal);
   const bytes = embeddedFileAt(parts, file.pointer, tools);
-  if (bytes === null || sha256Hex(bytes, tools) !== file.sha256) throw changed(file.path);
+  if (bytes === null) throw changed(file.path);
   yield bytes;
 }
 

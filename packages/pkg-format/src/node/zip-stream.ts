@@ -1,0 +1,77 @@
+import { type PassThrough, Readable } from 'node:stream';
+import yazl from 'yazl';
+import { MANIFEST_FILE } from '../layout.ts';
+import type { PackagePlan } from '../planned-bytes.ts';
+import { DEFLATE_LEVEL, ENTRY_MODE } from '../write-package.ts';
+
+/**
+ * Writes a plan as an archive, as fast as it is read and no faster. The first bytes leave before the plan is made: its
+ * making is the beginning of the first entry's content.
+ *
+ * A reader that stops, or the signal, aborts the signal that `prepare` gets, and closes what was being read before this
+ * settles.
+ */
+export async function* zipStream(
+  prepare: (signal: AbortSignal) => Promise<PackagePlan>,
+  callerSignal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const stopped = new AbortController();
+  const signal = callerSignal ? AbortSignal.any([callerSignal, stopped.signal]) : stopped.signal;
+  const zip = new yazl.ZipFile();
+  const output = zip.outputStream as PassThrough;
+  const sources = new Set<Readable>();
+  const fail = (error: unknown) => output.destroy(error as Error);
+  // What fails after the output was closed has been said already.
+  output.on('error', () => {});
+  zip.on('error', fail);
+  signal.addEventListener('abort', () => fail(signal.reason), { once: true });
+
+  const add = (path: string, compress: boolean, bytes: () => AsyncIterable<Uint8Array>): void => {
+    zip.addReadStreamLazy(path, entryOptions(compress), (give) => {
+      // What was on its way when reading stopped may still make yazl go on to the next entry.
+      if (signal.aborted) return give(signal.reason, new Readable());
+      const source = Readable.from(bytes(), { objectMode: false });
+      sources.add(source);
+      source.on('error', fail);
+      source.on('close', () => sources.delete(source));
+      give(null, source);
+    });
+  };
+  add(MANIFEST_FILE, true, async function* () {
+    const plan = await prepare(signal);
+    for (const entry of plan.entries.slice(1)) add(entry.path, entry.compress, () => plan.bytesOf(entry));
+    zip.end();
+    yield* plan.bytesOf(plan.entries[0]!);
+  });
+
+  try {
+    signal.throwIfAborted();
+    for await (const chunk of output) yield chunk;
+  } finally {
+    stopped.abort();
+    await Promise.all([...sources].map(close));
+  }
+}
+
+/** Ends a source; done when the iterators behind it are closed. */
+function close(source: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    if (source.closed) resolve();
+    else source.once('close', resolve);
+    source.destroy();
+  });
+}
+
+/**
+ * The same in every time zone: DOS times are written in local time, and 1 January 1980 is their zero. The Unix time
+ * field, which would differ, is left out.
+ */
+function entryOptions(compress: boolean) {
+  return {
+    mtime: new Date(1980, 0, 1),
+    forceDosTimestamp: true,
+    mode: ENTRY_MODE,
+    compress,
+    compressionLevel: compress ? DEFLATE_LEVEL : 0,
+  };
+}
