@@ -177,9 +177,10 @@ function expandShortForm(value: JsonValue, at: AssetPlace): JsonObject {
 function withMimeType(entry: JsonObject, at: AssetPlace): JsonObject {
   const mimeType = textMember(entry, 'mime_type', at);
   if (!Object.hasOwn(entry, 'content_type')) return entry;
-  const contentType = textMember(entry, 'content_type', at);
   const { content_type: _, ...rest } = entry;
-  return mimeType === undefined && contentType !== undefined ? { ...rest, mime_type: contentType } : rest;
+  return mimeType === undefined
+    ? { ...rest, mime_type: textMember(entry, 'content_type', at) as string }
+    : rest;
 }
 
 /** A data: URI is content that happens to stand in a URL. A stated media type wins over the URI's. */

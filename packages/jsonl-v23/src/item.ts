@@ -44,8 +44,10 @@ function checkTypes(value: JsonObject, place: Place): void {
   const validate = itemValidator();
   if (!validate(isExactInteger ? { ...value, id: 0 } : value)) throw typeError(validate.errors?.[0], place);
   // ... and the places for objects here.
-  for (const key of ['inputs', 'checker', 'assets', 'meta'])
-    refuseNumber(value[key], `/${key}`, 'object', place);
+  refuseNumber(value['inputs'], '/inputs', 'object', place);
+  refuseNumber(value['checker'], '/checker', 'object or string or null', place);
+  refuseNumber(value['assets'], '/assets', 'object or array', place);
+  refuseNumber(value['meta'], '/meta', 'object', place);
   const criteria = value['criteria'];
   if (!Array.isArray(criteria)) return;
   for (let index = 0; index < criteria.length; index++) {

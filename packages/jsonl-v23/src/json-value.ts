@@ -23,6 +23,14 @@ export class ExactNumber {
   toString(): string {
     return this.text;
   }
+
+  /** `JSON.stringify` writes the text as the number it is, where the engine knows `JSON.rawJSON`. */
+  toJSON(): unknown {
+    const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
+    if (rawJSON === undefined)
+      throw new TypeError(`JSON.stringify cannot write the number ${this.text} here`);
+    return rawJSON(this.text);
+  }
 }
 
 /** A JSON value. Numbers that a double holds exactly as written are plain numbers, all others `ExactNumber`. */

@@ -83,7 +83,7 @@ export class JsonReader {
 
   constructor(text: string, maxDepth: number = DEFAULT_MAX_DEPTH) {
     this.#text = text;
-    this.#maxDepth = maxDepth < HIGHEST_MAX_DEPTH ? maxDepth : HIGHEST_MAX_DEPTH;
+    this.#maxDepth = Math.min(maxDepth, HIGHEST_MAX_DEPTH);
   }
 
   /** The one value between `start` and `end`, which is the end of the string or the index of a line feed. */
@@ -181,7 +181,7 @@ export class JsonReader {
   /** Opens an array or object and gives the depth it stands at. */
   #enter(position: number): number {
     const depth = this.#depth;
-    if (depth >= this.#maxDepth) {
+    if (!(depth < this.#maxDepth)) {
       const problem = `The value is nested over ${this.#maxDepth} levels deep`;
       throw this.#error('nesting_too_deep', problem, position, depth);
     }

@@ -126,6 +126,12 @@ class LineBuffer {
         return;
       }
       if (this.#isTooLong(lineEnd)) yield* this.#refuse();
+      if (this.#lineCount > 0 && lineEnd >= this.#batchBytes) {
+        // The line does not fit into this batch; it is found again at the start of the next one.
+        yield this.#take();
+        bytes = this.#bytes.subarray(0, this.#filled);
+        continue;
+      }
       this.#finishLine(lineEnd, lineEnd + 1);
       if (this.#complete >= this.#batchBytes) {
         yield this.#take();
