@@ -1,14 +1,69 @@
+import { exportPackage } from '@svc/flows';
+import type { Store } from '@svc/store';
 import type { DatabasePort } from './database-port.ts';
+import { isDatasetId, onlyOne } from './service/find-dataset.ts';
 
-/** The database behind the port; the store is loaded when a command needs it, which few do. */
-export function createDatabase(): DatabasePort {
+/**
+ * The database behind the port. The store is loaded when a command needs it, which few do.
+ *
+ * @param env where the secrets that no export may hold are looked for
+ */
+export function createDatabase(env: Readonly<Record<string, string | undefined>>): DatabasePort {
   return {
     async migrate(url) {
       const { migrate } = await import('@svc/store');
       return migrate(url);
     },
-    async openExport() {
-      throw new Error('not yet');
+
+    async openExport(url, { dataset, runId, signal }) {
+      const { createStore } = await import('@svc/store');
+      await using opening = new AsyncDisposableStack();
+      const store = createStore({ url, poolSize: 2 });
+      opening.defer(() => store.close());
+      const datasetId = await findStored(store, dataset);
+      const open = opening.use(await store.datasets.open(datasetId, { signal }));
+      const found = await exportPackage(open, { runId, signal, secrets: secretsOf(url, env) });
+      const opened = opening.move();
+      return {
+        datasetId,
+        fileName: found.fileName,
+        byteLength: null,
+        body: found.bytes(),
+        [Symbol.asyncDispose]: () => opened.disposeAsync(),
+      };
     },
   };
+}
+
+async function findStored(store: Store, idOrName: string): Promise<string> {
+  if (isDatasetId(idOrName)) return idOrName;
+  const { data } = await store.datasets.list({ name: idOrName, limit: 100 });
+  return onlyOne(
+    idOrName,
+    data.map(({ id }) => id),
+  );
+}
+
+/** Variables of the service that hold secrets. */
+const SECRET_VARIABLE = /^(?:SVC_(?:API_KEYS?|METRICS_KEY|JOB_KEY|PROVIDER_.+)|HUB_TOKEN)$/;
+
+/** The secrets that this process knows: a run's configuration may hold one of them by mistake. */
+export function secretsOf(url: string, env: Readonly<Record<string, string | undefined>>): string[] {
+  const password = URL.parse(url)?.password ?? '';
+  const values = Object.entries(env).flatMap(([name, value = '']) => {
+    if (!SECRET_VARIABLE.test(name)) return [];
+    return name === 'SVC_API_KEYS'
+      ? value.split(',').map((entry) => entry.slice(entry.indexOf(':') + 1).trim())
+      : [value];
+  });
+  return [url, password, decoded(password), ...values].filter((secret) => secret !== '');
+}
+
+/** As the server knows it; what is no percent-encoding is the password itself. */
+function decoded(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return '';
+  }
 }

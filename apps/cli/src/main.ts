@@ -33,7 +33,7 @@ const context: CliContext = {
   env: process.env,
   signal: stopped.signal,
   dispatcher,
-  database: createDatabase(),
+  database: createDatabase(process.env),
   version,
 };
 process.exitCode = await runCli(process.argv.slice(2), context);

@@ -41,7 +41,7 @@ function errorText(failure: Failure, hint: string | undefined): string {
   const { answer } = failure;
   for (const error of answer?.errors ?? []) {
     const { message, code = failure.code, ...place } = error;
-    lines.push(errorLine({ place, message, code }, '  '));
+    lines.push(errorLine({ place, message, code }));
   }
   const more = (answer?.errorsTotal ?? 0) - (answer?.errors.length ?? 0);
   if (more > 0) lines.push(`  ... and ${more} more`);

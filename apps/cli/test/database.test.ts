@@ -1,0 +1,165 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { uploadPackage } from '@svc/flows';
+import { openPackageFile } from '@svc/pkg-format/node';
+import { createRowEncoder, createStore, QUEUE_SCHEMA } from '@svc/store';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
+import { createDatabase, secretsOf } from '../src/database.ts';
+import { svcPkg } from './run-svc-pkg.ts';
+import { temporaryFolder, writeArchive } from './temporary-folder.ts';
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** Stores a package as the service would; gives the dataset's id. */
+async function store(path: string, name: string): Promise<string> {
+  const opened = createStore({ url: database.url, poolSize: 2 });
+  await using encoder = createRowEncoder();
+  try {
+    const { id } = await uploadPackage(
+      {
+        open: () => openPackageFile(path),
+        id: randomUUID(),
+        name,
+        description: undefined,
+        fileName: 'x',
+        maxLineBytes: 1024 * 1024,
+        maxDepth: 100,
+        signal: new AbortController().signal,
+      },
+      { store: opened.datasets, encoder, newId: randomUUID },
+    );
+    return id;
+  } finally {
+    await opened.close();
+  }
+}
+
+it('exports by id and by name what the package had, and leaves no connection', async () => {
+  const path = await writeArchive({
+    'sections/a.jsonl': '{"id":12345678901234567890}\n{"assets":{"x":"assets/x.txt"}}\n',
+    'sections/b.jsonl': '{"id":1}\n',
+    'assets/x.txt': 'hello',
+  });
+  const id = await store(path, 'only one');
+  const folder = await temporaryFolder();
+  const env = { DATABASE_URL: database.url };
+  const context = { env, database: createDatabase(env) };
+  const byId = await svcPkg(['export', id, '--database', '--output', folder, '--json'], context);
+  expect(byId).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(byId.document()).toMatchObject({ dataset_id: id, output: join(folder, 'only one.pkg.zip') });
+  const byName = await svcPkg(
+    ['export', 'only one', '--database-url', database.url, '--output', join(folder, 'b.zip')],
+    context,
+  );
+  expect(byName).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await readFile(join(folder, 'b.zip'))).toEqual(await readFile(join(folder, 'only one.pkg.zip')));
+  expect((await svcPkg(['hash', join(folder, 'b.zip')])).stdout).toBe((await svcPkg(['hash', path])).stdout);
+  expect(await svcPkg(['check', '--strict', join(folder, 'b.zip')])).toMatchObject({
+    stdout: expect.stringContaining('found         0 errors, 1 style finding'),
+  });
+});
+
+it('says which dataset, run or database is missing', async () => {
+  const path = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' });
+  const id = await store(path, 'twice');
+  await store(path, 'twice');
+  const context = { database: createDatabase({}) };
+  const folder = await temporaryFolder();
+  const nobody = new URL(database.url);
+  nobody.port = '1';
+  for (const [argv, url, code] of [
+    [['nothing'], database.url, 'dataset_not_found'],
+    [[randomUUID()], database.url, 'dataset_not_found'],
+    [['twice'], database.url, 'dataset_ambiguous'],
+    [[id, '--run', randomUUID()], database.url, 'run_not_found'],
+    [[id], nobody.href, 'unavailable'],
+  ] as const) {
+    const outcome = await svcPkg(
+      ['export', ...argv, '--database-url', url, '--output', folder, '--json'],
+      context,
+    );
+    expect(outcome.exitCode).toBe(1);
+    expect(outcome.error()['code']).toBe(code);
+    expect(outcome.stderr).not.toContain(nobody.password || 'unreachable');
+  }
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('knows the secrets that an export may not hold', () => {
+  const env = {
+    SVC_API_KEYS: 'viewer:k1, admin:k2',
+    SVC_API_KEY: 'k3',
+    SVC_PROVIDER_X: 'k4',
+    HUB_TOKEN: 'k5',
+    SVC_HOST: 'localhost',
+    HOME: '/root',
+    SVC_METRICS_KEY: '',
+  };
+  expect(secretsOf('postgresql://u:p%40ss@h/d', env)).toEqual([
+    'postgresql://u:p%40ss@h/d',
+    'p%40ss',
+    'p@ss',
+    'k1',
+    'k2',
+    'k3',
+    'k4',
+    'k5',
+  ]);
+  expect(secretsOf('postgresql://h/d', {})).toEqual(['postgresql://h/d']);
+  expect(secretsOf('postgresql://u:100%@h/d', {})).toContain('100%');
+});
+
+/** A database without any table of ours. */
+async function emptyDatabase(): Promise<TestDatabase> {
+  const empty = await createTestDatabase();
+  const { Client } = createRequire(new URL('../../../prisma/package.json', import.meta.url))('pg');
+  const client = new Client({ connectionString: empty.url });
+  await client.connect();
+  await client.query(`DROP SCHEMA ${QUEUE_SCHEMA} CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public`);
+  await client.end();
+  return empty;
+}
+
+it('migrates a database, however many do it at once', async () => {
+  const empty = await emptyDatabase();
+  try {
+    const outcomes = await Promise.all(
+      ['one', 'two', 'three'].map(async () => {
+        const env = { PATH: process.env['PATH'] ?? '', DATABASE_URL: empty.url };
+        const child = spawn(process.execPath, [MAIN, 'migrate', '--json'], {
+          env,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        });
+        const [[code], stdout, stderr] = await Promise.all([
+          once(child, 'close'),
+          text(child.stdout),
+          text(child.stderr),
+        ]);
+        return { code, stderr, applied: JSON.parse(stdout).applied as string[] };
+      }),
+    );
+    expect(outcomes.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      Array(3).fill({ code: 0, stderr: '' }),
+    );
+    const applied = outcomes.flatMap((outcome) => outcome.applied);
+    expect(applied.length).toBeGreaterThan(0);
+    expect(new Set(applied).size).toBe(applied.length);
+    const again = await svcPkg(['migrate', '--database-url', empty.url], { database: createDatabase({}) });
+    expect(again).toMatchObject({ exitCode: 0, stdout: 'The database is at this version.\n', stderr: '' });
+  } finally {
+    await empty.drop();
+  }
+});
