@@ -389,17 +389,19 @@ async function* readRanges(
   columns: readonly string[],
   { limit = Number.POSITIVE_INFINITY, signal }: ReadRowsOptions,
 ): AsyncGenerator<HubRow[], void, undefined> {
-  let left = limit;
+  let given = 0;
   for (const { split, from, to } of ranges) {
-    if (left <= 0) return;
-    const end = Number.isFinite(left) ? Math.min(to ?? Number.POSITIVE_INFINITY, from + left) : to;
+    if (given >= limit) return;
+    const end = Number.isFinite(limit) ? Math.min(to ?? Number.POSITIVE_INFINITY, from + limit - given) : to;
     const source = sources.get(split)!;
     for await (const { firstRow, rows } of source.read({ from, to: end, columns, signal })) {
-      left -= rows.length;
+      signal?.throwIfAborted();
+      given += rows.length;
       yield rows.map((row, index) => ({ row, rowIndex: firstRow + index, split }));
     }
   }
-  if (left < limit || limit <= 0) return;
+  signal?.throwIfAborted();
+  if (given > 0 || limit <= 0) return;
   // Where nobody had counted, only now it shows that the slice lies behind the last row.
   for (const { split, from } of ranges) {
     if (from === 0) continue;

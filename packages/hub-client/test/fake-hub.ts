@@ -409,7 +409,7 @@ export async function startFakeHub(...repositories: readonly FakeRepository[]): 
         exchange.content(file.file, `"${file.oid}"`);
         return;
       }
-      const location = `/api/resolve-cache/datasets/${id}/${snapshot.commit}/${encodeURI(path)}?etag=%22${file.oid}%22`;
+      const location = `/api/resolve-cache/datasets/${id}/${snapshot.commit}/${path.split('/').map(encodeURIComponent).join('/')}?etag=%22${file.oid}%22`;
       exchange.send(307, { location }, '');
       return;
     }
