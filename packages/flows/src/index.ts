@@ -18,6 +18,13 @@ export {
   type ImportHubPorts,
   importHub,
 } from './import-hub.ts';
+export {
+  type HubSource,
+  type ImportRequest,
+  importRequestToJson,
+  toHubSource,
+  toImportRequest,
+} from './import-request.ts';
 export { mapOrdered } from './map-ordered.ts';
 export type {
   DatasetSource,
