@@ -1,10 +1,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Hub } from '@svc/flows';
-import { HubError } from '@svc/hub-client';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
-import { loadConfig, secretsOf } from '@svc/process';
+import { loadConfig, openHub, secretsOf } from '@svc/process';
 import { createRowEncoder, createStore, type Store } from '@svc/store';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { startApi } from '../src/start-api.ts';
@@ -21,10 +19,6 @@ export interface TestApi extends AsyncDisposable {
   readonly stop: (signal: AbortSignal) => Promise<void>;
 }
 
-const noHub: Hub = {
-  openDataset: () => Promise.reject(new HubError('hub_unavailable', 'There is no hub')),
-};
-
 /** The real API on a free port, on a database of its own; `env` is what an operator would set. */
 export async function startTestApi(env: Readonly<Record<string, string>> = {}): Promise<TestApi> {
   const cleanUp = new AsyncDisposableStack();
@@ -32,7 +26,13 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
   const database = await createTestDatabase();
   cleanUp.defer(() => database.drop());
-  const config = loadConfig({ SVC_PORT: '0', SVC_DATA_DIR: folder, ...env });
+  const config = loadConfig({
+    SVC_PORT: '0',
+    SVC_DATA_DIR: folder,
+    // nothing listens there: no test leaves the machine
+    HUB_ENDPOINT: 'http://127.0.0.1:9',
+    ...env,
+  });
   const lines: string[] = [];
   const logger = createLogger({
     service: 'svc-api',
@@ -43,13 +43,14 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
   const metrics = createMetrics({ version: '0.0.0-test', collectProcessMetrics: false });
   const store = createStore({ url: database.url, poolSize: 8 });
   cleanUp.defer(() => store.close());
+  const hub = cleanUp.use(openHub(config, logger, metrics, '0.0.0-test'));
   const encoder = cleanUp.use(createRowEncoder());
   const api = await startApi({
     config,
     logger,
     metrics,
     store,
-    hub: noHub,
+    hub,
     encoder,
     version: '0.0.0-test',
     secrets: secretsOf(config),

@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
+import { startTestApi, type TestApi } from './start-test-api.ts';
+
+let hub: FakeHub;
+let api: TestApi;
+beforeAll(async () => {
+  hub = await startFakeHub();
+  api = await startTestApi({ HUB_ENDPOINT: hub.endpoint, SVC_LOG_LEVEL: 'debug' });
+  hub.tokens.add(TOKEN);
+  const rows = [
+    { question: 'What is 2+2?', answer: '4', level: 1, tags: ['a', 'b'] },
+    { question: 'Big', answer: 9007199254740993n, level: 2, tags: [] },
+    { question: 'Is it "quoted",\nor not?', answer: 'yes', level: 3, tags: ['c'] },
+  ];
+  const line = (row: object): string =>
+    JSON.stringify(row, (_key, value) => (typeof value === 'bigint' ? `@${value}@` : value)).replaceAll(
+      /"@(\d+)@"/g,
+      '$1',
+    );
+  hub.add({
+    id: 'org/lines',
+    files: { 'train.jsonl': `${rows.map(line).join('\n')}\n`, 'test.jsonl': `${line(rows[0] as object)}\n` },
+  });
+  hub.add({
+    id: 'org/same-lines',
+    files: { 'data.jsonl': '{"q":"one, \\"1\\"","n":1,"x":0.5}\n{"q":"two\\nlines","n":2,"x":1.5}\n' },
+  });
+  hub.add({ id: 'org/same-csv', files: { 'data.csv': 'q,n,x\n"one, ""1""",1,0.5\n"two\nlines",2,1.5\n' } });
+  hub.add({
+    id: 'org/nulls',
+    files: { 'train.jsonl': '{"q":"a","assets":"{}"}\n{"q":null,"assets":"[1]"}\n{"q":"c","assets":"x"}\n' },
+  });
+  hub.add({
+    id: 'org/gated',
+    access: 'gated',
+    readers: [TOKEN],
+    files: { 'train.jsonl': '{"q":"secret"}\n' },
+  });
+  hub.add({
+    id: 'org/private',
+    access: 'private',
+    readers: [TOKEN],
+    files: { 'train.jsonl': '{"q":"secret"}\n' },
+  });
+  hub.add({ id: 'org/script', files: { 'script.py': 'x', 'README.md': '' } });
+});
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  await hub.close();
+});
+beforeEach(() => hub.forget());
+
+const TOKEN = 'hf_plantedtoken0123456789';
+
+async function post(
+  path: string,
+  body: unknown,
+): Promise<{ status: number; body: Record<string, unknown>; text: string }> {
+  const response = await fetch(api.url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, body: JSON.parse(text), text };
+}
+const preview = (body: object) => post('/datasets/hub/preview', body);
+const importHub = (body: object, query = '') => post(`/datasets/hub/import${query}`, body);
+const datasetCount = async (): Promise<number> =>
+  ((await (await fetch(`${api.url}/datasets?limit=1`)).json()) as { meta: { total_items: number } }).meta
+    .total_items;
+
+describe('POST /datasets/hub/preview', () => {
+  it('shows features, rows, counts and a mapping, and stores nothing', async () => {
+    const before = await datasetCount();
+    const { status, body, text } = await preview({
+      path: 'org/lines',
+      split: 'train',
+      limit: 2,
+      token: null,
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      features: [
+        { name: 'question', dtype: 'string' },
+        { name: 'answer', dtype: expect.any(String) },
+        { name: 'level', dtype: 'int64' },
+        { name: 'tags', dtype: 'list<string>' },
+      ],
+      split: 'train',
+      resolved_revision: hub.commitOf('org/lines'),
+      suggested_mapping: { prompt_column: 'question', answer_column: 'answer' },
+      truncated_cells: [],
+    });
+    expect(body['samples']).toHaveLength(2);
+    expect(text).toContain('9007199254740993');
+    expect(body['splits']).toMatchObject([{ split: 'train' }, { split: 'test' }]);
+    expect(await datasetCount()).toBe(before);
+  });
+
+  it('shortens long cells and names them', async () => {
+    hub.add({ id: 'org/long', files: { 'train.jsonl': `{"q":"${'é'.repeat(20_000)}","n":1}\n` } });
+    const { body } = await preview({ path: 'org/long' });
+    expect(body['truncated_cells']).toEqual([{ row: 0, column: 'q', bytes: 40_002 }]);
+    const [sample] = body['samples'] as { q: string; n: number }[];
+    expect(sample?.n).toBe(1);
+    expect(Buffer.byteLength(sample?.q ?? '')).toBeLessThanOrEqual(16 * 1024);
+    expect(sample?.q).toMatch(/^é+$/);
+  });
+
+  it.each([
+    [{}, 'path'],
+    [{ path: 'org/lines', limit: 0 }, '/limit'],
+    [{ path: 'org/lines', limit: 101 }, '/limit'],
+    [{ path: 'org/lines', extra: 1 }, '/extra'],
+    [{ path: 7 }, '/path'],
+  ])('refuses %j', async (request, path) => {
+    const { status, body } = await preview(request);
+    expect([status, body['code']]).toEqual([400, 'invalid_request']);
+    expect(JSON.stringify(body['errors'])).toContain(path);
+    expect(hub.requests).toEqual([]);
+  });
+
+  it.each([
+    '../x',
+    'a/b/c',
+    'http://h/x',
+    'a%2Fb',
+    'a/b?x',
+    'a/..',
+    'a//b',
+    '/a',
+    'a b/c',
+    '.',
+    `a/${'x'.repeat(97)}`,
+  ])('refuses the path %j before any request', async (path) => {
+    const { status, body } = await preview({ path });
+    expect([status, body['code']]).toEqual([400, 'invalid_request']);
+    expect(hub.requests).toEqual([]);
+  });
+});
+
+describe('POST /datasets/hub/import', () => {
+  const mapping = {
+    prompt_column: 'question',
+    answer_column: 'answer',
+    meta_columns: ['level'],
+    criteria_columns: ['tags'],
+    id_column: null,
+  };
+
+  it('stores a slice exactly, with where it came from', async () => {
+    const { status, body } = await importHub({
+      name: 'Lines',
+      description: null,
+      config: { path: 'org/lines', split: 'train[:2]', token: TOKEN },
+      mapping,
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      name: 'Lines',
+      item_count: 2,
+      sections: [{ name: 'default', item_count: 2 }],
+      schema: {
+        source: 'hub',
+        config: { path: 'org/lines', split: 'train[:2]', resolved_revision: hub.commitOf('org/lines') },
+        features: { question: 'string', level: 'int64', tags: 'list<string>' },
+        mapping,
+      },
+    });
+    const lines = await (await fetch(`${api.url}/datasets/${body['id']}/items.jsonl`)).text();
+    expect(lines).toBe(
+      '{"answer":"4","criteria":["a","b"],"id":"train-0","inputs":{"prompt":"What is 2+2?"},"meta":{"level":1},"type":"freeform"}\n' +
+        '{"answer":9007199254740993,"criteria":[],"id":"train-1","inputs":{"prompt":"Big"},"meta":{"level":2},"type":"freeform"}\n',
+    );
+    expect(JSON.stringify(body)).not.toContain(TOKEN);
+  });
+
+  it('gives the same hash twice, and whatever format the rows came from', async () => {
+    const hashes = await Promise.all(
+      ['org/same-lines', 'org/same-csv', 'org/same-lines'].map(async (path) => {
+        const { body } = await importHub({
+          name: path,
+          config: { path, split: 'train' },
+          mapping: { prompt_column: 'q', answer_column: 'n', meta_columns: ['x'] },
+        });
+        return body['version_hash'];
+      }),
+    );
+    expect(new Set(hashes).size).toBe(1);
+    expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('goes round through an export with the same hash', async () => {
+    const { body } = await importHub({
+      name: 'Round',
+      config: { path: 'org/lines', split: 'train' },
+      mapping,
+    });
+    const archive = await (await fetch(`${api.url}/datasets/${body['id']}/export`)).blob();
+    const form = new FormData();
+    form.append('file', archive, 'x.pkg.zip');
+    const again = (await (
+      await fetch(`${api.url}/datasets/upload`, { method: 'POST', body: form })
+    ).json()) as Record<string, unknown>;
+    expect(again['version_hash']).toBe(body['version_hash']);
+    expect(again['schema']).toMatchObject({ source: 'pkg_zip' });
+  });
+
+  it('dry-runs every row and stores nothing', async () => {
+    const before = await datasetCount();
+    const config = { path: 'org/nulls', split: 'train' };
+    const clean = await importHub(
+      { name: 'x', config: { path: 'org/lines', split: 'train' }, mapping },
+      '?dry_run=true',
+    );
+    expect(clean).toMatchObject({ status: 200, body: { item_count: 3, errors: [], errors_total: 0 } });
+    expect(clean.body['version_hash']).toMatch(/^[0-9a-f]{64}$/);
+    const faulty = await importHub(
+      { name: 'x', config, mapping: { prompt_column: 'q', assets_column: 'assets' } },
+      '?dry_run=true',
+    );
+    expect(faulty).toMatchObject({ status: 200, body: { item_count: 1, errors_total: 2 } });
+    expect(faulty.body['errors']).toMatchObject([{ row: 1 }, { row: 2, code: 'assets_not_object' }]);
+    expect(await datasetCount()).toBe(before);
+  });
+
+  it.each<[string, object, object, number, string, RegExp?]>([
+    [
+      'a mapped column that is missing',
+      { path: 'org/lines', split: 'train' },
+      { prompt_column: 'nope' },
+      400,
+      'column_not_found',
+      /^Column nope not found in dataset row/,
+    ],
+    [
+      'a null prompt',
+      { path: 'org/nulls', split: 'train' },
+      { prompt_column: 'q' },
+      400,
+      'invalid_row',
+      /row 1/,
+    ],
+    [
+      'assets that are no object',
+      { path: 'org/nulls', split: 'train[2:]' },
+      { prompt_column: 'q', assets_column: 'assets' },
+      400,
+      'assets_not_object',
+    ],
+    ['an unknown dataset', { path: 'org/none' }, { prompt_column: 'q' }, 404, 'hub_dataset_not_found'],
+    [
+      'an unknown revision',
+      { path: 'org/lines', revision: 'v9' },
+      { prompt_column: 'q' },
+      404,
+      'hub_revision_not_found',
+    ],
+    [
+      'an unknown split',
+      { path: 'org/lines', split: 'dev' },
+      { prompt_column: 'q' },
+      404,
+      'hub_split_not_found',
+      /train/,
+    ],
+    [
+      'an unknown subset',
+      { path: 'org/lines', subset: 'x' },
+      { prompt_column: 'q' },
+      404,
+      'hub_subset_not_found',
+    ],
+    [
+      'a malformed split',
+      { path: 'org/lines', split: 'train[:x]' },
+      { prompt_column: 'q' },
+      400,
+      'invalid_split',
+    ],
+    [
+      'an empty slice',
+      { path: 'org/lines', split: 'train[2:2]' },
+      { prompt_column: 'q' },
+      400,
+      'invalid_split',
+    ],
+    ['a gated dataset', { path: 'org/gated' }, { prompt_column: 'q' }, 403, 'hub_gated'],
+    ['a private dataset', { path: 'org/private' }, { prompt_column: 'q' }, 404, 'hub_dataset_not_found'],
+    [
+      'a dataset that needs a script',
+      { path: 'org/script' },
+      { prompt_column: 'q' },
+      400,
+      'hub_unsupported_dataset',
+    ],
+    [
+      'a token with a line break',
+      { path: 'org/lines', token: 'a\nb' },
+      { prompt_column: 'q' },
+      400,
+      'invalid_request',
+    ],
+    [
+      'a misspelt mapping',
+      { path: 'org/lines' },
+      { prompt_column: 'q', answer_colum: 'a' },
+      400,
+      'invalid_request',
+      /answer_colum/,
+    ],
+  ])('refuses %s and stores nothing', async (_name, config, columns, status, code, detail) => {
+    const before = await datasetCount();
+    const { status: answered, body } = await importHub({ name: 'x', config, mapping: columns });
+    expect([answered, body['code']]).toEqual([status, code]);
+    if (detail !== undefined) expect(body['detail']).toMatch(detail);
+    expect(await datasetCount()).toBe(before);
+  });
+
+  it('says what the hub did wrong', async () => {
+    const faults = [
+      [{ kind: 'status', status: 500 }, 502, 'hub_unavailable'],
+      [{ kind: 'html' }, 502, 'hub_bad_response'],
+      [{ kind: 'status', status: 429, headers: { 'Retry-After': '7200' } }, 503, 'hub_rate_limited'],
+    ] as const;
+    for (const [fault, status, code] of faults) {
+      hub.forget();
+      hub.fail({ match: /^hub /, fault });
+      const { status: answered, body } = await preview({ path: 'org/lines' });
+      expect([answered, body['code']]).toEqual([status, code]);
+    }
+  }, 60_000);
+
+  it('lets the token reach the hub and nothing else', async () => {
+    const { status } = await importHub({
+      name: 'g',
+      config: { path: 'org/gated', token: TOKEN },
+      mapping: { prompt_column: 'q' },
+    });
+    expect(status).toBe(201);
+    expect(
+      hub.requests.filter(
+        ({ origin, headers }) => origin === 'storage' && headers.authorization !== undefined,
+      ),
+    ).toEqual([]);
+    expect(hub.requests.some(({ headers }) => headers.authorization === `Bearer ${TOKEN}`)).toBe(true);
+    const wrong = await importHub({
+      name: 'g',
+      config: { path: 'org/gated', token: `${TOKEN}-unknown` },
+      mapping: { prompt_column: 'q' },
+    });
+    expect(wrong.status).toBeGreaterThanOrEqual(400);
+    expect(wrong.text).not.toContain(TOKEN);
+    expect(JSON.stringify(api.log())).not.toContain(TOKEN);
+    const all = await (await fetch(`${api.url}/datasets`)).text();
+    expect(all).not.toContain(TOKEN);
+    const metrics = await (await fetch(`${api.url}/metrics`)).text();
+    expect(metrics).toMatch(/svc_hub_requests_total\{outcome="ok"\} [1-9]/);
+  });
+});
