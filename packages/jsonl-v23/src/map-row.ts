@@ -1,9 +1,8 @@
+import { toAssets } from './asset-cell.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { toChoices } from './choices.ts';
-import { describeValue } from './describe-value.ts';
 import { DEFAULT_ITEM_TYPE } from './encode-item.ts';
 import { JsonlError } from './errors.ts';
-import { embeddedEntry, isFileCell } from './file-cell.ts';
 import { type Item, parseItem } from './item.ts';
 import {
   ExactNumber,
@@ -13,7 +12,7 @@ import {
   type JsonValue,
   setMember,
 } from './json-value.ts';
-import { DEFAULT_MAX_DEPTH, parseJson } from './parse-json.ts';
+import { DEFAULT_MAX_DEPTH } from './parse-json.ts';
 import { jsonPointer } from './place.ts';
 
 /** Which column of a dataset becomes what in an item. */
@@ -125,10 +124,9 @@ function toItem(mapping: Mapping, row: JsonObject, rowIndex: number, split: stri
   const criteria = toCriteria((mapping.criteriaColumns ?? []).map(cell));
   if (criteria !== null) item['criteria'] = criteria;
 
-  const assets = cell(mapping.assetsColumn);
-  if (mapping.assetsColumn !== undefined && assets !== null) {
-    const entries = toAssets(mapping.assetsColumn, assets, rowIndex);
-    if (entries !== null) item['assets'] = entries;
+  if (mapping.assetsColumn !== undefined) {
+    const assets = toAssets(mapping.assetsColumn, cell(mapping.assetsColumn), rowIndex);
+    if (assets !== null) item['assets'] = assets;
   }
 
   const meta: JsonObject = {};
@@ -202,40 +200,12 @@ function toCriteria(cells: readonly JsonValue[]): JsonValue[] | null {
     .map((value) => (isJsonObject(value) ? value : toText(value)));
 }
 
-function toAssets(column: string, cell: JsonValue, rowIndex: number): JsonObject | null {
-  const value = typeof cell === 'string' ? decodeObject(cell) : cell;
-  if (!isJsonObject(value)) throw assetsNotObject(column, `holds ${describeValue(cell)}`, rowIndex);
-  if (!isFileCell(value)) return value;
-
-  const { bytes, path } = value;
-  if (typeof bytes === 'string') {
-    const assets: JsonObject = {};
-    setMember(assets, column, embeddedEntry(bytes, path ?? null));
-    return assets;
-  }
-  if (path === null || path === undefined) return null;
-  throw assetsNotObject(column, 'holds a file without its bytes', rowIndex);
-}
-
-function decodeObject(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof JsonlError) return null;
-    throw error;
-  }
-}
-
 /** An item that is nested deeper than readers accept could be exported, but not read again. */
 function checkDepth(item: Item, rowIndex: number): void {
   if (isDeeper(item, DEFAULT_MAX_DEPTH)) {
-    throw new JsonlError(
-      'nesting_too_deep',
-      `Row ${rowIndex} is nested over ${DEFAULT_MAX_DEPTH} levels deep`,
-      {
-        row: rowIndex,
-      },
-    );
+    throw new JsonlError('invalid_row', `Row ${rowIndex} is nested over ${DEFAULT_MAX_DEPTH} levels deep`, {
+      row: rowIndex,
+    });
   }
 }
 
@@ -251,13 +221,5 @@ function columnNotFound(column: string, row?: number): JsonlError {
     'column_not_found',
     `Column ${column} not found in dataset row`,
     row === undefined ? {} : { row },
-  );
-}
-
-function assetsNotObject(column: string, problem: string, row: number): JsonlError {
-  return new JsonlError(
-    'assets_not_object',
-    `Column ${column} must hold an object of assets, but ${problem} in dataset row ${row}`,
-    { row },
   );
 }
