@@ -23,7 +23,7 @@ it('lists every command and every exit code in its help', async () => {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
   for (const { code, meaning } of EXIT_CODES) {
-    expect(stdout).toMatch(new RegExp(`^  ${code} +${meaning.slice(0, 20)}`, 'm'));
+    expect(stdout).toContain(`\n  ${String(code).padEnd(3)}  ${meaning}\n`);
   }
 });
 

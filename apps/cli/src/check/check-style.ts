@@ -4,6 +4,21 @@ import type { CheckedLine } from './check-lines.ts';
 import type { Finding } from './finding.ts';
 import type { ShortenedLines } from './shorten-lines.ts';
 
+/** What `check --strict` judges, as docs/cli.md says it. */
+export const STYLE_CODES = {
+  style_byte_order_mark: 'the file begins with a byte order mark',
+  style_crlf: 'lines end with CR LF (once for a section, at the first)',
+  style_blank_line: 'the line is blank',
+  style_no_final_newline: 'the last line has no line end',
+  style_empty_section: 'the section has no items',
+  style_not_canonical: 'the line is not written as an export writes it',
+  style_missing_id: 'the item has no id',
+  style_duplicate_id:
+    'an item before this one, in any section, has the same id (the first 1,000,000 ids are compared)',
+  style_unknown_type: 'the type is none that the format names; often a typing error',
+  style_ignored_entry: 'the file is no part of a package; an import ignores it',
+} as const;
+
 /** Item types that the format names; others are allowed, and easily a typing error. */
 const KNOWN_TYPES: ReadonlySet<string> = new Set(['freeform', 'multiple_choice', 'exact', 'numeric', 'code']);
 
@@ -107,7 +122,7 @@ export function fileFindings(ignoredEntries: readonly string[]): Finding[] {
   );
 }
 
-function style(code: string, message: string, place: Place): Finding {
+function style(code: keyof typeof STYLE_CODES, message: string, place: Place): Finding {
   return { severity: 'style', code, message, place };
 }
 

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { STYLE_CODES } from '../src/check/check-style.ts';
+import { CLI_ERROR_CODES } from '../src/cli-error.ts';
+import { EXIT_CODES } from '../src/exit-codes.ts';
+import { createProgram } from '../src/program.ts';
+
+const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
+const program = createProgram({ version: '1', columns: 100 } as never, { out: () => {}, err: () => {} });
+
+/** The text under a heading, up to the next heading of its level or above. */
+function section(heading: string): string {
+  const start = page.indexOf(`\n${heading}\n`) + 1;
+  if (start === 0) return '';
+  const level = heading.indexOf(' ');
+  const body = page.slice(start + heading.length);
+  const end = body.search(new RegExp(`^#{1,${level}} `, 'm'));
+  return end === -1 ? body : body.slice(0, end);
+}
+
+/** First and second column of the first table in a text. */
+function rows(text: string): string[][] {
+  const table = /(?:^\|.*\n)+/m.exec(text)?.[0] ?? '';
+  return table
+    .trimEnd()
+    .split('\n')
+    .slice(2)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, 3)
+        .map((cell) => cell.trim()),
+    );
+}
+
+const flagsOf = (command: Command): string[] =>
+  command.options.filter(({ long }) => long !== '--help' && long !== '--version').map(({ flags }) => flags);
+
+describe.each(program.commands.map((command) => [command.name(), command] as const))(
+  '%s',
+  (name, command) => {
+    const text = section(`## ${name}`);
+
+    it('has every option in its table, and no other', () => {
+      expect(rows(text).map(([flags]) => flags)).toEqual(flagsOf(command).map((flags) => `\`${flags}\``));
+    });
+
+    it('is shown with its arguments and with an example', () => {
+      const usage = [name, ...command.registeredArguments.map((argument) => `<${argument.name()}>`)].join(
+        ' ',
+      );
+      expect(text).toContain(`\`svc-pkg ${usage}`);
+      expect(text).toMatch(new RegExp(`\`\`\`sh\\n(?:[^\`]*\\n)?(?:\\S+=\\S+ )?svc-pkg ${name} `));
+    });
+  },
+);
+
+it('has no command that is not there', () => {
+  const documented = [...page.matchAll(/^## ([a-z-]+)$/gm)].map(([, name]) => name);
+  expect(documented).toEqual(program.commands.map((command) => command.name()));
+});
+
+it('has the options of the program', () => {
+  expect(rows(section('## Every command')).map(([flags]) => flags)).toEqual(
+    ['-V, --version', '--json', '-h, --help'].map((flags) => `\`${flags}\``),
+  );
+});
+
+it('has the exit codes, the codes of errors and those of style', () => {
+  expect(rows(section('## Exit codes'))).toEqual(
+    EXIT_CODES.map(({ code, meaning }) => [String(code), meaning]),
+  );
+  expect(rows(section('## Errors'))).toEqual(
+    Object.entries(CLI_ERROR_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
+  );
+  expect(rows(section('### Style'))).toEqual(
+    Object.entries(STYLE_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
+  );
+});
