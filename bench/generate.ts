@@ -3,7 +3,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 
-const WORDS = 'what is the number of apples that remain when three people share them and each one gives two away before noon while another buys half a dozen more at the market for a friend'.split(' ');
+const WORDS =
+  'what is the number of apples that remain when three people share them and each one gives two away before noon while another buys half a dozen more at the market for a friend'.split(
+    ' ',
+  );
 
 /** A repeatable source of numbers (mulberry32), so that every run works on the same bytes. */
 function numbers(seed: number): () => number {

@@ -54,7 +54,11 @@ export async function measure(one: Case, rounds: number): Promise<Measured> {
     name: one.name,
     baseline: one.baseline,
     // Rates are the inverse of times: three quarters of the time is four thirds of the rate.
-    ratio: spread(pairs.map(({ ours, theirs }) => (higher ? theirs.seconds / ours.seconds : ours.seconds / theirs.seconds))),
+    ratio: spread(
+      pairs.map(({ ours, theirs }) =>
+        higher ? theirs.seconds / ours.seconds : ours.seconds / theirs.seconds,
+      ),
+    ),
     ours: spread(pairs.map(({ ours }) => ours.seconds)),
     theirs: spread(pairs.map(({ theirs }) => theirs.seconds)),
     peakBytes: peaks.length === 0 ? undefined : Math.max(...peaks),

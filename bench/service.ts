@@ -14,7 +14,11 @@ export interface Service {
 const MAIN = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));
 
 /** Starts the built service as a process of its own on the given database. */
-export async function startService(databaseUrl: string, dataDir: string): Promise<Service> {
+export async function startService(
+  databaseUrl: string,
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Service> {
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -24,8 +28,9 @@ export async function startService(databaseUrl: string, dataDir: string): Promis
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'info',
       ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('SVC_'))),
+      ...env,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   const port = await new Promise<number>((resolve, reject) => {
     child.once('exit', () => reject(new Error('the service did not start')));
@@ -58,12 +63,16 @@ export async function upload(service: Service, path: string): Promise<{ id: stri
   const form = new FormData();
   form.append('file', await openAsBlob(path), 'bench.pkg.zip');
   const response = await fetch(`${service.url}/datasets/upload`, { method: 'POST', body: form });
-  if (response.status !== 201) throw new Error(`upload answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 201)
+    throw new Error(`upload answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as { id: string; item_count: number };
 }
 
 /** The longest and the typical time that `/healthz` takes to answer while `work` runs, in milliseconds. */
-export async function watchHealth(service: Service, work: () => Promise<unknown>): Promise<{ max: number; p99: number }> {
+export async function watchHealth(
+  service: Service,
+  work: () => Promise<unknown>,
+): Promise<{ max: number; p99: number }> {
   const times: number[] = [];
   let ended = false;
   const watching = (async () => {
