@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+const at = (path: string): URL => new URL(`../${path}`, import.meta.url);
+const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'));
+const sources = readdirSync(at('src')).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+
+const importsOf = (source: string): string[] =>
+  [...readFileSync(at(`src/${source}`), 'utf8').matchAll(/^(?:import|export)[^;]*? from '([^']+)'/gms)].map(
+    ([, name]) => name as string,
+  );
+
+describe('the package', () => {
+  it('is a module without side effects, with one entry', () => {
+    expect(manifest).toMatchObject({ type: 'module', sideEffects: false });
+    expect(Object.keys(manifest.exports)).toEqual(['.']);
+    expect(Object.keys(manifest.exports['.'])).toEqual(['types', 'default']);
+    expect(manifest.files).toContain('dist');
+  });
+
+  it('takes SHA-256 from Node where there is Node', () => {
+    const conditions = manifest.imports['#sha256'];
+    expect(Object.keys(conditions)).toEqual(['node', 'default']);
+    expect(conditions.node.default).toBe('./dist/sha256-node.js');
+    expect(conditions.default.default).toBe('./dist/sha256-noble.js');
+    expect(sources).toEqual(expect.arrayContaining(['sha256-node.ts', 'sha256-noble.ts']));
+  });
+
+  it.each([
+    ['ajv', 'ajv/dist/2020.js', ['item.ts']],
+    ['@noble/hashes', '@noble/hashes/sha2.js', ['sha256-noble.ts']],
+    ['Node', 'node:crypto', ['sha256-node.ts']],
+  ])('uses %s in one file', (_, name, files) => {
+    expect(sources.filter((source) => importsOf(source).includes(name))).toEqual(files);
+  });
+
+  it('depends on nothing else', () => {
+    const foreign = new Set(sources.flatMap(importsOf).filter((name) => !name.startsWith('./')));
+    expect([...foreign].sort()).toEqual([
+      '#sha256',
+      '@noble/hashes/sha2.js',
+      'ajv/dist/2020.js',
+      'node:crypto',
+    ]);
+    expect(Object.keys(manifest.dependencies).sort()).toEqual(['@noble/hashes', 'ajv']);
+  });
+
+  it.each(sources)('%s uses nothing that only Node has', (source) => {
+    const text = readFileSync(at(`src/${source}`), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+    expect(text).not.toMatch(/\b(Buffer|process|require|__dirname|setImmediate)\b/);
+  });
+});
