@@ -137,11 +137,13 @@ export async function openDataset(
   const repository = await openRepository(requester, path, revision, context);
   const listed = await listFiles(requester, repository, context);
   const files = new Map(listed.map((file) => [file.path, file]));
-  const [readme, huggingfaceYaml, evalYaml] = await Promise.all(
-    ['README.md', '.huggingface.yaml', 'eval.yaml'].map((name) =>
-      readText(requester, repository, files.get(name), context),
-    ),
-  );
+  const read = (name: string): Promise<string | null> =>
+    readText(requester, repository, files.get(name), context);
+  const [readme, huggingfaceYaml, evalYaml] = await Promise.all([
+    cardOf(repository) ?? read('README.md'),
+    read('.huggingface.yaml'),
+    read('eval.yaml'),
+  ]);
 
   let copies: Promise<Snapshot | null> | undefined;
   const openCopies = (card: DatasetLayout['card']): Promise<Snapshot | null> => {
@@ -151,7 +153,7 @@ export async function openDataset(
   };
   let snapshot: Snapshot;
   try {
-    const layout = resolveDataFiles(listed, readme ?? null, huggingfaceYaml ?? null, {
+    const layout = resolveDataFiles(listed, readme, huggingfaceYaml, {
       repository: repository.id,
     });
     snapshot = { repository, files, layout, partialSplits: [], converted: false };
@@ -193,10 +195,22 @@ export async function openDataset(
       return describeSelection(subset, expression, sources, {
         splits: allSplits(from.layout),
         info: from.converted ? withCopy(info, subset, from) : info,
-        evalYaml: evalYaml ?? null,
+        evalYaml,
       });
     },
   };
+}
+
+/**
+ * The dataset card's metadata as the hub itself has read it, which saves asking for the file. It is the default branch's
+ * card; where it says nothing about files, it may be a part of what the card says.
+ */
+function cardOf({ revision, about }: Repository): string | null {
+  const card = about['cardData'];
+  if (revision !== DEFAULT_REVISION || typeof card !== 'object' || card === null) return null;
+  const { configs, dataset_info: info } = card as Record<string, unknown>;
+  // JSON is YAML, and has no line that could end the front matter.
+  return configs || info ? `---\n${JSON.stringify(card)}\n---\n` : null;
 }
 
 function isUnsupported(error: unknown): boolean {
