@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { memoryFile } from '../test/memory-file.ts';
+import { writeParquet } from '../test/write-parquet.ts';
+import { compileCell } from './cell.ts';
+import { HubError } from './errors.ts';
+import type { RemoteFile } from './open-file.ts';
+import { openParquet, readParquet } from './read-parquet.ts';
+
+const ROWS = 700;
+
+interface Row {
+  n: number;
+  text: string | null;
+  tags: Array<string | null> | null;
+}
+
+const rows: Row[] = Array.from({ length: ROWS }, (_, n) => ({
+  n,
+  text: n % 5 === 0 ? null : `row ${n} ${'x'.repeat(n % 40)}`,
+  tags: n % 7 === 0 ? null : Array.from({ length: n % 4 }, (_, i) => (i === 2 ? null : `t${n}-${i}`)),
+}));
+
+const optional = { repetition_type: 'OPTIONAL' as const };
+
+/** Several row groups of many small pages. */
+function file(offsetIndex: boolean): Uint8Array {
+  return writeParquet({
+    columns: (['n', 'text', 'tags'] as const).map((name) => ({
+      name,
+      data: rows.map((row) => row[name]),
+      offsetIndex,
+    })),
+    schema: [
+      { name: 'root', num_children: 3 },
+      { name: 'n', type: 'INT32', ...optional },
+      { name: 'text', type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional },
+      { name: 'tags', num_children: 1, converted_type: 'LIST', ...optional },
+      { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
+      { name: 'element', type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional },
+    ],
+    rowGroupSize: 150,
+    pageSize: 300,
+  });
+}
+
+async function read(source: RemoteFile, from: number, to: number, columns?: string[]): Promise<unknown[]> {
+  const parquet = await openParquet(source);
+  const converters = new Map(parquet.features.map(({ name, feature }) => [name, compileCell(feature)]));
+  const found: unknown[] = [];
+  let next = Math.max(from, 0);
+  for await (const batch of readParquet(parquet, { columns: columns ?? [...converters.keys()], from, to })) {
+    expect(batch.firstRow).toBe(next);
+    next += batch.rowCount;
+    for (let row = 0; row < batch.rowCount; row++) {
+      found.push(
+        Object.fromEntries(
+          [...batch.columns].map(([name, cells]) => [name, converters.get(name)?.(cells[row])]),
+        ),
+      );
+    }
+  }
+  return found;
+}
+
+describe.each([
+  ['with a page index', file(true)],
+  ['without a page index', file(false)],
+])('readParquet %s', (_name, bytes) => {
+  it('any range of any columns is that of the rows', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: ROWS }),
+        fc.integer({ min: 0, max: ROWS + 20 }),
+        fc.subarray(['n', 'text', 'tags'], { minLength: 1 }),
+        async (from, to, columns) => {
+          const expected = rows
+            .slice(from, to)
+            .map((row) => Object.fromEntries(columns.map((name) => [name, row[name as keyof Row]])));
+          expect(await read(memoryFile(bytes), from, to, columns)).toEqual(expected);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('rows without columns are rows all the same', async () => {
+    expect(await read(memoryFile(bytes), 100, 260, ['none'])).toEqual(Array(160).fill({}));
+  });
+
+  it('whatever is damaged, the end is an error of ours or rows, and soon', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.integer({ min: 0, max: 255 })), {
+          minLength: 1,
+          maxLength: 6,
+        }),
+        async (flips) => {
+          const damaged = bytes.slice();
+          for (const [at, value] of flips) damaged[at] = value;
+          try {
+            await read(memoryFile(damaged), 0, ROWS);
+          } catch (error) {
+            expect(error).toBeInstanceOf(HubError);
+            expect(['hub_bad_response', 'hub_unsupported_dataset']).toContain((error as HubError).code);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('openParquet', () => {
+  const code = (source: Uint8Array): Promise<string> =>
+    openParquet(memoryFile(source)).then(
+      () => 'none',
+      (error: HubError) => error.code,
+    );
+  const small = file(true);
+
+  it.each([
+    ['nothing', new Uint8Array(), 'hub_bad_response'],
+    ['a few bytes', new TextEncoder().encode('PAR1'), 'hub_bad_response'],
+    ['another format', new TextEncoder().encode('a,b\n1,2\n'.repeat(50)), 'hub_bad_response'],
+    ['a cut off file', small.subarray(0, small.length - 20), 'hub_bad_response'],
+    [
+      'a footer longer than the file',
+      Uint8Array.from([...small.subarray(0, -8), 0, 0, 0, 1, ...small.subarray(-4)]),
+      'hub_bad_response',
+    ],
+    [
+      'an encrypted file',
+      Uint8Array.from([...small.subarray(0, -4), ...new TextEncoder().encode('PARE')]),
+      'hub_unsupported_dataset',
+    ],
+  ])('refuses %s', async (_name, source, expected) => {
+    expect(await code(source)).toBe(expected);
+  });
+
+  it('reads a footer that is longer than its first request in two', async () => {
+    const wide = writeParquet({
+      columns: Array.from({ length: 900 }, (_, index) => ({
+        name: `column ${index}`,
+        data: [index],
+        type: 'INT32',
+      })),
+    });
+    const source = memoryFile(wide);
+    const parquet = await openParquet(source);
+    expect(parquet.footer.columns).toHaveLength(900);
+    expect(source.ranges).toHaveLength(2);
+    expect(await read(memoryFile(wide), 0, 1, ['column 7'])).toEqual([{ 'column 7': 7 }]);
+  });
+});
+
+it('joins row groups into few requests, and reads no column that is not asked for', async () => {
+  const big = 'y'.repeat(2000);
+  const bytes = writeParquet({
+    columns: [
+      { name: 'a', data: Array.from({ length: 4000 }, (_, n) => `${n}`), type: 'STRING' },
+      {
+        name: 'b',
+        data: Array.from({ length: 4000 }, (_, n) => `${n}${big}${Math.sin(n)}`),
+        type: 'STRING',
+        codec: 'UNCOMPRESSED',
+      },
+    ],
+    rowGroupSize: 500,
+  });
+  const source = memoryFile(bytes);
+  expect(await read(source, 0, 4000, ['a'])).toHaveLength(4000);
+  const taken = source.ranges.reduce((sum, [start, end]) => sum + end - start, 0);
+  expect(bytes.length).toBeGreaterThan(8_000_000);
+  expect(taken).toBeLessThan(600_000);
+  expect(source.ranges.length).toBeLessThan(12);
+});
