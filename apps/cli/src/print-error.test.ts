@@ -92,6 +92,17 @@ it('prints an error of the service in both forms', async () => {
   });
 });
 
+it('says once what is said twice, with its place', async () => {
+  const error = new ServiceError('package_invalid_line', 'It is wrong', {
+    status: 400,
+    errors: [{ message: 'It is wrong', file: 'a', line: 1 }],
+    errorsTotal: 1,
+    requestId: 'r1',
+    retryAfterSeconds: undefined,
+  });
+  expect(await printed(error, false)).toBe('a:1: It is wrong (package_invalid_line)\n');
+});
+
 it('says nothing to a reader that went away', async () => {
   expect(await printed(system('EPIPE', { syscall: 'write' }), false)).toBe('');
 });

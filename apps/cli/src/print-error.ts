@@ -37,13 +37,16 @@ export async function printError(
 }
 
 function errorText(failure: Failure, hint: string | undefined): string {
-  const lines = [errorLine(failure)];
   const { answer } = failure;
-  for (const error of answer?.errors ?? []) {
-    const { message, code = failure.code, ...place } = error;
-    lines.push(errorLine({ place, message, code }));
-  }
-  const more = (answer?.errorsTotal ?? 0) - (answer?.errors.length ?? 0);
+  const places = (answer?.errors ?? []).map(({ message, code = failure.code, ...place }) => ({
+    message,
+    code,
+    place,
+  }));
+  // The only thing that is wrong is what the answer's own sentence says: the place says more.
+  const isSaidTwice = answer?.errorsTotal === 1 && places[0]?.message === failure.message;
+  const lines = (isSaidTwice ? places : [failure, ...places]).map((line) => errorLine(line));
+  const more = (answer?.errorsTotal ?? 0) - places.length;
   if (more > 0) lines.push(`  ... and ${more} more`);
   if (answer?.retryAfterSeconds !== undefined) lines.push(`  Try again in ${answer.retryAfterSeconds} s.`);
   if (answer !== undefined && answer.status >= 500 && answer.requestId !== undefined) {

@@ -165,6 +165,13 @@ describe('upload', () => {
     expect(states).toEqual([]);
   });
 
+  it('takes the dataset where the service makes it at once all the same', async () => {
+    const service = await fakeService({ 'POST /datasets/upload': json(DATASET, 201) });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+    const outcome = await svcPkg(['upload', path, '--background', '--json', '--api-url', service.url]);
+    expect(outcome.document()).toEqual(DATASET);
+  });
+
   it.each([
     [
       'failed',
@@ -578,24 +585,35 @@ describe('preview', () => {
 });
 
 describe('a terminal', () => {
-  it('shows a progress bar that goes away, and none with --json', async () => {
-    const service = await fakeService({ 'POST /datasets/upload': json(DATASET, 201) });
-    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
-    for (const [argv, isShown] of [
-      [['upload', path], true],
-      [['upload', path, '--json'], false],
-      [['check', path], true],
-    ] as const) {
-      const err = captured();
-      const stderr = Object.assign(err.stream, { isTTY: true, columns: 80, rows: 24 });
-      const env = { SVC_API_URL: service.url };
-      expect(await svcPkg(argv, { stderr, isTerminal: true, env })).toMatchObject({ exitCode: 0 });
-      const shown = err.bytes().toString();
-      expect(/sending|reading/.test(shown)).toBe(isShown);
-      // Cursor shown and lines wrapped again.
-      if (isShown) expect(shown).toMatch(/\u001b\[\?25h[\s\S]*\u001b\[\?7h/);
-    }
-  });
+  it.each([
+    ['upload', [], /sending/],
+    ['check', [], /reading/],
+    ['hash', [], /reading/],
+    ['inspect', [], /reading/],
+    ['upload', ['--json'], null],
+    ['check', ['--json'], null],
+  ] as const)(
+    'shows a progress bar for %s %j that is gone before the result comes',
+    async (command, argv, label) => {
+      const service = await fakeService({ 'POST /datasets/upload': json(DATASET, 201) });
+      const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+      const screen = captured();
+      const stderr = Object.assign(screen.stream, { isTTY: true, columns: 80, rows: 24 });
+      const context = { stdout: stderr, stderr, isTerminal: true, env: { SVC_API_URL: service.url } };
+      expect((await svcPkg([command, path, ...argv], context)).exitCode).toBe(0);
+      const shown = screen.bytes().toString();
+      if (label === null) {
+        expect(shown).not.toContain('\u001b');
+        return;
+      }
+      expect(shown).toMatch(label);
+      // The last that the bar does is to show the cursor, wrap lines again and clear its own.
+      const parts = shown.split('\u001b[2K');
+      expect(parts.slice(0, -1).join('')).toMatch(/\u001b\[\?25h[\s\S]*\u001b\[\?7h/);
+      expect(parts.at(-1)).toMatch(/\n$/);
+      expect(parts.at(-1)).not.toContain('\u001b');
+    },
+  );
 });
 
 it('makes a folder of the output only when it is one', async () => {

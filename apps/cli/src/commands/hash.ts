@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { hashDocument, hashPackage } from '../package/hash-package.ts';
+import { type HashedPackage, hashDocument, hashPackage } from '../package/hash-package.ts';
 import { openLocalPackage } from '../package/open-local-package.ts';
 import { jsonText, printResult } from '../print-result.ts';
 import { withExamples } from './define-command.ts';
@@ -16,12 +16,16 @@ export function addHashCommand(program: Command, cli: Cli): void {
     )
     .argument('<package>', 'a .pkg.zip file')
     .action(async (path: string) => {
-      await using opened = await openLocalPackage(cli, path);
-      const hashed = await hashPackage(opened.pkg, cli.signal);
+      const hashed = await hashFile(cli, path);
       await printResult(cli, {
         text: () => `${hashed.versionHash}\n`,
         json: () => jsonText(hashDocument(path, hashed)),
       });
     });
   withExamples(command, ['svc-pkg hash gsm8k.pkg.zip']);
+}
+
+async function hashFile(cli: Cli, path: string): Promise<HashedPackage> {
+  await using opened = await openLocalPackage(cli, path);
+  return await hashPackage(opened.pkg, cli.signal);
 }

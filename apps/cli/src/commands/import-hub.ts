@@ -4,6 +4,7 @@ import { EXIT } from '../exit-codes.ts';
 import { formatFacts } from '../format-facts.ts';
 import { errorLine } from '../print-error.ts';
 import { printResult } from '../print-result.ts';
+import { printDataset } from '../service/dataset-answer.ts';
 import { type ImportHubOptions, importRequest } from '../service/import-request.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import type { FieldError } from '../service/service-error.ts';
@@ -52,7 +53,11 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
       const service = openService(cli, options);
       const body = importRequest(path, options, token);
       if (options.dryRun) await dryRun(cli, service, body);
-      else await storeDataset(cli, service, { ...IMPORT, body }, options.background === true);
+      else
+        await printDataset(
+          cli,
+          await storeDataset(cli, service, { ...IMPORT, body }, options.background === true),
+        );
     });
   withServiceOptions(command);
   withExamples(command, [

@@ -23,20 +23,31 @@ export function addInspectCommand(program: Command, cli: Cli): void {
     .argument('<package>', 'a .pkg.zip file')
     .addOption(countOption('--samples <count>', 'how many items to show', 0, 100, 3))
     .action(async (path: string, options: { samples: number }) => {
-      await using opened = await openLocalPackage(cli, path);
-      const { pkg } = opened;
-      const samples = await sampleItems(pkg, options.samples, cli.signal);
-      const types = new Map<string, number>();
-      const hashed = await hashPackage(pkg, cli.signal, ({ type }) => countType(types, type));
+      const inspected = await inspectFile(cli, path, options.samples);
       await printResult(cli, {
-        text: () => inspectionText(path, pkg, hashed, types, samples),
-        json: () => jsonText(inspectionDocument(path, pkg, hashed, types, samples)),
+        text: () => inspectionText(path, inspected),
+        json: () => jsonText(inspectionDocument(path, inspected)),
       });
     });
   withExamples(command, [
     'svc-pkg inspect gsm8k.pkg.zip',
     'svc-pkg inspect --samples 0 --json gsm8k.pkg.zip',
   ]);
+}
+
+interface Inspected extends HashedPackage {
+  readonly pkg: Pick<PackageReader, 'manifest' | 'meta' | 'ignoredEntries'>;
+  readonly types: ReadonlyMap<string, number>;
+  readonly samples: readonly SampleItem[];
+}
+
+async function inspectFile(cli: Cli, path: string, sampleCount: number): Promise<Inspected> {
+  await using opened = await openLocalPackage(cli, path);
+  const { pkg } = opened;
+  const samples = await sampleItems(pkg, sampleCount, cli.signal);
+  const types = new Map<string, number>();
+  const hashed = await hashPackage(pkg, cli.signal, ({ type }) => countType(types, type));
+  return { ...hashed, pkg, types, samples };
 }
 
 /** Types are free text: beyond a thousand of them the rest is one. */
@@ -46,7 +57,7 @@ function countType(types: Map<string, number>, type: string): void {
 }
 
 /** Name and description as an import would take them. */
-function describe(pkg: PackageReader): { name: string | null; description: string | null } {
+function describe(pkg: Inspected['pkg']): { name: string | null; description: string | null } {
   return { name: textOf(pkg.manifest, 'name'), description: textOf(pkg.meta, 'description') };
 }
 
@@ -55,13 +66,8 @@ function textOf(object: JsonObject | null, key: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function inspectionText(
-  path: string,
-  pkg: PackageReader,
-  hashed: HashedPackage,
-  types: ReadonlyMap<string, number>,
-  samples: readonly SampleItem[],
-): string {
+function inspectionText(path: string, inspected: Inspected): string {
+  const { pkg, types, samples } = inspected;
   const { name, description } = describe(pkg);
   const generator = [textOf(pkg.manifest, 'generator'), textOf(pkg.manifest, 'generator_version')];
   const facts = formatFacts([
@@ -69,16 +75,16 @@ function inspectionText(
     ['name', name && printableValue(name)],
     ['description', description && printableValue(description)],
     ['written by', printableValue(generator.filter((part) => part !== null).join(' '))],
-    ['version hash', hashed.versionHash],
-    ['items', `${hashed.itemCount} in ${countOf(hashed.sections.length, 'section')}`],
-    ['assets', hashed.assetCount],
+    ['version hash', inspected.versionHash],
+    ['items', `${inspected.itemCount} in ${countOf(inspected.sections.length, 'section')}`],
+    ['assets', inspected.assetCount],
     ['types', listed([...types].map(([type, count]) => `${count} ${printableValue(type)}`))],
     ['ignored', listed(pkg.ignoredEntries.map(printableValue))],
   ]);
-  const sections = hashed.sections
+  const sections = inspected.sections
     .slice(0, MAX_LISTED)
     .map((section) => [section.name, section.itemCount] as const);
-  const more = hashed.sections.length - sections.length;
+  const more = inspected.sections.length - sections.length;
   const lines = [
     facts,
     `\nsections\n`,
@@ -93,17 +99,12 @@ function inspectionText(
   return lines.join('');
 }
 
-function inspectionDocument(
-  path: string,
-  pkg: PackageReader,
-  hashed: HashedPackage,
-  types: ReadonlyMap<string, number>,
-  samples: readonly SampleItem[],
-): Record<string, unknown> {
+function inspectionDocument(path: string, inspected: Inspected): Record<string, unknown> {
+  const { pkg, types, samples } = inspected;
   return {
-    ...hashDocument(path, hashed),
+    ...hashDocument(path, inspected),
     ...describe(pkg),
-    asset_count: hashed.assetCount,
+    asset_count: inspected.assetCount,
     types: Object.fromEntries(types),
     ignored_entries: pkg.ignoredEntries,
     manifest: pkg.manifest,

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { showProgress } from '../progress.ts';
+import { type DatasetAnswer, printDataset } from '../service/dataset-answer.ts';
+import type { JsonAnswer } from '../service/service-client.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';
 import { storeDataset } from '../service/store-dataset.ts';
 import { createUploadForm } from '../service/upload-form.ts';
@@ -23,25 +25,25 @@ export function addUploadCommand(program: Command, cli: Cli): void {
     .option('--description <text>', 'description of the dataset (default: the one in meta.json)')
     .addOption(backgroundOption())
     .action(async (path: string, options: UploadOptions) => {
-      const { name, description } = options;
-      const service = openService(cli, options);
-      using progress = showProgress(cli, 'sending');
-      const form = await createUploadForm(path, { name, description }, progress.update);
-      await storeDataset(
-        cli,
-        service,
-        {
-          method: 'POST',
-          path: '/datasets/upload',
-          headers: { 'content-type': form.contentType, 'content-length': String(form.byteLength) },
-          body: form.body,
-        },
-        options.background === true,
-      );
+      await printDataset(cli, await upload(cli, path, options));
     });
   withServiceOptions(command);
   withExamples(command, [
     'svc-pkg upload gsm8k.pkg.zip',
     'svc-pkg upload gsm8k.pkg.zip --name "GSM8K" --api-url https://datasets.example.org',
   ]);
+}
+
+async function upload(cli: Cli, path: string, options: UploadOptions): Promise<JsonAnswer<DatasetAnswer>> {
+  const { name, description } = options;
+  const service = openService(cli, options);
+  using progress = showProgress(cli, 'sending');
+  const form = await createUploadForm(path, { name, description }, progress.update);
+  const request = {
+    method: 'POST',
+    path: '/datasets/upload',
+    headers: { 'content-type': form.contentType, 'content-length': String(form.byteLength) },
+    body: form.body,
+  } as const;
+  return await storeDataset(cli, service, request, options.background === true);
 }

@@ -1,5 +1,8 @@
+import type { Cli } from '../cli-context.ts';
 import { countOf, formatFacts } from '../format-facts.ts';
+import { printResult } from '../print-result.ts';
 import { printableValue } from '../printable-text.ts';
+import type { JsonAnswer } from './service-client.ts';
 
 /** The members of a DatasetSummary (contract of the HTTP API) that are shown. */
 export interface DatasetAnswer {
@@ -11,8 +14,13 @@ export interface DatasetAnswer {
   readonly asset_count: number;
 }
 
+/** Prints a stored dataset: the answer as it came, or what matters of it. */
+export function printDataset(cli: Cli, answer: JsonAnswer<DatasetAnswer>): Promise<void> {
+  return printResult(cli, { text: () => datasetText(answer.value), json: () => answer.text });
+}
+
 /** A stored dataset for people. */
-export function datasetText(dataset: DatasetAnswer): string {
+function datasetText(dataset: DatasetAnswer): string {
   return formatFacts([
     ['dataset', dataset.id],
     ['name', printableValue(dataset.name)],

@@ -21,6 +21,14 @@ export interface ServiceAnswer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** An answer that is a JSON document. */
+export interface JsonAnswer<T> {
+  readonly status: number;
+  /** as it came */
+  readonly text: string;
+  readonly value: T;
+}
+
 export interface ServiceClient {
   /** As `http://127.0.0.1:8080`, without a slash at its end. */
   readonly url: string;
@@ -31,8 +39,8 @@ export interface ServiceClient {
    *   `bad_response`
    */
   send(request: ServiceRequest): Promise<ServiceAnswer>;
-  /** As `send`; the body is JSON: its text and its value. */
-  sendForJson<T>(request: ServiceRequest): Promise<{ text: string; value: T }>;
+  /** As `send`, for an answer that is JSON; anything else is `bad_response`. */
+  sendForJson<T>(request: ServiceRequest): Promise<JsonAnswer<T>>;
 }
 
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -87,7 +95,7 @@ export function createServiceClient(options: {
       const answer = await send({ ...request, headers: { accept: 'application/json', ...request.headers } });
       const text = await collectText(answer.body);
       try {
-        return { text, value: JSON.parse(text) as T };
+        return { status: answer.status, text, value: JSON.parse(text) as T };
       } catch (cause) {
         throw new CliError(
           'bad_response',

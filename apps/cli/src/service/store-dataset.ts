@@ -1,34 +1,24 @@
 import type { Cli } from '../cli-context.ts';
-import { printResult } from '../print-result.ts';
-import { type DatasetAnswer, datasetText } from './dataset-answer.ts';
+import type { DatasetAnswer } from './dataset-answer.ts';
 import { followJob, type JobAnswer } from './follow-job.ts';
-import type { ServiceClient, ServiceRequest } from './service-client.ts';
+import type { JsonAnswer, ServiceClient, ServiceRequest } from './service-client.ts';
 
 /**
- * Sends a request that makes a dataset and prints the dataset. In the background, a worker makes it and the job is
- * followed to its end.
+ * Sends a request that makes a dataset, and gives the dataset. In the background, a worker makes it and the job is
+ * followed to its end, unless the service would rather do it at once (RFC 7240 leaves it the choice).
  */
 export async function storeDataset(
   cli: Cli,
   service: ServiceClient,
-  request: ServiceRequest & { readonly method: 'POST' },
+  request: ServiceRequest,
   inBackground: boolean,
-): Promise<void> {
+): Promise<JsonAnswer<DatasetAnswer>> {
   // The service answers when everything is stored, however long that takes.
   const patient = { ...request, answerTimeoutMs: 0 };
-  const answer = inBackground
-    ? await storeInBackground(cli, service, patient)
-    : await service.sendForJson<DatasetAnswer>(patient);
-  await printResult(cli, { text: () => datasetText(answer.value), json: () => answer.text });
-}
-
-async function storeInBackground(
-  cli: Cli,
-  service: ServiceClient,
-  request: ServiceRequest,
-): Promise<{ text: string; value: DatasetAnswer }> {
+  if (!inBackground) return service.sendForJson<DatasetAnswer>(patient);
   const headers = { ...request.headers, prefer: 'respond-async' };
-  const job = await service.sendForJson<JobAnswer>({ ...request, headers });
-  const id = await followJob(cli, service, job.value);
+  const answer = await service.sendForJson<DatasetAnswer & JobAnswer>({ ...patient, headers });
+  if (answer.status !== 202) return answer;
+  const id = await followJob(cli, service, answer.value);
   return service.sendForJson<DatasetAnswer>({ method: 'GET', path: `/datasets/${encodeURIComponent(id)}` });
 }
