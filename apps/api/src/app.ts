@@ -1,18 +1,19 @@
+import type { JsonObject } from '@svc/jsonl-v23';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Config } from '@svc/process';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { type Caller, createAuthenticator, denied } from './http/authenticate.ts';
-import { watchIdleBody } from './http/idle-body.ts';
+import { withIdleTimeout } from './http/idle-body.ts';
 import { limitRate } from './http/limit-rate.ts';
 import { isFault, toProblem } from './http/problem.ts';
 import { readJsonBody } from './http/read-json-body.ts';
 import { RequestError } from './http/request-error.ts';
-import type { Route } from './http/route.ts';
+import type { Route, RouteRequest } from './http/route.ts';
 import { sendAnswer } from './http/send-answer.ts';
 import { ClientGone, requestState, trackRequest } from './http/track-request.ts';
-import { compileRoute } from './http/validate.ts';
+import { createRouteCompiler, type RouteValidator } from './http/validate.ts';
 
 export interface AppOptions {
   readonly routes: readonly Route[];
@@ -69,7 +70,8 @@ export function createApp({ routes, config, logger, metrics, stopSignal, isDrain
     next();
   });
 
-  for (const route of routes) mount(app, route, config, callers);
+  const compile = createRouteCompiler();
+  for (const route of routes) mount(app, route, compile(route), config, callers);
   for (const [path, methods] of methodsByPath(routes)) {
     app.all(path, (request, response) => {
       requestState(request).setRoute(path);
@@ -103,9 +105,14 @@ function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
   return found;
 }
 
-function mount(app: Express, route: Route, config: Config, callers: WeakMap<Request, Caller>): void {
+function mount(
+  app: Express,
+  route: Route,
+  validator: RouteValidator,
+  config: Config,
+  callers: WeakMap<Request, Caller>,
+): void {
   const path = expressPath(route.path);
-  const validator = compileRoute(route);
   app[route.method](path, async (request: Request, response: Response) => {
     const state = requestState(request);
     state.setRoute(path);
@@ -117,26 +124,25 @@ function mount(app: Express, route: Route, config: Config, callers: WeakMap<Requ
       throw new RequestError('not_acceptable', `the answer is ${route.produces}`);
     }
     const query = validator.query(request.query);
-    const idle = new AbortController();
-    const signal = AbortSignal.any([state.signal, idle.signal]);
-    const stopWatching = watchIdleBody(request, config.idleBodyTimeoutMs, (error) => idle.abort(error));
-    try {
-      const body =
-        route.body?.contentType === 'application/json'
-          ? validator.body(await readJsonBody(request, config, signal))
-          : null;
-      const answer = await route.handle({
-        params: request.params as Record<string, string>,
-        query,
-        body,
-        header: (name) => request.get(name),
-        signal,
-        raw: request,
-      });
-      await sendAnswer(request, response, answer, signal);
-    } finally {
-      stopWatching();
-    }
+    const routeRequest = (body: JsonObject | null, signal: AbortSignal | undefined): RouteRequest => ({
+      params: request.params as Record<string, string>,
+      query,
+      body,
+      header: (name) => request.get(name),
+      get signal() {
+        return signal ?? state.signal;
+      },
+      raw: request,
+    });
+    const answer =
+      route.body === undefined
+        ? await route.handle(routeRequest(null, undefined))
+        : await withIdleTimeout(request, config.idleBodyTimeoutMs, state.signal, async (signal) => {
+            const isJson = route.body?.contentType === 'application/json';
+            const body = isJson ? validator.body(await readJsonBody(request, config, signal)) : null;
+            return await route.handle(routeRequest(body, signal));
+          });
+    await sendAnswer(request, response, answer, () => state.signal);
   });
 }
 

@@ -1,3 +1,4 @@
+import { RunError } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type JsonlErrorCode, type Place } from '@svc/jsonl-v23';
 import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
@@ -11,6 +12,7 @@ type AnyErrorCode =
   | PackageErrorCode
   | HubErrorCode
   | StoreErrorCode
+  | 'worker_lost'
   | 'internal';
 
 interface Row {
@@ -81,6 +83,7 @@ const ROWS: Readonly<Record<AnyErrorCode, Row>> = {
   upload_too_large: { status: 413, title: 'The upload is too large' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  worker_lost: { status: 500, title: 'The workers that took it died' },
   internal: { status: 500, title: 'Something went wrong on our side' },
   hub_unavailable: { status: 502, title: 'The hub cannot be reached' },
   hub_bad_response: { status: 502, title: 'The hub answered something unusable' },
@@ -130,7 +133,23 @@ export function toProblem(
   error: unknown,
   at: { readonly instance: string; readonly requestId: string },
 ): Problem {
-  const known = describe(error);
+  return problemOf(describe(error), at);
+}
+
+/**
+ * An error that a task of the queue kept, `{code, message, errors}` as JSON text, as the body that a request would
+ * have been answered with.
+ */
+export function storedProblem(
+  text: string,
+  at: { readonly instance: string; readonly requestId: string },
+): ProblemBody {
+  const kept = JSON.parse(text) as { code: string; message: string; errors?: readonly FieldError[] };
+  const code = Object.hasOwn(ROWS, kept.code) ? (kept.code as AnyErrorCode) : 'internal';
+  return problemOf({ code, detail: kept.message, errors: kept.errors ?? [], headers: {} }, at).body;
+}
+
+function problemOf(known: Described, at: { readonly instance: string; readonly requestId: string }): Problem {
   const row = ROWS[known.code];
   const code = row.code ?? known.code;
   const errors = known.errors.slice(0, MAX_ERRORS);
@@ -182,6 +201,9 @@ function describe(error: unknown): Described {
       errors: placed(error.message, error.place),
       headers: retryAfter(error.details?.retryAfterMs, error.code === 'hub_rate_limited'),
     };
+  }
+  if (error instanceof RunError && error.code === 'invalid_request') {
+    return { code: error.code, detail: error.message, errors: error.errors, headers: {} };
   }
   if (error instanceof StoreError) {
     return {

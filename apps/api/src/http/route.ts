@@ -32,8 +32,15 @@ export interface Route {
   readonly access: Access;
   /** properties of the query; others are errors */
   readonly query?: Readonly<Record<string, Schema>>;
+  /** headers that the handler reads, for the document */
+  readonly headers?: Readonly<Record<string, Schema>>;
   /** a JSON body, or a form that the handler reads */
-  readonly body?: { readonly contentType: string; readonly schema: Schema };
+  readonly body?: {
+    readonly contentType: string;
+    readonly schema: Schema;
+    /** the schema as the document shows it, where the handler checks a part by itself */
+    readonly documented?: Schema;
+  };
   /** media type of the successful answer */
   readonly produces: string;
   /** status → what it means, and its schema where it is JSON */

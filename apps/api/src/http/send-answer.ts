@@ -11,7 +11,7 @@ export async function sendAnswer(
   request: Request,
   response: Response,
   answer: Answer,
-  signal: AbortSignal,
+  signal: () => AbortSignal,
 ): Promise<void> {
   response.statusCode = answer.status;
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
@@ -21,7 +21,7 @@ export async function sendAnswer(
   }
   if (answer.kind === 'stream') {
     try {
-      await sendStream(request, response, answer.body, signal);
+      await sendStream(request, response, answer.body, signal());
     } finally {
       await answer.close();
     }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Answer, stream } from './answer.ts';
 
 export interface WatchOptions<T> {
   /** the state as it is now */
@@ -37,4 +38,17 @@ export async function* watchUntilEnd<T>(options: WatchOptions<T>): AsyncGenerato
     if (ended) return;
     await delay(pollMs, undefined, { signal });
   }
+}
+
+/** How often the state is looked at. */
+const POLL_MS = 500;
+
+/** The answer that such a stream is the body of. */
+export function eventStream<T>(options: Omit<WatchOptions<T>, 'pollMs'>): Answer {
+  return stream(watchUntilEnd({ ...options, pollMs: POLL_MS }), {
+    'Content-Type': 'text/event-stream',
+    'Cache-Control': 'no-store',
+    // proxies that collect answers would hold the events back
+    'X-Accel-Buffering': 'no',
+  });
 }

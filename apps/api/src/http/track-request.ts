@@ -37,7 +37,8 @@ export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: Abort
     response.setHeader('X-Request-ID', id);
     const startedAt = performance.now();
     const measurement = metrics.startRequest({ method: request.method });
-    const client = new AbortController();
+    let client: AbortController | undefined;
+    let signal: AbortSignal | undefined;
     let route = '__unmatched__';
     let code: string | undefined;
     let bytesIn = 0;
@@ -53,7 +54,7 @@ export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: Abort
     const writtenBefore = socket?.bytesWritten ?? 0;
     response.once('close', () => {
       const statusCode = response.writableFinished ? response.statusCode : 499;
-      if (!response.writableFinished) client.abort(new ClientGone('the client went away'));
+      if (!response.writableFinished) client?.abort(new ClientGone('the client went away'));
       const durationMs = performance.now() - startedAt;
       measurement.finish({ statusCode, durationMs });
       runWithContext({ request_id: id }, () => {
@@ -70,7 +71,16 @@ export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: Abort
     });
     states.set(request, {
       id,
-      signal: AbortSignal.any([client.signal, stopSignal]),
+      // Made when it is asked for: most requests end before anything could be aborted.
+      get signal() {
+        if (signal === undefined) {
+          client = new AbortController();
+          signal = AbortSignal.any([client.signal, stopSignal]);
+          if (response.closed && !response.writableFinished)
+            client.abort(new ClientGone('the client went away'));
+        }
+        return signal;
+      },
       setRoute: (template) => {
         route = template;
         measurement.setRoute(template);

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type FieldError, RequestError } from './request-error.ts';
-import type { Route, Schema } from './route.ts';
+import type { Route } from './route.ts';
 
 /** At most this many errors stand in one answer. */
 const MAX_ERRORS = 100;
@@ -21,23 +21,31 @@ const FORMATS = {
   'int64-text': true,
 } as const;
 
-/** Compiles the schemas of a route, once, when the app is made. */
-export function compileRoute(route: Route): RouteValidator {
-  const compile = (schema: Schema, coerceTypes: boolean): ValidateFunction =>
-    new Ajv2020({
-      allErrors: true,
-      strict: true,
-      allowUnionTypes: true,
-      coerceTypes,
-      useDefaults: true,
-      formats: FORMATS,
-    }).compile(schema);
-  const query = compile({ type: 'object', properties: route.query ?? {}, additionalProperties: false }, true);
-  const body = route.body === undefined ? undefined : compile(route.body.schema, false);
+/** Makes the compiler of all routes' schemas. Texts of a query become numbers and booleans; bodies stay as they are. */
+export function createRouteCompiler(): (route: Route) => RouteValidator {
+  const options = {
+    allErrors: true,
+    strict: true,
+    allowUnionTypes: true,
+    useDefaults: true,
+    formats: FORMATS,
+  };
+  const forQueries = new Ajv2020({ ...options, coerceTypes: true });
+  const forBodies = new Ajv2020(options);
+  return (route) => compileRoute(route, forQueries, forBodies);
+}
+
+function compileRoute(route: Route, forQueries: Ajv2020, forBodies: Ajv2020): RouteValidator {
+  const query =
+    route.query === undefined
+      ? undefined
+      : forQueries.compile({ type: 'object', properties: route.query, additionalProperties: false });
+  const body = route.body === undefined ? undefined : forBodies.compile(route.body.schema);
   return {
     query: (values) => {
       const copy = { ...values };
-      check(query, copy, 'query', (error) => fieldName(error));
+      if (query !== undefined) check(query, copy, 'query', (error) => fieldName(error));
+      else rejectAll(copy);
       return copy as Record<string, string | number | boolean | undefined>;
     },
     body: (value) => {
@@ -46,6 +54,16 @@ export function compileRoute(route: Route): RouteValidator {
       return value as JsonObject;
     },
   };
+}
+
+/** For a route that takes no query. */
+function rejectAll(values: Readonly<Record<string, unknown>>): void {
+  for (const name in values) {
+    const message = `${name} is not known`;
+    throw new RequestError('invalid_request', `the query is not valid: ${message}`, {
+      errors: [{ message, path: name }],
+    });
+  }
 }
 
 function check(

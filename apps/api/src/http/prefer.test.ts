@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { prefersAsync } from './prefer.ts';
+
+it.each([
+  ['respond-async', true],
+  ['Respond-Async', true],
+  ['wait=10, respond-async', true],
+  ['respond-async; x=1 , wait=10', true],
+  ['return=minimal,respond-async,', true],
+  [undefined, false],
+  ['', false],
+  ['return=representation', false],
+  ['respond-asynchronously', false],
+  ['x="a, respond-async, b"', false],
+  ['x="\\", respond-async"', false],
+])('%j: %j', (header, expected) => {
+  expect(prefersAsync(header)).toBe(expected);
+});
