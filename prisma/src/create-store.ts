@@ -8,7 +8,7 @@ import { PrismaClient } from './generated/prisma/client.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 import { createJobStore, type JobStore } from './job-store.ts';
 import { createLimiter } from './limiter.ts';
-import { createQueue, type QueueSize, queueSizes } from './queue.ts';
+import { createQueue, QUEUE_SCHEMA, type QueueSizes, queueSizes } from './queue.ts';
 import { createRunStore, type RunStore } from './run-store.ts';
 import { createSettingsStore, type SettingsStore } from './settings-store.ts';
 
@@ -30,10 +30,10 @@ export interface Store extends AsyncDisposable {
   readonly idempotency: IdempotencyStore;
   /** Which of these runs and jobs are to stop, and when to ask again: one query. @throws StoreError `unavailable` */
   cancellationsAmong(ids: readonly string[]): Promise<Cancellations>;
-  /** How many tasks are on each queue, by state. @throws StoreError `unavailable` */
-  queueSizes(): Promise<QueueSize[]>;
-  /** Whether the database answers and has been migrated, queue included. Never throws. */
-  ready(): Promise<boolean>;
+  /** How many tasks stand where. @throws StoreError `unavailable` */
+  queueSizes(): Promise<QueueSizes>;
+  /** Whether the database answers and has been migrated, and so has the queue in it. Never throws. */
+  ready(): Promise<{ readonly database: boolean; readonly queue: boolean }>;
   /** Ends every connection; what is under way fails. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -84,17 +84,26 @@ export function createStore(options: StoreOptions): Store {
       }
     },
     async ready() {
-      const answered = pool.query('SELECT FROM _prisma_migrations, pgboss.version LIMIT 1').then(
-        ({ rowCount }) => rowCount === 1,
-        () => false,
-      );
-      const timeout = AbortSignal.timeout(READY_TIMEOUT_MS);
-      const late = new Promise<boolean>((done) => {
-        timeout.addEventListener('abort', () => done(false), { once: true });
-      });
-      return await Promise.race([answered, late]);
+      const [database, queue] = await Promise.all([
+        answers(pool.query('SELECT FROM _prisma_migrations LIMIT 1')),
+        answers(pool.query(`SELECT FROM ${QUEUE_SCHEMA}.version LIMIT 1`)),
+      ]);
+      return { database, queue };
     },
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Whether a query finds a row in time. */
+async function answers(query: Promise<{ readonly rowCount: number | null }>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), READY_TIMEOUT_MS);
+  const found = query.then(
+    ({ rowCount }) => rowCount === 1,
+    () => false,
+  );
+  const answer = await Promise.race([found, late.promise]);
+  clearTimeout(timer);
+  return answer;
 }

@@ -703,8 +703,8 @@ describe('a database that is away', () => {
     ]) {
       await expect(attempt()).rejects.toMatchObject({ code: 'unavailable' });
     }
-    expect(await away.ready()).toBe(false);
-    expect(await store.ready()).toBe(true);
+    expect(await away.ready()).toEqual({ database: false, queue: false });
+    expect(await store.ready()).toEqual({ database: true, queue: true });
     await away.close();
   });
 });

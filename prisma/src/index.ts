@@ -36,7 +36,7 @@ export {
   QUEUE_OPTIONS,
   QUEUE_SCHEMA,
   type QueueName,
-  type QueueSize,
+  type QueueSizes,
   type TaskData,
 } from './queue.ts';
 export { createRowEncoder } from './row-encoder.ts';

@@ -100,18 +100,22 @@ function createBoss(pool: pg.Pool, options: { readonly migrate: boolean }): PgBo
   return boss;
 }
 
-/** How many tasks are on a queue in one state of pg-boss. */
-export interface QueueSize {
-  readonly name: QueueName;
-  readonly state: string;
-  readonly count: number;
-}
+/** How many tasks stand where, on all queues; those that are done or cancelled are not counted. */
+export type QueueSizes = Readonly<Record<'queued' | 'retry' | 'running' | 'failed', number>>;
 
 /** See `Store.queueSizes`. */
-export async function queueSizes(pool: pg.Pool): Promise<QueueSize[]> {
-  const { rows } = await pool.query<{ name: QueueName; state: string; count: string }>(
-    `SELECT name, state, count(*) FROM ${QUEUE_SCHEMA}.job WHERE name = ANY($1) GROUP BY name, state`,
+export async function queueSizes(pool: pg.Pool): Promise<QueueSizes> {
+  const { rows } = await pool.query<Record<string, string>>(
+    `SELECT count(*) FILTER (WHERE state = 'created') AS queued, count(*) FILTER (WHERE state = 'retry') AS retry,
+       count(*) FILTER (WHERE state = 'active') AS running, count(*) FILTER (WHERE state = 'failed') AS failed
+     FROM ${QUEUE_SCHEMA}.job WHERE name = ANY($1) AND state NOT IN ('completed', 'cancelled')`,
     [QUEUE_NAMES],
   );
-  return rows.map(({ name, state, count }) => ({ name, state, count: Number(count) }));
+  const count = (state: keyof QueueSizes): number => Number(rows[0]?.[state] ?? 0);
+  return {
+    queued: count('queued'),
+    retry: count('retry'),
+    running: count('running'),
+    failed: count('failed'),
+  };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createMetrics } from '@svc/observability';
-import { ConfigError, openHub, runProcess, secretsOf } from '@svc/process';
+import { ConfigError, createKeyVault, openHub, runProcess, secretsOf } from '@svc/process';
 import { createRowEncoder, createStore } from '@svc/store';
 import { startApi } from './start-api.ts';
 
@@ -32,6 +32,7 @@ await runProcess('svc-api', process, async (config, logger) => {
     encoder,
     version,
     secrets: secretsOf(config),
+    vault: config.jobKey === undefined ? null : createKeyVault(config.jobKey),
     pid: process.pid,
     isAlive,
   });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Hub, RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
-import type { Config } from '@svc/process';
+import type { Config, TokenVault } from '@svc/process';
 import type { Store } from '@svc/store';
 import { createApp } from './app.ts';
 import { createServer } from './http/create-server.ts';
@@ -24,8 +24,8 @@ export interface ApiDeps {
   readonly secrets: readonly string[];
   readonly pid: number;
   readonly isAlive: (pid: number) => boolean;
-  /** brings gauges up to date that are read only when metrics are asked for */
-  readonly refreshMetrics?: () => Promise<void>;
+  /** keeps the hub tokens of asynchronous imports; null where there is no key to seal them with */
+  readonly vault: TokenVault | null;
 }
 
 export interface RunningApi {
@@ -51,8 +51,11 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     ...deps,
     spool,
     gate: createGate(config.maxConcurrentImports, config.importWaitMs),
-    checkReadiness: async () => ({ database: await store.ready(), accepting: !draining }),
-    refreshMetrics: deps.refreshMetrics ?? (async () => {}),
+    checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining }),
+    // Metrics are answered without the database too; the gauge then shows what was last known.
+    refreshMetrics: async () => {
+      await store.queueSizes().then(metrics.setQueueJobs, () => undefined);
+    },
   });
   const app = createApp({
     routes,

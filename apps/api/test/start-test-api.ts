@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
-import { loadConfig, openHub, secretsOf } from '@svc/process';
+import { createKeyVault, loadConfig, openHub, secretsOf } from '@svc/process';
 import { createRowEncoder, createStore, type Store } from '@svc/store';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { startApi } from '../src/start-api.ts';
@@ -54,6 +54,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     encoder,
     version: '0.0.0-test',
     secrets: secretsOf(config),
+    vault: config.jobKey === undefined ? null : createKeyVault(config.jobKey),
     pid: process.pid,
     isAlive: () => false,
   });

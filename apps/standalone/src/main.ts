@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startApi } from '@svc/api';
 import { createMetrics } from '@svc/observability';
-import { openHub, runProcess, secretsOf } from '@svc/process';
+import { createKeyVault, createMemoryVault, openHub, runProcess, secretsOf } from '@svc/process';
 import { createRowEncoder, createStore, migrate, startEmbeddedPostgres } from '@svc/store';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -44,6 +44,7 @@ await runProcess('svc-standalone', process, async (config, logger) => {
     encoder,
     version,
     secrets: secretsOf(config),
+    vault: config.jobKey === undefined ? createMemoryVault() : createKeyVault(config.jobKey),
     pid: process.pid,
     isAlive,
   });

@@ -3,7 +3,9 @@ import { type DatasetDeps, datasetRoutes } from './datasets.ts';
 import { documentationRoutes } from './documentation.ts';
 import { type ExportDeps, exportRoute } from './export.ts';
 import { type HubDeps, hubRoutes } from './hub.ts';
+import { type JobDeps, jobRoutes } from './jobs.ts';
 import { type OperationDeps, operationRoutes } from './operation.ts';
+import { type RunDeps, runRoutes } from './runs.ts';
 import { settingsRoutes } from './settings.ts';
 import { telemetryRoute } from './telemetry.ts';
 import { type UploadDeps, uploadRoute } from './upload.ts';
@@ -11,7 +13,9 @@ import { type UploadDeps, uploadRoute } from './upload.ts';
 export type RouteDeps = DatasetDeps &
   ExportDeps &
   HubDeps &
+  JobDeps &
   OperationDeps &
+  RunDeps &
   UploadDeps &
   Parameters<typeof settingsRoutes>[0] & { readonly version: string };
 
@@ -22,6 +26,8 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     ...hubRoutes(deps),
     ...datasetRoutes(deps),
     exportRoute(deps),
+    ...runRoutes(deps),
+    ...jobRoutes(deps),
     ...settingsRoutes(deps),
     telemetryRoute(deps),
     ...operationRoutes(deps),

@@ -1,5 +1,6 @@
 import type { DatasetSummary, SectionSummary } from '@svc/flows';
-import { type JsonBody, JsonText } from '../http/json-text.ts';
+import type { StoredAnswer } from '@svc/store';
+import { type JsonBody, JsonText, toJsonText } from '../http/json-text.ts';
 
 /** Beyond this size a summary leaves the blobs of an uploaded package out; the dataset itself has them. */
 const MAX_SUMMARY_SCHEMA_BYTES = 64 * 1024;
@@ -26,6 +27,15 @@ export function summaryBody(dataset: DatasetSummary): JsonBody {
 /** A Dataset on the wire: the summary with its whole schema. */
 export function datasetBody(dataset: DatasetSummary): JsonBody {
   return body(dataset, new JsonText(dataset.schema));
+}
+
+/** The answer to a request that made a dataset. */
+export function datasetCreated(dataset: DatasetSummary): StoredAnswer {
+  return {
+    status: 201,
+    headers: { Location: `/datasets/${dataset.id}` },
+    body: toJsonText(summaryBody(dataset)),
+  };
 }
 
 function body(dataset: DatasetSummary, schema: JsonText): JsonBody {

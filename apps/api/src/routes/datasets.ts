@@ -3,9 +3,10 @@ import type { Logger } from '@svc/observability';
 import type { ItemPosition, Store } from '@svc/store';
 import { empty, json, stream } from '../http/answer.ts';
 import { type JsonBody, JsonText } from '../http/json-text.ts';
-import type { Route, RouteRequest } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
 import { datasetBody, sectionBody, summaryBody } from './dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from './dataset-fields.ts';
+import { definedOf, pageBody, pageOf } from './page-body.ts';
 import { DATASET, DATASET_SUMMARY, DIFF, ITEM, PAGE_QUERY, page, SECTION } from './schemas.ts';
 
 export interface DatasetDeps {
@@ -203,39 +204,6 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
       },
     },
   ];
-}
-
-type Query = RouteRequest['query'];
-
-function pageOf(query: Query): { limit: number; cursor?: string } {
-  return { limit: query['limit'] as number, ...definedOf({ cursor: query['cursor'] as string | undefined }) };
-}
-
-/** The members that are not undefined. */
-function definedOf<T extends Record<string, unknown>>(
-  members: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
-}
-
-interface Page<T> {
-  readonly data: readonly T[];
-  readonly nextCursor: string | null;
-  readonly totalItems: number;
-}
-
-/** A list on the wire (contract section 1). */
-function pageBody<T>(
-  found: Page<T>,
-  query: Query,
-  body: (entry: T) => JsonBody,
-): { data: JsonBody[]; meta: JsonBody } {
-  return {
-    data: found.data.map(body),
-    meta: { limit: query['limit'] as number, next_cursor: found.nextCursor, total_items: found.totalItems },
-  };
 }
 
 function positionBody(position: ItemPosition | null): JsonBody {

@@ -1,32 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type DatasetWriter,
   type DryRun,
   dryRunHub,
   type Hub,
-  type ImportHubOptions,
+  type ImportRequest,
   importHub,
+  importRequestToJson,
   type Preview,
   previewHub,
   type RowEncoder,
+  toHubSource,
+  toImportRequest,
 } from '@svc/flows';
-import {
-  canonicalJson,
-  getMember,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type Mapping,
-} from '@svc/jsonl-v23';
-import { type Logger, type Metrics, runWithContext } from '@svc/observability';
-import type { Config } from '@svc/process';
+import { canonicalJson, getMember, type JsonObject, type JsonValue, type Mapping } from '@svc/jsonl-v23';
+import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
+import type { Config, TokenVault } from '@svc/process';
+import type { IdempotencyClaim, Job, Store, StoredAnswer } from '@svc/store';
 import { json } from '../http/answer.ts';
 import type { Gate } from '../http/gate.ts';
+import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.ts';
 import { type JsonBody, JsonText } from '../http/json-text.ts';
+import { PREFER, prefersAsync } from '../http/prefer.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { Route, Schema } from '../http/route.ts';
-import { summaryBody } from './dataset-body.ts';
+import { datasetCreated } from './dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from './dataset-fields.ts';
+import { datasetWriter } from './dataset-writer.ts';
+import { JOB, jobAccepted } from './job-body.ts';
 import { observeImport } from './observe-import.ts';
 import { DATASET_SUMMARY, shape } from './schemas.ts';
 
@@ -35,9 +35,11 @@ export interface HubDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly hub: Hub;
-  readonly store: { readonly datasets: DatasetWriter };
+  readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
   readonly encoder: RowEncoder;
   readonly gate: Gate;
+  /** keeps the token of an asynchronous import; null where there is no key to seal it with */
+  readonly vault: TokenVault | null;
 }
 
 const OPTIONAL_STRING: Schema = { type: ['string', 'null'], minLength: 1, maxLength: 1024 };
@@ -59,7 +61,13 @@ const SOURCE: Readonly<Record<string, Schema>> = {
   split: { ...OPTIONAL_STRING, description: 'a split or slices of splits, such as `train[:100]`' },
   revision: { ...OPTIONAL_STRING, description: 'branch, tag or commit' },
   subset: OPTIONAL_STRING,
-  token: { ...OPTIONAL_STRING, description: 'hub token; used for this request and never stored' },
+  token: {
+    ...OPTIONAL_STRING,
+    maxLength: 512,
+    pattern: '^[\\x21-\\x7e]*$',
+    description:
+      'hub token; used for this request alone, and kept no longer, sealed, than an asynchronous import takes',
+  },
 };
 
 const MAPPING: Schema = {
@@ -119,7 +127,7 @@ const HUB_ERRORS = [
 
 /** `POST /datasets/hub/preview` and `POST /datasets/hub/import`. */
 export function hubRoutes(deps: HubDeps): readonly Route[] {
-  const { config, hub, store, encoder, gate } = deps;
+  const { config, hub, encoder, gate } = deps;
   return [
     {
       method: 'post',
@@ -144,7 +152,7 @@ export function hubRoutes(deps: HubDeps): readonly Route[] {
       responses: { 200: { description: 'what is there', schema: PREVIEW } },
       errors: HUB_ERRORS,
       handle: async ({ body, signal }) => {
-        const request = sourceOf(body ?? {});
+        const request = toHubSource(body ?? {});
         return await withToken(request.token, async () => {
           const limit = numberOf(body, 'limit') ?? 10;
           const preview = await previewHub(
@@ -162,6 +170,7 @@ export function hubRoutes(deps: HubDeps): readonly Route[] {
       summary: 'Import a slice of a hub dataset under a column mapping',
       tag: 'hub',
       access: 'editor',
+      headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER },
       query: {
         dry_run: { type: 'boolean', default: false, description: 'convert every row and store nothing' },
       },
@@ -183,61 +192,99 @@ export function hubRoutes(deps: HubDeps): readonly Route[] {
       responses: {
         200: { description: 'what a dry run found', schema: { type: 'object' } },
         201: { description: 'the stored dataset', schema: DATASET_SUMMARY },
+        202: { description: 'with `respond-async`: the job that imports it', schema: JOB },
       },
-      errors: [...HUB_ERRORS, 'column_not_found', 'assets_not_object', 'invalid_row', 'unavailable'],
-      handle: async ({ body, query, signal }) => {
-        const options = importOptions(body ?? {}, signal);
-        return await withToken(options.token, async () => {
-          using _place = await gate.enter(signal);
-          const ports = { hub, store: store.datasets, encoder, newId: randomUUID };
-          if (query['dry_run'] === true) return json(dryRunBody(await dryRunHub(options, ports)));
-          const { path, split, subset, revision } = options.config;
-          const start = { source: 'hub', path, split, subset, revision } as const;
-          const dataset = await observeImport(deps, start, signal, (onProgress) =>
-            importHub({ ...options, onProgress }, ports),
+      errors: [
+        ...HUB_ERRORS,
+        'column_not_found',
+        'assets_not_object',
+        'invalid_row',
+        'idempotency_key_reused',
+        'unavailable',
+      ],
+      handle: async (request) => {
+        const { body, query, signal } = request;
+        const wanted = toImportRequest(body ?? {});
+        return await withToken(wanted.token, async () => {
+          if (query['dry_run'] === true) {
+            using _place = await gate.enter(signal);
+            const ports = { hub, encoder, newId: randomUUID };
+            return json(dryRunBody(await dryRunHub({ id: randomUUID(), ...wanted, signal }, ports)));
+          }
+          const isAsync = prefersAsync(request.header('prefer'));
+          const digest = (): Uint8Array =>
+            requestDigest('POST /datasets/hub/import', isAsync, canonicalJson(body ?? {}));
+          return await answerOnce(request, deps.store.idempotency, digest, (claim) =>
+            isAsync ? enqueueImport(deps, wanted, claim) : importNow(deps, wanted, signal, claim),
           );
-          return json(summaryBody(dataset), 201, { Location: `/datasets/${dataset.id}` });
         });
       },
     },
   ];
 }
 
+/** The import within the request: rows → items → stored dataset. */
+async function importNow(
+  deps: HubDeps,
+  wanted: ImportRequest,
+  signal: AbortSignal,
+  claim: IdempotencyClaim | undefined,
+): Promise<StoredAnswer> {
+  const { hub, store, encoder, gate } = deps;
+  using _place = await gate.enter(signal);
+  const { path, split, subset, revision } = wanted.config;
+  const start = { source: 'hub', path, split, subset, revision } as const;
+  const writer = datasetWriter(store.datasets, claim);
+  const dataset = await observeImport(deps, start, signal, (onProgress) =>
+    importHub(
+      { id: randomUUID(), ...wanted, signal, onProgress },
+      { hub, store: writer, encoder, newId: randomUUID },
+    ),
+  );
+  return datasetCreated(dataset);
+}
+
+/**
+ * The import as a job that any worker takes.
+ *
+ * @throws RequestError `invalid_request` for a token that cannot be kept
+ */
+async function enqueueImport(
+  { store, vault, logger }: HubDeps,
+  wanted: ImportRequest,
+  claim: IdempotencyClaim | undefined,
+): Promise<StoredAnswer> {
+  const id = randomUUID();
+  const { token } = wanted;
+  if (token !== undefined && vault === null) {
+    const message =
+      'an asynchronous import cannot keep a token here: set SVC_JOB_KEY, import without respond-async, or let the workers have HUB_TOKEN';
+    throw new RequestError('invalid_request', message, { errors: [{ message, path: '/config/token' }] });
+  }
+  const sealed = token === undefined ? undefined : vault?.seal(id, token);
+  let job: Job;
+  try {
+    job = await store.jobs.create(
+      {
+        id,
+        kind: 'import',
+        request: canonicalJson(importRequestToJson(wanted)),
+        sealedToken: sealed === undefined ? undefined : Buffer.from(sealed),
+        requestId: currentContext().request_id ?? null,
+      },
+      claim === undefined ? {} : { idempotency: { claim, answer: jobAccepted } },
+    );
+  } catch (error) {
+    vault?.forget(id);
+    throw error;
+  }
+  runWithContext({ job_id: id }, () => logger.log('job.enqueue', { kind: 'import' }));
+  return jobAccepted(job);
+}
+
 /** Runs with the request's token blotted out of every log line. */
 function withToken<T>(token: string | undefined, run: () => Promise<T>): Promise<T> {
   return token === undefined ? run() : runWithContext({ secrets: [token] }, run);
-}
-
-/** The options of an import from a body that has passed the schema; null stands for absent. */
-export function importOptions(body: JsonObject, signal: AbortSignal): ImportHubOptions {
-  const config = objectOf(body, 'config');
-  const mapping = objectOf(body, 'mapping');
-  const { path, split, subset, revision, token } = sourceOf(config);
-  return {
-    id: randomUUID(),
-    name: String(getMember(body, 'name')),
-    description: stringOf(body, 'description') ?? null,
-    config: { path, split, subset, revision },
-    token,
-    mapping: mappingOf(mapping),
-    mappingAsSent: mapping,
-    signal,
-  };
-}
-
-function mappingOf(mapping: JsonObject): Mapping {
-  const columns = {
-    answerColumn: stringOf(mapping, 'answer_column'),
-    defaultType: stringOf(mapping, 'default_type'),
-    metaColumns: stringsOf(mapping, 'meta_columns'),
-    criteriaColumns: stringsOf(mapping, 'criteria_columns'),
-    choicesColumn: stringOf(mapping, 'choices_column'),
-    assetsColumn: stringOf(mapping, 'assets_column'),
-    systemPromptColumn: stringOf(mapping, 'system_prompt_column'),
-    idColumn: stringOf(mapping, 'id_column'),
-  };
-  const defined = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
-  return { promptColumn: String(getMember(mapping, 'prompt_column')), ...defined };
 }
 
 /** A mapping as the wire has it. */
@@ -284,35 +331,7 @@ function dryRunBody(found: DryRun): JsonBody {
   };
 }
 
-type Source = ImportHubOptions['config'] & { readonly token: string | undefined };
-
-function sourceOf(object: JsonObject): Source {
-  return {
-    path: String(getMember(object, 'path')),
-    split: stringOf(object, 'split'),
-    subset: stringOf(object, 'subset'),
-    revision: stringOf(object, 'revision'),
-    token: stringOf(object, 'token'),
-  };
-}
-
-const stringOf = (object: JsonObject, key: string): string | undefined => {
-  const value = getMember(object, key);
-  return typeof value === 'string' ? value : undefined;
-};
-
-const stringsOf = (object: JsonObject, key: string): string[] | undefined => {
-  const value = getMember(object, key);
-  return Array.isArray(value) ? value.map(String) : undefined;
-};
-
 const numberOf = (object: JsonObject | null, key: string): number | undefined => {
   const value: JsonValue | undefined = object === null ? undefined : getMember(object, key);
   return typeof value === 'number' ? value : undefined;
 };
-
-function objectOf(object: JsonObject, key: string): JsonObject {
-  const value = getMember(object, key);
-  if (isJsonObject(value)) return value;
-  throw new RequestError('invalid_request', `${key} must be an object`);
-}

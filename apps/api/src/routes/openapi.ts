@@ -33,15 +33,8 @@ function operation(route: Route): Record<string, unknown> {
     ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
       return { name, in: 'path', required: true, schema: { type: 'string' } };
     }),
-    ...Object.entries(route.query ?? {}).map(([name, { description, ...schema }]) => {
-      return {
-        name,
-        in: 'query',
-        required: false,
-        schema,
-        ...(description === undefined ? {} : { description }),
-      };
-    }),
+    ...optionalParameters('query', route.query),
+    ...optionalParameters('header', route.headers),
   ];
   const content = (schema: Schema | undefined): Record<string, unknown> =>
     schema === undefined ? {} : { content: { [route.produces]: { schema } } };
@@ -56,7 +49,7 @@ function operation(route: Route): Record<string, unknown> {
       : {
           requestBody: {
             required: true,
-            content: { [route.body.contentType]: { schema: route.body.schema } },
+            content: { [route.body.contentType]: { schema: route.body.documented ?? route.body.schema } },
           },
         }),
     responses: {
@@ -79,4 +72,19 @@ function operation(route: Route): Record<string, unknown> {
     security: route.access === 'public' ? [] : [{ key: [] }],
     'x-access': route.access,
   };
+}
+
+function optionalParameters(
+  place: 'query' | 'header',
+  schemas: Readonly<Record<string, Schema>> = {},
+): Record<string, unknown>[] {
+  return Object.entries(schemas).map(([name, { description, ...schema }]) => {
+    return {
+      name,
+      in: place,
+      required: false,
+      schema,
+      ...(description === undefined ? {} : { description }),
+    };
+  });
 }

@@ -1,15 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { type DatasetWriter, type RowEncoder, uploadPackage } from '@svc/flows';
-import type { Logger, Metrics } from '@svc/observability';
+import { createHash, randomUUID } from 'node:crypto';
+import { type RowEncoder, uploadPackage } from '@svc/flows';
+import { canonicalJson } from '@svc/jsonl-v23';
+import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { openPackageFile } from '@svc/pkg-format/node';
 import type { Config } from '@svc/process';
-import { json } from '../http/answer.ts';
+import type { IdempotencyClaim, Store, StoredAnswer } from '@svc/store';
+import { fileChunks } from '../http/file-chunks.ts';
 import type { Gate } from '../http/gate.ts';
-import { receiveUpload } from '../http/receive-upload.ts';
+import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.ts';
+import { PREFER, prefersAsync } from '../http/prefer.ts';
+import { receiveUpload, type Upload } from '../http/receive-upload.ts';
 import type { Route } from '../http/route.ts';
 import type { Spool } from '../http/spool-file.ts';
-import { summaryBody } from './dataset-body.ts';
+import { datasetCreated } from './dataset-body.ts';
 import { parseName } from './dataset-fields.ts';
+import { datasetWriter } from './dataset-writer.ts';
+import { JOB, jobAccepted } from './job-body.ts';
 import { observeImport } from './observe-import.ts';
 import { packageLimits } from './package-limits.ts';
 import { DATASET_SUMMARY } from './schemas.ts';
@@ -18,7 +24,7 @@ export interface UploadDeps {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly store: { readonly datasets: DatasetWriter };
+  readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
   readonly encoder: RowEncoder;
   readonly spool: Spool;
   readonly gate: Gate;
@@ -26,7 +32,7 @@ export interface UploadDeps {
 
 /** `POST /datasets/upload`: form → spool file → checked package → stored dataset. */
 export function uploadRoute(deps: UploadDeps): Route {
-  const { config, store, encoder, spool, gate } = deps;
+  const { config, store, spool } = deps;
   return {
     method: 'post',
     path: '/datasets/upload',
@@ -34,6 +40,7 @@ export function uploadRoute(deps: UploadDeps): Route {
     summary: 'Import a package archive',
     tag: 'datasets',
     access: 'editor',
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER },
     body: {
       contentType: 'multipart/form-data',
       schema: {
@@ -47,7 +54,10 @@ export function uploadRoute(deps: UploadDeps): Route {
       },
     },
     produces: 'application/json',
-    responses: { 201: { description: 'the stored dataset', schema: DATASET_SUMMARY } },
+    responses: {
+      201: { description: 'the stored dataset', schema: DATASET_SUMMARY },
+      202: { description: 'with `respond-async`: the job that imports it', schema: JOB },
+    },
     errors: [
       'package_no_sections',
       'package_invalid_json',
@@ -61,33 +71,99 @@ export function uploadRoute(deps: UploadDeps): Route {
       'package_limit',
       'upload_too_large',
       'unsupported_media_type',
+      'idempotency_key_reused',
       'unavailable',
     ],
-    handle: async ({ raw, signal }) => {
+    handle: async (request) => {
+      const { raw, signal } = request;
       await using upload = await receiveUpload(raw, spool, config, ['name', 'description'], signal);
-      const name = parseName(upload.fields.get('name'));
-      using _place = await gate.enter(signal);
-      const dataset = await observeImport(
-        deps,
-        { source: 'pkg_zip', bytes: upload.bytes },
-        signal,
-        (onProgress) =>
-          uploadPackage(
-            {
-              open: () => openPackageFile(upload.path, { limits: packageLimits(config) }),
-              id: randomUUID(),
-              name,
-              description: upload.fields.get('description'),
-              fileName: upload.fileName,
-              maxLineBytes: config.maxLineBytes,
-              maxDepth: config.maxJsonDepth,
-              signal,
-              onProgress,
-            },
-            { store: store.datasets, encoder, newId: randomUUID },
-          ),
+      const wanted: WantedUpload = {
+        upload,
+        name: parseName(upload.fields.get('name')),
+        description: upload.fields.get('description'),
+      };
+      const isAsync = prefersAsync(request.header('prefer'));
+      const digest = async (): Promise<Uint8Array> => {
+        const { name, description } = wanted;
+        const facts = [upload.fileName, name ?? null, description ?? null, await fileDigest(upload.path)];
+        return requestDigest('POST /datasets/upload', isAsync, ...facts);
+      };
+      return await answerOnce(request, store.idempotency, digest, (claim) =>
+        isAsync ? enqueueUpload(deps, wanted, signal, claim) : uploadNow(deps, wanted, signal, claim),
       );
-      return json(summaryBody(dataset), 201, { Location: `/datasets/${dataset.id}` });
     },
   };
+}
+
+interface WantedUpload {
+  readonly upload: Upload;
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+}
+
+/** The import within the request: spool file → checked package → stored dataset. */
+async function uploadNow(
+  deps: UploadDeps,
+  { upload, name, description }: WantedUpload,
+  signal: AbortSignal,
+  claim: IdempotencyClaim | undefined,
+): Promise<StoredAnswer> {
+  const { config, store, encoder, gate } = deps;
+  using _place = await gate.enter(signal);
+  const start = { source: 'pkg_zip', bytes: upload.bytes } as const;
+  const writer = datasetWriter(store.datasets, claim);
+  const dataset = await observeImport(deps, start, signal, (onProgress) =>
+    uploadPackage(
+      {
+        open: () => openPackageFile(upload.path, { limits: packageLimits(config) }),
+        id: randomUUID(),
+        name,
+        description,
+        fileName: upload.fileName,
+        maxLineBytes: config.maxLineBytes,
+        maxDepth: config.maxJsonDepth,
+        signal,
+        onProgress,
+      },
+      { store: writer, encoder, newId: randomUUID },
+    ),
+  );
+  return datasetCreated(dataset);
+}
+
+/** What the database takes and gives back of an archive at once. */
+const CHUNK_BYTES = 1024 * 1024;
+
+/** The import as a job: the archive goes into the database, where any worker finds it, on whatever machine it runs. */
+async function enqueueUpload(
+  { store, logger }: UploadDeps,
+  { upload, name, description }: WantedUpload,
+  signal: AbortSignal,
+  claim: IdempotencyClaim | undefined,
+): Promise<StoredAnswer> {
+  const id = randomUUID();
+  const job = await store.jobs.create(
+    {
+      id,
+      kind: 'upload',
+      request: canonicalJson({
+        name: name ?? null,
+        description: description ?? null,
+        file_name: upload.fileName,
+        archive_bytes: upload.bytes,
+        chunk_bytes: CHUNK_BYTES,
+      }),
+      requestId: currentContext().request_id ?? null,
+      archive: fileChunks(upload.path, CHUNK_BYTES),
+    },
+    { signal, ...(claim === undefined ? {} : { idempotency: { claim, answer: jobAccepted } }) },
+  );
+  runWithContext({ job_id: id }, () => logger.log('job.enqueue', { kind: 'upload' }));
+  return jobAccepted(job);
+}
+
+async function fileDigest(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of fileChunks(path, CHUNK_BYTES)) hash.update(chunk);
+  return hash.digest('hex');
 }
