@@ -89,7 +89,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   const requester = createRequester({
     endpoint,
     transport: transport.send,
-    userAgent: options.userAgent ?? 'svc-hub-client/0.1.0',
+    userAgent: options.userAgent ?? 'svc-hub-client',
     headersTimeoutMs: timeouts.headersMs,
     idleBodyTimeoutMs: timeouts.idleBodyMs,
     clock,

@@ -1,0 +1,108 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type FakeHub, startFakeHub } from '../test/fake-hub.ts';
+import { testRequester } from '../test/requester.ts';
+import { openFile } from './open-file.ts';
+import { decompress, openTransport } from './platform-browser.ts';
+import { type FetchFunction, fetchTransport } from './transport.ts';
+
+const text = 'a line of text\n'.repeat(50_000);
+
+let hub: FakeHub;
+beforeEach(async () => {
+  hub = await startFakeHub({
+    id: 'o/d',
+    files: { 'a.parquet': text },
+    access: 'private',
+    readers: ['hf_reader'],
+  });
+});
+afterEach(() => hub.close());
+
+/** What a browser's fetch does: it tells nothing of a redirect that it shall not follow. */
+const browserFetch: FetchFunction = async (url, init) => {
+  const response = await fetch(url, init);
+  if (init.redirect === 'follow' || response.status < 300 || response.status >= 400) return response;
+  await response.body?.cancel();
+  return {
+    type: 'opaqueredirect',
+    status: 0,
+    headers: new Headers(),
+    url: '',
+    body: null,
+  } as unknown as Response;
+};
+
+it('where redirects cannot be followed by hand the runtime follows them, and its fetch keeps the token back', async () => {
+  const { requester, context } = testRequester(
+    hub.endpoint,
+    { transport: fetchTransport(browserFetch) },
+    { token: 'hf_reader' },
+  );
+  const commit = hub.commitOf('o/d');
+  const file = openFile(
+    requester,
+    { dataset: 'o/d', commit, path: 'a.parquet', byteLength: text.length, sha256: null },
+    context,
+  );
+  for (const start of [0, 15, 300_000]) {
+    expect(new TextDecoder().decode(await file.readRange(start, start + 14))).toBe('a line of text');
+  }
+  const storage = hub.requests.filter(({ origin }) => origin === 'storage');
+  expect(storage.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined, undefined]);
+  // Asked in vain, then followed; later reads go to the storage at once.
+  expect(hub.requests.map(({ origin }) => origin)).toEqual(['hub', 'hub', 'storage', 'storage', 'storage']);
+});
+
+it('its own transport sends and reads', async () => {
+  const transport = openTransport();
+  const { requester, context } = testRequester(
+    hub.endpoint,
+    { transport: transport.send },
+    { token: 'hf_reader' },
+  );
+  const url = new URL(`${hub.endpoint}/api/datasets/o/d`);
+  expect((await requester.readJson({ kind: 'info', url }, context, 10_000)).value).toMatchObject({
+    id: 'o/d',
+  });
+  await transport.close();
+});
+
+async function inflated(source: () => AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let out = '';
+  for await (const chunk of decompress('gzip', source)) out += decoder.decode(chunk, { stream: true });
+  return out;
+}
+
+async function* pieces(whole: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < whole.length; at += size) yield whole.subarray(at, at + size);
+}
+
+it('inflates gzip, refuses what is none, passes errors on and ends its source', async () => {
+  const packed = gzipSync(text);
+  expect(await inflated(() => pieces(packed, 1000))).toBe(text);
+  await expect(inflated(() => pieces(packed.subarray(0, 500), 100))).rejects.toThrow();
+  await expect(inflated(() => pieces(new TextEncoder().encode('plain'), 2))).rejects.toThrow();
+  await expect(
+    inflated(async function* () {
+      yield packed.subarray(0, 100);
+      throw new Error('cut');
+    }),
+  ).rejects.toThrow('cut');
+
+  let ended = false;
+  const open = async function* (signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    try {
+      yield packed;
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    } finally {
+      ended = true;
+    }
+  };
+  for await (const chunk of decompress('gzip', open)) {
+    expect(chunk.length).toBeGreaterThan(0);
+    break;
+  }
+  expect(ended).toBe(true);
+});
