@@ -12,8 +12,8 @@ const KEPT_BYTES = 1024 * 1024;
 /** UTF-16 code units that are written before room is made again, and the bytes each can take (`\u001f`). */
 const STEP_UNITS = 8 * 1024;
 const BYTES_PER_UNIT = 6;
-/** Members that are remembered, over all shapes; then the memory starts anew. */
-const MOST_REMEMBERED_MEMBERS = 4096;
+/** Keys that are remembered, over all shapes; then the memory starts anew. */
+const MOST_REMEMBERED_KEYS = 16 * 1024;
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -36,7 +36,7 @@ export class CanonicalWriter {
   #bytes: Uint8Array = new Uint8Array(START_BYTES);
   #length = 0;
   #memory: ShapeMemory = new ShapeMemory();
-  #rememberedMembers = 0;
+  #rememberedKeys = 0;
 
   /** Bytes written since the last `clear`. */
   get length(): number {
@@ -47,9 +47,9 @@ export class CanonicalWriter {
   clear(): void {
     this.#length = 0;
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = new Uint8Array(START_BYTES);
-    if (this.#rememberedMembers > MOST_REMEMBERED_MEMBERS) {
+    if (this.#rememberedKeys > MOST_REMEMBERED_KEYS) {
       this.#memory = new ShapeMemory();
-      this.#rememberedMembers = 0;
+      this.#rememberedKeys = 0;
     }
   }
 
@@ -120,6 +120,7 @@ export class CanonicalWriter {
     const shape = memory.recall(keys);
     this.writeByte(OPEN_BRACE);
     if (shape === null) {
+      this.#rememberedKeys += keys.length + 1;
       // Array.prototype.sort compares UTF-16 code units.
       const sorted = keys.toSorted();
       for (let index = 0; index < sorted.length; index++) {
@@ -157,7 +158,6 @@ export class CanonicalWriter {
       return { key, quoted, inner: new ShapeMemory() };
     });
     shape.members = members;
-    this.#rememberedMembers += members.length;
     return members;
   }
 

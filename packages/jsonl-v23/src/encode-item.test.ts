@@ -78,7 +78,8 @@ describe('createItemEncoder', () => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 4 }), (values) => {
         for (const value of values) {
-          const { payload, answer, checker, assets, ...rest } = encoder.encode(value);
+          const { whole, payload, answer, checker, assets, ...rest } = encoder.encode(value);
+          expect(text(whole)).toBe(canonicalJson(value));
           expect({
             payload: text(payload),
             answer: text(answer),

@@ -25,6 +25,8 @@ export interface EncodedItem {
 
 /** The same with the parts as UTF-8. */
 export interface EncodedItemBytes {
+  /** The canonical text of the whole item. */
+  whole: Uint8Array;
   itemHash: Uint8Array;
   type: string;
   payload: Uint8Array;
@@ -49,9 +51,13 @@ export function createItemEncoder(): ItemEncoder {
   return {
     encode(item) {
       writer.clear();
-      const { itemHash, type, assetCount, payload, answer, checker, assets } = encodeParts(item, writer);
+      const { whole, itemHash, type, assetCount, payload, answer, checker, assets } = encodeParts(
+        item,
+        writer,
+      );
       const bytes = (range: Range): Uint8Array => writer.bytes(range.start, range.end);
       return {
+        whole: bytes(whole),
         itemHash,
         type,
         payload: bytes(payload),
@@ -101,6 +107,7 @@ interface Range {
 }
 
 interface EncodedParts {
+  whole: Range;
   itemHash: Uint8Array;
   type: string;
   payload: Range;
@@ -135,6 +142,7 @@ function encodeParts(item: Item, writer: CanonicalWriter): EncodedParts {
     hashed = { start: whole.end, end: writer.length };
   }
   return {
+    whole,
     itemHash: sha256(writer.bytes(hashed.start, hashed.end)),
     type: typeText(item['type']),
     payload: answer || checker || assets ? writePayload(others, writer) : whole,

@@ -231,63 +231,41 @@ export class JsonReader {
   /** Goes on with a string at its first backslash, control character or end of the text. */
   #readEscapedString(start: number, firstSpecial: number): string {
     const text = this.#text;
-    let result = '';
-    let plainStart = start;
     let position = firstSpecial;
     for (;;) {
       const code = text.charCodeAt(position);
-      if (code === QUOTE) {
-        this.#position = position + 1;
-        return result + text.slice(plainStart, position);
-      }
-      if (code === BACKSLASH) {
-        result += text.slice(plainStart, position) + this.#readEscape(position);
-        position = plainStart = this.#position;
-      } else if (code >= SPACE) {
-        position++;
-      } else if (position >= this.#end) {
-        throw this.#error('invalid_json', 'The text ends inside a string', position, this.#depth);
-      } else {
-        const problem = `Found ${nameCharacter(code)} in a string, where it must be escaped`;
-        throw this.#error('invalid_json', problem, position, this.#depth);
-      }
+      if (code === QUOTE) break;
+      if (code === BACKSLASH && text.charCodeAt(position + 1) >= SPACE) position += 2;
+      else if (code >= SPACE && code !== BACKSLASH) position++;
+      else throw this.#badString(start, position);
+    }
+    this.#position = position + 1;
+    try {
+      // ECMAScript's own reader takes the same escapes (RFC 8259 section 7), and gives a string without seams.
+      return JSON.parse(text.slice(start - 1, position + 1)) as string;
+    } catch {
+      throw this.#badString(start, position);
     }
   }
 
-  /** RFC 8259 section 7. A `\u` escape is one UTF-16 code unit; it need not be half of a pair. */
-  #readEscape(position: number): string {
-    const letter = this.#text[position + 1];
-    this.#position = position + 2;
-    switch (letter) {
-      case 'n':
-        return '\n';
-      case '"':
-      case '\\':
-      case '/':
-        return letter;
-      case 't':
-        return '\t';
-      case 'r':
-        return '\r';
-      case 'b':
-        return '\b';
-      case 'f':
-        return '\f';
-      case 'u': {
-        const digits = this.#text.slice(position + 2, position + 6);
-        if (/^[0-9A-Fa-f]{4}$/.test(digits)) {
-          this.#position = position + 6;
-          return String.fromCharCode(Number.parseInt(digits, 16));
-        }
+  /** What is wrong with a string up to `end`: an escape in it, or the character at `end`. */
+  #badString(start: number, end: number): JsonlError {
+    const text = this.#text;
+    const escapes = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
+    for (let position = text.indexOf('\\', start); position !== -1 && position <= end; ) {
+      escapes.lastIndex = position;
+      if (!escapes.test(text)) {
+        const length = text[position + 1] === 'u' ? 6 : 2;
+        const shown = text.slice(position, Math.min(position + length, this.#end));
+        const problem = `Found ${shown}, which is no escape, in a string`;
+        return this.#error('invalid_json', problem, position, this.#depth);
       }
+      position = text.indexOf('\\', escapes.lastIndex);
     }
-    const shown = this.#text.slice(position, Math.min(position + (letter === 'u' ? 6 : 2), this.#end));
-    throw this.#error(
-      'invalid_json',
-      `Found ${shown}, which is no escape, in a string`,
-      position,
-      this.#depth,
-    );
+    if (end >= this.#end)
+      return this.#error('invalid_json', 'The text ends inside a string', end, this.#depth);
+    const problem = `Found ${nameCharacter(text.charCodeAt(end))} in a string, where it must be escaped`;
+    return this.#error('invalid_json', problem, end, this.#depth);
   }
 
   /** RFC 8259 section 6. Short literals are read here; the others, and what is no number, go to `parseNumber`. */

@@ -1,7 +1,7 @@
 /** An object with more keys is not remembered. */
 const MOST_KEYS = 64;
 /** Nor is one with longer keys, all together. */
-const MOST_KEY_CHARS = 4096;
+const MOST_KEY_CHARS = 1024;
 
 /** One member of a shape. */
 export interface ShapeMember {
