@@ -104,7 +104,9 @@ export function openFile(requester: Requester, location: FileLocation, context: 
       }
     }
     const tag = answer.headers.get('etag');
-    if (etag !== null && tag !== null && tag !== etag) throw broken('changed while it was read');
+    if (etag !== null && tag !== null && unquoted(tag) !== unquoted(etag)) {
+      throw broken('changed while it was read');
+    }
     etag = tag ?? etag;
     found = answer.url;
 

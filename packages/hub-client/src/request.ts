@@ -369,6 +369,7 @@ export function createRequester(options: RequesterOptions): Requester {
   /** The windows of the hub are per user and bucket: when one is used up, nobody asks again before its end. */
   function closeWindow(kind: RequestKind, context: RequestContext, untilMs: number): void {
     const key = windowKey(kind, context.token);
+    for (const [other, endMs] of closedUntilMs) if (endMs < clock.nowMs()) closedUntilMs.delete(other);
     if (key !== null) closedUntilMs.set(key, Math.max(untilMs, closedUntilMs.get(key) ?? 0));
   }
 

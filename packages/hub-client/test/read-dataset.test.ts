@@ -516,6 +516,113 @@ describe('datasets whose files cannot be read', () => {
   });
 });
 
+describe('the dataset card', () => {
+  const configs = (name: string): string =>
+    `---\nconfigs:\n- {config_name: ${name}, data_files: '*.jsonl'}\n---\n`;
+
+  it('is taken from the answer of the hub where that tells of files, and from the file at other revisions', async () => {
+    hub.add({
+      id: 'o/card',
+      files: { 'README.md': configs('now'), 'a.jsonl': lines({ a: 1 }) },
+      revisions: { 'refs/tags/v1': { 'README.md': configs('then'), 'a.jsonl': lines({ a: 0 }) } },
+      info: {
+        cardData: {
+          configs: [{ config_name: 'now', data_files: '*.jsonl' }],
+          license: ['mit', 'apache-2.0'],
+        },
+      },
+    });
+    const now = await client.openDataset({ path: 'o/card' });
+    expect(now.subsets).toEqual(['now']);
+    expect(now.info['license']).toEqual(['mit', 'apache-2.0']);
+    expect(hub.requests.some(({ path }) => path.includes('README'))).toBe(false);
+    expect((await client.openDataset({ path: 'o/card', revision: 'v1' })).subsets).toEqual(['then']);
+  });
+
+  it('goes before what the file .huggingface.yaml replaces, and eval.yaml suggests the mapping', async () => {
+    hub.add({
+      id: 'o/card',
+      files: {
+        'README.md': configs('card'),
+        '.huggingface.yaml': 'configs:\n- {config_name: yaml, data_files: "*.jsonl"}\n',
+        'eval.yaml': 'tasks:\n- {id: t, config: yaml, split: train, field_spec: {input: a, target: b}}\n',
+        'a.jsonl': lines({ question: 'q', a: 'x', b: 'y' }),
+      },
+    });
+    const selection = await select('o/card');
+    expect(selection.subset).toBe('yaml');
+    expect(selection.suggestedMapping).toEqual({ promptColumn: 'a', answerColumn: 'b' });
+  });
+
+  it('types columns, and its counts are claims', async () => {
+    const card = [
+      '---',
+      'dataset_info:',
+      '  features:',
+      '  - {name: label, dtype: {class_label: {names: {"0": no, "1": yes}}}}',
+      '  - {name: only_declared, dtype: string}',
+      '  splits:',
+      '  - {name: train, num_bytes: 1, num_examples: 99}',
+      '---',
+    ].join('\n');
+    hub.add({
+      id: 'o/card',
+      files: { 'README.md': card, 'train.jsonl': lines({ label: 1 }, { label: -1 }) },
+    });
+    const dataset = await client.openDataset({ path: 'o/card' });
+    expect(dataset.splits).toEqual([{ subset: 'default', split: 'train', numRows: 99 }]);
+    const selection = await dataset.select();
+    expect(selection.numRows).toBe(2);
+    expect(await rowsOf(selection)).toEqual([
+      { label: 'yes', only_declared: null },
+      { label: null, only_declared: null },
+    ]);
+  });
+});
+
+describe('splits without rows', () => {
+  it.each([
+    ['empty.jsonl', ''],
+    ['empty.csv', 'a,b\n'],
+    ['empty.parquet', writeParquet({ columns: [{ name: 'a', data: [], type: 'INT32' }] })],
+  ])('%s is read as none', async (name, content) => {
+    hub.add({ id: 'o/empty', files: { [name]: content } });
+    const selection = await select('o/empty');
+    expect(selection.numRows).toBe(0);
+    expect(await rowsOf(selection)).toEqual([]);
+  });
+});
+
+describe('large text files', () => {
+  const line = (n: number): string => `${JSON.stringify({ n, text: 'x'.repeat(1000) })}\n`;
+  const text = Array.from({ length: 17_000 }, (_, n) => line(n)).join('');
+
+  it('are read as far as the slice goes, and nobody counts them', async () => {
+    hub.add({ id: 'o/text', files: { 'train.jsonl': text } });
+    const selection = await select('o/text', { split: 'train[5:7]' });
+    expect(selection.numRows).toBe(2);
+    expect((await rowsOf(selection)).map(({ n }) => n)).toEqual([5, 6]);
+    expect((await select('o/text')).numRows).toBeNull();
+    expect(hub.totalBytes()).toBeLessThan(text.length);
+  });
+
+  it('are counted where the slice needs it', async () => {
+    hub.add({ id: 'o/text', files: { 'train.jsonl': text } });
+    const selection = await select('o/text', { split: 'train[-2:]' });
+    expect(selection.numRows).toBe(2);
+    const found: number[] = [];
+    for await (const { rowIndex } of selection.rows()) found.push(rowIndex);
+    expect(found).toEqual([16_998, 16_999]);
+  });
+
+  it('a slice behind the last row is refused when that shows', async () => {
+    hub.add({ id: 'o/text', files: { 'train.jsonl': text } });
+    const selection = await select('o/text', { split: 'train[20000:]' });
+    expect(selection.numRows).toBeNull();
+    expect((await failure(rowsOf(selection))).code).toBe('invalid_split');
+  });
+});
+
 describe('revisions', () => {
   beforeEach(() =>
     hub.add({

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { convertedLayout } from './converted-parquet.ts';
+
+const files = (...paths: string[]): Array<{ path: string; size: number }> =>
+  paths.map((path) => ({ path, size: 1 }));
+
+describe('convertedLayout', () => {
+  it('subsets and splits are folders, parts follow each other by number', () => {
+    const { layout, partialSplits } = convertedLayout(
+      files(
+        'b/test/0000.parquet',
+        'b/train-part10/0000.parquet',
+        'b/train-part2/0001.parquet',
+        'b/train-part2/0000.parquet',
+        'a/partial-train/0000.parquet',
+        '.gitattributes',
+        'a/notes.txt',
+        'stray.parquet',
+      ),
+      {},
+    );
+    const shape = layout.subsets.map(({ name, splits }) => [
+      name,
+      splits.map((split) => [split.name, split.files.map(({ path }) => path)]),
+    ]);
+    expect(shape).toEqual([
+      [
+        'b',
+        [
+          [
+            'train',
+            ['b/train-part2/0000.parquet', 'b/train-part2/0001.parquet', 'b/train-part10/0000.parquet'],
+          ],
+          ['test', ['b/test/0000.parquet']],
+        ],
+      ],
+      ['a', [['train', ['a/partial-train/0000.parquet']]]],
+    ]);
+    expect(partialSplits).toEqual(['a/train']);
+  });
+
+  it('the default of the card stays the default', () => {
+    const card = { configs: [{ config_name: 'x' }, { config_name: 'y', default: true }] };
+    const { layout } = convertedLayout(files('x/train/0000.parquet', 'y/train/0000.parquet'), card);
+    expect(layout.subsets.map(({ name, markedDefault }) => [name, markedDefault])).toEqual([
+      ['x', false],
+      ['y', true],
+    ]);
+  });
+
+  it('an empty branch has no subsets', () => {
+    expect(convertedLayout(files('README.md'), {}).layout.subsets).toEqual([]);
+  });
+});
