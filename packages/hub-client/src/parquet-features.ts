@@ -67,6 +67,8 @@ function rawElement(element: SchemaElement): SchemaElement {
   if (marks.some((mark) => mark === 'DECIMAL' || mark === 'BSON' || mark === 'INTERVAL')) return rest;
   if (marks.some((mark) => mark === 'GEOMETRY' || mark === 'GEOGRAPHY')) return rest;
   if (marks.includes('JSON')) return { ...rest, converted_type: 'UTF8' };
+  // Dates, too, the reader knows by the older mark alone.
+  if (marks.includes('DATE')) return { ...rest, converted_type: 'DATE' };
   return element;
 }
 
@@ -268,10 +270,17 @@ function overlay(stored: Feature, declared: Feature | undefined): Feature {
     case 'map':
       return stored.kind === 'map' ? declared : stored;
     case 'value':
-      return stored.kind === 'value' && fitsStorage(stored, declared) ? declared : stored;
+      return stored.kind === 'value' && (fitsStorage(stored, declared) || isUnmarkedText(stored, declared))
+        ? declared
+        : stored;
     case 'unknown':
       return declared;
   }
+}
+
+/** Older writers stored texts as bytes without saying that they are texts. */
+function isUnmarkedText(stored: Feature, declared: Feature): boolean {
+  return nameOf(stored) === 'binary' && storageClass(declared) === 'text';
 }
 
 /** What a plain type's cells are when they come out of a file; types of one class read alike. */

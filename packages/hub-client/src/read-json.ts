@@ -188,18 +188,16 @@ function toRow(value: JsonValue, { text, line, column }: JsonText, file: string)
 
 function parseText({ text, line, column }: JsonText, file: string): JsonValue {
   try {
-    return parseJson(text);
+    return parseJson(text, { place: { file, line } });
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    // The parser counts from the value's beginning.
-    const before = text.slice(0, (error.place.column ?? 1) - 1);
-    const newline = before.lastIndexOf('\n');
-    const place = {
-      ...error.place,
-      file,
-      line: line + before.split('\n').length - 1,
-      column: newline === -1 ? column + before.length : before.length - newline,
-    };
-    throw invalidRow(error.message, place, error);
+    // The parser counts columns from the value's beginning.
+    const { place } = error;
+    const inFirstLine = place.line === line && place.column !== undefined;
+    throw invalidRow(
+      error.message,
+      inFirstLine ? { ...place, column: place.column! + column - 1 } : place,
+      error,
+    );
   }
 }
