@@ -69,6 +69,19 @@ export async function createOutputFile(
   };
 }
 
+/**
+ * Where a program that makes and names its file itself may put it: `path`, or the file behind it where it is a symbolic
+ * link that is to be replaced.
+ *
+ * @throws CliError `output_exists` when `path` is a file and `force` is not set; `io_error`, also for a device
+ */
+export async function replaceableFile(path: string, force: boolean): Promise<string> {
+  const target = await targetOf(path, force);
+  if (target.isPlace)
+    throw new CliError('io_error', 'Could not be written: it is no file', { place: { file: path } });
+  return target.path;
+}
+
 /** The file to replace, behind symbolic links; a device or pipe is a place of its own that nothing replaces. */
 async function targetOf(path: string, force: boolean): Promise<{ path: string; isPlace: boolean }> {
   return attempt(path, async () => {
@@ -112,7 +125,8 @@ async function putInPlace(temporary: string, target: string, shown: string, forc
   await unlink(temporary);
 }
 
-function outputExists(path: string): CliError {
+/** The error for an output that may not be replaced. */
+export function outputExists(path: string): CliError {
   return new CliError('output_exists', `${basename(path)} exists already; --force replaces it`, {
     place: { file: path },
   });

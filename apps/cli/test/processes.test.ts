@@ -1,7 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -205,4 +206,56 @@ it.runIf(process.platform === 'linux')('sends a large file without holding it', 
   expect(await ended(child)).toMatchObject({ code: 0, stderr: '' });
   expect(peakKiB).toBeGreaterThan(0);
   expect(peakKiB).toBeLessThan(256 * 1024);
+});
+
+/** An archive whose conversion takes some seconds. */
+function longLegacy(): Promise<string> {
+  const lines = Array.from({ length: 150_000 }, (_, index) => {
+    const noise = createHash('sha256').update(String(index)).digest('base64');
+    return `{"id":${index},"prompt":"${noise}","expected":"${noise.slice(0, 9)}"}\n`;
+  });
+  return writeArchive({ 'data/a.jsonl': lines.join(''), 'readme.txt': '' }, {}, 'old.zip');
+}
+
+/** Waits until a conversion has begun to write beside its output. */
+async function untilConverting(folder: string): Promise<void> {
+  while ((await readdir(folder)).length === 1) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+it('takes everything away when a conversion is interrupted', async () => {
+  const legacy = await longLegacy();
+  const child = start(['convert', legacy]);
+  const end = ended(child);
+  await untilConverting(dirname(legacy));
+  child.kill('SIGINT');
+  expect(await end).toEqual({
+    code: 130,
+    signal: null,
+    stdout: '',
+    stderr: 'svc-pkg: Interrupted (interrupted)\n',
+  });
+  expect(await readdir(dirname(legacy))).toEqual(['old.zip']);
+});
+
+it('leaves no half-written package when a conversion is killed', async () => {
+  const legacy = await longLegacy();
+  const child = start(['convert', legacy]);
+  const end = ended(child);
+  await untilConverting(dirname(legacy));
+  child.kill('SIGKILL');
+  expect(await end).toMatchObject({ code: null, signal: 'SIGKILL' });
+  const names = await readdir(dirname(legacy));
+  expect(names.filter((name) => !name.startsWith('.'))).toEqual(['old.zip']);
+});
+
+it('leaves nothing of a conversion on a disk that is full', async (context) => {
+  await using disk = await smallDisk();
+  if (disk === null) return context.skip('this process may not mount a file system');
+  const outcome = await run(['convert', await longLegacy(), '--output', disk.folder]);
+  expect(outcome).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: `${disk.folder}/old.pkg.zip: Could not be written: no space left on the device (ENOSPC) (io_error)\n`,
+  });
+  expect(await readdir(disk.folder)).toEqual([]);
 });

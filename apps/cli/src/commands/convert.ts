@@ -1,5 +1,13 @@
+import { basename, dirname } from 'node:path';
+import { type ConversionReport, convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
+import { CliError } from '../cli-error.ts';
+import { conversionDocument, conversionText } from '../conversion-text.ts';
+import { isSystemError, toFileError } from '../file-error.ts';
+import { outputExists, outputPath, replaceableFile } from '../output-file.ts';
+import { nameArchive } from '../package/name-archive.ts';
+import { jsonText, printResult } from '../print-result.ts';
 import { withExamples } from './define-command.ts';
 
 interface Options {
@@ -7,6 +15,9 @@ interface Options {
   readonly output?: string;
   readonly force?: boolean;
 }
+
+/** The longest name of a dataset, in characters. */
+const MAX_NAME_LENGTH = 255;
 
 /** `convert`: an archive of an older shape becomes a package. */
 export function addConvertCommand(program: Command, cli: Cli): void {
@@ -24,11 +35,43 @@ export function addConvertCommand(program: Command, cli: Cli): void {
     )
     .option('--output <path>', 'file or folder to write to (default: <legacy>.pkg.zip beside the archive)')
     .option('--force', 'replace an output that exists')
-    .action(async (_path: string, _options: Options) => {
-      void cli;
+    .action(async (path: string, options: Options) => {
+      const report = await convert(cli, path, options);
+      await printResult(cli, {
+        text: () => conversionText(report),
+        json: () => jsonText(conversionDocument(path, report)),
+      });
     });
   withExamples(command, [
     'svc-pkg convert old.zip',
     'svc-pkg convert old.zip --name "GSM8K" --output packages/',
   ]);
+}
+
+async function convert(cli: Cli, input: string, options: Options): Promise<ConversionReport> {
+  const { name, force = false } = options;
+  if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_LENGTH)) {
+    throw new CliError('usage', `--name must have 1 to ${MAX_NAME_LENGTH} characters, and not only blanks`);
+  }
+  const beside = legacyOutputPath(input);
+  const output = await outputPath(options.output, dirname(beside), basename(beside));
+  try {
+    const target = await replaceableFile(output, force);
+    const report = await convertLegacyFile(input, target, {
+      force,
+      signal: cli.signal,
+      ...(name !== undefined && { name }),
+    });
+    return { ...report, output };
+  } catch (error) {
+    throw conversionError(error, input, output);
+  }
+}
+
+/** Errors of the file system say which of the two files they are about. */
+function conversionError(error: unknown, input: string, output: string): unknown {
+  if (!isSystemError(error)) return nameArchive(error, input);
+  if (error.code === 'EEXIST') return outputExists(output);
+  const isInput = error.syscall === 'read' || error.path === input;
+  return isInput ? toFileError(error, 'read', input) : toFileError(error, 'written', output);
 }

@@ -1,8 +1,9 @@
-import { PackageError, type PackageReader } from '@svc/pkg-format';
+import type { PackageReader } from '@svc/pkg-format';
 import { openFileSource, openPackageSource } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
 import { toFileError } from '../file-error.ts';
 import { showProgress } from '../progress.ts';
+import { nameArchive } from './name-archive.ts';
 
 /** A package in a file, and the bar that follows how much of the file has been read. */
 export interface LocalPackage extends AsyncDisposable {
@@ -35,14 +36,8 @@ export async function openLocalPackage(cli: Cli, path: string): Promise<LocalPac
     const opened = opening.move();
     return { pkg, [Symbol.asyncDispose]: () => opened.disposeAsync() };
   } catch (error) {
-    throw withFile(toFileError(error, 'read', path), path);
+    throw nameArchive(toFileError(error, 'read', path), path);
   }
-}
-
-/** Names the archive where an error says nothing of its place. */
-function withFile(error: unknown, path: string): unknown {
-  if (!(error instanceof PackageError) || error.place.file !== undefined) return error;
-  return new PackageError(error.code, error.message, { place: { ...error.place, file: path }, cause: error });
 }
 
 async function fromFile<T>(path: string, action: () => Promise<T>): Promise<T> {

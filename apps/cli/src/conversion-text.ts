@@ -1,0 +1,67 @@
+import { formatPlace } from '@svc/jsonl-v23';
+import type { ConversionReport, ReportedChange } from '@svc/pkg-format/node';
+import { countOf, formatFacts } from './format-facts.ts';
+import { printableText, printableValue } from './printable-text.ts';
+
+/** Lists beyond this are only counted in the text for people. */
+const MAX_LISTED = 100;
+
+/** What a conversion did, for people. */
+export function conversionText(report: ConversionReport): string {
+  const { changes, sections, carried } = report;
+  return [
+    formatFacts([
+      ['output', report.output],
+      ['name', printableValue(report.name)],
+      ['version hash', report.versionHash],
+      ['items', `${report.itemCount} in ${countOf(sections.length, 'section')}`],
+      ['files', report.fileCount],
+      ['changed', report.alreadyNew ? 'only the stamp of what wrote it: it was a package already' : null],
+      ['changed', !report.alreadyNew && changes.length === 0 ? 'nothing in the items' : null],
+    ]),
+    ...list('\nsections', sections, ({ name, from, itemCount }) => {
+      return `${printableValue(name)}: ${countOf(itemCount, 'item')} of ${printableValue(from)}`;
+    }),
+    ...list('\nchanged', changes, changeLine),
+    ...list('\ncarried along as they are', carried, printableValue),
+  ].join('');
+}
+
+/** The same for machines. */
+export function conversionDocument(input: string, report: ConversionReport): Record<string, unknown> {
+  return {
+    input,
+    output: report.output,
+    name: report.name,
+    version_hash: report.versionHash,
+    item_count: report.itemCount,
+    sections: report.sections.map(({ name, from, itemCount }) => ({ name, from, item_count: itemCount })),
+    file_count: report.fileCount,
+    changes: report.changes.map(({ what, from, to, count, first }) => ({ what, from, to, count, first })),
+    carried: report.carried,
+    already_new: report.alreadyNew,
+  };
+}
+
+type Change = Pick<ReportedChange, 'from' | 'to'>;
+
+/** Each kind of change in words. */
+const CHANGES: Readonly<Record<ReportedChange['what'], (change: Change) => string>> = {
+  moved: ({ from, to }) => `${from} is now ${to}`,
+  clash: ({ from, to }) => `${from} stays: ${to} holds something else`,
+  kept: ({ from, to }) => `${from} stays: ${to} cannot hold it`,
+  applied: ({ from, to }) => `${to} comes from ${from} of the whole dataset`,
+  asset: ({ from, to }) => `the content of ${from} is now a file, ${to}`,
+  removed: ({ from }) => `${from} was null, which means absent`,
+};
+
+function changeLine({ what, count, first, ...change }: ReportedChange): string {
+  return `${count} x ${CHANGES[what](change)} (first: ${formatPlace(first)})`;
+}
+
+function list<T>(title: string, entries: readonly T[], line: (entry: T) => string): string[] {
+  if (entries.length === 0) return [];
+  const lines = entries.slice(0, MAX_LISTED).map((entry) => `  ${printableText(line(entry))}\n`);
+  const more = entries.length - lines.length;
+  return [`${title}\n`, ...lines, ...(more > 0 ? [`  ... and ${more} more\n`] : [])];
+}

@@ -1,0 +1,147 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { svcPkg } from './run-svc-pkg.ts';
+import { temporaryFolder, writeArchive } from './temporary-folder.ts';
+
+const LEGACY = {
+  'meta.json': '{"description":"Old","system_prompt":"Be brief."}',
+  'data/train.jsonl':
+    '{"id":1,"prompt":"2+2?","expected":"4"}\n{"id":2,"prompt":"3+3?","system":"Be long.","expected":"6","answer":"six"}\n',
+  'readme.txt': 'hello',
+};
+
+it('writes a package beside the archive and says what it changed', async () => {
+  const path = await writeArchive(LEGACY, {}, 'old.zip');
+  const output = join(dirname(path), 'old.pkg.zip');
+  const { exitCode, stdout, stderr } = await svcPkg(['convert', path]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect((await readdir(dirname(path))).sort()).toEqual(['old.pkg.zip', 'old.zip']);
+  const hash = (await svcPkg(['hash', output])).stdout.trim();
+  expect(stdout).toContain(
+    `output        ${output}\nname          old\nversion hash  ${hash}\nitems         2 in 1 section\n`,
+  );
+  expect(stdout).toContain('\nsections\n  train: 2 items of data/train.jsonl\n');
+  expect(stdout).toContain('\n  2 x prompt is now inputs.prompt (first: data/train.jsonl:1)\n');
+  expect(stdout).toContain(
+    '\n  1 x expected stays: answer holds something else (first: data/train.jsonl:2)\n',
+  );
+  expect(stdout).toMatch(
+    /\n {2}1 x inputs\.system_prompt comes from .+ of the whole dataset \(first: data\/train\.jsonl:1\)\n/,
+  );
+  expect(await svcPkg(['check', output])).toMatchObject({ exitCode: 0 });
+  expect((await svcPkg(['inspect', output])).stdout).toContain('"prompt": "2+2?"');
+});
+
+it('reports the same to machines', async () => {
+  const path = await writeArchive(LEGACY, {}, 'old.zip');
+  const output = join(await temporaryFolder(), 'out.zip');
+  const outcome = await svcPkg(['convert', path, '--name', 'My set', '--output', output, '--json']);
+  expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(outcome.document()).toMatchObject({
+    input: path,
+    output,
+    name: 'My set',
+    version_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    item_count: 2,
+    sections: [{ name: 'train', from: 'data/train.jsonl', item_count: 2 }],
+    already_new: false,
+    changes: expect.arrayContaining([
+      {
+        what: 'moved',
+        from: 'prompt',
+        to: 'inputs.prompt',
+        count: 2,
+        first: expect.objectContaining({ line: 1 }),
+      },
+    ]),
+  });
+});
+
+it('changes nothing in what is a package already', async () => {
+  const path = await writeArchive(LEGACY, {}, 'old.zip');
+  const folder = await temporaryFolder();
+  await svcPkg(['convert', path, '--output', join(folder, 'one.pkg.zip')]);
+  const again = await svcPkg([
+    'convert',
+    join(folder, 'one.pkg.zip'),
+    '--output',
+    join(folder, 'two.pkg.zip'),
+  ]);
+  expect(again.stdout).toContain('changed       only the stamp of what wrote it: it was a package already\n');
+  expect(await readFile(join(folder, 'two.pkg.zip'))).toEqual(await readFile(join(folder, 'one.pkg.zip')));
+});
+
+it('does not take its input for its output, unless it is told to', async () => {
+  const path = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' }, {}, 'new.pkg.zip');
+  expect(await svcPkg(['convert', path])).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining('(output_exists)'),
+  });
+  expect(await svcPkg(['convert', path, '--force'])).toMatchObject({ exitCode: 0 });
+  expect(await readdir(dirname(path))).toEqual(['new.pkg.zip']);
+});
+
+it('keeps an output that exists, and replaces it with --force, behind a link too', async () => {
+  const path = await writeArchive(LEGACY, {}, 'old.zip');
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, 'real'));
+  await writeFile(join(folder, 'real', 'a.zip'), 'old');
+  await symlink('real/a.zip', join(folder, 'a.zip'));
+  const output = join(folder, 'a.zip');
+  expect(await svcPkg(['convert', path, '--output', output])).toMatchObject({
+    exitCode: 3,
+    stdout: '',
+    stderr: `${output}: a.zip exists already; --force replaces it (output_exists)\n`,
+  });
+  expect(await readFile(output, 'utf8')).toBe('old');
+  expect(await svcPkg(['convert', path, '--output', output, '--force'])).toMatchObject({ exitCode: 0 });
+  expect(await readdir(join(folder, 'real'))).toEqual(['a.zip']);
+  expect(await svcPkg(['check', join(folder, 'real', 'a.zip')])).toMatchObject({ exitCode: 0 });
+});
+
+it.each([
+  [
+    'a line that is no item',
+    { 'data/a.jsonl': '{"id":1}\n{"id":\n', 'readme.txt': '' },
+    1,
+    /^data\/a\.jsonl:2:\d+: .+ \(package_invalid_line\)$/m,
+  ],
+  ['a file that holds no items', { 'readme.txt': 'x' }, 1, /old\.zip: .+ \(package_no_sections\)$/m],
+  ['no archive', null, 1, /old\.zip: .+ \(package_not_a_zip\)$/m],
+])('leaves nothing of %s', async (_name, files, exitCode, message) => {
+  const path = await writeArchive(files ?? {}, {}, 'old.zip');
+  if (files === null) await writeFile(path, 'hello');
+  const outcome = await svcPkg(['convert', path]);
+  expect(outcome).toMatchObject({ exitCode, stdout: '' });
+  expect(outcome.stderr).toMatch(message);
+  expect(await readdir(dirname(path))).toEqual(['old.zip']);
+});
+
+it('says which file cannot be read or written', async () => {
+  const path = await writeArchive(LEGACY, {}, 'old.zip');
+  const missing = join(dirname(path), 'missing.zip');
+  for (const [argv, stderr] of [
+    [[missing], `${missing}: Could not be read: no such file or folder (ENOENT) (io_error)\n`],
+    [[dirname(path)], `${dirname(path)}: Could not be read: it is a folder (EISDIR) (io_error)\n`],
+    [
+      [path, '--output', '/nowhere/x.zip'],
+      '/nowhere/x.zip: Could not be written: no such file or folder (ENOENT) (io_error)\n',
+    ],
+    [
+      [path, '--output', '/dev/null', '--force'],
+      '/dev/null: Could not be written: it is no file (io_error)\n',
+    ],
+    [
+      [path, '--output', `${path}/x.zip`],
+      `${path}/x.zip: Could not be written: a part of the path is no folder (ENOTDIR) (io_error)\n`,
+    ],
+  ] as const) {
+    expect(await svcPkg(['convert', ...argv])).toMatchObject({ exitCode: 3, stdout: '', stderr });
+  }
+});
+
+it.each(['', '   ', 'x'.repeat(256)])('refuses the name %j', async (name) => {
+  const path = await writeArchive(LEGACY, {}, 'old.zip');
+  expect(await svcPkg(['convert', path, '--name', name])).toMatchObject({ exitCode: 2 });
+});
