@@ -24,7 +24,7 @@ export interface PackageLayout {
 
 /**
  * The files that count, without folders, `__MACOSX/` and `.DS_Store`. Where all of them lie in one top folder, as when a
- * folder was zipped, that folder is the root, unless it is `sections/` itself.
+ * folder was zipped, that folder is the root, unless it is `sections/` itself, or the `data/` of an older archive.
  */
 export function archiveFiles(entries: readonly ZipEntry[]): ArchiveFiles {
   const counting = entries.filter((entry) => !entry.isDirectory && !isDesktopDroppings(entry.name));
@@ -46,7 +46,21 @@ function commonTopFolder(names: readonly string[]): string {
   const first = names[0] ?? '';
   const folder = first.slice(0, first.indexOf('/') + 1);
   if (folder === '' || !names.every((name) => name.startsWith(folder))) return '';
-  return names.some(isSectionFile) ? '' : folder;
+  return names.some(isSectionFile) || isLegacyDataFolder(folder, names) ? '' : folder;
+}
+
+/** `data/` with files of items directly in it is where older archives keep them, and no root. */
+function isLegacyDataFolder(folder: string, names: readonly string[]): boolean {
+  return (
+    folder === 'data/' &&
+    names.some((name) => /^data\/[^/]+\.jsonl?$/i.test(name)) &&
+    !names.some(
+      (name) =>
+        name === `data/${MANIFEST_FILE}` ||
+        name === `data/${META_FILE}` ||
+        name.startsWith(`data/${SECTIONS_FOLDER}`),
+    )
+  );
 }
 
 function isSectionFile(path: string): boolean {

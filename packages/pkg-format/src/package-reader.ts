@@ -1,6 +1,7 @@
-import { getMember, HASH_SPEC, JsonlError, type JsonObject, type Place } from '@svc/jsonl-v23';
+import { getMember, HASH_SPEC, type JsonObject, type Place } from '@svc/jsonl-v23';
 import { isPathInside } from './entry-name.ts';
-import { PackageError, quote, toPackageError } from './errors.ts';
+import { PackageError, quote } from './errors.ts';
+import { explainLineError } from './explain-line-error.ts';
 import { toHex } from './hex.ts';
 import { ASSETS_FOLDER, CHECKERS_FOLDER, MANIFEST_FILE, META_FILE, packageLayout } from './layout.ts';
 import type { PackageLimits } from './limits.ts';
@@ -156,16 +157,7 @@ function createReader(
       }
     },
 
-    async explain(error, file, signal) {
-      if (!(error instanceof JsonlError) || error.code === 'line_too_long')
-        return toPackageError(error, file);
-      try {
-        for await (const _ of archive.read(file, { uncounted: true, ...(signal && { signal }) }));
-      } catch (damage) {
-        return damage;
-      }
-      return toPackageError(error, file);
-    },
+    explain: (error, file, signal) => explainLineError(archive, error, file, signal),
 
     [Symbol.asyncDispose]: () => archive.close(),
   };

@@ -49,7 +49,8 @@ export interface PlannedEntry {
   path: string;
   /** Already compressed media are stored as they are. */
   compress: boolean;
-  content: { text: string } | { facts: FileFacts };
+  /** `facts` are null where the file's own archive vouches for it. */
+  content: { text: string } | { facts: FileFacts | null };
 }
 
 /**
@@ -60,12 +61,12 @@ export function planPackage(content: PackageContent, tools: ByteTools): PlannedE
   const { run } = content;
   const entries = [textEntry(META_FILE, metaText(content))];
   if (run?.config != null) entries.push(textEntry(RUN_CONFIG_FILE, run.config));
-  if (run?.results) entries.push(fileEntry({ path: RESULTS_FILE, ...run.results }));
+  if (run?.results) entries.push(fileEntry(RESULTS_FILE, run.results));
   const paths = sectionPaths(content.sections.map(({ name }) => name));
   for (const [index, { file }] of content.sections.entries()) {
-    entries.push(fileEntry({ path: paths[index]!, ...file }));
+    entries.push(fileEntry(paths[index]!, file));
   }
-  for (const file of content.files) entries.push(fileEntry(file));
+  for (const file of content.files) entries.push(fileEntry(file.path, file));
   return [textEntry(MANIFEST_FILE, manifestText(content, paths, entries, tools)), ...entries];
 }
 
@@ -80,8 +81,8 @@ export function textEntry(path: string, text: string): PlannedEntry {
 }
 
 /** An entry whose bytes are read when it is written. */
-export function fileEntry({ path, bytes, sha256 }: NamedFile): PlannedEntry {
-  return { path, compress: !isCompressed(path), content: { facts: { bytes, sha256 } } };
+export function fileEntry(path: string, facts: FileFacts | null): PlannedEntry {
+  return { path, compress: !isCompressed(path), content: { facts } };
 }
 
 function metaText({ description, notes, schema, run }: PackageContent): string {
@@ -114,7 +115,7 @@ function manifestText(
       section_hash: toHex(sectionHash),
     })),
     files: entries.map(({ path, content }): JsonValue => {
-      const { bytes, sha256 } = 'facts' in content ? content.facts : factsOfText(content.text, tools);
+      const { bytes, sha256 } = 'text' in content ? factsOfText(content.text, tools) : content.facts!;
       return { path, bytes, sha256 };
     }),
   };

@@ -38,10 +38,11 @@ export function packagePlan(
 ): PackagePlan {
   return {
     entries,
-    bytesOf: ({ path, content }) =>
-      'text' in content
-        ? oneChunk(new TextEncoder().encode(content.text))
-        : unchanged(path, content.facts, sources.get(path)!(), tools),
+    bytesOf({ path, content }) {
+      if ('text' in content) return oneChunk(new TextEncoder().encode(content.text));
+      const bytes = sources.get(path)!();
+      return content.facts ? unchanged(path, content.facts, bytes, tools) : bytes;
+    },
   };
 }
 

@@ -1,0 +1,56 @@
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import type { DatasetPrompts } from './upgrade-item.ts';
+
+/**
+ * The prompts that legacy blobs state for all items: `system_prompt`, `judge_prompt` and `default_judge_prompts`, each
+ * from the first blob that has it.
+ *
+ * `default_judge_prompts` is one prompt, a list of prompts (all of them count, one after another), a map by item type or
+ * section with `default` for the rest, or a list of `{type | section, prompt}`.
+ *
+ * @param blobs those that come first win: a file's own members, then `meta.json`, then `manifest.json`
+ */
+export function datasetPrompts(blobs: readonly (JsonObject | null)[]): DatasetPrompts {
+  const first = (key: string): JsonValue | undefined =>
+    blobs
+      .map((blob) => (blob ? getMember(blob, key) : undefined))
+      .find((value) => value !== undefined && value !== null);
+  const systemPrompt = first('system_prompt');
+  const judgePrompt = first('judge_prompt');
+  const defaults = first('default_judge_prompts');
+  return {
+    systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : null,
+    judgePrompt: (type, section) =>
+      typeof judgePrompt === 'string' ? judgePrompt : defaultPrompt(defaults, type, section),
+  };
+}
+
+function defaultPrompt(defaults: JsonValue | undefined, type: string, section: string): string | null {
+  if (typeof defaults === 'string') return defaults;
+  if (Array.isArray(defaults)) return promptOfList(defaults, type, section);
+  if (!isJsonObject(defaults)) return null;
+  for (const key of [type, section, 'default', '*']) {
+    const prompt = promptText(getMember(defaults, key));
+    if (prompt !== null) return prompt;
+  }
+  return null;
+}
+
+function promptOfList(list: readonly JsonValue[], type: string, section: string): string | null {
+  const fitting = list.filter((member) => {
+    if (!isJsonObject(member)) return true;
+    const [forType, forSection] = [getMember(member, 'type'), getMember(member, 'section')];
+    return (
+      (forType === undefined || forType === type) && (forSection === undefined || forSection === section)
+    );
+  });
+  const prompts = fitting.map(promptText).filter((prompt) => prompt !== null);
+  return prompts.length === 0 ? null : prompts.join('\n\n');
+}
+
+function promptText(value: JsonValue | undefined): string | null {
+  if (typeof value === 'string') return value;
+  if (!isJsonObject(value)) return null;
+  const prompt = getMember(value, 'prompt') ?? getMember(value, 'text');
+  return typeof prompt === 'string' ? prompt : null;
+}

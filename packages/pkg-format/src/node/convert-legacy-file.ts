@@ -1,0 +1,119 @@
+import { link, open, rename, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { ConversionReport } from '../conversion-report.ts';
+import { MANIFEST_FILE } from '../layout.ts';
+import type { PackageLimits } from '../limits.ts';
+import { isOurManifest } from '../manifest.ts';
+import type { Archive } from '../open-archive.ts';
+import { convertLegacy } from './convert-legacy.ts';
+import { copyPackage } from './copy-package.ts';
+import { openArchiveFile } from './open-package-file.ts';
+import { createSpool } from './spool.ts';
+import { zipStream } from './zip-stream.ts';
+
+export interface ConvertOptions {
+  /** The dataset's name; else the archive's own, else the file's. */
+  name?: string | null;
+  /** Replaces an existing output. */
+  force?: boolean;
+  limits?: Partial<PackageLimits>;
+  signal?: AbortSignal;
+}
+
+/**
+ * Converts a legacy archive into a package (package-format section 4). The output appears under its name when it is
+ * complete, and not before; while it is made, a hidden folder beside it holds what waits to be written. Memory stays
+ * flat. The same input gives the same output.
+ *
+ * @param output null for `legacyOutputPath(input)`
+ * @throws PackageError with entry and place for a bad archive; the file system's own errors, `EEXIST` where the output
+ *   exists and `force` is not set; the signal's reason
+ * @example
+ * const report = await convertLegacyFile('old.zip', null);
+ * console.log(report.output, report.itemCount); // old.pkg.zip 1319
+ */
+export async function convertLegacyFile(
+  input: string,
+  output: string | null = null,
+  options: ConvertOptions = {},
+): Promise<ConversionReport> {
+  const { name = null, force = false, limits, signal } = options;
+  const target = output ?? legacyOutputPath(input);
+  if (!force && (await exists(target))) throw outputExists(target);
+
+  await using spool = await createSpool(dirname(target));
+  const made = spool.path('package.zip');
+  const report = await withArchive(input, limits, async (archive) => {
+    const manifest = await archive.readJsonObject(MANIFEST_FILE);
+    const { plan, report } = isOurManifest(manifest?.value ?? null)
+      ? await copyPackage(archive, name, signal)
+      : await convertLegacy(archive, spool, { given: name, fallback: archiveName(input) }, signal);
+    await writeWhole(
+      made,
+      zipStream(async () => plan, signal),
+    );
+    return report;
+  });
+  await publish(made, target, force);
+  return { output: target, ...report };
+}
+
+async function withArchive<T>(
+  path: string,
+  limits: Partial<PackageLimits> | undefined,
+  use: (archive: Archive) => Promise<T>,
+): Promise<T> {
+  const archive = await openArchiveFile(path, limits);
+  try {
+    return await use(archive);
+  } finally {
+    await archive.close();
+  }
+}
+
+/** `data/old.zip` becomes `data/old.pkg.zip`. */
+export function legacyOutputPath(input: string): string {
+  return join(dirname(input), `${archiveName(input)}.pkg.zip`);
+}
+
+function archiveName(input: string): string {
+  return (
+    basename(input)
+      .replace(/\.zip$/i, '')
+      .replace(/\.pkg$/i, '') || 'dataset'
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function outputExists(path: string): Error {
+  return Object.assign(new Error(`${path} exists already`), { code: 'EEXIST', path });
+}
+
+async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    for await (const chunk of chunks) await file.writeFile(chunk);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Gives the finished file its name in one step. A link fails where the name was taken meanwhile; a rename would not. */
+async function publish(made: string, target: string, force: boolean): Promise<void> {
+  if (force) return rename(made, target);
+  try {
+    await link(made, target);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || (await exists(target))) throw outputExists(target);
+    // Some file systems have no links.
+    await rename(made, target);
+  }
+}

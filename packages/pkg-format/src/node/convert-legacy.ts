@@ -1,0 +1,243 @@
+import {
+  canonicalJson,
+  createSectionHasher,
+  encodeItem,
+  getMember,
+  type JsonObject,
+  type JsonValue,
+  joinItem,
+  parseItem,
+  rehydrateItem,
+  versionHash,
+} from '@svc/jsonl-v23';
+import { ChangeTally, type ConversionReport } from '../conversion-report.ts';
+import { datasetPrompts } from '../dataset-prompts.ts';
+import { compareUtf8, foldName } from '../entry-name.ts';
+import { PackageError, toPackageError } from '../errors.ts';
+import { toHex } from '../hex.ts';
+import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from '../layout.ts';
+import { type LegacyItem, readLegacyItems } from '../legacy-items.ts';
+import { findLegacySources, type LegacySection } from '../legacy-sources.ts';
+import { type Archive, missingFile } from '../open-archive.ts';
+import { type Peekable, peekable } from '../peekable.ts';
+import {
+  type NamedFile,
+  type PackageContent,
+  planPackage,
+  type RunContent,
+  sectionPaths,
+} from '../plan-package.ts';
+import { type PackagePlan, packagePlan } from '../planned-bytes.ts';
+import { createReferenceResolver } from '../resolve-reference.ts';
+import { sanitiseRunConfig } from '../sanitise-run-config.ts';
+import type { FileFacts } from '../survey-dataset.ts';
+import { type UpgradedItem, upgradeItem } from '../upgrade-item.ts';
+import { nodeByteTools } from './byte-tools.ts';
+import { LegacyContents } from './legacy-contents.ts';
+import type { Spool, SpooledFile } from './spool.ts';
+
+/** A package that is ready to be written, and what was done for it. */
+export interface Conversion {
+  plan: PackagePlan;
+  report: Omit<ConversionReport, 'output'>;
+}
+
+interface ConvertedSection {
+  source: LegacySection;
+  itemCount: number;
+  sectionHash: Uint8Array;
+  file: SpooledFile;
+}
+
+/**
+ * Converts a legacy archive (package-format section 4): every item is upgraded once and its line put into the spool, so
+ * that memory stays flat however large the archive is.
+ *
+ * @throws PackageError with entry and place
+ */
+export async function convertLegacy(
+  archive: Archive,
+  spool: Spool,
+  names: { given: string | null; fallback: string },
+  signal?: AbortSignal,
+): Promise<Conversion> {
+  const { sections, leftovers } = await findLegacySources(archive, signal);
+  const manifest = await readBlob(archive, MANIFEST_FILE, leftovers);
+  const meta = await readBlob(archive, META_FILE, leftovers);
+  const contents = new LegacyContents(archive, spool);
+  const tally = new ChangeTally();
+
+  const resolveReference = createReferenceResolver(archive.files);
+  const bySource = new Map<LegacySection, ConvertedSection>();
+  // JSON Lines come first: a JSON file that their items refer to is an asset, whatever it holds.
+  const files = Map.groupBy(sections, ({ file }) => file);
+  const order = [...files].sort(
+    ([, [a]], [, [b]]) => Number(a!.kind === 'json') - Number(b!.kind === 'json'),
+  );
+  for (const [file, sources] of order) {
+    const { kind } = sources[0]!;
+    if (kind === 'json' && contents.used.has(file)) continue;
+    await using items = peekable(readLegacyItems(archive, file, kind, signal));
+    for (const source of sources) {
+      const prompts = datasetPrompts([...source.blobs, meta, manifest]);
+      const upgrade = ({ item, place }: LegacyItem): UpgradedItem => {
+        const resolveFile = (reference: string) => resolveReference(reference, file);
+        const upgraded = upgradeItem(item, { section: source.name, prompts, place, resolveFile });
+        for (const change of upgraded.changes) tally.add(change, place);
+        return upgraded;
+      };
+      bySource.set(source, await convertSection(archive, source, items, upgrade, contents, spool));
+    }
+  }
+  const converted = sections.flatMap((source) => bySource.get(source) ?? []);
+  if (converted.length === 0)
+    throw new PackageError('package_no_sections', 'The archive has no file of items');
+
+  const taken = contents.list();
+  const carried = await carriedFiles(archive, converted, contents, taken);
+  const content: PackageContent = {
+    name: names.given ?? textOf(manifest, 'name') ?? textOf(meta, 'name') ?? names.fallback,
+    description: textOf(meta, 'description') ?? textOf(manifest, 'description'),
+    notes: textOf(meta, 'notes') ?? textOf(manifest, 'notes'),
+    schema: canonicalJson(provenance(manifest, meta, leftovers)),
+    versionHash: versionHash(converted.map(({ sectionHash }) => sectionHash)),
+    sections: converted.map(({ source, ...section }) => ({ name: source.name, ...section })),
+    files: [...taken, ...carried.files],
+    run: await readRun(archive),
+  };
+
+  const sources = new Map<string, () => AsyncIterable<Uint8Array>>(carried.sources);
+  sources.set(RESULTS_FILE, () => archive.read(RESULTS_FILE, { uncounted: true }));
+  for (const [index, path] of sectionPaths(content.sections.map(({ name }) => name)).entries()) {
+    sources.set(path, converted[index]!.file.read);
+  }
+  for (const { path, read } of taken) sources.set(path, read);
+  return {
+    plan: packagePlan(planPackage(content, nodeByteTools), sources, nodeByteTools),
+    report: {
+      name: content.name,
+      versionHash: content.versionHash,
+      itemCount: converted.reduce((sum, { itemCount }) => sum + itemCount, 0),
+      sections: converted.map(({ source, itemCount }) => ({
+        name: source.name,
+        from: source.file,
+        itemCount,
+      })),
+      fileCount: taken.length,
+      changes: tally.list(),
+      carried: carried.files.map(({ path }) => path),
+      alreadyNew: false,
+    },
+  };
+}
+
+async function convertSection(
+  archive: Archive,
+  source: LegacySection,
+  items: Peekable<LegacyItem>,
+  upgrade: (item: LegacyItem) => UpgradedItem,
+  contents: LegacyContents,
+  spool: Spool,
+): Promise<ConvertedSection> {
+  const hasher = createSectionHasher(source.name);
+  let itemCount = 0;
+  async function* lines(): AsyncGenerator<string[]> {
+    for (let next = await items.peek(); next?.section === source.index; next = await items.peek()) {
+      items.take();
+      const { place } = next;
+      const upgraded = upgrade(next);
+      const embedded = await contents.embed(upgraded.item, upgraded.files);
+      const item = await rehydrateItem(parseItem(embedded, place), ({ path, pointer }) => {
+        if (!archive.files.has(path)) throw missingFile(path, { ...place, path: pointer });
+        return contents.read(path);
+      });
+      const encoded = encodeItem(item);
+      hasher.add(encoded.itemHash);
+      itemCount++;
+      yield [joinItem(await contents.moveOut(encoded, upgraded.files))];
+    }
+  }
+  try {
+    const file = await spool.writeLines(lines());
+    return { source, itemCount, sectionHash: hasher.digest(), file };
+  } catch (error) {
+    throw toPackageError(error, source.file);
+  }
+}
+
+async function readBlob(
+  archive: Archive,
+  file: string,
+  leftovers: ReadonlyMap<string, JsonObject>,
+): Promise<JsonObject | null> {
+  // Where the blob itself held items, they are sections now.
+  return leftovers.get(file) ?? (await archive.readJsonObject(file))?.value ?? null;
+}
+
+/** The blobs as they came, and what JSON files held beside their items. */
+function provenance(
+  manifest: JsonObject | null,
+  meta: JsonObject | null,
+  leftovers: ReadonlyMap<string, JsonObject>,
+): JsonObject {
+  const files: [string, JsonValue][] = [...leftovers].filter(
+    ([file]) => file !== MANIFEST_FILE && file !== META_FILE,
+  );
+  const held = files.length > 0 ? { files: Object.fromEntries(files) } : {};
+  return { source: 'pkg_zip', package: { manifest, meta, ...held } };
+}
+
+function textOf(blob: JsonObject | null, key: string): string | null {
+  const value = blob ? getMember(blob, key) : undefined;
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+/** A run's files go along; its configuration without secrets. */
+async function readRun(archive: Archive): Promise<RunContent | null> {
+  const config = await archive.readJsonObject(RUN_CONFIG_FILE);
+  const results = archive.files.has(RESULTS_FILE) ? await readFacts(archive, RESULTS_FILE) : null;
+  if (!config && !results) return null;
+  const text = config && `${canonicalJson(sanitiseRunConfig(config.value))}\n`;
+  return { config: text, results, manifest: null, meta: null };
+}
+
+async function readFacts(archive: Archive, path: string): Promise<FileFacts> {
+  const hash = nodeByteTools.createSha256();
+  let bytes = 0;
+  for await (const chunk of archive.read(path)) {
+    hash.update(chunk);
+    bytes += chunk.byteLength;
+  }
+  return { bytes, sha256: toHex(hash.digest()) };
+}
+
+/**
+ * Every other file, under its own path; where a file of the package has that place, under `legacy/`. Nothing that came
+ * in an archive is left behind.
+ */
+async function carriedFiles(
+  archive: Archive,
+  converted: readonly ConvertedSection[],
+  contents: LegacyContents,
+  taken: readonly NamedFile[],
+) {
+  const gone = new Set([MANIFEST_FILE, META_FILE, RUN_CONFIG_FILE, RESULTS_FILE, ...contents.used]);
+  for (const { source } of converted) gone.add(source.file);
+  const paths = [
+    ...gone,
+    ...taken.map(({ path }) => path),
+    ...sectionPaths(converted.map(({ source }) => source.name)),
+  ];
+  const names = new Set(paths.map(foldName));
+  const files: NamedFile[] = [];
+  const sources: [string, () => AsyncIterable<Uint8Array>][] = [];
+  for (const file of [...archive.files.keys()].sort(compareUtf8)) {
+    if (gone.has(file)) continue;
+    let path = file;
+    while (names.has(foldName(path))) path = `legacy/${path}`;
+    names.add(foldName(path));
+    files.push({ path, ...(await readFacts(archive, file)) });
+    sources.push([path, () => archive.read(file, { uncounted: true })]);
+  }
+  return { files, sources };
+}

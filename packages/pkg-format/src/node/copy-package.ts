@@ -1,0 +1,97 @@
+import {
+  canonicalJson,
+  createSectionHasher,
+  getMember,
+  itemHash,
+  type JsonObject,
+  versionHash,
+} from '@svc/jsonl-v23';
+import { compareUtf8 } from '../entry-name.ts';
+import {
+  type ArchiveFiles,
+  ASSETS_FOLDER,
+  CHECKERS_FOLDER,
+  MANIFEST_FILE,
+  META_FILE,
+  RESULTS_FILE,
+  RUN_CONFIG_FILE,
+} from '../layout.ts';
+import { GENERATOR, GENERATOR_VERSION } from '../manifest.ts';
+import type { Archive } from '../open-archive.ts';
+import { type FoundVersion, type PackageReader, readPackage } from '../package-reader.ts';
+import { fileEntry, textEntry } from '../plan-package.ts';
+import { packagePlan } from '../planned-bytes.ts';
+import { readPackageItems } from '../read-package-items.ts';
+import { nodeByteTools } from './byte-tools.ts';
+import type { Conversion } from './convert-legacy.ts';
+
+/**
+ * A package of this format as it is, under the stamp of this generator (and, where one is given, a new name). It is read
+ * and verified first: what is broken is not passed on.
+ *
+ * @throws PackageError as `openPackage`, `readPackageItems` and `PackageReader.verify`
+ */
+export async function copyPackage(
+  archive: Archive,
+  givenName: string | null,
+  signal?: AbortSignal,
+): Promise<Conversion> {
+  const pkg = await readPackage(archive);
+  const found = await readVersion(pkg, signal);
+  await pkg.verify(found, signal);
+
+  const stamped: JsonObject = { ...pkg.manifest, generator: GENERATOR, generator_version: GENERATOR_VERSION };
+  if (givenName !== null) stamped['name'] = givenName;
+  const name = getMember(stamped, 'name');
+  const paths = orderedPaths(
+    archive.files,
+    pkg.sections.map(({ file }) => file),
+  );
+  const entries = [
+    textEntry(MANIFEST_FILE, `${canonicalJson(stamped)}\n`),
+    ...paths.map((path) => fileEntry(path, null)),
+  ];
+  const sources = new Map(paths.map((path) => [path, () => archive.read(path, { uncounted: true })]));
+  return {
+    plan: packagePlan(entries, sources, nodeByteTools),
+    report: {
+      name: typeof name === 'string' ? name : '',
+      versionHash: found.versionHash,
+      itemCount: found.sections.reduce((sum, { itemCount }) => sum + itemCount, 0),
+      sections: pkg.sections.map(({ name, file }, index) => ({
+        name,
+        from: file,
+        itemCount: found.sections[index]!.itemCount,
+      })),
+      fileCount: paths.filter((path) => path.startsWith(ASSETS_FOLDER) || path.startsWith(CHECKERS_FOLDER))
+        .length,
+      changes: [],
+      carried: [...pkg.ignoredEntries],
+      alreadyNew: true,
+    },
+  };
+}
+
+async function readVersion(pkg: PackageReader, signal?: AbortSignal): Promise<FoundVersion> {
+  const sections: FoundVersion['sections'][number][] = [];
+  for (const section of pkg.sections) {
+    const hasher = createSectionHasher(section.name);
+    let itemCount = 0;
+    for await (const { item } of readPackageItems(pkg, section, { ...(signal && { signal }) })) {
+      hasher.add(itemHash(item));
+      itemCount++;
+    }
+    sections.push({ name: section.name, sectionHash: hasher.digest(), itemCount });
+  }
+  return { sections, versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)) };
+}
+
+/** package-format section 3, and after that whatever else there is. */
+function orderedPaths(files: ArchiveFiles, sectionFiles: readonly string[]): string[] {
+  const first = [META_FILE, RUN_CONFIG_FILE, RESULTS_FILE].filter((path) => files.has(path));
+  const known = new Set([MANIFEST_FILE, ...first, ...sectionFiles]);
+  const rest = [...files.keys()].filter((path) => !known.has(path)).sort(compareUtf8);
+  const under = (folder: string) => rest.filter((path) => path.startsWith(folder));
+  const others = rest.filter((path) => !path.startsWith(ASSETS_FOLDER) && !path.startsWith(CHECKERS_FOLDER));
+  return [...first, ...sectionFiles, ...under(ASSETS_FOLDER), ...under(CHECKERS_FOLDER), ...others];
+}

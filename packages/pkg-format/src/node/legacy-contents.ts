@@ -1,0 +1,107 @@
+import {
+  DEFAULT_MIME_TYPE,
+  type ItemParts,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonPointer,
+  setMember,
+  sniffMimeType,
+} from '@svc/jsonl-v23';
+import { contentPath } from '../choose-file-paths.ts';
+import { type EmbeddedFile, moveFilesOut } from '../embedded-files.ts';
+import { compareUtf8 } from '../entry-name.ts';
+import { type Archive, collectBytes } from '../open-archive.ts';
+import type { NamedFile } from '../plan-package.ts';
+import { fileKey, sha256Hex } from '../survey-dataset.ts';
+import { nodeByteTools } from './byte-tools.ts';
+import type { Spool } from './spool.ts';
+
+interface Content extends NamedFile {
+  read(): AsyncIterable<Uint8Array>;
+}
+
+/**
+ * The contents that become files of a converted package, each once, by the SHA-256 of their bytes. What lies in the
+ * archive is read from there again; what stood inline waits in the spool. Memory holds some hundred bytes for each.
+ */
+export class LegacyContents {
+  readonly #archive: Archive;
+  readonly #spool: Spool;
+  readonly #contents = new Map<string, Content>();
+  /** SHA-256 of the archive's own checker files, by path: these keep their paths. */
+  readonly #checkers = new Map<string, string>();
+  /** Archive files that have been put into items. */
+  readonly used: Set<string> = new Set<string>();
+  #lastRead: { path: string; bytes: Uint8Array } | undefined;
+
+  constructor(archive: Archive, spool: Spool) {
+    this.#archive = archive;
+    this.#spool = spool;
+  }
+
+  /** Reads a file of the archive; the one read last is kept, as neighbours often share it. */
+  async read(path: string): Promise<Uint8Array> {
+    this.used.add(path);
+    if (this.#lastRead?.path !== path) {
+      const bytes = await collectBytes(
+        this.#archive.read(path, { maxBytes: this.#archive.limits.maxAssetBytes }),
+      );
+      this.#lastRead = { path, bytes };
+      if (path.startsWith('checkers/')) this.#checkers.set(path, sha256Hex(bytes, nodeByteTools));
+    }
+    return this.#lastRead.bytes;
+  }
+
+  /** Puts the content of archive files into the entries at these JSON Pointers. */
+  async embed(item: JsonObject, files: ReadonlyMap<string, string>): Promise<JsonObject> {
+    if (files.size === 0) return item;
+    const assets = item['assets']!;
+    const embedOne = async (entry: JsonValue, name: string | number): Promise<JsonValue> => {
+      const path = files.get(jsonPointer(['assets', name]));
+      if (path === undefined || !isJsonObject(entry)) return entry;
+      const bytes = await this.read(path);
+      const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+      return { mime_type: sniffMimeType(bytes) ?? DEFAULT_MIME_TYPE, ...entry, encoding: 'base64', data };
+    };
+    if (Array.isArray(assets)) {
+      const entries: JsonValue[] = [];
+      for (const [index, entry] of assets.entries()) entries.push(await embedOne(entry, index));
+      return { ...item, assets: entries };
+    }
+    const entries: JsonObject = {};
+    for (const name of Object.keys(assets as JsonObject)) {
+      setMember(entries, name, await embedOne((assets as JsonObject)[name]!, name));
+    }
+    return { ...item, assets: entries };
+  }
+
+  /** The stored parts of an item with its content moved into files; what is new among it is spooled. */
+  async moveOut(parts: ItemParts, files: ReadonlyMap<string, string>): Promise<ItemParts> {
+    const fresh: [string, Uint8Array, Content][] = [];
+    const pathFor = (file: EmbeddedFile): string => {
+      const sha256 = sha256Hex(file.bytes, nodeByteTools);
+      const key = fileKey(file.folder, sha256);
+      const known = this.#contents.get(key);
+      if (known) return known.path;
+      const { folder, extension, ownPath, bytes } = file;
+      const isOwn = folder === 'checkers' && ownPath !== null && this.#checkers.get(ownPath) === sha256;
+      const source = isOwn ? ownPath : files.get(file.pointer);
+      const path = isOwn ? ownPath : contentPath({ folder, sha256, extension });
+      const read = () => this.#archive.read(source!, { uncounted: true });
+      const content: Content = { path, bytes: bytes.byteLength, sha256, read };
+      if (source === undefined) fresh.push([sha256, bytes, content]);
+      this.#contents.set(key, content);
+      return path;
+    };
+    const moved = moveFilesOut(parts, nodeByteTools, pathFor);
+    for (const [sha256, bytes, content] of fresh)
+      content.read = (await this.#spool.writeBytes(bytes, sha256)).read;
+    return moved;
+  }
+
+  /** All contents, `assets/` before `checkers/`, by the UTF-8 bytes of their paths. */
+  list(): Content[] {
+    return [...this.#contents.values()].sort((a, b) => compareUtf8(a.path, b.path));
+  }
+}
