@@ -206,8 +206,8 @@ async function planGroups(
     span.to - span.from < footer.groups[span.group]!.rowCount &&
     groupBytes(footer, span.group, leaves) > SMALL_GROUP_BYTES;
   const indexes = spans.filter(narrow).flatMap(({ group }) => {
-    const found = leaves.map((leaf) => footer.groups[group]!.chunks[leaf]!.offsetIndex);
-    return found.every((interval) => interval !== null) ? found : [];
+    const { chunks } = footer.groups[group]!;
+    return leaves.map((leaf) => chunks[leaf]!.offsetIndex).filter((interval) => interval !== null);
   });
   const runs = fetchRuns(file.bytes, indexes, LIMITS, signal);
 
@@ -219,7 +219,7 @@ async function planGroups(
     for (const leaf of leaves) {
       const chunk = chunks[leaf]!;
       let locations: PageLocation[] | null = null;
-      if (narrow(span) && chunk.offsetIndex !== null && indexes.includes(chunk.offsetIndex)) {
+      if (narrow(span) && chunk.offsetIndex !== null) {
         locations = parseOffsetIndex(await runs.get(chunk.offsetIndex), chunk, rowCount);
       }
       planned.push({
