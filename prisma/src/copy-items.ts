@@ -59,18 +59,24 @@ export async function copyIn(
     // What ended the COPY, before the server's own word that it was broken off.
     failure ??= { error };
     if (!exhausted) iterator.return?.().then(undefined, () => undefined);
-    await breakOff(copy);
+    await breakOff(client, copy);
     throw asStoreError(failure.error);
   } finally {
     signal?.removeEventListener('abort', onAbort);
   }
 }
 
-/** Tells the server that the COPY failed and waits for its word, so that the connection can be used again. */
-async function breakOff(copy: ReturnType<typeof copyFrom>): Promise<void> {
+/**
+ * Tells the server that the COPY failed and waits for its word, so that the connection can be used again. A server
+ * that does not answer loses the connection: whatever waits on it fails, instead of waiting for ever.
+ */
+async function breakOff(client: pg.ClientBase, copy: ReturnType<typeof copyFrom>): Promise<void> {
   if (copy.destroyed || copy.writableFinished) return;
   await new Promise<void>((done) => {
-    const timer = setTimeout(done, ABORT_TIMEOUT_MS);
+    const timer = setTimeout(() => {
+      (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+      done();
+    }, ABORT_TIMEOUT_MS);
     copy.once('close', () => {
       clearTimeout(timer);
       done();

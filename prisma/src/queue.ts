@@ -72,20 +72,28 @@ export function createQueue(pool: pg.Pool): Queue {
 }
 
 /**
- * Installs or updates the queue's tables and makes the queues that are missing. Safe to run from many
+ * Installs or updates the queue's tables and makes the queues that are missing or made otherwise. Safe to run from many
  * processes at once; two quick queries when there is nothing to do.
  */
 export async function migrateQueue(pool: pg.Pool): Promise<void> {
   const boss = createBoss(pool, { migrate: true });
   await boss.start();
   try {
-    const present = new Set((await boss.getQueues()).map((queue) => queue.name));
+    const present = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]));
     for (const name of QUEUE_NAMES) {
-      if (!present.has(name)) await boss.createQueue(name, QUEUE_OPTIONS);
+      const queue = present.get(name);
+      if (queue === undefined) await boss.createQueue(name, QUEUE_OPTIONS);
+      else if (hasOtherOptions(queue)) await boss.updateQueue(name, QUEUE_OPTIONS);
     }
   } finally {
     await boss.stop({ graceful: false, close: false });
   }
+}
+
+/** A version before this one made it. */
+function hasOtherOptions(queue: object): boolean {
+  const options = new Map<string, unknown>(Object.entries(queue));
+  return Object.entries(QUEUE_OPTIONS).some(([option, value]) => options.get(option) !== value);
 }
 
 function createBoss(pool: pg.Pool, options: { readonly migrate: boolean }): PgBoss {
