@@ -10,16 +10,12 @@ const NOT_IN_ALPHABET = 64;
 export function isBase64(text: string): boolean {
   if (text.length % 4 !== 0) return false;
   if (text.length === 0) return true;
-  const values = decodingTable();
-  let end = text.length;
-  if (text.charCodeAt(end - 1) === PAD) end--;
-  if (text.charCodeAt(end - 1) === PAD) end--;
-  for (let index = 0; index < end; index++) {
-    if (sextet(values, text.charCodeAt(index)) === NOT_IN_ALPHABET) return false;
-  }
-  const padding = text.length - end;
+  const padding = countPadding(text);
+  const end = text.length - padding;
+  const foreign = text.search(/[^A-Za-z0-9+/]/);
+  if (foreign !== -1 && foreign !== end) return false;
   const unusedBits = padding === 2 ? 0b1111 : padding === 1 ? 0b11 : 0;
-  return (sextet(values, text.charCodeAt(end - 1)) & unusedBits) === 0;
+  return (ALPHABET.indexOf(text.charAt(end - 1)) & unusedBits) === 0;
 }
 
 /** Writes bytes as base64 (RFC 4648 section 4, padded). */
@@ -31,10 +27,11 @@ export function encodeBase64(bytes: Uint8Array): string {
   for (; from + 2 < bytes.length; from += 3) {
     const bits =
       ((bytes[from] as number) << 16) | ((bytes[from + 1] as number) << 8) | (bytes[from + 2] as number);
-    out[to++] = letters[bits >> 18] as number;
-    out[to++] = letters[(bits >> 12) & 63] as number;
-    out[to++] = letters[(bits >> 6) & 63] as number;
-    out[to++] = letters[bits & 63] as number;
+    out[to] = letters[bits >> 18] as number;
+    out[to + 1] = letters[(bits >> 12) & 63] as number;
+    out[to + 2] = letters[(bits >> 6) & 63] as number;
+    out[to + 3] = letters[bits & 63] as number;
+    to += 4;
   }
   if (from < bytes.length) {
     const second = bytes[from + 1];
@@ -52,29 +49,38 @@ export function encodeBase64(bytes: Uint8Array): string {
  * Infra, "forgiving-base64 decode"), as data: URIs are read; `isBase64` is the strict test.
  */
 export function decodeBase64(text: string): Uint8Array | null {
-  const values = decodingTable();
   const compact = /[\t\n\f\r ]/.test(text) ? text.replace(/[\t\n\f\r ]/g, '') : text;
-  let end = compact.length;
-  if (end % 4 === 0) {
-    if (end > 0 && compact.charCodeAt(end - 1) === PAD) end--;
-    if (end > 0 && compact.charCodeAt(end - 1) === PAD) end--;
-  }
+  const end = compact.length - (compact.length % 4 === 0 ? countPadding(compact) : 0);
   if (end % 4 === 1) return null;
+
+  const values = decodingTable();
   const bytes = new Uint8Array(Math.floor((end * 3) / 4));
   let to = 0;
-  let bits = 0;
-  let bitCount = 0;
-  for (let index = 0; index < end; index++) {
-    const value = sextet(values, compact.charCodeAt(index));
-    if (value === NOT_IN_ALPHABET) return null;
-    bits = ((bits << 6) | value) & 0xffff;
-    bitCount += 6;
-    if (bitCount >= 8) {
-      bitCount -= 8;
-      bytes[to++] = (bits >> bitCount) & 255;
-    }
+  let from = 0;
+  for (; from + 3 < end; from += 4) {
+    const first = sextet(values, compact.charCodeAt(from));
+    const second = sextet(values, compact.charCodeAt(from + 1));
+    const third = sextet(values, compact.charCodeAt(from + 2));
+    const fourth = sextet(values, compact.charCodeAt(from + 3));
+    if (((first | second | third | fourth) & NOT_IN_ALPHABET) !== 0) return null;
+    bytes[to] = (first << 2) | (second >> 4);
+    bytes[to + 1] = (second << 4) | (third >> 2);
+    bytes[to + 2] = (third << 6) | fourth;
+    to += 3;
+  }
+  if (from < end) {
+    const first = sextet(values, compact.charCodeAt(from));
+    const second = sextet(values, compact.charCodeAt(from + 1));
+    const third = from + 2 < end ? sextet(values, compact.charCodeAt(from + 2)) : 0;
+    if (((first | second | third) & NOT_IN_ALPHABET) !== 0) return null;
+    bytes[to] = (first << 2) | (second >> 4);
+    if (from + 2 < end) bytes[to + 1] = (second << 4) | (third >> 2);
   }
   return bytes;
+}
+
+function countPadding(text: string): number {
+  return text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
 }
 
 function decodingTable(): Uint8Array {

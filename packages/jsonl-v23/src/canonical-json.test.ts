@@ -110,10 +110,23 @@ describe('canonicalJson', () => {
   });
 
   it('writes a string longer than any of its steps, pairs unbroken', () => {
-    for (const length of [8190, 8191, 8192, 8193, 30_000]) {
-      const text = `${'x'.repeat(length)}😀\ud800${'é'.repeat(length)}`;
-      expect(canonicalJson([text])).toBe(JSON.stringify([text]));
+    for (const length of [8190, 8191, 8192, 8193, 16_383, 16_384, 30_000]) {
+      for (const text of [
+        `${'x'.repeat(length)}😀\ud800${'é'.repeat(length)}`,
+        'x'.repeat(length),
+        `${'x'.repeat(length)}"`,
+      ]) {
+        expect(canonicalJson([text])).toBe(JSON.stringify([text]));
+      }
+      const ends = ['\ud83d', '😀', '\n', '\u007f'].map((end) => 'y'.repeat(length - end.length) + end);
+      expect(canonicalJson(ends)).toBe(JSON.stringify(ends));
     }
+  });
+
+  it('writes a long string again', () => {
+    const texts = ['a', 'b', 'é'].map((letter) => letter.repeat(100_000));
+    const value = [...texts, texts[1] as string, { [texts[0] as string]: texts[2] as string }];
+    expect(canonicalJson(value)).toBe(JSON.stringify(value));
   });
 
   it('writes members of one shape that come in any order and number', () => {

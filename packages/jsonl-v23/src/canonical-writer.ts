@@ -9,6 +9,8 @@ const MAX_WRITE_DEPTH = 1024;
 const START_BYTES = 64 * 1024;
 /** A buffer that a large value made grow beyond this is not kept. */
 const KEPT_BYTES = 1024 * 1024;
+/** Strings from this length on are embedded files, mostly: base64, and written once more for the hash of an item. */
+const LONG_UNITS = 16 * 1024;
 /** UTF-16 code units that are written before room is made again, and the bytes each can take (`\u001f`). */
 const STEP_UNITS = 8 * 1024;
 const BYTES_PER_UNIT = 6;
@@ -35,6 +37,8 @@ export type MemberListener = (key: string, start: number, valueStart: number, en
 export class CanonicalWriter {
   #bytes: Uint8Array = new Uint8Array(START_BYTES);
   #length = 0;
+  /** Where the long strings stand that were written since the last `clear`. */
+  readonly #longTexts: Map<string, { start: number; end: number }> = new Map();
   #memory: ShapeMemory = new ShapeMemory();
   #rememberedKeys = 0;
 
@@ -46,6 +50,7 @@ export class CanonicalWriter {
   /** Starts anew. */
   clear(): void {
     this.#length = 0;
+    this.#longTexts.clear();
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = new Uint8Array(START_BYTES);
     if (this.#rememberedKeys > MOST_REMEMBERED_KEYS) {
       this.#memory = new ShapeMemory();
@@ -169,16 +174,37 @@ export class CanonicalWriter {
 
   /** RFC 8785 section 3.2.2.2. */
   #writeString(text: string): void {
-    this.writeByte(QUOTE);
-    let start = 0;
-    while (text.length - start > STEP_UNITS) {
-      let end = start + STEP_UNITS;
-      if (isHighSurrogate(text.charCodeAt(end - 1))) end++;
-      this.#writeUnits(text, start, end);
-      start = end;
+    if (text.length >= LONG_UNITS) {
+      this.#writeLongString(text);
+      return;
     }
-    this.#writeUnits(text, start, text.length);
     this.writeByte(QUOTE);
+    this.#writeUnits(text, 0, text.length);
+    this.writeByte(QUOTE);
+  }
+
+  #writeLongString(text: string): void {
+    const written = this.#longTexts.get(text);
+    if (written !== undefined) {
+      this.writeRange(written.start, written.end);
+      return;
+    }
+    const start = this.#length;
+    this.writeByte(QUOTE);
+    if (/["\\\x00-\x1f\x80-\uffff]/.test(text)) {
+      for (let from = 0; from < text.length; ) {
+        let to = Math.min(from + STEP_UNITS, text.length);
+        if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to++;
+        this.#writeUnits(text, from, to);
+        from = to;
+      }
+    } else {
+      this.#reserve(text.length);
+      new TextEncoder().encodeInto(text, this.#bytes.subarray(this.#length));
+      this.#length += text.length;
+    }
+    this.writeByte(QUOTE);
+    this.#longTexts.set(text, { start, end: this.#length });
   }
 
   #writeUnits(text: string, start: number, end: number): void {
