@@ -2,8 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startApi } from '@svc/api';
 import { createMetrics } from '@svc/observability';
-import { createKeyVault, createMemoryVault, openHub, runProcess, secretsOf } from '@svc/process';
+import {
+  createKeyVault,
+  createMemoryVault,
+  openHub,
+  providerEnvironment,
+  providerSecrets,
+  runProcess,
+  secretsOf,
+} from '@svc/process';
 import { createRowEncoder, createStore, migrate, startEmbeddedPostgres } from '@svc/store';
+import { startWorker } from '@svc/worker';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
@@ -35,6 +44,21 @@ await runProcess('svc-standalone', process, async (config, logger) => {
   starting.defer(() => store.close());
   const encoder = starting.use(createRowEncoder());
   const hub = starting.use(openHub(config, logger, metrics, version));
+  const vault = config.jobKey === undefined ? createMemoryVault() : createKeyVault(config.jobKey);
+  const worker = await startWorker({
+    config,
+    logger,
+    metrics,
+    store,
+    databaseUrl: url,
+    hub,
+    encoder,
+    vault,
+    environment: providerEnvironment(process.env),
+    version,
+    serveAdmin: false,
+  });
+  starting.defer(() => worker.stop(AbortSignal.abort()));
   const api = await startApi({
     config,
     logger,
@@ -43,8 +67,8 @@ await runProcess('svc-standalone', process, async (config, logger) => {
     hub,
     encoder,
     version,
-    secrets: secretsOf(config),
-    vault: config.jobKey === undefined ? createMemoryVault() : createKeyVault(config.jobKey),
+    secrets: [...secretsOf(config), ...providerSecrets(process.env)],
+    vault,
     pid: process.pid,
     isAlive,
   });
@@ -62,7 +86,7 @@ await runProcess('svc-standalone', process, async (config, logger) => {
   const running = starting.move();
   return {
     stop: async (signal) => {
-      await api.stop(signal);
+      await Promise.all([api.stop(signal), worker.stop(signal)]);
       await running.disposeAsync();
     },
     // The embedded server notices by itself that its owner is gone.

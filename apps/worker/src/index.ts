@@ -1,1 +1,1 @@
-export {};
+export { type RunningWorker, startWorker, type WorkerDeps } from './start-worker.ts';

@@ -1,6 +1,7 @@
 import { createLogger, type Logger } from '@svc/observability';
 import { ConfigError, EXIT_CONFIG } from './config-error.ts';
 import { type Config, loadConfig } from './load-config.ts';
+import { providerSecrets } from './provider-environment.ts';
 
 /** A started part of the service. */
 export interface Running {
@@ -37,7 +38,11 @@ export async function runProcess(
     proc.exit(EXIT_CONFIG);
     return;
   }
-  const logger = createLogger({ service, level: config.logLevel, secrets: secretsOf(config) });
+  const logger = createLogger({
+    service,
+    level: config.logLevel,
+    secrets: [...secretsOf(config), ...providerSecrets(proc.env)],
+  });
   logger.log('config.loaded', { settings: settingsOf(config) });
 
   let running: Running | undefined;

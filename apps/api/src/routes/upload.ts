@@ -3,7 +3,7 @@ import { type RowEncoder, uploadPackage } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23';
 import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { openPackageFile } from '@svc/pkg-format/node';
-import type { Config } from '@svc/process';
+import { type Config, packageLimits } from '@svc/process';
 import type { IdempotencyClaim, Store, StoredAnswer } from '@svc/store';
 import { fileChunks } from '../http/file-chunks.ts';
 import type { Gate } from '../http/gate.ts';
@@ -17,7 +17,6 @@ import { parseName } from './dataset-fields.ts';
 import { datasetWriter } from './dataset-writer.ts';
 import { JOB, jobAccepted } from './job-body.ts';
 import { observeImport } from './observe-import.ts';
-import { packageLimits } from './package-limits.ts';
 import { DATASET_SUMMARY } from './schemas.ts';
 
 export interface UploadDeps {

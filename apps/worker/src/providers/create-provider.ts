@@ -1,10 +1,11 @@
 import type { Provider, ProviderConfig, RunConfig } from '@svc/flows';
 import type { Logger } from '@svc/observability';
+import type { ProviderEnvironment } from '@svc/process';
 import type { Dispatcher } from 'undici';
 import { createEchoProvider } from './echo.ts';
 import { createItemFieldProvider } from './item-field.ts';
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts';
-import { type ProviderEnvironment, providerKey } from './provider-key.ts';
+import { providerKey } from './provider-key.ts';
 
 /** What providers need of the worker. */
 export interface ProviderSetup {

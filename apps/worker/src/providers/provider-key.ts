@@ -1,7 +1,5 @@
 import { RunError } from '@svc/flows';
-
-/** The worker's environment variables that begin with `SVC_PROVIDER_`. */
-export type ProviderEnvironment = Readonly<Record<string, string | undefined>>;
+import type { ProviderEnvironment } from '@svc/process';
 
 /**
  * The key that a run names by its environment variable. Beside `NAME` may stand `NAME_ORIGINS`, a comma list
@@ -35,14 +33,6 @@ export function providerKey(
     });
   }
   return key;
-}
-
-/** Every key that the worker could send, so that logs and exports can leave them out. */
-export function providerSecrets(environment: ProviderEnvironment): string[] {
-  return Object.entries(environment)
-    .filter(([name]) => name.startsWith('SVC_PROVIDER_') && !name.endsWith('_ORIGINS'))
-    .map(([, value]) => (value ?? '').trim())
-    .filter((value) => value !== '');
 }
 
 function originOf(url: string): string | undefined {

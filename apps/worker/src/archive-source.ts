@@ -1,0 +1,61 @@
+import type { ByteSource } from '@svc/pkg-format';
+import { type JobStore, StoreError } from '@svc/store';
+
+export interface ArchiveFacts {
+  readonly jobId: string;
+  readonly archiveBytes: number;
+  /** of every chunk but the last */
+  readonly chunkBytes: number;
+}
+
+/** Chunks that are held: reading goes forward, with a look back now and then. */
+const HELD_CHUNKS = 4;
+
+/**
+ * Random access to an archive that lies in the database in chunks, so that a worker needs no disk for it. Memory
+ * holds a few chunks.
+ *
+ * @throws StoreError `job_finished` where the archive is gone, `unavailable`
+ */
+export function archiveSource(
+  jobs: Pick<JobStore, 'readArchiveChunk'>,
+  { jobId, archiveBytes, chunkBytes }: ArchiveFacts,
+): ByteSource {
+  const held = new Map<number, Promise<Uint8Array>>();
+
+  const fetchChunk = async (index: number): Promise<Uint8Array> => {
+    const bytes = await jobs.readArchiveChunk(jobId, index);
+    if (bytes === null) throw new StoreError('job_finished', 'The archive of the job is there no more.');
+    return bytes;
+  };
+  /** The chunk that was used longest ago goes first; one that could not be read is not held. */
+  const chunk = (index: number): Promise<Uint8Array> => {
+    const found = held.get(index) ?? fetchChunk(index);
+    held.delete(index);
+    held.set(index, found);
+    found.catch(() => held.delete(index));
+    for (const oldest of held.keys()) {
+      if (held.size <= HELD_CHUNKS) break;
+      held.delete(oldest);
+    }
+    return found;
+  };
+
+  return {
+    byteLength: archiveBytes,
+    async read(start, end) {
+      const last = Math.min(end, archiveBytes);
+      if (start >= last) return new Uint8Array(0);
+      const parts: Uint8Array[] = [];
+      for (let at = start; at < last; ) {
+        const index = Math.floor(at / chunkBytes);
+        const from = at - index * chunkBytes;
+        const part = (await chunk(index)).subarray(from, Math.min(chunkBytes, from + last - at));
+        if (part.byteLength === 0) break;
+        parts.push(part);
+        at += part.byteLength;
+      }
+      return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { createMetrics } from '@svc/observability';
+import { ConfigError, createKeyVault, openHub, providerEnvironment, runProcess } from '@svc/process';
+import { createRowEncoder, createStore } from '@svc/store';
+import { startWorker } from './start-worker.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+await runProcess('svc-worker', process, async (config, logger) => {
+  if (config.databaseUrl === undefined) {
+    throw new ConfigError(['DATABASE_URL is missing: only `npm start` brings a database of its own']);
+  }
+  await using starting = new AsyncDisposableStack();
+  const databaseUrl = config.databaseUrl.reveal();
+  const metrics = createMetrics({ version });
+  const store = starting.use(createStore({ url: databaseUrl, poolSize: config.databasePoolSize }));
+  const encoder = starting.use(createRowEncoder());
+  const hub = starting.use(openHub(config, logger, metrics, version));
+  const worker = await startWorker({
+    config,
+    logger,
+    metrics,
+    store,
+    databaseUrl,
+    hub,
+    encoder,
+    vault: config.jobKey === undefined ? null : createKeyVault(config.jobKey),
+    environment: providerEnvironment(process.env),
+    version,
+    serveAdmin: true,
+  });
+  const running = starting.move();
+  return {
+    stop: async (signal) => {
+      await worker.stop(signal);
+      await running.disposeAsync();
+    },
+    kill: () => {},
+  };
+});

@@ -1,0 +1,118 @@
+import type { Hub, RowEncoder } from '@svc/flows';
+import type { Logger, Metrics } from '@svc/observability';
+import type { Config, ProviderEnvironment, TokenVault } from '@svc/process';
+import { listen, type Store } from '@svc/store';
+import { startAdmin } from './admin.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { createProviderDispatcher } from './providers/openai-compatible.ts';
+import { startQueue } from './queue.ts';
+import { createImportTask } from './tasks/import.ts';
+import { createRunTask } from './tasks/run.ts';
+import { createUploadTask } from './tasks/upload.ts';
+import { createCancelWatch } from './watch-cancel.ts';
+
+export interface WorkerDeps {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly store: Store;
+  /** postgresql:// URL of the same database: the queue and the listener have connections of their own */
+  readonly databaseUrl: string;
+  readonly hub: Hub;
+  readonly encoder: RowEncoder;
+  /** opens the hub tokens of jobs; null where there is no key */
+  readonly vault: TokenVault | null;
+  /** the variables that begin with `SVC_PROVIDER_`: keys of model providers */
+  readonly environment: ProviderEnvironment;
+  readonly version: string;
+  /** whether the worker listens on `SVC_WORKER_PORT` for probes and Prometheus, or shares a process with the API */
+  readonly serveAdmin: boolean;
+}
+
+export interface RunningWorker {
+  /** `http://host:port` of its health and metrics endpoints; null where it serves none */
+  readonly url: string | null;
+  /** Drains: see `Running` of @svc/process. */
+  stop(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Starts a worker: it takes tasks from the queue, watches for cancellations and ends what other workers left behind.
+ * Everything it needs is handed in.
+ *
+ * @throws StoreError or the queue's own error when the database cannot be reached or was not migrated
+ */
+export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
+  const { config, logger, metrics, store, databaseUrl } = deps;
+  await using starting = new AsyncDisposableStack();
+
+  const cancelWatch = createCancelWatch({
+    cancellationsAmong: (ids) => store.cancellationsAmong(ids),
+    logger,
+    metrics,
+  });
+  starting.defer(() => cancelWatch.stop());
+  const dispatcher = createProviderDispatcher();
+  starting.defer(() => dispatcher.destroy());
+
+  const jobDeps = { ...deps, cancelWatch };
+  const queue = await startQueue({
+    url: databaseUrl,
+    logger,
+    lanes: [
+      {
+        handlers: { run: createRunTask({ ...jobDeps, dispatcher }) },
+        places: config.workerConcurrency,
+        resumable: true,
+      },
+      {
+        handlers: { import: createImportTask(jobDeps), upload: createUploadTask(jobDeps) },
+        places: Math.min(config.workerConcurrency, config.maxConcurrentImports),
+        resumable: false,
+      },
+    ],
+  });
+  starting.defer(() => queue.stop(AbortSignal.abort()));
+  starting.use(
+    listen({
+      url: databaseUrl,
+      channel: ['svc_cancel', 'svc_task'],
+      onNotification: (payload, channel) => {
+        if (channel === 'svc_cancel') cancelWatch.notify(payload);
+        else queue.wake();
+      },
+      onConnect: () => {
+        cancelWatch.check();
+        queue.wake();
+      },
+    }),
+  );
+  starting.defer(startHousekeeping({ store, logger, metrics }));
+
+  let draining = false;
+  const admin = deps.serveAdmin
+    ? await startAdmin({
+        config,
+        logger,
+        metrics,
+        version: deps.version,
+        checkReadiness: async () => {
+          const { database, queue: migrated } = await store.ready();
+          return { database, queue: migrated && queue.isWorking(), accepting: !draining };
+        },
+        refreshMetrics: async () => {
+          await store.queueSizes().then(metrics.setQueueJobs, () => undefined);
+        },
+      })
+    : null;
+  const running = starting.move();
+  return {
+    url: admin?.url ?? null,
+    stop: async (signal) => {
+      draining = true;
+      await queue.stop(signal);
+      await running.disposeAsync();
+      await admin?.stop();
+    },
+  };
+}

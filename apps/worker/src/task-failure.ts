@@ -1,0 +1,51 @@
+import { RunError } from '@svc/flows';
+import { HubError, type HubErrorCode } from '@svc/hub-client';
+import { JsonlError, type JsonObject, type Place } from '@svc/jsonl-v23';
+import { PackageError } from '@svc/pkg-format';
+import { StoreError } from '@svc/store';
+
+/** Errors of ours say what was wrong with what was asked; nothing of any other is told to anyone but the log. */
+type KnownError = JsonlError | PackageError | HubError | StoreError | RunError;
+
+function isKnown(error: unknown): error is KnownError {
+  return [JsonlError, PackageError, HubError, StoreError, RunError].some((known) => error instanceof known);
+}
+
+/** The stable code of an error; `internal` for one that is a fault of ours. */
+export function errorCode(error: unknown): string {
+  return isKnown(error) ? error.code : 'internal';
+}
+
+const TRANSIENT: ReadonlySet<string> = new Set<HubErrorCode | 'internal'>([
+  'internal',
+  'hub_unavailable',
+  'hub_timeout',
+  'hub_rate_limited',
+  'hub_bad_response',
+]);
+
+/** Whether the same work may succeed another time. */
+export function isTransient(error: unknown): boolean {
+  return TRANSIENT.has(errorCode(error));
+}
+
+/** An error as a job keeps it; `errors` says where. The API makes an error body of it. */
+export type JobFailure = JsonObject & { readonly code: string; readonly message: string };
+
+/** The error that ended a job, as the job keeps it. */
+export function jobFailure(error: unknown): JobFailure {
+  if (!isKnown(error)) {
+    return { code: 'internal', message: 'Something went wrong on the side of the service', errors: [] };
+  }
+  const place = 'place' in error ? error.place : undefined;
+  return {
+    code: error.code,
+    message: error.message,
+    errors: place === undefined ? [] : [{ message: error.message, ...placeMembers(place) }],
+  };
+}
+
+function placeMembers({ file, line, column, path, row }: Place): JsonObject {
+  const members = Object.entries({ file, line, column, path, row });
+  return Object.fromEntries(members.filter((member) => member[1] !== undefined)) as JsonObject;
+}

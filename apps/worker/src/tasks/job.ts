@@ -1,0 +1,173 @@
+import type { DatasetSummary, DatasetWriter } from '@svc/flows';
+import { canonicalJson, formatPlace, type Place } from '@svc/jsonl-v23';
+import type { EventFields, Logger, Metrics } from '@svc/observability';
+import type { TokenVault } from '@svc/process';
+import { type JobClaim, type Store, StoreError, type TakenJob } from '@svc/store';
+import type { Task, TaskEnd, TaskHandler } from '../queue.ts';
+import { reportProgress } from '../report-progress.ts';
+import { errorCode, isTransient, type JobFailure, jobFailure } from '../task-failure.ts';
+import type { CancelWatch } from '../watch-cancel.ts';
+
+export interface JobTaskDeps {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly store: Pick<Store, 'jobs' | 'datasets'>;
+  readonly cancelWatch: CancelWatch;
+  /** where the hub tokens of jobs are; null where there is no key that opens them */
+  readonly vault: TokenVault | null;
+}
+
+/** How far an import is, as its flow tells. */
+export interface ImportProgress {
+  readonly items: number;
+  readonly itemsTotal: number | null;
+  readonly bytes: number;
+}
+
+/** What the import of one kind needs to be done within a job. */
+export interface JobImport {
+  readonly start: EventFields['dataset.import.start'];
+  run(ports: {
+    readonly store: DatasetWriter;
+    readonly signal: AbortSignal;
+    readonly onProgress: (progress: ImportProgress) => void;
+  }): Promise<DatasetSummary>;
+}
+
+/**
+ * A task that imports a dataset: take the job → watch for its cancellation → import → the job ends in the transaction
+ * that stores the dataset. What goes wrong with what was imported ends the job; what may go right another time is
+ * tried again, from the beginning, since nothing of it was stored.
+ */
+export function createJobTask(
+  deps: JobTaskDeps,
+  prepare: (taken: TakenJob) => JobImport | Promise<JobImport>,
+): TaskHandler {
+  const { store, vault } = deps;
+  return {
+    work: async (task) => {
+      const taken = await store.jobs.take(task.id);
+      const end: TaskEnd = taken === null ? { status: 'done' } : await workOnJob(taken, task, deps, prepare);
+      vault?.forget(task.id);
+      return end;
+    },
+    giveUp: async (task, error) => {
+      await store.jobs.fail(task.id, canonicalJson(jobFailure(error)));
+      vault?.forget(task.id);
+    },
+  };
+}
+
+async function workOnJob(
+  taken: TakenJob,
+  task: Task,
+  deps: JobTaskDeps,
+  prepare: (taken: TakenJob) => JobImport | Promise<JobImport>,
+): Promise<TaskEnd> {
+  const { job, claim } = taken;
+  const { jobs } = deps.store;
+  using watched = deps.cancelWatch.watch(job.id);
+  try {
+    if (job.status === 'cancelling') return await endJob(jobs, claim, { status: 'cancelled' });
+    await importIntoJob(await prepare(taken), taken, { task, cancelled: watched.signal }, deps);
+    return { status: 'done' };
+  } catch (error) {
+    if (isInterrupted(error, task)) throw error;
+    // `job_finished` from the import itself: a cancel came just before the dataset was stored.
+    if (watched.signal.aborted || isCode(error, 'job_finished')) {
+      return await endJob(jobs, claim, { status: 'cancelled' });
+    }
+    if (isTransient(error)) throw error;
+    return await endJob(jobs, claim, { status: 'failed', error: jobFailure(error) });
+  }
+}
+
+/** Whether this worker has to let go of the job, which has not ended. */
+function isInterrupted(error: unknown, task: Task): boolean {
+  return task.signal.aborted || isCode(error, 'superseded') || isCode(error, 'unavailable');
+}
+
+async function endJob(
+  jobs: Pick<Store['jobs'], 'finish'>,
+  claim: JobClaim,
+  end: { readonly status: 'cancelled' } | { readonly status: 'failed'; readonly error: JobFailure },
+): Promise<TaskEnd> {
+  try {
+    if (end.status === 'cancelled') await jobs.finish(claim, end);
+    else await jobs.finish(claim, { status: 'failed', error: canonicalJson(end.error) });
+  } catch (error) {
+    // Ended or deleted by somebody else: there is nothing to add.
+    if (!isCode(error, 'job_finished') && !isCode(error, 'job_not_found')) throw error;
+  }
+  return end.status === 'cancelled' ? end : { status: 'failed', code: end.error.code };
+}
+
+/** The import with its progress reported, told of in the log, and counted. */
+async function importIntoJob(
+  { start, run }: JobImport,
+  { claim }: TakenJob,
+  { task, cancelled }: { readonly task: Task; readonly cancelled: AbortSignal },
+  { logger, metrics, store }: JobTaskDeps,
+): Promise<void> {
+  const { source } = start;
+  const startedAt = performance.now();
+  const elapsedMs = (): number => Math.round(performance.now() - startedAt);
+  const lost = new AbortController();
+  const report = reportProgress(store.jobs, claim, (error) => {
+    // Somebody else has the job, or it has ended: the rest of the work would be for nothing.
+    if (error instanceof StoreError && error.code !== 'unavailable') lost.abort(error);
+  });
+  let done = { items: 0, bytes: 0 };
+  logger.log('dataset.import.start', start);
+  try {
+    const dataset = await run({
+      signal: AbortSignal.any([task.signal, cancelled, lost.signal]),
+      onProgress: ({ items, itemsTotal, bytes }) => {
+        done = { items, bytes };
+        report.update({ rowsDone: items, rowsTotal: itemsTotal, bytesDone: bytes, bytesTotal: null });
+      },
+      store: {
+        saveDataset: (rows, finish, options) =>
+          store.datasets.saveDataset(
+            rows,
+            async () => {
+              const outcome = await finish();
+              await report.flush();
+              return outcome;
+            },
+            { ...options, job: claim },
+          ),
+      },
+    });
+    metrics.recordImport({ source, outcome: 'succeeded', ...done, durationMs: elapsedMs() });
+    logger.log('dataset.import.finish', {
+      source,
+      dataset_id: dataset.id,
+      version_hash: dataset.versionHash,
+      section_count: dataset.sectionCount,
+      item_count: dataset.itemCount,
+      asset_count: dataset.assetCount,
+      bytes: done.bytes,
+      duration_ms: elapsedMs(),
+    });
+  } catch (error) {
+    await report.flush();
+    if (isInterrupted(error, task)) throw error;
+    const outcome = cancelled.aborted ? 'cancelled' : 'failed';
+    metrics.recordImport({ source, outcome, ...done, durationMs: elapsedMs() });
+    const { place } = error as { place?: Place };
+    logger.log('dataset.import.fail', {
+      source,
+      outcome,
+      code: cancelled.aborted ? 'aborted' : errorCode(error),
+      place: place === undefined ? undefined : formatPlace(place),
+      rows_done: done.items,
+      duration_ms: elapsedMs(),
+    });
+    throw error;
+  }
+}
+
+function isCode(error: unknown, code: StoreError['code']): boolean {
+  return error instanceof StoreError && error.code === code;
+}

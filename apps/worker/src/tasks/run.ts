@@ -1,0 +1,141 @@
+import {
+  executeRun,
+  parseRunConfig,
+  type RunConfig,
+  type RunEnd,
+  type RunFailure,
+  type RunSession,
+  runCancelled,
+} from '@svc/flows';
+import { getMember, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { type Logger, type Metrics, runWithContext } from '@svc/observability';
+import { type Run, type Store, StoreError, type TakenRun } from '@svc/store';
+import { createProviders, type ProviderSetup } from '../providers/create-provider.ts';
+import type { Task, TaskEnd, TaskHandler } from '../queue.ts';
+import { errorCode } from '../task-failure.ts';
+import type { CancelWatch } from '../watch-cancel.ts';
+
+export interface RunTaskDeps extends ProviderSetup {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly store: Pick<Store, 'runs' | 'datasets'>;
+  readonly cancelWatch: CancelWatch;
+}
+
+/** What somebody learns of a run that failed through no fault of its items or provider. */
+const GIVEN_UP: RunFailure = {
+  code: 'internal',
+  message: 'Something went wrong on the side of the service, at every try',
+};
+
+/**
+ * The task `run`: take the run → watch for its cancellation → do what has no result yet → end it. Every line logged
+ * meanwhile carries the run's id and the id of the request that began it.
+ */
+export function createRunTask(deps: RunTaskDeps): TaskHandler {
+  const { store, logger, metrics } = deps;
+  return {
+    work: async (task) => {
+      const taken = await store.runs.take(task.id);
+      if (taken === null) return { status: 'done' };
+      return await runWithContext({ run_id: task.id }, () => workOnRun(taken, task, deps));
+    },
+    giveUp: async (task) => {
+      await store.runs.fail(task.id, GIVEN_UP);
+      metrics.recordRun('failed');
+      runWithContext({ run_id: task.id }, () => {
+        logger.log('worker.run.finish', { status: 'failed', code: GIVEN_UP.code, duration_ms: 0 });
+      });
+    },
+  };
+}
+
+async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDeps): Promise<TaskEnd> {
+  const { store, logger, metrics } = deps;
+  const startedAt = performance.now();
+  const config = parseRunConfig(parseJson(run.config));
+  logger.log('worker.run.start', {
+    dataset_id: run.datasetId,
+    provider: config.provider.type,
+    item_count: run.counts.total,
+    items_done: run.counts.done,
+    attempt: task.attempt,
+  });
+  using watched = deps.cancelWatch.watch(run.id);
+  const signals = [task.signal, watched.signal];
+  if (run.status === 'cancelling') signals.push(AbortSignal.abort(runCancelled()));
+
+  let end: RunEnd;
+  try {
+    end = await executeRun(
+      {
+        session: counted(session, metrics),
+        ...createProviders(config, deps),
+        clock: { nowMs: () => performance.now() },
+      },
+      {
+        config,
+        defaultJudgePrompts: await defaultJudgePrompts(run, config, store),
+        signal: AbortSignal.any(signals),
+        onFault: (error) => logger.log('error.internal', { error }),
+      },
+    );
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    logger.log('worker.run.finish', {
+      status: 'cancelled',
+      code: errorCode(error),
+      duration_ms: Math.round(performance.now() - startedAt),
+    });
+    return { status: 'cancelled' };
+  }
+  metrics.recordRun(end.status);
+  const counts = await store.runs.get(run.id).then(
+    (done) => done.counts,
+    () => undefined, // deleted since
+  );
+  logger.log('worker.run.finish', {
+    status: end.status,
+    item_count: counts?.done,
+    ok: counts?.ok,
+    failed: counts?.failed,
+    unscored: counts?.unscored,
+    ...(end.status === 'failed' ? { code: end.error.code } : {}),
+    duration_ms: Math.round(performance.now() - startedAt),
+  });
+  if (end.status === 'failed') return { status: 'failed', code: end.error.code };
+  return { status: end.status === 'cancelled' ? 'cancelled' : 'done' };
+}
+
+/** The run was deleted with its dataset, or ended by somebody else: there is nothing left to do. */
+function isGone(error: unknown): boolean {
+  return (
+    error instanceof StoreError && ['run_not_found', 'run_finished', 'dataset_not_found'].includes(error.code)
+  );
+}
+
+function counted(session: RunSession, metrics: Metrics): RunSession {
+  return {
+    items: (signal) => session.items(signal),
+    finish: (end) => session.finish(end),
+    saveResults: async (results) => {
+      await session.saveResults(results);
+      for (const { status } of results) metrics.recordRunItem(status);
+    },
+  };
+}
+
+/** What the dataset's package says of judging; read only where a judge will ask. */
+async function defaultJudgePrompts(
+  run: Run,
+  config: RunConfig,
+  store: Pick<Store, 'datasets'>,
+): Promise<JsonValue> {
+  if (config.judge === null) return null;
+  const { schema } = await store.datasets.get(run.datasetId);
+  let value: JsonValue | undefined = parseJson(schema);
+  for (const key of ['package', 'meta', 'default_judge_prompts']) {
+    value = isJsonObject(value) ? getMember(value, key) : undefined;
+  }
+  return value ?? null;
+}

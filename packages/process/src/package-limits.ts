@@ -1,0 +1,20 @@
+import type { Limits } from './load-config.ts';
+
+/** The configured limits under the names that the package reader has for them. */
+export function packageLimits(limits: Limits): {
+  readonly maxEntries: number;
+  readonly maxTotalBytes: number;
+  readonly maxExpansionRatio: number;
+  readonly maxLineBytes: number;
+  readonly maxAssetBytes: number;
+  readonly maxDepth: number;
+} {
+  return {
+    maxEntries: limits.maxArchiveEntries,
+    maxTotalBytes: limits.maxUncompressedBytes,
+    maxExpansionRatio: limits.maxExpansionRatio,
+    maxLineBytes: limits.maxLineBytes,
+    maxAssetBytes: limits.maxAssetBytes,
+    maxDepth: limits.maxJsonDepth,
+  };
+}
