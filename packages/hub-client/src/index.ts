@@ -64,7 +64,6 @@ export {
   TYPING_WINDOW_ROWS,
   TYPING_WINDOW_SIZE,
   type TypingBuilder,
-  typeRows,
 } from './typing.ts';
 export { uniteFeatures } from './unite-features.ts';
 export { validateDatasetPath, validateRevision, validateToken } from './validate-path.ts';

@@ -71,43 +71,6 @@ export function createTyping(format: TextFormat, declared: Features | null = nul
   };
 }
 
-/**
- * Types the rows of a stream whose first rows decide: holds rows up to `windowSize` and `windowRows`, tells the columns by
- * `onFeatures`, then gives typed rows. The result of a stream read to its end within the window is exact.
- */
-export async function* typeRows(
-  rows: AsyncIterable<RawRow>,
-  builder: TypingBuilder,
-  options: { windowSize?: number; windowRows?: number; onFeatures?: (features: Features) => void } = {},
-): AsyncGenerator<RawRow, void, undefined> {
-  const { windowSize = TYPING_WINDOW_SIZE, windowRows = TYPING_WINDOW_ROWS, onFeatures } = options;
-  let held: RawRow[] = [];
-  let size = 0;
-  let typing: RowTyping | null = null;
-  const start = (): RowTyping => {
-    const result = builder.finish();
-    onFeatures?.(result.features);
-    return result;
-  };
-  for await (const row of rows) {
-    if (typing === null) {
-      builder.add(row);
-      held.push(row);
-      size += row.size;
-      if (size < windowSize && held.length < windowRows) continue;
-      typing = start();
-      for (const early of held) yield { ...early, row: typing.toRow(early.row) };
-      held = [];
-    } else {
-      yield { ...row, row: typing.toRow(row.row) };
-    }
-  }
-  if (typing === null) {
-    typing = start();
-    for (const early of held) yield { ...early, row: typing.toRow(early.row) };
-  }
-}
-
 /** A declared type goes before a found one whatever was found; declared columns that no row has are added. */
 function withDeclared(found: Features, declared: Features | null): Features {
   const open = found.map(({ name }) => ({ name, feature: valueFeature('null') }));
