@@ -1,4 +1,4 @@
-import { isJsonObject, JsonlError, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { isJsonObject, JsonlError, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
 import { decodeUtf8 } from './entry-name.ts';
 import { PackageError, quote } from './errors.ts';
 
@@ -304,7 +304,7 @@ export function parseJsonAt(
 export function parseItemAt(
   text: string,
   at: { file: string; line: number; column: number; maxDepth: number },
-) {
+): JsonObject {
   const value = parseJsonAt(text, at);
   if (isJsonObject(value)) return value;
   const { file, line, column } = at;
