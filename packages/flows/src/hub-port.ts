@@ -8,6 +8,12 @@ export interface HubReference {
   readonly revision?: string | undefined;
   readonly token?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** time for everything that is done through the dataset; without end where absent */
+  readonly budgetMs?: number | undefined;
+  /** how hard to try again, where it differs from the hub's own habit */
+  readonly retry?:
+    | { readonly maxRetries?: number; readonly baseDelayMs?: number; readonly budgetMs?: number }
+    | undefined;
 }
 
 /** A row with its place, in JSON form. */

@@ -45,14 +45,18 @@ export interface Preview {
   readonly truncatedCells: readonly TruncatedCell[];
 }
 
+/** Somebody waits for a preview: it tries less hard than an import, and not for ever. */
+const PATIENCE = { budgetMs: 30_000, retry: { maxRetries: 2, baseDelayMs: 250 } } as const;
+
 /** A cell beyond this is shortened; images are not, as long as the whole answer has room. */
 const MAX_CELL_BYTES = 16 * 1024;
 
 /** Reads what is known of a slice and its first rows. Nothing is stored. */
 export async function previewHub(options: PreviewOptions, hub: Hub): Promise<Preview> {
   const { signal } = options;
-  const dataset = await hub.openDataset(options);
-  const selection = await dataset.select(options);
+  const { path, revision, token, subset, split } = options;
+  const dataset = await hub.openDataset({ path, revision, token, signal, ...PATIENCE });
+  const selection = await dataset.select({ subset, split, signal });
   const samples: JsonObject[] = [];
   const truncatedCells: TruncatedCell[] = [];
   let room = options.maxBytes;
