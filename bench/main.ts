@@ -165,7 +165,9 @@ async function casesOf(size: number): Promise<Case[]> {
       baseline: 'unzip -p | gzip -6',
       target: 1.5,
       runOurs: () =>
-        timed(() => (pkgNode as any).convertLegacyFile(archive, join(folder, 'converted.pkg.zip'), { force: true })),
+        timed(() =>
+          (pkgNode as any).convertLegacyFile(archive, join(folder, 'converted.pkg.zip'), { force: true }),
+        ),
       runBaseline: () => timed(() => shell(`unzip -p ${archive} | gzip -6 > ${join(folder, 'convert.gz')}`)),
     });
   }
