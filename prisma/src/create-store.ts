@@ -8,6 +8,7 @@ import { PrismaClient } from './generated/prisma/client.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 import { createJobStore, type JobStore } from './job-store.ts';
 import { createLimiter } from './limiter.ts';
+import { type Listener, type ListenOptions, listen } from './listen.ts';
 import { createQueue, QUEUE_SCHEMA, type QueueSizes, queueSizes } from './queue.ts';
 import { createRunStore, type RunStore } from './run-store.ts';
 import { createSettingsStore, type SettingsStore } from './settings-store.ts';
@@ -30,6 +31,8 @@ export interface Store extends AsyncDisposable {
   readonly idempotency: IdempotencyStore;
   /** Which of these runs and jobs are to stop, and when to ask again: one query. @throws StoreError `unavailable` */
   cancellationsAmong(ids: readonly string[]): Promise<Cancellations>;
+  /** See {@link listen}; the listener is the caller's to close. */
+  listen(options: Omit<ListenOptions, 'url'>): Listener;
   /** How many tasks stand where. @throws StoreError `unavailable` */
   queueSizes(): Promise<QueueSizes>;
   /** Whether the database answers and has been migrated, and so has the queue in it. Never throws. */
@@ -76,6 +79,7 @@ export function createStore(options: StoreOptions): Store {
     settings: createSettingsStore(context),
     idempotency: createIdempotencyStore(context),
     cancellationsAmong: (ids) => cancellationsAmong(context, ids),
+    listen: (wanted) => listen({ ...wanted, url: options.url }),
     async queueSizes() {
       try {
         return await queueSizes(pool);

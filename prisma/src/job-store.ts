@@ -285,7 +285,8 @@ export function createJobStore({ pool, prisma, queue, streams }: StoreContext): 
 export async function completeJob(client: pg.ClientBase, claim: JobClaim, datasetId: string): Promise<void> {
   const { rowCount } = await client.query(
     `UPDATE jobs SET status = 'succeeded', dataset_id = $3, ${ENDED},
-       rows_total = coalesce(rows_total, rows_done), bytes_done = coalesce(bytes_total, bytes_done)
+       rows_total = coalesce(rows_total, rows_done), bytes_done = coalesce(bytes_total, bytes_done),
+       bytes_total = coalesce(bytes_total, bytes_done)
      WHERE id = $1 AND attempt = $2 AND finished_at IS NULL AND cancel_requested_at IS NULL`,
     [claim.id, claim.attempt, datasetId],
   );

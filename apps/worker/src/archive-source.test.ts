@@ -43,8 +43,10 @@ it('asks once for a chunk that many small reads share, and holds only a few', as
   expect(asked).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   await source.read(950, 960);
   expect(asked).toHaveLength(10);
+  expect(source.readBytes).toBe(1000);
   await source.read(0, 10);
   expect(asked).toHaveLength(11);
+  expect(source.readBytes).toBe(1000);
 });
 
 it('says that the archive of a job that has ended is gone', async () => {

@@ -8,6 +8,11 @@ export interface ArchiveFacts {
   readonly chunkBytes: number;
 }
 
+export interface ArchiveSource extends ByteSource {
+  /** How much of the archive was read at least once: it grows up to `byteLength`. */
+  readonly readBytes: number;
+}
+
 /** Chunks that are held: reading goes forward, with a look back now and then. */
 const HELD_CHUNKS = 4;
 
@@ -20,12 +25,16 @@ const HELD_CHUNKS = 4;
 export function archiveSource(
   jobs: Pick<JobStore, 'readArchiveChunk'>,
   { jobId, archiveBytes, chunkBytes }: ArchiveFacts,
-): ByteSource {
+): ArchiveSource {
+  const seen = new Set<number>();
+  let readBytes = 0;
   const held = new Map<number, Promise<Uint8Array>>();
 
   const fetchChunk = async (index: number): Promise<Uint8Array> => {
     const bytes = await jobs.readArchiveChunk(jobId, index);
     if (bytes === null) throw new StoreError('job_finished', 'The archive of the job is there no more.');
+    if (!seen.has(index)) readBytes += bytes.byteLength;
+    seen.add(index);
     return bytes;
   };
   /** The chunk that was used longest ago goes first; one that could not be read is not held. */
@@ -43,6 +52,9 @@ export function archiveSource(
 
   return {
     byteLength: archiveBytes,
+    get readBytes() {
+      return readBytes;
+    },
     async read(start, end) {
       const last = Math.min(end, archiveBytes);
       if (start >= last) return new Uint8Array(0);

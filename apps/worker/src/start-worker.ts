@@ -1,7 +1,7 @@
 import type { Hub, RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Config, ProviderEnvironment, TokenVault } from '@svc/process';
-import { listen, type Store } from '@svc/store';
+import type { Store } from '@svc/store';
 import { startAdmin } from './admin.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createProviderDispatcher } from './providers/openai-compatible.ts';
@@ -16,7 +16,7 @@ export interface WorkerDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
-  /** postgresql:// URL of the same database: the queue and the listener have connections of their own */
+  /** postgresql:// URL of the same database: the queue has connections of its own */
   readonly databaseUrl: string;
   readonly hub: Hub;
   readonly encoder: RowEncoder;
@@ -74,8 +74,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
   });
   starting.defer(() => queue.stop(AbortSignal.abort()));
   starting.use(
-    listen({
-      url: databaseUrl,
+    store.listen({
       channel: ['svc_cancel', 'svc_task'],
       onNotification: (payload, channel) => {
         if (channel === 'svc_cancel') cancelWatch.notify(payload);

@@ -153,6 +153,7 @@ async function enqueueUpload(
         chunk_bytes: CHUNK_BYTES,
       }),
       requestId: currentContext().request_id ?? null,
+      bytesTotal: upload.bytes,
       archive: fileChunks(upload.path, CHUNK_BYTES),
     },
     { signal, ...(claim === undefined ? {} : { idempotency: { claim, answer: jobAccepted } }) },

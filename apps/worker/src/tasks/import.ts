@@ -21,6 +21,7 @@ export function createImportTask(deps: ImportTaskDeps): TaskHandler {
     const wanted = { ...toImportRequest(request), token: openToken(taken, vault) };
     const { path, split, subset, revision } = wanted.config;
     return {
+      source: null,
       start: { source: 'hub', path, split, subset, revision },
       run: ({ store, signal, onProgress }) =>
         runWithContext({ secrets: wanted.token === undefined ? [] : [wanted.token] }, () =>

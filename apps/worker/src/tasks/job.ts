@@ -26,6 +26,8 @@ export interface ImportProgress {
 
 /** What the import of one kind needs to be done within a job. */
 export interface JobImport {
+  /** what the bytes of the job's progress are counted of, and how many there are; null for what the flow counts */
+  readonly source: { readonly byteLength: number; readonly readBytes: number } | null;
   readonly start: EventFields['dataset.import.start'];
   run(ports: {
     readonly store: DatasetWriter;
@@ -104,7 +106,7 @@ async function endJob(
 
 /** The import with its progress reported, told of in the log, and counted. */
 async function importIntoJob(
-  { start, run }: JobImport,
+  { start, source: origin, run }: JobImport,
   { claim }: TakenJob,
   { task, cancelled }: { readonly task: Task; readonly cancelled: AbortSignal },
   { logger, metrics, store }: JobTaskDeps,
@@ -124,7 +126,12 @@ async function importIntoJob(
       signal: AbortSignal.any([task.signal, cancelled, lost.signal]),
       onProgress: ({ items, itemsTotal, bytes }) => {
         done = { items, bytes };
-        report.update({ rowsDone: items, rowsTotal: itemsTotal, bytesDone: bytes, bytesTotal: null });
+        report.update({
+          rowsDone: items,
+          rowsTotal: itemsTotal,
+          bytesDone: origin?.readBytes ?? bytes,
+          bytesTotal: origin?.byteLength ?? null,
+        });
       },
       store: {
         saveDataset: (rows, finish, options) =>

@@ -23,6 +23,7 @@ export function createUploadTask(deps: UploadTaskDeps): TaskHandler {
     const wanted = toUploadRequest(request);
     const archive = archiveSource(jobs, { jobId: job.id, ...wanted });
     return {
+      source: archive,
       start: { source: 'pkg_zip', bytes: wanted.archiveBytes },
       run: ({ store, signal, onProgress }) =>
         uploadPackage(
