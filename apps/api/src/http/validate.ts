@@ -99,6 +99,14 @@ function sentence(error: ErrorObject, path: string): string {
       return `${subject} is not known`;
     case 'enum':
       return `${subject} must be one of ${(error.params['allowedValues'] as unknown[]).join(', ')}`;
+    case 'type':
+      return `${subject} must be ${[error.params['type']].flat().join(' or ')}`;
+    case 'format':
+      return `${subject} must be a ${error.params['format']}`;
+    case 'minLength':
+      return `${subject} must not be empty`;
+    case 'minProperties':
+      return `${subject} must name at least one field`;
     case 'pattern':
       return `${subject} has a form that is not allowed`;
     default:

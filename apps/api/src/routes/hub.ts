@@ -305,7 +305,8 @@ function mappingBody(mapping: Mapping): JsonBody {
 function previewBody(preview: Preview): JsonBody {
   return {
     features: preview.features.map(({ name, dtype }) => ({ name, dtype })),
-    samples: preview.samples.map((sample) => new JsonText(canonicalJson(sample))),
+    // Not canonical: the columns stay in the dataset's order.
+    samples: preview.samples.map((sample) => new JsonText(JSON.stringify(sample))),
     num_rows: preview.numRows,
     info: new JsonText(canonicalJson(preview.info)),
     subset: preview.subset,

@@ -43,7 +43,7 @@ export async function observeImport(
       source,
       outcome,
       code: typeof code === 'string' ? code : signal.aborted ? 'aborted' : 'internal',
-      place: place === undefined ? undefined : formatPlace(place),
+      place: place === undefined ? undefined : formatPlace(place) || undefined,
       rows_done: done.items,
       duration_ms: elapsedMs(),
     });
