@@ -88,6 +88,11 @@ export const VALID: ConformanceCase[] = [
     expect: oneSection,
   },
   {
+    name: 'top-folder-named-data',
+    archive: of(section(undefined, 'data/sections/a.jsonl'), file('data/x.jsonl', '{}')),
+    expect: { ...oneSection, ignored: ['x.jsonl'] },
+  },
+  {
     name: 'dot-slash-names',
     archive: of({ name: './' }, section(undefined, './sections/a.jsonl')),
     expect: oneSection,

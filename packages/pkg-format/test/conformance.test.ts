@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPackage, PackageError } from '../src/index.ts';
 import { openPackageFile } from '../src/node/index.ts';
-import { archiveOf, type ConformanceCase, INVALID, VALID } from './conformance-cases.ts';
+import { type ConformanceCase, INVALID, VALID } from './conformance-cases.ts';
+import { CORPUS, caseList, corpusArchive } from './conformance-corpus.ts';
 import { type EverythingRead, readEverything } from './read-everything.ts';
 
 let folder: string;
@@ -16,13 +17,13 @@ afterAll(() => rm(folder, { recursive: true }));
 const options = ({ limits }: ConformanceCase) => ({ ...(limits && { limits }) });
 
 async function inMemory(testCase: ConformanceCase): Promise<EverythingRead> {
-  await using pkg = await openPackage(archiveOf(testCase), options(testCase));
+  await using pkg = await openPackage(corpusArchive(testCase), options(testCase));
   return await readEverything(pkg);
 }
 
 async function fromFile(testCase: ConformanceCase): Promise<EverythingRead> {
   const path = join(folder, `${testCase.name}.zip`);
-  await writeFile(path, archiveOf(testCase));
+  await writeFile(path, corpusArchive(testCase));
   await using pkg = await openPackageFile(path, options(testCase));
   return await readEverything(pkg);
 }
@@ -45,6 +46,14 @@ describe.each([
     if (!(error instanceof PackageError)) throw error;
     expect({ code: error.code, entry: error.entry, place: error.place }).toMatchObject(testCase.expect);
     expect(testCase.name.startsWith(`${error.code}--`)).toBe(true);
+  });
+});
+
+describe('the corpus', () => {
+  it('is the one that its cases make', async () => {
+    expect(JSON.parse(await readFile(new URL('cases.json', CORPUS), 'utf8'))).toEqual(caseList());
+    const files = await Promise.all(['valid', 'invalid'].map((name) => readdir(new URL(name, CORPUS))));
+    expect(files.flat().sort()).toEqual([...VALID, ...INVALID].map(({ name }) => `${name}.zip`).sort());
   });
 });
 

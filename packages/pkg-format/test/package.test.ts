@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { GENERATOR, GENERATOR_VERSION } from '../src/index.ts';
+
+const at = (path: string): URL => new URL(`../${path}`, import.meta.url);
+const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'));
+const sourcesIn = (folder: string): string[] =>
+  readdirSync(at(folder))
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => `${folder}/${name}`);
+const portable = sourcesIn('src');
+const forNode = sourcesIn('src/node');
+
+const importsOf = (source: string): string[] =>
+  [...readFileSync(at(source), 'utf8').matchAll(/^(?:import|export)[^;]*? from '([^']+)'/gms)].map(
+    ([, name]) => name!,
+  );
+
+describe('the package', () => {
+  it('stamps what it writes with its name and version', () => {
+    expect([GENERATOR, GENERATOR_VERSION]).toEqual([manifest.name, manifest.version]);
+  });
+
+  it('is a module without side effects, with an entry for any runtime and one for Node', () => {
+    expect(manifest).toMatchObject({ type: 'module', sideEffects: false });
+    expect(Object.keys(manifest.exports)).toEqual(['.', './node']);
+    for (const entry of Object.values(manifest.exports))
+      expect(Object.keys(entry as object)).toEqual(['types', 'default']);
+    expect(manifest.files).toContain('dist');
+  });
+
+  it.each([
+    ['jszip', ['src/inflate-in-memory.ts', 'src/write-package.ts']],
+    ['yauzl', ['src/node/inflate-stream.ts']],
+    ['yazl', ['src/node/zip-stream.ts']],
+  ])('uses %s where it says', (name, files) => {
+    expect([...portable, ...forNode].filter((source) => importsOf(source).includes(name))).toEqual(files);
+  });
+
+  it('depends on nothing else', () => {
+    const foreign = new Set(
+      [...portable, ...forNode].flatMap(importsOf).filter((name) => !/^\.|^node:/.test(name)),
+    );
+    expect([...foreign].sort()).toEqual(['@svc/jsonl-v23', 'jszip', 'yauzl', 'yazl']);
+    expect(Object.keys(manifest.dependencies).sort()).toEqual(['@svc/jsonl-v23', 'jszip', 'yauzl', 'yazl']);
+  });
+
+  it.each(portable)('%s runs anywhere', (source) => {
+    const text = readFileSync(at(source), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+    expect(text).not.toMatch(/\b(Buffer|process|require|__dirname|setImmediate)\b|'node:/);
+    for (const name of importsOf(source)) expect(name).not.toMatch(/^\.\/node\//);
+  });
+});
