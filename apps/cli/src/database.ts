@@ -17,20 +17,30 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
 
     async openExport(url, { dataset, runId, signal }) {
       const { createStore } = await import('@svc/store');
-      await using opening = new AsyncDisposableStack();
       const store = createStore({ url, poolSize: 2 });
-      opening.defer(() => store.close());
-      const datasetId = await findStored(store, dataset);
-      const open = opening.use(await store.datasets.open(datasetId, { signal }));
-      const found = await exportPackage(open, { runId, signal, secrets: secretsOf(url, env) });
-      const opened = opening.move();
-      return {
-        datasetId,
-        fileName: found.fileName,
-        byteLength: null,
-        body: found.bytes(),
-        [Symbol.asyncDispose]: () => opened.disposeAsync(),
-      };
+      try {
+        const datasetId = await findStored(store, dataset);
+        const open = await store.datasets.open(datasetId, { signal });
+        try {
+          const found = await exportPackage(open, { runId, signal, secrets: secretsOf(url, env) });
+          return {
+            datasetId,
+            fileName: found.fileName,
+            byteLength: null,
+            body: found.bytes(),
+            async [Symbol.asyncDispose]() {
+              await open[Symbol.asyncDispose]();
+              await store.close();
+            },
+          };
+        } catch (error) {
+          await open[Symbol.asyncDispose]();
+          throw error;
+        }
+      } catch (error) {
+        await store.close();
+        throw error;
+      }
     },
   };
 }

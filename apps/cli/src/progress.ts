@@ -24,7 +24,9 @@ export function showProgress(cli: Cli, label: string, unit: 'bytes' | 'rows' = '
   const bar = new cliProgress.SingleBar({
     stream: cli.stderr as NodeJS.WritableStream,
     clearOnComplete: true,
-    hideCursor: true,
+    // Nothing is switched off that a killed process would leave off.
+    hideCursor: false,
+    linewrap: true,
     format: (_options, { progress, value, total }) => {
       if (total <= 0) return `${label} ${amount(value)}`;
       const drawn = '#'.repeat(Math.round(progress * BAR_WIDTH)).padEnd(BAR_WIDTH, '.');

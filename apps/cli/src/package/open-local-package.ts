@@ -16,27 +16,33 @@ export interface LocalPackage extends AsyncDisposable {
  * @throws CliError `io_error`; PackageError, with the file as its place where the archive as a whole is at fault
  */
 export async function openLocalPackage(cli: Cli, path: string): Promise<LocalPackage> {
-  await using opening = new AsyncDisposableStack();
+  const source = await fromFile(path, () => openFileSource(path));
+  const progress = showProgress(cli, 'reading');
+  let bytesRead = 0;
+  const close = async (): Promise<void> => {
+    progress[Symbol.dispose]();
+    await source.close();
+  };
   try {
-    const source = await openFileSource(path);
-    opening.defer(() => source.close());
-    const progress = opening.use(showProgress(cli, 'reading'));
-    let bytesRead = 0;
-    const pkg = opening.use(
-      await openPackageSource({
-        byteLength: source.byteLength,
-        async read(start, end) {
-          const bytes = await fromFile(path, () => source.read(start, end));
-          bytesRead += bytes.byteLength;
-          progress.update(bytesRead, source.byteLength);
-          return bytes;
-        },
-      }),
-    );
-    const opened = opening.move();
-    return { pkg, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+    const pkg = await openPackageSource({
+      byteLength: source.byteLength,
+      async read(start, end) {
+        const bytes = await fromFile(path, () => source.read(start, end));
+        bytesRead += bytes.byteLength;
+        progress.update(bytesRead, source.byteLength);
+        return bytes;
+      },
+    });
+    return {
+      pkg,
+      async [Symbol.asyncDispose]() {
+        await pkg[Symbol.asyncDispose]();
+        await close();
+      },
+    };
   } catch (error) {
-    throw nameArchive(toFileError(error, 'read', path), path);
+    await close();
+    throw nameArchive(error, path);
   }
 }
 
