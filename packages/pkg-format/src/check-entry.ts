@@ -1,4 +1,4 @@
-import { PackageError, quote } from './errors.ts';
+import { entryError, type PackageError } from './errors.ts';
 import { type PackageLimits, RATIO_FREE_BYTES } from './limits.ts';
 import type { ZipEntry } from './read-directory.ts';
 
@@ -29,10 +29,14 @@ export function entryCeiling(
     bytes,
     error: () => {
       if (bytes === entry.size)
-        return corrupt(entry, `holds more than the ${entry.size} bytes that its header states`);
+        return entryError(
+          'package_corrupt',
+          entry.name,
+          `holds more than the ${entry.size} bytes that its header states`,
+        );
       return bytes === maxBytes
-        ? limit(entry, `has over ${maxBytes} bytes`)
-        : limit(entry, `expands over ${limits.maxExpansionRatio} times`);
+        ? entryError('package_limit', entry.name, `has over ${maxBytes} bytes`)
+        : entryError('package_limit', entry.name, `expands over ${limits.maxExpansionRatio} times`);
     },
   };
 }
@@ -57,7 +61,9 @@ export async function* checkEntry(
     if (chunk.byteLength === 0) continue;
     const left = budget ? budget.leftBytes : Number.POSITIVE_INFINITY;
     if (chunk.byteLength > Math.min(ceiling.bytes - produced, left)) {
-      throw ceiling.bytes - produced <= left ? ceiling.error() : overBudget(entry);
+      throw ceiling.bytes - produced <= left
+        ? ceiling.error()
+        : entryError('package_limit', entry.name, "goes over the archive's total of uncompressed bytes");
     }
     produced += chunk.byteLength;
     if (budget) budget.leftBytes -= chunk.byteLength;
@@ -65,19 +71,12 @@ export async function* checkEntry(
     yield chunk;
   }
   if (produced < entry.size) {
-    throw corrupt(entry, `holds ${produced} bytes; its header states ${entry.size}`);
+    throw entryError(
+      'package_corrupt',
+      entry.name,
+      `holds ${produced} bytes; its header states ${entry.size}`,
+    );
   }
-  if (crc !== entry.crc32) throw corrupt(entry, 'does not have the CRC-32 that its header states');
-}
-
-function overBudget(entry: ZipEntry): PackageError {
-  return limit(entry, "goes over the archive's total of uncompressed bytes");
-}
-
-function corrupt(entry: ZipEntry, fault: string): PackageError {
-  return new PackageError('package_corrupt', `Entry ${quote(entry.name)} ${fault}`, { entry: entry.name });
-}
-
-function limit(entry: ZipEntry, fault: string): PackageError {
-  return new PackageError('package_limit', `Entry ${quote(entry.name)} ${fault}`, { entry: entry.name });
+  if (crc !== entry.crc32)
+    throw entryError('package_corrupt', entry.name, 'does not have the CRC-32 that its header states');
 }

@@ -54,6 +54,16 @@ export function toPackageError(error: unknown, file: string): unknown {
   return new PackageError(code, error.message, { entry: place.file ?? file, place, cause: error });
 }
 
+/** The error of one archive entry: `Entry "sections/a.jsonl" is encrypted`. */
+export function entryError(
+  code: PackageErrorCode,
+  name: string,
+  fault: string,
+  cause?: unknown,
+): PackageError {
+  return new PackageError(code, `Entry ${quote(name)} ${fault}`, { entry: name, cause });
+}
+
 /** A value as it may stand in a message: quoted, control characters escaped, cut after 100 characters. */
 export function quote(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 99)}…` : value);

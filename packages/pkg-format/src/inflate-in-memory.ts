@@ -1,6 +1,6 @@
 import JSZip from 'jszip';
 import type { EntryCeiling } from './check-entry.ts';
-import { PackageError, quote } from './errors.ts';
+import { entryError } from './errors.ts';
 import { measureDeflate } from './measure-deflate.ts';
 import type { ZipEntry } from './read-directory.ts';
 
@@ -30,10 +30,11 @@ export async function* inflateInMemory(
     return;
   }
   const measure = measureDeflate(data, ceiling.bytes);
-  if (measure.outcome === 'broken') throw corrupt(entry, 'holds broken deflate data');
+  if (measure.outcome === 'broken')
+    throw entryError('package_corrupt', entry.name, 'holds broken deflate data');
   if (measure.outcome === 'stopped') throw ceiling.error();
   if (measure.consumedBytes !== data.byteLength)
-    throw corrupt(entry, 'has bytes after the end of its deflate data');
+    throw entryError('package_corrupt', entry.name, 'has bytes after the end of its deflate data');
   if (measure.producedBytes > 0) yield* unzip(data, measure.producedBytes, entry, signal);
 }
 
@@ -79,7 +80,7 @@ async function* unzip(
         yield chunk;
         continue;
       }
-      if (failure) throw corrupt(entry, 'cannot be inflated', failure);
+      if (failure) throw entryError('package_corrupt', entry.name, 'cannot be inflated', failure);
       if (ended) return;
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
@@ -124,11 +125,4 @@ function singleEntryArchive(data: Uint8Array, size: number): Uint8Array {
   view.setUint32(endStart + 12, directoryBytes, true);
   view.setUint32(endStart + 16, directoryStart, true);
   return archive;
-}
-
-function corrupt(entry: ZipEntry, fault: string, cause?: unknown): PackageError {
-  return new PackageError('package_corrupt', `Entry ${quote(entry.name)} ${fault}`, {
-    entry: entry.name,
-    cause,
-  });
 }

@@ -2,6 +2,7 @@ import type { JsonObject, Place } from '@svc/jsonl-v23';
 import type { ByteSource } from './byte-source.ts';
 import type { ByteTools } from './byte-tools.ts';
 import { type ByteBudget, checkEntry, type EntryCeiling, entryCeiling } from './check-entry.ts';
+import { concatBytes } from './concat-bytes.ts';
 import { PackageError, quote } from './errors.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
 import { type PackageLimits, resolveLimits } from './limits.ts';
@@ -101,12 +102,5 @@ export function missingFile(path: string, place?: Place): PackageError {
 export async function collectBytes(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of stream) chunks.push(chunk);
-  if (chunks.length === 1) return chunks[0]!;
-  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
+  return concatBytes(chunks);
 }

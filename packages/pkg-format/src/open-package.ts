@@ -24,8 +24,7 @@ export async function openPackage(bytes: Uint8Array, options: OpenOptions = {}):
   return readPackage(await openArchiveBytes(bytes, options.limits));
 }
 
-/** Opens any ZIP archive in memory, package or not. */
-export function openArchiveBytes(bytes: Uint8Array, limits?: Partial<PackageLimits>): Promise<Archive> {
+function openArchiveBytes(bytes: Uint8Array, limits?: Partial<PackageLimits>): Promise<Archive> {
   return openArchive(
     {
       source: bytesSource(bytes),

@@ -23,8 +23,7 @@ export function parseJsonFile(bytes: Uint8Array, file: string, maxDepth: number)
   return value;
 }
 
-/** As `parseJsonFile`, for files that may hold any JSON value. */
-export function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: number): JsonValue {
+function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: number): JsonValue {
   const decoded = decodeUtf8(bytes);
   if (decoded === null) throw invalid(file, 'is not UTF-8', { file, line: firstUndecodableLine(bytes) });
   const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded;

@@ -1,7 +1,7 @@
 import { type ByteSource, type WindowedSource, windowedSource } from './byte-source.ts';
 import { crc32 } from './crc32.ts';
 import { decodeUtf8, escapeBytes, foldName, safeEntryName } from './entry-name.ts';
-import { PackageError, quote } from './errors.ts';
+import { entryError, PackageError, quote } from './errors.ts';
 import { MAX_DIRECTORY_BYTES, type PackageLimits } from './limits.ts';
 
 /** One entry of an archive whose headers have been checked against each other. */
@@ -328,7 +328,7 @@ function refuseUnsupported(name: string, flags: number, methodId: number): void 
   else if (methodId !== 0 && methodId !== 8) {
     fault = `is compressed with method ${methodId}; only stored (0) and deflate (8) are read`;
   }
-  if (fault) throw new PackageError('package_unsupported', `Entry ${quote(name)} ${fault}`, { entry: name });
+  if (fault) throw entryError('package_unsupported', name, fault);
 }
 
 interface EntrySizes {
@@ -499,11 +499,11 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 function corrupt(name: string, fault: string): PackageError {
-  return new PackageError('package_corrupt', `Entry ${quote(name)} ${fault}`, { entry: name });
+  return entryError('package_corrupt', name, fault);
 }
 
 function unsafe(name: string, fault: string): PackageError {
-  return new PackageError('package_unsafe_entry', `Entry ${quote(name)} ${fault}`, { entry: name });
+  return entryError('package_unsafe_entry', name, fault);
 }
 
 function disagrees(name: string, what: string): PackageError {

@@ -1,4 +1,5 @@
 import { isJsonObject, JsonlError, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { concatBytes } from './concat-bytes.ts';
 import { decodeUtf8 } from './entry-name.ts';
 import { PackageError, quote } from './errors.ts';
 
@@ -248,7 +249,7 @@ class JsonCursor {
       }
     }
     if (length === 0) throw this.error('is not valid JSON: expected a value');
-    return parts.length === 1 ? parts[0]! : concat(parts, length);
+    return concatBytes(parts);
   }
 
   /** An error here, or at a place that was passed. */
@@ -267,22 +268,12 @@ class JsonCursor {
   }
 }
 
-function concat(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-
 /**
  * Parses a value that stands in the middle of a file.
  *
  * @throws PackageError `package_invalid_json` with the place in the file
  */
-export function parseJsonAt(
+function parseJsonAt(
   text: string,
   { file, line, column, maxDepth }: { file: string; line: number; column: number; maxDepth: number },
 ): JsonValue {
@@ -300,7 +291,11 @@ export function parseJsonAt(
   }
 }
 
-/** As `parseJsonAt`, for an item. */
+/**
+ * Parses an item that stands in the middle of a JSON file.
+ *
+ * @throws PackageError `package_invalid_json`, `package_invalid_line` with the place in the file
+ */
 export function parseItemAt(
   text: string,
   at: { file: string; line: number; column: number; maxDepth: number },

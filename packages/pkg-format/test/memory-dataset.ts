@@ -3,7 +3,6 @@ import {
   canonicalJson,
   createSectionHasher,
   encodeItem,
-  type Item,
   type ItemParts,
   type JsonValue,
   joinItem,
@@ -66,12 +65,4 @@ function memorySection(
 function factsOf(parts: ItemParts[]): ExportSection['exportFile'] {
   const bytes = Buffer.from(parts.map((part) => `${joinItem(part)}\n`).join(''));
   return { bytes: bytes.byteLength, sha256: createHash('sha256').update(bytes).digest() };
-}
-
-/** A dataset made of what was read from a package. */
-export function datasetOfItems(
-  sections: { name: string; items: Item[] }[],
-  options: MemoryOptions = {},
-): ExportDataset {
-  return memoryDataset(sections, options);
 }

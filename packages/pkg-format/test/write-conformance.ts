@@ -1,5 +1,5 @@
 /**
- * Writes the conformance corpus to conformance/pkg: `node packages/pkg-format/test/write-conformance.ts`. To add a case,
+ * Writes the conformance corpus to conformance/pkg: `npm run conformance`. To add a case,
  * add it to conformance-cases.ts and run this.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

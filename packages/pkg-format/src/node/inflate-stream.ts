@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
 import yauzl from 'yauzl';
 import type { ByteSource } from '../byte-source.ts';
-import { PackageError, quote } from '../errors.ts';
+import { entryError, PackageError } from '../errors.ts';
 import type { ZipEntry } from '../read-directory.ts';
 
 const READ_BYTES = 128 * 1024;
@@ -66,13 +66,15 @@ export async function* inflateStream(
   try {
     yield* takeAll(inflater, signal);
   } catch (error) {
-    throw isZlibError(error) ? corrupt(entry, 'holds broken deflate data', error) : error;
+    throw isZlibError(error)
+      ? entryError('package_corrupt', entry.name, 'holds broken deflate data', error)
+      : error;
   } finally {
     packed.unpipe(inflater);
     packed.destroy();
   }
   if (inflater.bytesWritten !== compressedSize)
-    throw corrupt(entry, 'has bytes after the end of its deflate data');
+    throw entryError('package_corrupt', entry.name, 'has bytes after the end of its deflate data');
 }
 
 /** yauzl's own promise form of this call (3.4.0) calls another function. */
@@ -99,11 +101,4 @@ async function* takeAll(stream: Readable, signal?: AbortSignal): AsyncGenerator<
 
 function isZlibError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
-}
-
-function corrupt(entry: ZipEntry, fault: string, cause?: unknown): PackageError {
-  return new PackageError('package_corrupt', `Entry ${quote(entry.name)} ${fault}`, {
-    entry: entry.name,
-    cause,
-  });
 }
