@@ -1,10 +1,9 @@
-import { exportPackage } from '@svc/flows';
 import type { Store } from '@svc/store';
 import type { DatabasePort } from './database-port.ts';
 import { isDatasetId, onlyOne } from './service/find-dataset.ts';
 
 /**
- * The database behind the port. The store is loaded when a command needs it, which few do.
+ * The database behind the port. What it needs is loaded when a command needs it, which few do.
  *
  * @param env where the secrets that no export may hold are looked for
  */
@@ -16,7 +15,10 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
     },
 
     async openExport(url, { dataset, runId, signal }) {
-      const { createStore } = await import('@svc/store');
+      const [{ createStore }, { exportPackage }] = await Promise.all([
+        import('@svc/store'),
+        import('@svc/flows'),
+      ]);
       const store = createStore({ url, poolSize: 2 });
       try {
         const datasetId = await findStored(store, dataset);

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import type { Cli, CliContext } from './cli-context.ts';
 import { CliError } from './cli-error.ts';
@@ -85,9 +86,15 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     },
   };
   const writes: Promise<void>[] = [];
+  const writeTo = (stream: Writable) => (text: string) => {
+    const write = writeText(stream, text);
+    // Waited for below; until then a failure must not count as unhandled.
+    write.catch(() => {});
+    writes.push(write);
+  };
   const program = createProgram(cli, {
-    out: (text) => void writes.push(writeText(cli.stdout, text)),
-    err: (text) => void (cli.json || writes.push(writeText(cli.stderr, text))),
+    out: writeTo(cli.stdout),
+    err: cli.json ? () => {} : writeTo(cli.stderr),
   });
   try {
     await parse(program, argv);

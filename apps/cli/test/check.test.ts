@@ -68,6 +68,22 @@ const CASES: readonly [name: string, files: Files, findings: readonly string[], 
     },
   ],
   [
+    'a damaged file once, though the manifest states its checksum',
+    { 'sections/a.jsonl': '' },
+    ['sections/a.jsonl: package_corrupt'],
+    {
+      entries: [
+        {
+          name: 'manifest.json',
+          content: manifest({
+            files: [{ path: 'sections/a.jsonl', bytes: 9, sha256: sha256('{"id":1}\n') }],
+          }),
+        },
+        { name: 'sections/a.jsonl', content: '{"id":1}\n', crc32: 1 },
+      ],
+    },
+  ],
+  [
     'a version hash that the manifest states wrongly',
     {
       'manifest.json': manifest({

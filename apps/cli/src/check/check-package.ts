@@ -1,6 +1,8 @@
 import {
   createSectionHasher,
   encodeItem,
+  formatPlace,
+  getMember,
   type Item,
   JsonlError,
   type Place,
@@ -8,7 +10,7 @@ import {
   rehydrateItem,
   versionHash,
 } from '@svc/jsonl-v23';
-import { PackageError, type PackageReader, type PackageSection } from '@svc/pkg-format';
+import { PackageError, type PackageReader, type PackageSection, toPackageError } from '@svc/pkg-format';
 import type { HashedPackage, HashedSection } from '../package/hash-package.ts';
 import { type CheckLinesOptions, checkLines } from './check-lines.ts';
 import { createStyleJudge, fileFindings, type StyleJudge } from './check-style.ts';
@@ -40,10 +42,17 @@ export async function checkPackage(
 ): Promise<CheckedPackage> {
   const { strict, signal } = options;
   let errorCount = 0;
+  const damagedFiles = new Set<string>();
   const reportError = (error: unknown): void => {
     if (!(error instanceof PackageError)) throw error;
-    errorCount++;
     const { code, message, place } = error;
+    if (place.line === undefined) {
+      // A damaged file is met again where the manifest states its checksum.
+      const key = `${code} ${formatPlace(place)}`;
+      if (damagedFiles.has(key)) return;
+      damagedFiles.add(key);
+    }
+    errorCount++;
     report({ severity: 'error', code, message, place });
   };
 
@@ -92,7 +101,7 @@ async function checkSection(
     for (const finding of judge?.end(lines) ?? []) report(finding);
   } catch (error) {
     signal.throwIfAborted();
-    reportError(error);
+    reportError(toPackageError(error, file));
   }
   return { name, file, orderIndex, itemCount, sectionHash: hasher.digest() };
 }
@@ -185,7 +194,11 @@ async function checkJsonFile(
   }
 }
 
-const statedHash = (pkg: PackageReader): string => String(pkg.manifest?.['version_hash'] ?? '').toLowerCase();
+/** What the manifest states, so that comparing it with itself finds nothing. */
+function statedHash({ manifest }: PackageReader): string {
+  const stated = manifest === null ? undefined : getMember(manifest, 'version_hash');
+  return typeof stated === 'string' ? stated.toLowerCase() : '';
+}
 
 function lineOptions(pkg: PackageReader, file: string, signal: AbortSignal): CheckLinesOptions {
   return { file, limits: pkg.limits, signal };

@@ -23,7 +23,7 @@ export const STYLE_CODES = {
 const KNOWN_TYPES: ReadonlySet<string> = new Set(['freeform', 'multiple_choice', 'exact', 'numeric', 'code']);
 
 /** So many ids are held to find one that stands twice; some 100 MB at most. */
-export const MAX_COMPARED_IDS = 1_000_000;
+const MAX_COMPARED_IDS = 1_000_000;
 
 const CARRIAGE_RETURN = 13;
 

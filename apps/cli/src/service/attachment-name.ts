@@ -22,7 +22,7 @@ function decodePercents(text: string): string | undefined {
 }
 
 /** The last part of a path, if a file can bear it. */
-export function safeFileName(name: string): string | null {
+function safeFileName(name: string): string | null {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const safe = last
     .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069:*?"<>|]/g, '_')
