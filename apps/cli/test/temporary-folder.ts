@@ -17,7 +17,7 @@ export async function temporaryFolder(): Promise<string> {
 }
 
 /** Files by their paths, as an archive's entries. */
-export function entries(files: Readonly<Record<string, string | Uint8Array>>): ZipEntrySpec[] {
+function entries(files: Readonly<Record<string, string | Uint8Array>>): ZipEntrySpec[] {
   return Object.entries(files).map(([name, content]) => ({ name, content }));
 }
 

@@ -48,7 +48,7 @@ function splitsText(splits: readonly JsonObject[]): string {
  *
  * @example mappingOptions({ prompt_column: 'the question' }) // "--prompt-column 'the question'"
  */
-export function mappingOptions(mapping: JsonObject): string {
+function mappingOptions(mapping: JsonObject): string {
   return Object.entries(mapping)
     .flatMap(([key, value]) => {
       const values = (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'string');

@@ -15,7 +15,7 @@ export interface ServiceRequest {
   readonly answerTimeoutMs?: number;
 }
 
-export interface ServiceAnswer {
+interface ServiceAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: AsyncIterable<Uint8Array>;
