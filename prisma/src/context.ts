@@ -9,7 +9,9 @@ export interface StoreContext {
   readonly pool: pg.Pool;
   /** ordinary queries */
   readonly prisma: PrismaClient;
-  /** bounds what holds a connection for long: imports, exports */
-  readonly streams: Limiter;
+  /** bounds the connections that imports hold for long */
+  readonly imports: Limiter;
+  /** bounds those that exports hold, so that slow readers keep nobody from importing */
+  readonly exports: Limiter;
   readonly queue: Queue;
 }

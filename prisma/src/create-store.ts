@@ -16,7 +16,7 @@ import { createSettingsStore, type SettingsStore } from './settings-store.ts';
 export interface StoreOptions {
   /** postgresql:// URL of a migrated database */
   readonly url: string;
-  /** connections at most; half of them at most are held by imports and exports */
+  /** connections at most; a quarter of them at most are held by imports, and a quarter by exports */
   readonly poolSize?: number | undefined;
   /** how long an import or export waits for one of those before it is refused as `unavailable` */
   readonly streamWaitMs?: number | undefined;
@@ -57,10 +57,13 @@ export function createStore(options: StoreOptions): Store {
   const size = options.poolSize ?? DEFAULT_POOL_SIZE;
   const pool = createPool({ url: options.url, size });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
+  const waitMs = options.streamWaitMs ?? DEFAULT_STREAM_WAIT_MS;
+  const quarter = Math.max(1, Math.floor(size / 4));
   const context: StoreContext = {
     pool,
     prisma,
-    streams: createLimiter(Math.max(1, Math.floor(size / 2)), options.streamWaitMs ?? DEFAULT_STREAM_WAIT_MS),
+    imports: createLimiter(quarter, waitMs),
+    exports: createLimiter(quarter, waitMs),
     queue: createQueue(pool),
   };
   let closing: Promise<void> | undefined;

@@ -45,7 +45,7 @@ const CHANGES: readonly ItemChange[] = ['added', 'removed', 'moved'];
  * name in both datasets are unchanged, the others pair up in order. What is left over is added or removed.
  */
 export async function diffDatasets(
-  { pool, streams }: Pick<StoreContext, 'pool' | 'streams'>,
+  { pool, exports }: Pick<StoreContext, 'pool' | 'exports'>,
   id: string,
   otherId: string,
   request: DiffRequest,
@@ -55,7 +55,7 @@ export async function diffDatasets(
     cursor === undefined ? [-1, -1, -1] : decodeCursor('diff', ['index', 'index', 'index'], cursor);
   for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw datasetNotFound(wanted);
 
-  const leave = await streams.enter();
+  const leave = await exports.enter();
   try {
     return await inTransaction(
       pool,

@@ -128,7 +128,7 @@ const COLUMNS = `id, kind, status, rows_done AS "rowsDone", rows_total AS "rowsT
 /** Columns that every end of a job sets. */
 const ENDED = 'finished_at = clock_timestamp(), sealed_token = NULL';
 
-export function createJobStore({ pool, prisma, queue, streams }: StoreContext): JobStore {
+export function createJobStore({ pool, prisma, queue, imports }: StoreContext): JobStore {
   const readArchiveChunk = async (id: string, index: number): Promise<Uint8Array | null> => {
     const { rows } = await pool.query<{ bytes: Uint8Array }>(
       'SELECT bytes FROM job_chunks WHERE job_id = $1 AND index = $2',
@@ -144,7 +144,7 @@ export function createJobStore({ pool, prisma, queue, streams }: StoreContext): 
     ...guarded({
       readArchiveChunk,
       create: async (job, options = {}) => {
-        const leave = job.archive === undefined ? null : await streams.enter(options.signal);
+        const leave = job.archive === undefined ? null : await imports.enter(options.signal);
         try {
           return await inTransaction(pool, async (client) => {
             const { rows } = await client.query<JobRow>(

@@ -34,13 +34,13 @@ export interface OpenDataset extends AsyncDisposable {
 
 /** See `DatasetStore.open`. */
 export async function openDataset(
-  { pool, streams }: Pick<StoreContext, 'pool' | 'streams'>,
+  { pool, exports }: Pick<StoreContext, 'pool' | 'exports'>,
   id: string,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<OpenDataset> {
   const { signal } = options;
   if (!isUuid(id)) throw datasetNotFound(id);
-  const leave = await streams.enter(signal);
+  const leave = await exports.enter(signal);
   let client: pg.PoolClient;
   try {
     client = await pool.connect();
@@ -105,7 +105,7 @@ export async function openDataset(
 
 /** See `DatasetStore.streamItems`: the dataset is closed when its items end, in whatever way. */
 export async function streamItems(
-  context: Pick<StoreContext, 'pool' | 'streams'>,
+  context: Pick<StoreContext, 'pool' | 'exports'>,
   id: string,
   options: { readonly section?: string; readonly signal?: AbortSignal } = {},
 ): Promise<AsyncIterable<StoredItem[]>> {

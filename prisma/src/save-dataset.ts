@@ -31,12 +31,12 @@ export const SUMMARY_SECTIONS = 100;
  * @throws StoreError `invalid_request`, `superseded`, `job_finished`, `unavailable`; whatever `rows`, `finish` or the signal throw
  */
 export async function saveDataset(
-  { pool, streams }: { readonly pool: pg.Pool; readonly streams: Limiter },
+  { pool, imports }: { readonly pool: pg.Pool; readonly imports: Limiter },
   rows: AsyncIterable<Uint8Array>,
   finish: () => ImportOutcome | Promise<ImportOutcome>,
   options: SaveOptions = {},
 ): Promise<DatasetSummary> {
-  const leave = await streams.enter(options.signal);
+  const leave = await imports.enter(options.signal);
   try {
     return await inTransaction(pool, async (client) => {
       const count = await copyIn(client, COPY_ITEMS, framed(rows), options.signal);

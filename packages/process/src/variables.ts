@@ -187,9 +187,9 @@ export const VARIABLES = {
   databaseUrl,
   databasePoolSize: integer(
     'SVC_DATABASE_POOL_SIZE',
-    10,
-    { min: 2, max: 1000 },
-    'connections to PostgreSQL per process',
+    20,
+    { min: 4, max: 1000 },
+    'connections to PostgreSQL per process; imports and exports hold a quarter each at most',
   ),
   dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of the upload spool'),
   apiKeys,

@@ -35,6 +35,9 @@ export async function sendAnswer(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
+/** A reader that takes nothing at all for so long holds a connection and a database cursor for nothing. */
+const READER_TIMEOUT_MS = 120_000;
+
 async function sendStream(
   request: Request,
   response: Response,
@@ -45,6 +48,7 @@ async function sendStream(
     response.end();
     return;
   }
+  response.setTimeout(READER_TIMEOUT_MS, () => response.destroy());
   for await (const chunk of body) {
     signal.throwIfAborted();
     if (!response.write(chunk)) await once(response, 'drain', { signal });
