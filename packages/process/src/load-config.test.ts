@@ -57,6 +57,11 @@ it('starts beyond loopback only with keys or the explicit word', () => {
   expect(loadConfig({ SVC_HOST: '::1' }).host).toBe('::1');
 });
 
+it('leaves the variables of providers and of the command line to them', () => {
+  const env = { SVC_PROVIDER_ACME: 'k', SVC_API_KEY: 'k', SVC_API_URL: 'http://127.0.0.1:1' };
+  expect(loadConfig(env).port).toBe(8080);
+});
+
 it('does not print secrets', () => {
   const config = loadConfig({
     SVC_API_KEYS: 'admin:planted-key',

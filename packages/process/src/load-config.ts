@@ -44,6 +44,9 @@ export type Limits = Pick<
   | 'drainTimeoutMs'
 >;
 
+/** Variables of the worker's providers and of the command line, which may stand in the same environment. */
+const FOR_OTHERS = /^SVC_(PROVIDER_.*|API_KEY|API_URL)$/;
+
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 
 const wrap = (value: string | undefined): Secret | undefined =>
@@ -70,7 +73,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const known = new Set<string>(Object.values(VARIABLES).map(({ name }) => name));
   for (const name of Object.keys(env)) {
-    if (!name.startsWith('SVC_') || name.startsWith('SVC_PROVIDER_') || known.has(name)) continue;
+    if (!name.startsWith('SVC_') || FOR_OTHERS.test(name) || known.has(name)) continue;
     problems.push(`${name} is no variable of this service`);
   }
   const parsed = values as unknown as Values;
