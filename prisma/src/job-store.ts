@@ -144,6 +144,7 @@ export function createJobStore({ pool, prisma, queue, imports }: StoreContext): 
     ...guarded({
       readArchiveChunk,
       create: async (job, options = {}) => {
+        await queue.prepare();
         const leave = job.archive === undefined ? null : await imports.enter(options.signal);
         try {
           return await inTransaction(pool, async (client) => {

@@ -37,11 +37,16 @@ export const QUEUE_OPTIONS: {
 
 /** Puts tasks on their queue as part of the caller's transaction: a task exists exactly when its row does. */
 export interface Queue {
+  /**
+   * To be awaited before the transaction begins: it may need a connection of the pool, which transactions that wait
+   * for one another's could all hold.
+   */
+  prepare(): Promise<void>;
   enqueue(client: pg.ClientBase, name: QueueName, data: TaskData): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Makes the sending side of the queue on the store's pool; it connects with the first task. */
+/** Makes the sending side of the queue on the store's pool; it connects when it is first prepared. */
 export function createQueue(pool: pg.Pool): Queue {
   let starting: Promise<PgBoss> | undefined;
   const started = (): Promise<PgBoss> => {
@@ -54,6 +59,9 @@ export function createQueue(pool: pg.Pool): Queue {
     return starting;
   };
   return {
+    async prepare() {
+      await started();
+    },
     async enqueue(client, name, data) {
       const boss = await started();
       // The task has the row's id: from either the other is found.

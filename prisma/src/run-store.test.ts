@@ -400,3 +400,21 @@ it('counts the tasks on the queues', async () => {
   await createRun({ s: texts(1) });
   expect(await store.queueSizes()).toEqual({ ...before, queued: before.queued + 1 });
 });
+
+it('begins many runs at once on few connections', async () => {
+  const dataset = await importItems(store.datasets, { s: texts(1) });
+  await using small = createStore({ url: database.url, poolSize: 2 });
+  const created = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      small.runs.create({
+        id: randomUUID(),
+        datasetId: dataset.id,
+        name: null,
+        config: '{}',
+        repetitions: 1,
+        requestId: null,
+      }),
+    ),
+  );
+  expect(created.map(({ status }) => status)).toEqual(Array(8).fill('queued'));
+});

@@ -90,9 +90,10 @@ export interface RunStore {
 
 export function createRunStore({ pool, prisma, queue }: StoreContext): RunStore {
   return guarded({
-    create: (run, options) =>
-      inTransaction(pool, async (client) => {
-        if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
+    async create(run, options) {
+      if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
+      await queue.prepare();
+      return await inTransaction(pool, async (client) => {
         const { rows } = await client.query<RunRow>(
           `INSERT INTO runs (id, dataset_id, dataset_version_hash, name, config, repetitions, total, request_id, created_at)
            SELECT $1, id, version_hash, $3, $4, $5, item_count * $5, $6, clock_timestamp()
@@ -112,7 +113,8 @@ export function createRunStore({ pool, prisma, queue }: StoreContext): RunStore 
         await queue.enqueue(client, 'run', { id: run.id, request_id: run.requestId });
         if (options !== undefined) await completeClaim(client, options.claim, options.answer(created));
         return created;
-      }),
+      });
+    },
 
     async get(id) {
       const row = isUuid(id) ? await prisma.run.findUnique({ where: { id } }) : null;
