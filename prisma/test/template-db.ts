@@ -1,6 +1,9 @@
+// the names of what the global set-up provides
+
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import type {} from './postgres.ts';
 
 export interface TestDatabase {
   /** postgresql:// URL of a migrated, empty database that no other test uses */

@@ -2,6 +2,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
+type RequestBody = NonNullable<RequestInit['body']>;
+
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi({
@@ -92,10 +94,10 @@ describe('every response', () => {
 });
 
 describe('JSON bodies', () => {
-  const patch = (body: BodyInit, type = 'application/json'): Promise<Response> =>
+  const patch = (body: RequestBody, type = 'application/json'): Promise<Response> =>
     fetch(`${api.url}/datasets/${UUID}`, { method: 'PATCH', body, headers: { 'Content-Type': type } });
 
-  it.each<[string, BodyInit, number, string, object?]>([
+  it.each<[string, RequestBody, number, string, object?]>([
     ['no JSON', '{"name":', 400, 'invalid_json', { column: 9 }],
     ['a repeated key', '{"name":"a","name":"b"}', 400, 'invalid_json'],
     ['invalid UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 400, 'invalid_json'],

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePackage, uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
+type RequestBody = NonNullable<RequestInit['body']>;
+
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi({
@@ -15,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-const post = (body: BodyInit, headers: Record<string, string> = {}): Promise<Response> =>
+const post = (body: RequestBody, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${api.url}/datasets/upload`, { method: 'POST', body, headers });
 
 const datasetCount = async (): Promise<number> =>
