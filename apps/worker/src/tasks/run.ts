@@ -4,6 +4,7 @@ import {
   type RunConfig,
   type RunEnd,
   type RunFailure,
+  type RunResultStatus,
   type RunSession,
   runCancelled,
 } from '@svc/flows';
@@ -65,11 +66,16 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
   const signals = [task.signal, watched.signal];
   if (run.status === 'cancelling') signals.push(AbortSignal.abort(runCancelled()));
 
+  const { ok, failed, unscored } = run.counts;
+  const counts = { ok, failed, unscored };
   let end: RunEnd;
   try {
     end = await executeRun(
       {
-        session: counted(session, metrics),
+        session: counted(session, (status) => {
+          counts[status] += 1;
+          metrics.recordRunItem(status);
+        }),
         ...createProviders(config, deps),
         clock: { nowMs: () => performance.now() },
       },
@@ -90,16 +96,10 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
     return { status: 'cancelled' };
   }
   metrics.recordRun(end.status);
-  const counts = await store.runs.get(run.id).then(
-    (done) => done.counts,
-    () => undefined, // deleted since
-  );
   logger.log('worker.run.finish', {
     status: end.status,
-    item_count: counts?.done,
-    ok: counts?.ok,
-    failed: counts?.failed,
-    unscored: counts?.unscored,
+    item_count: counts.ok + counts.failed + counts.unscored,
+    ...counts,
     ...(end.status === 'failed' ? { code: end.error.code } : {}),
     duration_ms: Math.round(performance.now() - startedAt),
   });
@@ -114,13 +114,13 @@ function isGone(error: unknown): boolean {
   );
 }
 
-function counted(session: RunSession, metrics: Metrics): RunSession {
+function counted(session: RunSession, count: (status: RunResultStatus) => void): RunSession {
   return {
     items: (signal) => session.items(signal),
     finish: (end) => session.finish(end),
     saveResults: async (results) => {
       await session.saveResults(results);
-      for (const { status } of results) metrics.recordRunItem(status);
+      for (const { status } of results) count(status);
     },
   };
 }

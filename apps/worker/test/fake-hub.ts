@@ -1,0 +1,64 @@
+import type { Hub, HubRow } from '@svc/flows';
+
+export interface FakeHub extends Hub {
+  /** tokens that requests came with, in order; undefined for none */
+  readonly tokens: readonly (string | undefined)[];
+  /** rows that were handed out */
+  readonly read: () => number;
+}
+
+export interface FakeHubOptions {
+  readonly rows: number;
+  readonly batchRows?: number;
+  /** called before each batch with the number of its first row; a rejection breaks the dataset */
+  readonly beforeBatch?: (firstRow: number, signal: AbortSignal | undefined) => Promise<void> | void;
+  readonly openDataset?: () => void;
+}
+
+/** A hub with one dataset of rows `{question, answer}`, made up as they are asked for. */
+export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset }: FakeHubOptions): FakeHub {
+  const tokens: (string | undefined)[] = [];
+  let read = 0;
+  async function* rowBatches(options: {
+    readonly signal?: AbortSignal | undefined;
+  }): AsyncGenerator<HubRow[]> {
+    for (let first = 0; first < rows; first += batchRows) {
+      await beforeBatch?.(first, options.signal);
+      options.signal?.throwIfAborted();
+      const count = Math.min(batchRows, rows - first);
+      read += count;
+      yield Array.from({ length: count }, (_, index) => {
+        const rowIndex = first + index;
+        return {
+          row: { question: `question ${rowIndex}`, answer: String(rowIndex) },
+          rowIndex,
+          split: 'train',
+        };
+      });
+    }
+  }
+  return {
+    tokens,
+    read: () => read,
+    openDataset: async (reference) => {
+      tokens.push(reference.token);
+      openDataset?.();
+      return {
+        resolvedRevision: 'a'.repeat(40),
+        select: async ({ split }) => ({
+          subset: 'default',
+          split: split ?? 'train',
+          features: [
+            { name: 'question', dtype: 'string' },
+            { name: 'answer', dtype: 'string' },
+          ],
+          numRows: rows,
+          splits: [{ subset: 'default', split: 'train', numRows: rows }],
+          info: {},
+          suggestedMapping: null,
+          rowBatches,
+        }),
+      };
+    },
+  };
+}
