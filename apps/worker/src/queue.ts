@@ -25,7 +25,7 @@ export type TaskEnd =
 export interface TaskHandler {
   /**
    * Does a task. A throw gives it back: uncounted when the database was away or the worker stops, else as a failed
-   * try.
+   * try, whose cause the handler has logged.
    */
   work(task: Task): Promise<TaskEnd>;
   /** Records that the last try has failed, with what. */
@@ -208,7 +208,6 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
         return;
       }
       const code = errorCode(error);
-      if (code === 'internal') logger.log('error.internal', { error });
       const isLast = job.retryCount >= job.retryLimit;
       if (isLast) await settle(() => handler.giveUp(task, error));
       await settle(() => boss.fail(kind, job, { code }));

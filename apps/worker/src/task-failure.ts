@@ -37,11 +37,11 @@ export function jobFailure(error: unknown): JobFailure {
   if (!isKnown(error)) {
     return { code: 'internal', message: 'Something went wrong on the side of the service', errors: [] };
   }
-  const place = 'place' in error ? error.place : undefined;
+  const place = placeMembers(('place' in error ? error.place : undefined) ?? {});
   return {
     code: error.code,
     message: error.message,
-    errors: place === undefined ? [] : [{ message: error.message, ...placeMembers(place) }],
+    errors: Object.keys(place).length === 0 ? [] : [{ message: error.message, ...place }],
   };
 }
 

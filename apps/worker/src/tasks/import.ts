@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Hub, importHub, type RowEncoder, toImportRequest } from '@svc/flows';
 import { isJsonObject, parseJson } from '@svc/jsonl-v23';
-import { runWithContext } from '@svc/observability';
 import type { TokenVault } from '@svc/process';
 import { StoreError, type TakenJob } from '@svc/store';
 import type { TaskHandler } from '../queue.ts';
@@ -23,17 +22,16 @@ export function createImportTask(deps: ImportTaskDeps): TaskHandler {
     return {
       source: null,
       start: { source: 'hub', path, split, subset, revision },
+      secrets: wanted.token === undefined ? [] : [wanted.token],
       run: ({ store, signal, onProgress }) =>
-        runWithContext({ secrets: wanted.token === undefined ? [] : [wanted.token] }, () =>
-          importHub(
-            {
-              id: randomUUID(),
-              ...wanted,
-              signal,
-              onProgress: ({ items, bytes }, itemsTotal) => onProgress({ items, itemsTotal, bytes }),
-            },
-            { hub, store, encoder, newId: randomUUID },
-          ),
+        importHub(
+          {
+            id: randomUUID(),
+            ...wanted,
+            signal,
+            onProgress: ({ items, bytes }, itemsTotal) => onProgress({ items, itemsTotal, bytes }),
+          },
+          { hub, store, encoder, newId: randomUUID },
         ),
     };
   });

@@ -1,6 +1,6 @@
 import type { DatasetSummary, DatasetWriter } from '@svc/flows';
 import { canonicalJson, formatPlace, type Place } from '@svc/jsonl-v23';
-import type { EventFields, Logger, Metrics } from '@svc/observability';
+import { type EventFields, type Logger, type Metrics, runWithContext } from '@svc/observability';
 import type { TokenVault } from '@svc/process';
 import { type JobClaim, type Store, StoreError, type TakenJob } from '@svc/store';
 import type { Task, TaskEnd, TaskHandler } from '../queue.ts';
@@ -29,6 +29,8 @@ export interface JobImport {
   /** what the bytes of the job's progress are counted of, and how many there are; null for what the flow counts */
   readonly source: { readonly byteLength: number; readonly readBytes: number } | null;
   readonly start: EventFields['dataset.import.start'];
+  /** what no log line of the import may show */
+  readonly secrets: readonly string[];
   run(ports: {
     readonly store: DatasetWriter;
     readonly signal: AbortSignal;
@@ -71,7 +73,10 @@ async function workOnJob(
   using watched = deps.cancelWatch.watch(job.id);
   try {
     if (job.status === 'cancelling') return await endJob(jobs, claim, { status: 'cancelled' });
-    await importIntoJob(await prepare(taken), taken, { task, cancelled: watched.signal }, deps);
+    const prepared = await prepare(taken);
+    await runWithContext({ secrets: prepared.secrets }, () =>
+      importIntoJob(prepared, taken, { task, cancelled: watched.signal }, deps),
+    );
     return { status: 'done' };
   } catch (error) {
     if (isInterrupted(error, task)) throw error;
@@ -171,6 +176,8 @@ async function importIntoJob(
       rows_done: done.items,
       duration_ms: elapsedMs(),
     });
+    // here, where the secrets of the import are known
+    if (errorCode(error) === 'internal' && outcome === 'failed') logger.log('error.internal', { error });
     throw error;
   }
 }

@@ -87,6 +87,7 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
       },
     );
   } catch (error) {
+    if (errorCode(error) === 'internal' && !task.signal.aborted) logger.log('error.internal', { error });
     if (!isGone(error)) throw error;
     logger.log('worker.run.finish', {
       status: 'cancelled',

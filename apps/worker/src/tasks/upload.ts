@@ -24,6 +24,7 @@ export function createUploadTask(deps: UploadTaskDeps): TaskHandler {
     const archive = archiveSource(jobs, { jobId: job.id, ...wanted });
     return {
       source: archive,
+      secrets: [],
       start: { source: 'pkg_zip', bytes: wanted.archiveBytes },
       run: ({ store, signal, onProgress }) =>
         uploadPackage(

@@ -1,0 +1,344 @@
+import { randomBytes } from 'node:crypto';
+import { HubError } from '@svc/hub-client';
+import { createKeyVault, Secret } from '@svc/process';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { makePackage, uploadForm } from '../../api/test/make-package.ts';
+import { createFakeHub } from './fake-hub.ts';
+import {
+  type Body,
+  startTestService,
+  type TestService,
+  type TestServiceOptions,
+  until,
+} from './start-test-service.ts';
+
+let cleanUp: AsyncDisposableStack;
+beforeEach(() => {
+  cleanUp = new AsyncDisposableStack();
+});
+afterEach(() => cleanUp.disposeAsync());
+
+async function serve(options?: TestServiceOptions): Promise<TestService> {
+  return cleanUp.use(await startTestService(options));
+}
+
+const ASYNC = { prefer: 'respond-async' };
+const request = (config: object = {}): object => ({
+  name: 'imported',
+  config: { path: 'owner/name', split: 'train', ...config },
+  mapping: { prompt_column: 'question', answer_column: 'answer' },
+});
+
+async function jobEnded(service: TestService, id: string, timeoutMs?: number): Promise<Body> {
+  const { body } = await until(
+    () => service.get(`/jobs/${id}`),
+    ({ body: job }) => job.finished_at !== null,
+    timeoutMs,
+  );
+  return body;
+}
+
+const query = (service: TestService, sql: string): Promise<Body[]> => queryDatabase(service.databaseUrl, sql);
+
+async function expectNothingStored(service: TestService): Promise<void> {
+  expect(await query(service, 'SELECT FROM datasets')).toEqual([]);
+  expect(await query(service, 'SELECT FROM sections')).toEqual([]);
+  expect(await query(service, 'SELECT FROM items')).toEqual([]);
+  expect(await query(service, 'SELECT FROM job_chunks')).toEqual([]);
+  expect(await query(service, 'SELECT FROM jobs WHERE sealed_token IS NOT NULL')).toEqual([]);
+}
+
+/** Holds a hub's rows back from a row on, until `open` is called. */
+function createBarrier(fromRow: number) {
+  const opened = Promise.withResolvers<void>();
+  let reached = false;
+  return {
+    reached: () => reached,
+    open: () => opened.resolve(),
+    beforeBatch: async (firstRow: number, signal: AbortSignal | undefined) => {
+      if (firstRow < fromRow) return;
+      reached = true;
+      await new Promise<void>((resolve, reject) => {
+        void opened.promise.then(resolve);
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+    },
+  };
+}
+
+describe('an asynchronous import', () => {
+  it('is accepted as a job that ends with its dataset', async () => {
+    const service = await serve({ hub: createFakeHub({ rows: 2500 }) });
+    const answer = await service.post('/datasets/hub/import', request(), {
+      prefer: 'wait=5, respond-async',
+      'x-request-id': 'the-import',
+    });
+    expect(answer.status).toBe(202);
+    expect(answer.headers.get('location')).toBe(`/jobs/${answer.body.id}`);
+    expect(answer.headers.get('preference-applied')).toBe('respond-async');
+    expect(answer.body).toMatchObject({
+      kind: 'import',
+      status: 'queued',
+      progress: { rows_done: 0, rows_total: null, bytes_done: 0, bytes_total: null },
+      dataset_id: null,
+      error: null,
+      started_at: null,
+      finished_at: null,
+    });
+    const job = await jobEnded(service, answer.body.id);
+    expect(job).toMatchObject({ status: 'succeeded', progress: { rows_done: 2500, rows_total: 2500 } });
+    expect(job.progress.bytes_done).toBe(job.progress.bytes_total);
+    const { body: dataset } = await service.get(`/datasets/${job.dataset_id}`);
+    expect(dataset).toMatchObject({ name: 'imported', item_count: 2500, schema: { source: 'hub' } });
+
+    const lines = await until(service.workerLog, (log) => log.some(({ event }) => event === 'job.finish'));
+    for (const event of ['job.start', 'dataset.import.start', 'dataset.import.finish', 'job.finish']) {
+      expect(lines.find((line) => line['event'] === event)).toMatchObject({
+        request_id: 'the-import',
+        job_id: job.id,
+      });
+    }
+    expect(await service.sample('svc_dataset_imports_total{source="hub",outcome="succeeded"}')).toBe(1);
+  });
+
+  it('gives the same dataset as one that is waited for', async () => {
+    const service = await serve({ hub: createFakeHub({ rows: 300 }) });
+    const { body: waited } = await service.post('/datasets/hub/import', request());
+    const { body: accepted } = await service.post('/datasets/hub/import', request(), ASYNC);
+    const job = await jobEnded(service, accepted.id);
+    const { body: dataset } = await service.get(`/datasets/${job.dataset_id}`);
+    expect(dataset.version_hash).toBe(waited.version_hash);
+    expect(dataset.schema).toEqual(waited.schema);
+  });
+
+  it('is waited for without the preference, and for a dry run', async () => {
+    const service = await serve({ hub: createFakeHub({ rows: 3 }) });
+    const plain = await service.post('/datasets/hub/import', request(), { prefer: 'return=minimal' });
+    expect(plain.status).toBe(201);
+    const dry = await service.post('/datasets/hub/import?dry_run=true', request(), ASYNC);
+    expect(dry).toMatchObject({ status: 200, body: { item_count: 3 } });
+  });
+
+  it('reports progress that only grows', { timeout: 60_000 }, async () => {
+    const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 40));
+    const service = await serve({
+      hub: createFakeHub({ rows: 60_000, batchRows: 1000, beforeBatch: slowly }),
+    });
+    const { body: accepted } = await service.post('/datasets/hub/import', request(), ASYNC);
+    const seen: Body[] = [];
+    const response = await fetch(`${service.url}/jobs/${accepted.id}/events`);
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    let text = '';
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      text += Buffer.from(chunk).toString();
+    }
+    for (const data of text.matchAll(/^data: (.*)$/gm)) seen.push(JSON.parse(data[1] as string));
+    expect(text).toContain('event: end');
+    const rows = seen.map((job) => job.progress.rows_done);
+    const bytes = seen.map((job) => job.progress.bytes_done);
+    expect(rows).toEqual(rows.toSorted((a, b) => a - b));
+    expect(bytes).toEqual(bytes.toSorted((a, b) => a - b));
+    expect(new Set(rows).size).toBeGreaterThan(3);
+    expect(seen.some((job) => job.progress.rows_total === 60_000 && job.status === 'running')).toBe(true);
+    expect(seen.at(-1)).toMatchObject({ status: 'succeeded', progress: { rows_done: 60_000 } });
+  });
+
+  it.each([
+    ['notified', false],
+    ['not notified', true],
+  ])('is cancelled midway with nothing left, its worker %s', async (_name, blockNotifications) => {
+    const barrier = createBarrier(5000);
+    const hub = createFakeHub({ rows: 1_000_000, beforeBatch: barrier.beforeBatch });
+    const service = await serve({ hub, blockNotifications });
+    const interval = blockNotifications ? 250 : 60_000;
+    await service.patch('/settings', { cancellation_check_interval_ms: interval });
+    const { body: accepted } = await service.post('/datasets/hub/import', request(), ASYNC);
+    await until(barrier.reached, Boolean);
+    const cancel = await service.post(`/jobs/${accepted.id}/cancel`);
+    expect(cancel).toMatchObject({ status: 202, body: { id: accepted.id, status: 'cancelling' } });
+    const job = await jobEnded(service, accepted.id);
+    expect(job).toMatchObject({ status: 'cancelled', dataset_id: null, error: null });
+    await expectNothingStored(service);
+    expect(hub.read()).toBeLessThanOrEqual(6000);
+    expect(await service.post(`/jobs/${accepted.id}/cancel`)).toMatchObject({ status: 202, body: job });
+    await until(service.workerLog, (log) => log.some(({ event }) => event === 'job.cancel'));
+    expect(await service.sample('svc_dataset_imports_total{source="hub",outcome="cancelled"}')).toBe(1);
+  });
+
+  it('is cancelled at once while no worker has it', async () => {
+    const service = await serve();
+    await service.worker.stop(AbortSignal.timeout(1000));
+    const { body } = await service.post('/datasets/hub/import', request({ token: 'hf_planted' }), ASYNC);
+    const cancel = await service.post(`/jobs/${body.id}/cancel`);
+    expect(cancel).toMatchObject({ status: 202, body: { status: 'cancelled' } });
+    await expectNothingStored(service);
+  });
+
+  it('fails with the error that the request would have had', async () => {
+    const service = await serve();
+    const wrong = { ...request(), mapping: { prompt_column: 'nothing' } };
+    const waited = await service.post('/datasets/hub/import', wrong);
+    const { body: accepted } = await service.post('/datasets/hub/import', wrong, {
+      ...ASYNC,
+      'x-request-id': 'wrong',
+    });
+    const job = await jobEnded(service, accepted.id);
+    expect(job.status).toBe('failed');
+    expect(job.error).toEqual({
+      ...waited.body,
+      instance: `/jobs/${accepted.id}`,
+      request_id: 'wrong',
+    });
+    expect(job.error.code).toBe('column_not_found');
+    await expectNothingStored(service);
+    await until(service.workerLog, (log) => log.some(({ event }) => event === 'job.fail'));
+  });
+
+  it('is tried again when the hub was away, and only then', { timeout: 60_000 }, async () => {
+    let opened = 0;
+    const openDataset = (): void => {
+      opened += 1;
+      if (opened < 3) throw new HubError('hub_unavailable', 'The hub cannot be reached');
+    };
+    const service = await serve({ hub: createFakeHub({ rows: 5, openDataset }) });
+    const { body: accepted } = await service.post('/datasets/hub/import', request(), ASYNC);
+    expect(await jobEnded(service, accepted.id, 40_000)).toMatchObject({ status: 'succeeded' });
+    expect(opened).toBe(3);
+    const retries = service.workerLog().filter(({ event }) => event === 'job.retry');
+    expect(retries).toMatchObject([
+      { kind: 'import', attempt: 1, code: 'hub_unavailable' },
+      { kind: 'import', attempt: 2, code: 'hub_unavailable' },
+    ]);
+  });
+
+  it('fails after the third try, with what went wrong', { timeout: 60_000 }, async () => {
+    const openDataset = (): void => {
+      throw new TypeError('a fault of ours, with hf_planted in it');
+    };
+    const service = await serve({ hub: createFakeHub({ rows: 5, openDataset }) });
+    const { body: accepted } = await service.post(
+      '/datasets/hub/import',
+      request({ token: 'hf_planted' }),
+      ASYNC,
+    );
+    const job = await jobEnded(service, accepted.id, 40_000);
+    expect(job).toMatchObject({ status: 'failed', error: { code: 'internal', status: 500 } });
+    expect(JSON.stringify([job, service.workerLog()])).not.toContain('planted');
+    expect(JSON.stringify(await query(service, 'SELECT * FROM pgboss.job'))).not.toContain('planted');
+    await expectNothingStored(service);
+    const events = service.workerLog().map(({ event }) => event);
+    expect(events.filter((event) => event === 'job.retry')).toHaveLength(2);
+    expect(events.filter((event) => event === 'job.start')).toHaveLength(3);
+  });
+
+  it.each(['', '/events'])('has no page /jobs/<unknown>%s', async (path) => {
+    const service = await serve();
+    expect(await service.get(`/jobs/x${path}`)).toMatchObject({
+      status: 404,
+      body: { code: 'job_not_found' },
+    });
+  });
+});
+
+describe('the hub token of an asynchronous import', () => {
+  const token = 'hf_planted_token';
+
+  it('reaches the hub, is stored sealed only, and is erased at the end', async () => {
+    const barrier = createBarrier(0);
+    const hub = createFakeHub({ rows: 5, beforeBatch: barrier.beforeBatch });
+    const service = await serve({ hub, env: { SVC_LOG_LEVEL: 'debug' } });
+    const { body: accepted } = await service.post('/datasets/hub/import', request({ token }), ASYNC);
+    await until(barrier.reached, Boolean);
+    expect(hub.tokens).toEqual([token]);
+    const [row] = await query(service, 'SELECT * FROM jobs');
+    expect(row.sealed_token).toBeInstanceOf(Buffer);
+    const everything = [
+      ...(await query(service, 'SELECT * FROM jobs')),
+      ...(await query(service, 'SELECT * FROM pgboss.job')),
+    ].map((one) =>
+      Object.values(one).map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : value)),
+    );
+    expect(JSON.stringify(everything)).not.toContain('planted');
+    const vault = createKeyVault(new Secret('deployment secret of the tests'));
+    expect(vault.open(accepted.id, row.sealed_token.toString())).toBe(token);
+    barrier.open();
+    const job = await jobEnded(service, accepted.id);
+    expect(job.status).toBe('succeeded');
+    expect(await query(service, 'SELECT FROM jobs WHERE sealed_token IS NOT NULL')).toEqual([]);
+    expect(JSON.stringify([service.workerLog(), service.apiLog(), job])).not.toContain('planted');
+    const { body } = await service.get(`/datasets/${job.dataset_id}`);
+    expect(JSON.stringify(body)).not.toContain('planted');
+  });
+
+  it('is refused where there is no key to seal it with', async () => {
+    const service = await serve({ env: { SVC_JOB_KEY: '' } });
+    const answer = await service.post('/datasets/hub/import', request({ token }), ASYNC);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', errors: [{ path: '/config/token' }] },
+    });
+    expect(answer.body.detail).toContain('SVC_JOB_KEY');
+    expect((await service.post('/datasets/hub/import', request(), ASYNC)).status).toBe(202);
+  });
+
+  it.each(['with a blank', 'ümlaut', 'x'.repeat(513), 'a\nb'])('is not %j', async (wrong) => {
+    const service = await serve();
+    const answer = await service.post('/datasets/hub/import', request({ token: wrong }), ASYNC);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    expect(JSON.stringify(answer.body)).not.toContain(wrong.slice(0, 20));
+  });
+});
+
+describe('an asynchronous upload', () => {
+  const lines = Array.from({ length: 700 }, (_, index) => `{"id":${index},"inputs":{"prompt":"p${index}"}}`);
+
+  it('takes its archive from the database, whatever its size', async () => {
+    // three chunks, and an asset that spans two of them
+    const noise = randomBytes(1_200_000);
+    const archive = await makePackage({
+      'sections/a.jsonl': `${lines.join('\n')}\n`,
+      'sections/b.jsonl': '{"id":"x","inputs":{"prompt":"p"},"assets":{"n":"assets/noise.bin"}}\n',
+      'assets/noise.bin': noise,
+      'assets/other.bin': randomBytes(1_200_000),
+    });
+    const service = await serve();
+    const { body: waited } = await service.post('/datasets/upload', uploadForm(archive));
+    const answer = await service.post('/datasets/upload', uploadForm(archive, { name: 'later' }), ASYNC);
+    expect(answer.status).toBe(202);
+    expect(answer.headers.get('location')).toBe(`/jobs/${answer.body.id}`);
+    expect(answer.body).toMatchObject({ kind: 'upload', progress: { bytes_total: archive.byteLength } });
+    const job = await jobEnded(service, answer.body.id);
+    expect(job).toMatchObject({
+      status: 'succeeded',
+      progress: {
+        rows_done: 701,
+        rows_total: 701,
+        bytes_done: archive.byteLength,
+        bytes_total: archive.byteLength,
+      },
+    });
+    const { body: dataset } = await service.get(`/datasets/${job.dataset_id}`);
+    expect(dataset).toMatchObject({ name: 'later', version_hash: waited.version_hash, asset_count: 1 });
+    expect(await query(service, 'SELECT FROM job_chunks')).toEqual([]);
+  });
+
+  it('fails with file and line, and leaves neither items nor archive', async () => {
+    const broken = [...lines.slice(0, 500), '{"id":', ...lines.slice(500)].join('\n');
+    const archive = await makePackage({ 'sections/a.jsonl': broken });
+    const service = await serve();
+    const waited = await service.post('/datasets/upload', uploadForm(archive));
+    const { body } = await service.post('/datasets/upload', uploadForm(archive), ASYNC);
+    const job = await jobEnded(service, body.id);
+    expect(job.error).toEqual({
+      ...waited.body,
+      instance: `/jobs/${body.id}`,
+      request_id: expect.any(String),
+    });
+    expect(job.error).toMatchObject({
+      code: 'package_invalid_line',
+      errors: [{ file: 'sections/a.jsonl', line: 501 }],
+    });
+    await expectNothingStored(service);
+  });
+});
