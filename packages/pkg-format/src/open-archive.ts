@@ -57,6 +57,12 @@ export async function openArchive(
   }
 }
 
+/**
+ * Manifest and meta end up inside the `schema` of a later `meta.json` (`schema.package.meta`): read with this much
+ * room left, they can be exported and read again.
+ */
+const PROVENANCE_DEPTH = 8;
+
 function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: PackageLimits): Archive {
   const total: ByteBudget = { leftBytes: limits.maxTotalBytes };
 
@@ -84,7 +90,8 @@ function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: Packa
     async readJsonObject(path) {
       if (!files.has(path)) return null;
       const bytes = await collectBytes(read(path, { maxBytes: limits.maxLineBytes }));
-      return { value: parseJsonFile(bytes, path, limits.maxDepth), byteLength: bytes.byteLength };
+      const maxDepth = Math.max(1, limits.maxDepth - PROVENANCE_DEPTH);
+      return { value: parseJsonFile(bytes, path, maxDepth), byteLength: bytes.byteLength };
     },
     close: () => backend.close(),
   };

@@ -8,6 +8,7 @@ import { isSystemError, toFileError } from '../file-error.ts';
 import { outputExists, outputPath, replaceableFile } from '../output-file.ts';
 import { nameArchive } from '../package/name-archive.ts';
 import { jsonText, printResult } from '../print-result.ts';
+import { showProgress } from '../progress.ts';
 import { withExamples } from './define-command.ts';
 
 interface Options {
@@ -57,9 +58,11 @@ async function convert(cli: Cli, input: string, options: Options): Promise<Conve
   const output = await outputPath(options.output, dirname(beside), basename(beside));
   try {
     const target = await replaceableFile(output, force);
+    using progress = showProgress(cli, 'converting');
     const report = await convertLegacyFile(input, target, {
       force,
       signal: cli.signal,
+      onRead: (readBytes, totalBytes) => progress.update(readBytes, totalBytes),
       ...(name !== undefined && { name }),
     });
     return { ...report, output };

@@ -7,7 +7,7 @@ import { isOurManifest } from '../manifest.ts';
 import type { Archive } from '../open-archive.ts';
 import { convertLegacy } from './convert-legacy.ts';
 import { copyPackage } from './copy-package.ts';
-import { openArchiveFile } from './open-package-file.ts';
+import { type OnRead, openArchiveFile } from './open-package-file.ts';
 import { createSpool } from './spool.ts';
 import { zipStream } from './zip-stream.ts';
 
@@ -18,6 +18,8 @@ export interface ConvertOptions {
   force?: boolean;
   limits?: Partial<PackageLimits>;
   signal?: AbortSignal;
+  /** Hears how much of the input has been read; files that are read twice make it stand at the end for a while. */
+  onRead?: OnRead;
 }
 
 /**
@@ -37,13 +39,13 @@ export async function convertLegacyFile(
   output: string | null = null,
   options: ConvertOptions = {},
 ): Promise<ConversionReport> {
-  const { name = null, force = false, limits, signal } = options;
+  const { name = null, force = false, limits, signal, onRead } = options;
   const target = output ?? legacyOutputPath(input);
   if (!force && (await exists(target))) throw outputExists(target);
 
   await using spool = await createSpool(dirname(target));
   const made = spool.path('package.zip');
-  const report = await withArchive(input, limits, async (archive) => {
+  const report = await withArchive(input, { limits, onRead }, async (archive) => {
     const manifest = await archive.readJsonObject(MANIFEST_FILE);
     const { plan, report } = isOurManifest(manifest?.value ?? null)
       ? await copyPackage(archive, name, signal)
@@ -60,10 +62,10 @@ export async function convertLegacyFile(
 
 async function withArchive<T>(
   path: string,
-  limits: Partial<PackageLimits> | undefined,
+  { limits, onRead }: { limits: Partial<PackageLimits> | undefined; onRead: OnRead | undefined },
   use: (archive: Archive) => Promise<T>,
 ): Promise<T> {
-  const archive = await openArchiveFile(path, limits);
+  const archive = await openArchiveFile(path, limits, onRead);
   try {
     return await use(archive);
   } finally {

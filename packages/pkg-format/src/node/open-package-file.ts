@@ -31,13 +31,33 @@ export async function openPackageSource(
   );
 }
 
+/** How much of an archive has been read, in bytes of the file. */
+export type OnRead = (readBytes: number, totalBytes: number) => void;
+
 /** Opens any ZIP archive in a file, package or not. */
-export async function openArchiveFile(path: string, limits?: Partial<PackageLimits>): Promise<Archive> {
+export async function openArchiveFile(
+  path: string,
+  limits?: Partial<PackageLimits>,
+  onRead?: OnRead,
+): Promise<Archive> {
   const source = await openFileSource(path);
   return openArchive(
-    streamingBackend(source, () => source.close()),
+    streamingBackend(onRead ? countedSource(source, onRead) : source, () => source.close()),
     limits,
   );
+}
+
+function countedSource(source: ByteSource, onRead: OnRead): ByteSource {
+  let readBytes = 0;
+  return {
+    byteLength: source.byteLength,
+    async read(start, end) {
+      const bytes = await source.read(start, end);
+      readBytes += bytes.byteLength;
+      onRead(Math.min(readBytes, source.byteLength), source.byteLength);
+      return bytes;
+    },
+  };
 }
 
 function streamingBackend(source: ByteSource, close: () => Promise<void>): ArchiveBackend {
