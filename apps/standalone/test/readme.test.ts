@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
+import { runStandalone } from './run-standalone.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const run = promisify(execFile);
+
+it('runs every command of the README, in order', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'svc-readme-'));
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  for (const name of ['examples', 'README.md']) await symlink(join(root, name), join(folder, name));
+  const rows = Array.from(
+    { length: 120 },
+    (_, index) => `{"question":"${index} + 1?","answer":"#### ${index + 1}"}`,
+  );
+  const card =
+    '---\nconfigs:\n- config_name: main\n  data_files:\n  - split: test\n    path: main/test.jsonl\n---\n';
+  const hub = cleanUp.use(
+    await startFakeHub({
+      id: 'openai/gsm8k',
+      files: { 'README.md': card, 'main/test.jsonl': `${rows.join('\n')}\n` },
+    }),
+  );
+  const service = await runStandalone(join(folder, 'data'), { HUB_ENDPOINT: hub.endpoint });
+  cleanUp.defer(async () => void (await service.end('SIGTERM')));
+
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
+  expect(blocks).toHaveLength(1);
+  const script = blocks.join('\n').replaceAll('http://127.0.0.1:8080', service.url);
+  const { stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder });
+
+  expect(stderr).toBe('');
+  expect(stdout).toContain('"name":"Capitals"');
+  expect(stdout).toContain('"suggested_mapping":{"prompt_column":"question","answer_column":"answer"}');
+  expect(stdout).toContain('"name":"GSM8K"');
+  expect(stdout).toContain('"item_count":100');
+  expect(stdout).toContain('"status":"completed"');
+  expect(stdout).toContain('"pass_rate":1');
+  expect(stdout).toContain('"code":"package_not_a_zip"');
+  expect(stdout.match(/\{"answer":"\w+","checker".*\}$/gm)).toHaveLength(7);
+  expect((await readFile(join(folder, 'exported.pkg.zip'))).subarray(0, 2).toString()).toBe('PK');
+  const { data } = (await (await fetch(`${service.url}/datasets`)).json()) as { data: { name: string }[] };
+  expect(data.map(({ name }) => name)).toEqual(['GSM8K']);
+});
