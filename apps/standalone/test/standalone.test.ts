@@ -100,6 +100,21 @@ describe('npm start', () => {
     ).rejects.toThrow(/could not start/);
   });
 
+  it('exports the same bytes in every time zone and locale', async () => {
+    const exported = async (env: Record<string, string>): Promise<Buffer> => {
+      const service = await start(env);
+      const answer = await upload(service, 'İstanbul ı', 50);
+      const { id } = (await answer.json()) as { id: string };
+      const archive = await fetch(`${service.url}/datasets/${id}/export`);
+      const bytes = Buffer.from(await archive.arrayBuffer());
+      await service.end('SIGTERM');
+      return bytes;
+    };
+    const here = await exported({ TZ: 'UTC', LC_ALL: 'C' });
+    const there = await exported({ TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8', LANG: 'tr_TR.UTF-8' });
+    expect(there.equals(here)).toBe(true);
+  });
+
   it('does not share its data folder with a second one', async () => {
     await start();
     await expect(runStandalone(dataDir)).rejects.toThrow(/could not start/);
