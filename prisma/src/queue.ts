@@ -30,7 +30,7 @@ export const QUEUE_OPTIONS: {
   retryLimit: 2,
   retryDelay: 2,
   retryBackoff: true,
-  heartbeatSeconds: 20,
+  heartbeatSeconds: 12,
   // the longest that pg-boss allows to a try
   expireInSeconds: 24 * 60 * 60 - 1,
 };

@@ -65,7 +65,9 @@ const POLL_MS = 2_000;
 /** A quarter of what the queue allows, so that two lost beats do no harm. */
 const HEARTBEAT_MS = (QUEUE_OPTIONS.heartbeatSeconds * 1000) / 4;
 /** How often one of the workers looks for those that fell silent. */
-const SUPERVISE_SECONDS = 10;
+const SUPERVISE_SECONDS = 5;
+/** After the database was away, all workers have time for a heartbeat before anyone is taken for dead. */
+const GRACE_MS = HEARTBEAT_MS * 3;
 /** A try ends by itself after `expireInSeconds`; what can be resumed is handed back long before. */
 const LONGEST_TRY_MS = (QUEUE_OPTIONS.expireInSeconds * 1000) / 2;
 const RETRY_MS = 1_000;
@@ -118,8 +120,8 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     schema: QUEUE_SCHEMA,
     migrate: false,
     schedule: false,
-    supervise: true,
-    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    // by ourselves, when the heartbeats have come through
+    supervise: false,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
   const stopping = new AbortController();
@@ -241,20 +243,34 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     return new Set(answer.settled ?? jobs.map(({ id }) => id));
   }
 
+  async function beat(): Promise<void> {
+    for (const [kind, ones] of Map.groupBy(held, (one) => one.kind)) {
+      const jobs = ones.map(({ job }) => job);
+      const ours = await stillHeld(kind, jobs);
+      for (const { job, controller } of ones) {
+        if (!ours.has(job.id)) controller.abort(new TaskLost(`the task ${job.id} is no longer ours`));
+      }
+    }
+  }
+
   let beating = false;
+  let reachedSinceMs: number | undefined;
+  let supervisedAtMs = 0;
   const heartbeat = setInterval(async () => {
-    if (beating || held.size === 0) return;
+    if (beating) return;
     beating = true;
     try {
-      for (const [kind, ones] of Map.groupBy(held, (one) => one.kind)) {
-        const jobs = ones.map(({ job }) => job);
-        const ours = await stillHeld(kind, jobs);
-        for (const { job, controller } of ones) {
-          if (!ours.has(job.id)) controller.abort(new TaskLost(`the task ${job.id} is no longer ours`));
-        }
+      await beat();
+      const nowMs = performance.now();
+      reachedSinceMs ??= nowMs;
+      // Whichever process comes first does it for all; the others find nothing to do.
+      if (nowMs - reachedSinceMs >= GRACE_MS && nowMs - supervisedAtMs >= SUPERVISE_SECONDS * 1000) {
+        supervisedAtMs = nowMs;
+        await boss.supervise();
       }
       succeeded();
     } catch (error) {
+      reachedSinceMs = undefined;
       failed(error);
     } finally {
       beating = false;

@@ -48,6 +48,10 @@ export interface TestServiceOptions {
   /** what an operator would set */
   readonly env?: Readonly<Record<string, string>>;
   readonly hub?: Hub;
+  /** of a migrated database that is used instead of one of its own */
+  readonly databaseUrl?: string;
+  /** false for an API whose workers are processes of their own */
+  readonly worker?: boolean;
   /** no notification reaches the worker, as behind a proxy that drops them */
   readonly blockNotifications?: boolean;
 }
@@ -57,7 +61,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   await using cleanUp = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'svc-worker-'));
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
-  const database = await createTestDatabase();
+  const database =
+    options.databaseUrl === undefined
+      ? await createTestDatabase()
+      : { url: options.databaseUrl, drop: async () => {} };
   cleanUp.defer(() => database.drop());
   const env = {
     SVC_PORT: '0',
@@ -89,13 +96,16 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   };
   const ofWorker = part('svc-worker');
   const silent = { close: async () => {}, [Symbol.asyncDispose]: async () => {} };
-  const worker = await startWorker({
-    ...ofWorker,
-    store: options.blockNotifications ? { ...ofWorker.store, listen: () => silent } : ofWorker.store,
-    databaseUrl: database.url,
-    environment: providerEnvironment(env),
-    serveAdmin: true,
-  });
+  const worker: RunningWorker =
+    options.worker === false
+      ? { url: null, stop: async () => {} }
+      : await startWorker({
+          ...ofWorker,
+          store: options.blockNotifications ? { ...ofWorker.store, listen: () => silent } : ofWorker.store,
+          databaseUrl: database.url,
+          environment: providerEnvironment(env),
+          serveAdmin: true,
+        });
   cleanUp.defer(() => worker.stop(AbortSignal.abort()));
   const ofApi = part('svc-api');
   const api = await startApi({ ...ofApi, secrets, pid: process.pid, isAlive: () => false });

@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { makePackage, uploadForm } from '../../api/test/make-package.ts';
+import { startFakeProvider } from './fake-provider.ts';
+import { runWorker, type WorkerProcess } from './run-worker.ts';
+import { type Body, runEnded, startTestService, type TestService, until } from './start-test-service.ts';
+
+let cleanUp: AsyncDisposableStack;
+let service: TestService;
+beforeEach(async () => {
+  cleanUp = new AsyncDisposableStack();
+  service = cleanUp.use(await startTestService({ worker: false }));
+});
+afterEach(() => cleanUp.disposeAsync());
+
+async function start(env: Readonly<Record<string, string>> = {}): Promise<WorkerProcess> {
+  return cleanUp.use(await runWorker({ DATABASE_URL: service.databaseUrl, ...env }));
+}
+const has =
+  (event: string) =>
+  ({ log }: WorkerProcess): boolean =>
+    log.some((line) => line['event'] === event);
+
+/** A worker that died is noticed, and its work has begun elsewhere, within this. */
+const RECOVERY_MS = 60_000;
+
+const items = Array.from({ length: 300 }, (_, index) => ({
+  id: index,
+  type: 'exact',
+  inputs: { prompt: String(index) },
+  answer: String(index),
+}));
+
+describe('two worker processes', () => {
+  it('finish a run whose worker is killed, each result once', { timeout: 120_000 }, async () => {
+    const provider = cleanUp.use(await startFakeProvider((prompt) => ({ text: prompt, delayMs: 20 })));
+    const workers = [await start(), await start()];
+    const { body: run } = await service.post('/runs', {
+      dataset_id: await service.importItems(items),
+      config: {
+        provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' },
+        concurrency: 4,
+      },
+    });
+    await until(
+      () => service.get(`/runs/${run.id}`),
+      ({ body }) => body.counts.done >= 60,
+    );
+    const first = workers.find(has('worker.run.start')) as WorkerProcess;
+    await first.end('SIGKILL');
+    const killedAt = performance.now();
+    const { body: left } = await service.get(`/runs/${run.id}`);
+    expect(left.counts.done).toBeLessThan(300);
+
+    const ended = await runEnded(service, run.id, RECOVERY_MS);
+    console.log(`the run was finished ${Math.round(performance.now() - killedAt)} ms after the kill`);
+    expect(ended).toMatchObject({
+      status: 'completed',
+      counts: { total: 300, done: 300, ok: 300 },
+      scores: { mean: 1, passed: 300 },
+    });
+    const stored = await queryDatabase(
+      service.databaseUrl,
+      'SELECT count(*)::int AS results, count(DISTINCT order_index)::int AS items FROM run_results',
+    );
+    expect(stored).toEqual([{ results: 300, items: 300 }]);
+    // only what was in flight at the kill was asked twice
+    expect([...provider.asked.values()].filter((times) => times > 1).length).toBeLessThanOrEqual(8);
+    const second = workers.find((worker) => worker !== first) as WorkerProcess;
+    expect(second.log.find((line) => line['event'] === 'worker.run.start')).toMatchObject({
+      run_id: run.id,
+      request_id: expect.any(String),
+      attempt: 2,
+    });
+    expect(has('job.recover')(second)).toBe(true);
+  });
+
+  it('import a million rows although the first worker dies, with progress that only grows', {
+    timeout: 240_000,
+  }, async () => {
+    const workers = [await start(), await start()];
+    const lines = Array.from({ length: 1_000_000 }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
+    const archive = await makePackage({ 'sections/a.jsonl': lines.join('\n') });
+    const { body: accepted } = await service.post('/datasets/upload', uploadForm(archive), {
+      prefer: 'respond-async',
+    });
+    const seen: Body[] = [];
+    const job = async (): Promise<Body> => {
+      const { body } = await service.get(`/jobs/${accepted.id}`);
+      seen.push(body);
+      return body;
+    };
+    await until(job, ({ progress }) => progress.rows_done > 100_000, 60_000);
+    const first = workers.find(has('dataset.import.start')) as WorkerProcess;
+    await first.end('SIGKILL');
+    const killedAt = performance.now();
+    const second = workers.find((worker) => worker !== first) as WorkerProcess;
+    await until(() => second, has('dataset.import.start'), RECOVERY_MS);
+    console.log(`the import began again ${Math.round(performance.now() - killedAt)} ms after the kill`);
+
+    const ended = await until(job, ({ finished_at }) => finished_at !== null, 120_000);
+    expect(ended).toMatchObject({
+      status: 'succeeded',
+      progress: { rows_done: 1_000_000, rows_total: 1_000_000 },
+    });
+    for (const part of ['rows_done', 'bytes_done']) {
+      const values = seen.map(({ progress }) => progress[part]);
+      expect(values).toEqual(values.toSorted((a, b) => a - b));
+    }
+    const stored = await queryDatabase(
+      service.databaseUrl,
+      'SELECT (SELECT count(*)::int FROM datasets) AS datasets, (SELECT count(*)::int FROM items) AS items',
+    );
+    expect(stored).toEqual([{ datasets: 1, items: 1_000_000 }]);
+  });
+});
+
+describe('a worker process that is told to stop', () => {
+  it('hands its run back, which costs no try', { timeout: 60_000 }, async () => {
+    let hold = true;
+    const provider = cleanUp.use(
+      await startFakeProvider((prompt) => (hold && Number(prompt) >= 10 ? 'hang' : { text: prompt })),
+    );
+    const { body: run } = await service.post('/runs', {
+      dataset_id: await service.importItems(items.slice(0, 30)),
+      config: { provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' } },
+    });
+    // more often than a task may fail
+    for (let time = 1; time <= 4; time++) {
+      const worker = await start();
+      await until(provider.waiting, (waiting) => waiting === 8);
+      expect(await worker.end('SIGTERM')).toBe(0);
+      expect(worker.log.find((line) => line['event'] === 'job.hand_back')).toMatchObject({
+        kind: 'run',
+        attempt: 1,
+        reason: 'stopping',
+      });
+      expect(worker.log.at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
+      expect((await service.get(`/runs/${run.id}`)).body.status).toBe('running');
+    }
+    hold = false;
+    await start();
+    expect(await runEnded(service, run.id)).toMatchObject({
+      status: 'completed',
+      counts: { done: 30, ok: 30 },
+    });
+  });
+
+  it('finishes the import that it has', { timeout: 60_000 }, async () => {
+    const worker = await start();
+    const lines = Array.from({ length: 100_000 }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
+    const { body: accepted } = await service.post(
+      '/datasets/upload',
+      uploadForm(await makePackage({ 'sections/a.jsonl': lines.join('\n') })),
+      { prefer: 'respond-async' },
+    );
+    await until(() => worker, has('dataset.import.start'));
+    expect(await worker.end('SIGTERM')).toBe(0);
+    expect((await service.get(`/jobs/${accepted.id}`)).body.status).toBe('succeeded');
+  });
+});
+
+describe('a worker process', () => {
+  it('explains why it cannot start', async () => {
+    await expect(start({ DATABASE_URL: '' })).rejects.toThrow(/DATABASE_URL is missing/);
+    await expect(start({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/x' })).rejects.toThrow(
+      /could not start/,
+    );
+    await expect(start({ SVC_WORKER_PORT: 'x' })).rejects.toThrow(/SVC_WORKER_PORT/);
+  });
+});
