@@ -1,0 +1,66 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestService, type TestService } from './start-test-service.ts';
+
+let service: TestService;
+let url: string;
+beforeAll(async () => {
+  service = await startTestService({
+    env: { SVC_METRICS_KEY: 'metrics-key', SVC_API_KEYS: 'viewer:viewer-key' },
+  });
+  url = service.worker.url as string;
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+it.each([
+  ['GET', '/healthz', 200],
+  ['HEAD', '/healthz', 200],
+  ['GET', '/readyz', 200],
+  ['POST', '/healthz', 405],
+  ['GET', '/metrics', 401],
+  ['GET', '/nothing', 404],
+])('answers %s %s with %i and a request id', async (method, path, status) => {
+  const response = await fetch(`${url}${path}`, { method, headers: { 'x-request-id': 'mine' } });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('x-request-id')).toBe('mine');
+  const made = await fetch(`${url}${path}`, { method });
+  expect(made.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
+  if (status >= 400) {
+    expect(await response.json()).toMatchObject({ status, instance: path, request_id: 'mine' });
+  }
+});
+
+it('is alive and ready as the API is', async () => {
+  expect(await (await fetch(`${url}/healthz`)).text()).toBe('{"status":"ok"}');
+  expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
+    status: 'ok',
+    checks: { database: true, queue: true, accepting: true },
+  });
+  expect(service.workerLog().some(({ event }) => event === 'healthz.check')).toBe(true);
+});
+
+it.each([
+  ['metrics-key', 200],
+  ['viewer-key', 200],
+  ['wrong', 401],
+])('shows its metrics for the key %s: %i', async (key, status) => {
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${key}` } });
+  expect(response.status).toBe(status);
+  if (status === 401) return expect(response.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const text = await response.text();
+  expect(text).toContain('runs_cancel_poll_count 0');
+  expect(text).toContain('svc_queue_jobs{state="queued"} 0');
+  expect(text).toMatch(/svc_http_requests_total\{method="GET",path="\/healthz",status_code="200"\} \d+/);
+  expect(text).not.toContain('/nothing');
+});
+
+it('answers what is not HTTP, with an id', async () => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.end('nonsense\r\n\r\n');
+  let text = '';
+  for await (const chunk of socket.setEncoding('utf8')) text += chunk;
+  expect(text).toMatch(/^HTTP\/1\.1 400 /);
+  expect(text).toMatch(/X-Request-ID: [0-9a-f]{32}\r\n/);
+});

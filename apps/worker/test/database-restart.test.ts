@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate, startEmbeddedPostgres } from '@svc/store';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { makePackage, uploadForm } from '../../api/test/make-package.ts';
+import { startFakeProvider } from './fake-provider.ts';
+import { runEnded, startTestService, until } from './start-test-service.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
+
+let cleanUp: AsyncDisposableStack;
+beforeEach(() => {
+  cleanUp = new AsyncDisposableStack();
+});
+afterEach(() => cleanUp.disposeAsync());
+
+/** A server of the test's own that can be stopped and started, always at the same URL. */
+async function createDatabase(): Promise<{
+  readonly url: string;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-restart-'));
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  const proxy = cleanUp.use(await startTcpProxy());
+  const url = { current: '' };
+  let stop = async (): Promise<void> => {};
+  const start = async (): Promise<void> => {
+    const server = await startEmbeddedPostgres({ dataDir: folder, settings: { fsync: 'off' } });
+    stop = () => server.stop();
+    const at = new URL(server.url);
+    proxy.forwardTo(Number(at.port));
+    at.port = String(proxy.port);
+    url.current = at.href;
+  };
+  cleanUp.defer(() => stop());
+  await start();
+  await migrate(url.current);
+  return {
+    url: url.current,
+    start,
+    stop: async () => {
+      await stop();
+      proxy.forwardTo(null);
+    },
+  };
+}
+
+const items = Array.from({ length: 200 }, (_, index) => ({
+  type: 'exact',
+  inputs: { prompt: String(index) },
+  answer: String(index),
+}));
+
+it('goes on after the database was restarted, without a restart of ours', { timeout: 180_000 }, async () => {
+  const database = await createDatabase();
+  const provider = cleanUp.use(
+    await startFakeProvider((prompt) => (Number(prompt) < 40 ? { text: prompt } : 'hang')),
+  );
+  const service = cleanUp.use(await startTestService({ databaseUrl: database.url }));
+  await service.patch('/settings', { cancellation_check_interval_ms: 60_000 });
+  const config = { provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' } };
+  const dataset_id = await service.importItems(items);
+  const { body: run } = await service.post('/runs', { dataset_id, config });
+  await until(
+    () => service.get(`/runs/${run.id}`),
+    ({ body }) => body.counts.done === 40,
+  );
+
+  await database.stop();
+  const form = uploadForm(await makePackage({ 'sections/a.jsonl': '{}\n' }));
+  const during = [
+    await service.get('/datasets'),
+    await service.get(`/runs/${run.id}`),
+    await service.get('/settings'),
+    await service.post('/runs', { dataset_id, config }),
+    await service.post(`/runs/${run.id}/cancel`),
+    await service.post('/datasets/upload', form),
+    await service.post('/datasets/upload', form, { prefer: 'respond-async' }),
+    await service.post('/datasets/upload', form, { 'idempotency-key': 'k' }),
+  ];
+  for (const { status, headers, body } of during) {
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'unavailable' });
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(JSON.stringify(body)).not.toMatch(/ECONN|postgres|127\.0\.0\.1/);
+  }
+  const notReady = { database: false, queue: false, accepting: true };
+  expect(await service.get('/readyz')).toMatchObject({ status: 503, body: { checks: notReady } });
+  expect((await fetch(`${service.worker.url}/readyz`)).status).toBe(503);
+  expect((await service.get('/healthz')).status).toBe(200);
+  expect((await service.get('/metrics')).status).toBe(200);
+  // the provider answers while nothing can be stored
+  provider.release();
+  await until(service.workerLog, (lines) => lines.some(({ event }) => event === 'job.hand_back'), 60_000);
+
+  await database.start();
+  const ended = await runEnded(service, run.id, 90_000);
+  expect(ended).toMatchObject({ status: 'completed', counts: { total: 200, done: 200, ok: 200 } });
+  const [stored] = await queryDatabase(database.url, 'SELECT count(*)::int AS results FROM run_results');
+  expect(stored).toEqual({ results: 200 });
+  const hanging = cleanUp.use(await startFakeProvider(() => 'hang'));
+  await until(
+    () => fetch(`${service.worker.url}/readyz`),
+    ({ status }) => status === 200,
+    30_000,
+  );
+  expect((await service.get('/readyz')).status).toBe(200);
+
+  // new runs are taken, and a cancellation arrives by notification: the next check is a minute away
+  const again = { provider: { ...config.provider, base_url: hanging.baseUrl } };
+  const { body: second } = await service.post('/runs', { dataset_id, config: again });
+  await until(hanging.waiting, (waiting) => waiting === 8);
+  await service.post(`/runs/${second.id}/cancel`);
+  expect(await runEnded(service, second.id)).toMatchObject({ status: 'cancelled' });
+  const waited = await service.post('/datasets/upload', form, { 'idempotency-key': 'k' });
+  expect(waited.status).toBe(201);
+
+  const outages = service.workerLog().filter(({ event }) => event === 'queue.error');
+  expect(outages.length).toBeGreaterThan(0);
+  expect(JSON.stringify([service.workerLog(), service.apiLog()])).not.toContain(
+    new URL(database.url).password,
+  );
+});
