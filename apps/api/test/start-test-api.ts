@@ -9,6 +9,7 @@ import { startApi } from '../src/start-api.ts';
 
 export interface TestApi extends AsyncDisposable {
   readonly url: string;
+  readonly databaseUrl: string;
   readonly store: Store;
   readonly metrics: Metrics;
   /** every log line so far, parsed */
@@ -66,6 +67,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
   cleanUp.defer(() => (stopped ? Promise.resolve() : stop(AbortSignal.timeout(0))));
   return {
     url: api.url,
+    databaseUrl: database.url,
     store,
     metrics,
     log: () => lines.map((line) => JSON.parse(line)),
