@@ -1,3 +1,4 @@
+export { createSha256, type Sha256 } from '#sha256';
 export {
   assetEntries,
   type FileReference,
@@ -18,10 +19,12 @@ export {
   encodeItem,
   type ItemEncoder,
 } from './encode-item.ts';
+export { createLineEncoder, type EncodedLine, type LineEncoder } from './encode-lines.ts';
 export { JsonlError, type JsonlErrorCode } from './errors.ts';
 export { embeddedEntry, isFileCell } from './file-cell.ts';
 export { hashView } from './hash-view.ts';
 export { type Item, parseItem } from './item.ts';
+export type { ItemRanges } from './item-ranges.ts';
 export { ITEM_SCHEMA, type JsonSchema } from './item-schema.ts';
 export { type ItemParts, joinItem } from './join-item.ts';
 export {

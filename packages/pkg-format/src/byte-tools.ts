@@ -1,12 +1,10 @@
 import { decodeBase64, isBase64 } from '@svc/jsonl-v23';
 import { crc32 } from './crc32.ts';
-import { createPortableSha256, type Sha256 } from './sha256.ts';
 
 /** Work on bytes that a runtime may do natively. */
 export interface ByteTools {
   /** CRC-32 of `bytes` after bytes whose CRC-32 is `value` (0 at the start). */
   crc32(bytes: Uint8Array, value: number): number;
-  createSha256(): Sha256;
   /** The bytes of a base64 text; null unless the text is exactly what encoding them gives (RFC 4648 section 4). */
   decodeBase64(text: string): Uint8Array | null;
 }
@@ -14,6 +12,5 @@ export interface ByteTools {
 /** Plain JavaScript, for any runtime. */
 export const portableByteTools: ByteTools = {
   crc32,
-  createSha256: createPortableSha256,
   decodeBase64: (text) => (isBase64(text) ? decodeBase64(text) : null),
 };

@@ -1,5 +1,4 @@
 import { canonicalJson } from '@svc/jsonl-v23';
-import { portableByteTools } from './byte-tools.ts';
 import type { ExportDataset, ExportRun } from './export-dataset.ts';
 import { GENERATOR_VERSION } from './manifest.ts';
 import { sha256Hex } from './survey-dataset.ts';
@@ -23,5 +22,5 @@ export function packageEtag(
     config: run.config,
   };
   const text = canonicalJson([GENERATOR_VERSION, versionHash, name, description, notes, schema, stated]);
-  return `"${sha256Hex(new TextEncoder().encode(text), portableByteTools).slice(0, 32)}"`;
+  return `"${sha256Hex(new TextEncoder().encode(text)).slice(0, 32)}"`;
 }

@@ -1,4 +1,4 @@
-import { getMember, HASH_SPEC, type JsonObject, type Place } from '@svc/jsonl-v23';
+import { createSha256, getMember, HASH_SPEC, type JsonObject, type Place } from '@svc/jsonl-v23';
 import { isPathInside } from './entry-name.ts';
 import { PackageError, quote } from './errors.ts';
 import { explainLineError } from './explain-line-error.ts';
@@ -100,7 +100,7 @@ function createReader(
       yield* archive.read(path, options);
       return;
     }
-    const hash = archive.tools.createSha256();
+    const hash = createSha256();
     let byteLength = 0;
     for await (const chunk of archive.read(path, options)) {
       hash.update(chunk);

@@ -6,7 +6,6 @@ import {
   type JsonValue,
   mimeTypeForPath,
 } from '@svc/jsonl-v23';
-import type { ByteTools } from './byte-tools.ts';
 import { toHex } from './hex.ts';
 import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE, SECTIONS_FOLDER } from './layout.ts';
 import { GENERATOR, GENERATOR_VERSION, PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from './manifest.ts';
@@ -57,7 +56,7 @@ export interface PlannedEntry {
  * Says what a package holds, entry by entry in their order (package-format section 3). Pure: the same content gives the
  * same plan.
  */
-export function planPackage(content: PackageContent, tools: ByteTools): PlannedEntry[] {
+export function planPackage(content: PackageContent): PlannedEntry[] {
   const { run } = content;
   const entries = [textEntry(META_FILE, metaText(content))];
   if (run?.config != null) entries.push(textEntry(RUN_CONFIG_FILE, run.config));
@@ -67,7 +66,7 @@ export function planPackage(content: PackageContent, tools: ByteTools): PlannedE
     entries.push(fileEntry(paths[index]!, file));
   }
   for (const file of content.files) entries.push(fileEntry(file.path, file));
-  return [textEntry(MANIFEST_FILE, manifestText(content, paths, entries, tools)), ...entries];
+  return [textEntry(MANIFEST_FILE, manifestText(content, paths, entries)), ...entries];
 }
 
 /** Where the sections of these names lie in a package. */
@@ -97,7 +96,6 @@ function manifestText(
   content: PackageContent,
   paths: readonly string[],
   entries: readonly PlannedEntry[],
-  tools: ByteTools,
 ): string {
   const manifest: JsonObject = {
     format: PACKAGE_FORMAT,
@@ -115,7 +113,7 @@ function manifestText(
       section_hash: toHex(sectionHash),
     })),
     files: entries.map(({ path, content }): JsonValue => {
-      const { bytes, sha256 } = 'text' in content ? factsOfText(content.text, tools) : content.facts!;
+      const { bytes, sha256 } = 'text' in content ? factsOfText(content.text) : content.facts!;
       return { path, bytes, sha256 };
     }),
   };
@@ -123,9 +121,9 @@ function manifestText(
   return `${canonicalJson(manifest)}\n`;
 }
 
-function factsOfText(text: string, tools: ByteTools): FileFacts {
+function factsOfText(text: string): FileFacts {
   const bytes = new TextEncoder().encode(text);
-  return { bytes: bytes.byteLength, sha256: sha256Hex(bytes, tools) };
+  return { bytes: bytes.byteLength, sha256: sha256Hex(bytes) };
 }
 
 /** Media types whose files deflate gains nothing on, by the file's extension. */

@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23';
+import { canonicalJson, createSha256, type JsonObject } from '@svc/jsonl-v23';
 import type { ByteTools } from './byte-tools.ts';
 import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
 import { PackageError, quote } from './errors.ts';
@@ -34,14 +34,13 @@ export interface PackagePlan {
 export function packagePlan(
   entries: readonly PlannedEntry[],
   sources: ReadonlyMap<string, () => AsyncIterable<Uint8Array>>,
-  tools: ByteTools,
 ): PackagePlan {
   return {
     entries,
     bytesOf({ path, content }) {
       if ('text' in content) return oneChunk(new TextEncoder().encode(content.text));
       const bytes = sources.get(path)!();
-      return content.facts ? unchanged(path, content.facts, bytes, tools) : bytes;
+      return content.facts ? unchanged(path, content.facts, bytes) : bytes;
     },
   };
 }
@@ -69,7 +68,7 @@ export async function preparePackage(
 ): Promise<PackagePlan> {
   const { run = null, secrets = [], signal } = options;
   const facts = await surveyDataset(dataset, tools, signal);
-  const results = run && (await surveyResults(run, secrets, tools, signal));
+  const results = run && (await surveyResults(run, secrets, signal));
   const { name, description, notes, schema, versionHash, sections } = dataset;
   const content: PackageContent = {
     name,
@@ -93,7 +92,7 @@ export async function preparePackage(
     sources.set(path, () => sectionBytes(dataset, index, facts, tools, signal));
   }
   for (const file of facts.files) sources.set(file.path, () => fileBytes(dataset, file, tools, signal));
-  return packagePlan(planPackage(content, tools), sources, tools);
+  return packagePlan(planPackage(content), sources);
 }
 
 interface ResultsFacts extends FileFacts {
@@ -123,7 +122,7 @@ function sectionBytes(
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const pathFor = ({ folder, bytes }: EmbeddedFile): string => {
-    const path = paths.get(fileKey(folder, sha256Hex(bytes, tools)));
+    const path = paths.get(fileKey(folder, sha256Hex(bytes)));
     if (path === undefined) throw changed(dataset.sections[section]!.name);
     return path;
   };
@@ -145,10 +144,9 @@ async function* fileBytes(
 async function surveyResults(
   run: ExportRun,
   secrets: readonly string[],
-  tools: ByteTools,
   signal?: AbortSignal,
 ): Promise<ResultsFacts> {
-  const hash = tools.createSha256();
+  const hash = createSha256();
   const facts = { bytes: 0, count: 0 };
   async function* counted(): AsyncGenerator<string[]> {
     for await (const lines of resultLines(run, secrets, signal)) {
@@ -184,9 +182,8 @@ async function* unchanged(
   path: string,
   facts: FileFacts,
   chunks: AsyncIterable<Uint8Array>,
-  tools: ByteTools,
 ): AsyncGenerator<Uint8Array> {
-  const hash = tools.createSha256();
+  const hash = createSha256();
   let bytes = 0;
   for await (const chunk of chunks) {
     hash.update(chunk);

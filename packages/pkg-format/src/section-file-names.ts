@@ -1,6 +1,6 @@
+import { createSha256 } from '@svc/jsonl-v23';
 import { compareUtf8, foldName } from './entry-name.ts';
 import { toHex } from './hex.ts';
-import { createPortableSha256 } from './sha256.ts';
 
 const MAX_NAME_BYTES = 200;
 
@@ -52,7 +52,7 @@ function percentEncode(char: string): string {
 }
 
 function shortened(safe: string, name: string): string {
-  const hash = createPortableSha256();
+  const hash = createSha256();
   hash.update(new TextEncoder().encode(name));
   let kept = '';
   const encoder = new TextEncoder();

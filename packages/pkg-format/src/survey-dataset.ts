@@ -1,4 +1,4 @@
-import { type ItemParts, joinItem } from '@svc/jsonl-v23';
+import { createSha256, type ItemParts, joinItem, type Sha256 } from '@svc/jsonl-v23';
 import type { ByteTools } from './byte-tools.ts';
 import { chooseFilePaths, contentPath, isUsablePath } from './choose-file-paths.ts';
 import { type EmbeddedFile, moveFilesOut } from './embedded-files.ts';
@@ -6,7 +6,6 @@ import { compareUtf8 } from './entry-name.ts';
 import type { ExportDataset, ExportSection } from './export-dataset.ts';
 import { toHex } from './hex.ts';
 import { linesToBytes } from './lines-to-bytes.ts';
-import type { Sha256 } from './sha256.ts';
 
 /** Size and checksum of a file in a package. */
 export interface FileFacts {
@@ -41,8 +40,8 @@ export function fileKey(folder: EmbeddedFile['folder'], sha256: string): string 
 }
 
 /** Hashes bytes in one go. */
-export function sha256Hex(bytes: Uint8Array, tools: ByteTools): string {
-  const hash = tools.createSha256();
+export function sha256Hex(bytes: Uint8Array): string {
+  const hash = createSha256();
   hash.update(bytes);
   return toHex(hash.digest());
 }
@@ -81,7 +80,7 @@ export async function surveyDataset(
     const used = new Map<string, string>();
     guesses[index] = used;
     const noteFile = (file: EmbeddedFile, orderIndex: number): string => {
-      const sha256 = sha256Hex(file.bytes, tools);
+      const sha256 = sha256Hex(file.bytes);
       const key = fileKey(file.folder, sha256);
       const content = contents.get(key) ?? firstSeen(file, sha256, index, orderIndex);
       contents.set(key, content);
@@ -100,7 +99,7 @@ export async function surveyDataset(
   const paths = new Map([...contents.keys()].map((key, index) => [key, chosen[index]!]));
   for (const [index, used] of guesses.entries()) {
     if (!used || [...used].every(([key, guess]) => paths.get(key) === guess)) continue;
-    const pathOf = ({ folder, bytes }: EmbeddedFile) => paths.get(fileKey(folder, sha256Hex(bytes, tools)))!;
+    const pathOf = ({ folder, bytes }: EmbeddedFile) => paths.get(fileKey(folder, sha256Hex(bytes)))!;
     sections[index] = await hashLines(dataset.sections[index]!, tools, pathOf, signal);
   }
 
@@ -138,7 +137,7 @@ async function hashLines(
   pathFor: (file: EmbeddedFile, orderIndex: number) => string,
   signal?: AbortSignal,
 ): Promise<FileFacts> {
-  const hash: Sha256 = tools.createSha256();
+  const hash: Sha256 = createSha256();
   let bytes = 0;
   for await (const chunk of linesToBytes(exportLines(section, tools, pathFor, signal))) {
     hash.update(chunk);

@@ -1,19 +1,9 @@
-import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ByteTools } from '../byte-tools.ts';
 
 /** Node's own, in native code. */
 export const nodeByteTools: ByteTools = {
   crc32: (bytes, value) => crc32(bytes, value),
-  createSha256() {
-    const hash = createHash('sha256');
-    return {
-      update(bytes) {
-        hash.update(bytes);
-      },
-      digest: () => new Uint8Array(hash.digest()),
-    };
-  },
   decodeBase64(text) {
     const bytes = Buffer.from(text, 'base64');
     return bytes.toString('base64') === text ? bytes : null;

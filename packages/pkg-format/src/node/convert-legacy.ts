@@ -1,6 +1,7 @@
 import {
   canonicalJson,
   createSectionHasher,
+  createSha256,
   encodeItem,
   getMember,
   type JsonObject,
@@ -32,7 +33,6 @@ import { createReferenceResolver } from '../resolve-reference.ts';
 import { sanitiseRunConfig } from '../sanitise-run-config.ts';
 import type { FileFacts } from '../survey-dataset.ts';
 import { type UpgradedItem, upgradeItem } from '../upgrade-item.ts';
-import { nodeByteTools } from './byte-tools.ts';
 import { LegacyContents } from './legacy-contents.ts';
 import type { Spool, SpooledFile } from './spool.ts';
 
@@ -113,7 +113,7 @@ export async function convertLegacy(
   }
   for (const { path, read } of taken) sources.set(path, read);
   return {
-    plan: packagePlan(planPackage(content, nodeByteTools), sources, nodeByteTools),
+    plan: packagePlan(planPackage(content), sources),
     report: {
       name: content.name,
       versionHash: content.versionHash,
@@ -202,7 +202,7 @@ async function readRun(archive: Archive): Promise<RunContent | null> {
 }
 
 async function readFacts(archive: Archive, path: string): Promise<FileFacts> {
-  const hash = nodeByteTools.createSha256();
+  const hash = createSha256();
   let bytes = 0;
   for await (const chunk of archive.read(path)) {
     hash.update(chunk);

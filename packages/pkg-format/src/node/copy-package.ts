@@ -22,7 +22,6 @@ import { type FoundVersion, type PackageReader, readPackage } from '../package-r
 import { fileEntry, textEntry } from '../plan-package.ts';
 import { packagePlan } from '../planned-bytes.ts';
 import { readPackageItems } from '../read-package-items.ts';
-import { nodeByteTools } from './byte-tools.ts';
 import type { Conversion } from './convert-legacy.ts';
 
 /**
@@ -53,7 +52,7 @@ export async function copyPackage(
   ];
   const sources = new Map(paths.map((path) => [path, () => archive.read(path, { uncounted: true })]));
   return {
-    plan: packagePlan(entries, sources, nodeByteTools),
+    plan: packagePlan(entries, sources),
     report: {
       name: typeof name === 'string' ? name : '',
       versionHash: found.versionHash,

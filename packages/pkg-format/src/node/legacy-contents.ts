@@ -48,7 +48,7 @@ export class LegacyContents {
         this.#archive.read(path, { maxBytes: this.#archive.limits.maxAssetBytes }),
       );
       this.#lastRead = { path, bytes };
-      if (path.startsWith('checkers/')) this.#checkers.set(path, sha256Hex(bytes, nodeByteTools));
+      if (path.startsWith('checkers/')) this.#checkers.set(path, sha256Hex(bytes));
     }
     return this.#lastRead.bytes;
   }
@@ -80,7 +80,7 @@ export class LegacyContents {
   async moveOut(parts: ItemParts, files: ReadonlyMap<string, string>): Promise<ItemParts> {
     const fresh: [string, Uint8Array, Content][] = [];
     const pathFor = (file: EmbeddedFile): string => {
-      const sha256 = sha256Hex(file.bytes, nodeByteTools);
+      const sha256 = sha256Hex(file.bytes);
       const key = fileKey(file.folder, sha256);
       const known = this.#contents.get(key);
       if (known) return known.path;

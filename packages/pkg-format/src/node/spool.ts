@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createSha256 } from '@svc/jsonl-v23';
 import { toHex } from '../hex.ts';
 import { linesToBytes } from '../lines-to-bytes.ts';
 import type { FileFacts } from '../survey-dataset.ts';
-import { nodeByteTools } from './byte-tools.ts';
 
 /** A file that waits to be put into an archive. */
 export interface SpooledFile extends FileFacts {
@@ -31,7 +31,7 @@ export async function createSpool(parentFolder: string): Promise<Spool> {
     path: (name) => join(folder, name),
     async writeLines(batches) {
       const path = join(folder, String(count++));
-      const hash = nodeByteTools.createSha256();
+      const hash = createSha256();
       let bytes = 0;
       const file = await open(path, 'wx');
       try {
