@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hex, item, jsonObject, jsonValue, thrownBy } from '../test/arbitrary-json.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { createItemEncoder, encodeItem } from './encode-item.ts';
+import { createItemEncoder, DEFAULT_ITEM_TYPE, type EncodedItemBytes, encodeItem } from './encode-item.ts';
 import type { Item } from './item.ts';
 import { joinItem } from './join-item.ts';
 import { itemHash } from './version-hash.ts';
@@ -72,20 +72,25 @@ describe('encodeItem', () => {
 });
 
 describe('createItemEncoder', () => {
+  const text = ({ bytes }: EncodedItemBytes, start: number, end: number): string | null =>
+    start === -1 ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start, end));
+
   it('gives the same as encodeItem, as bytes', () => {
     const encoder = createItemEncoder();
-    const text = (bytes: Uint8Array | null): string | null => bytes && new TextDecoder().decode(bytes);
     fc.assert(
       fc.property(fc.array(item, { maxLength: 4 }), (values) => {
         for (const value of values) {
-          const { whole, payload, answer, checker, assets, ...rest } = encoder.encode(value);
-          expect(text(whole)).toBe(canonicalJson(value));
+          const encoded = encoder.encode(value);
+          const { itemHash, assetCount } = encoded;
+          expect(text(encoded, encoded.wholeStart, encoded.wholeEnd)).toBe(canonicalJson(value));
           expect({
-            payload: text(payload),
-            answer: text(answer),
-            checker: text(checker),
-            assets: text(assets),
-            ...rest,
+            type: text(encoded, encoded.typeStart, encoded.typeEnd) ?? DEFAULT_ITEM_TYPE,
+            payload: text(encoded, encoded.payloadStart, encoded.payloadEnd),
+            answer: text(encoded, encoded.answerStart, encoded.answerEnd),
+            checker: text(encoded, encoded.checkerStart, encoded.checkerEnd),
+            assets: text(encoded, encoded.assetsStart, encoded.assetsEnd),
+            itemHash,
+            assetCount,
           }).toEqual(encodeItem(value));
         }
       }),
@@ -95,9 +100,11 @@ describe('createItemEncoder', () => {
   it('goes on after a large item and an error', () => {
     const encoder = createItemEncoder();
     const large = 'é'.repeat(1_000_000);
-    expect(encoder.encode({ answer: large, id: 1 }).answer).toHaveLength(2_000_002);
+    const { answerStart, answerEnd } = encoder.encode({ answer: large, id: 1 });
+    expect(answerEnd - answerStart).toBe(2_000_002);
     expect(thrownBy(() => encoder.encode({ a: Number.NaN }))).toMatchObject({ code: 'invalid_json' });
-    expect(new TextDecoder().decode(encoder.encode({ answer: 1, id: 2 }).payload)).toBe('{"id":2}');
+    const next = encoder.encode({ answer: 1, id: 2 });
+    expect(text(next, next.payloadStart, next.payloadEnd)).toBe('{"id":2}');
   });
 });
 

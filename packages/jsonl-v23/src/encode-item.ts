@@ -1,7 +1,8 @@
-import { sha256 } from '#sha256';
+import { sha256, sha256Into } from '#sha256';
 import { CanonicalWriter } from './canonical-writer.ts';
 import { hashView } from './hash-view.ts';
 import type { Item } from './item.ts';
+import type { ItemRanges } from './item-ranges.ts';
 import { isJsonObject, type JsonValue } from './json-value.ts';
 
 /** The type of an item that states none. */
@@ -23,22 +24,16 @@ export interface EncodedItem {
   assetCount: number;
 }
 
-/** The same with the parts as UTF-8. */
-export interface EncodedItemBytes {
-  /** The canonical text of the whole item. */
-  whole: Uint8Array;
-  itemHash: Uint8Array;
-  type: string;
-  payload: Uint8Array;
-  answer: Uint8Array | null;
-  checker: Uint8Array | null;
-  assets: Uint8Array | null;
-  assetCount: number;
+/** The same as UTF-8. */
+export interface EncodedItemBytes extends ItemRanges {
+  /** 32 bytes in a buffer of their own, which the next item takes over. */
+  readonly itemHash: Uint8Array;
+  readonly assetCount: number;
 }
 
 /** Encodes items one after another. */
 export interface ItemEncoder {
-  /** The parts are views of the encoder's own buffer: copy them before the next call. */
+  /** What it gives lies in the encoder's own buffers: it is void with the next call. */
   encode(item: Item): EncodedItemBytes;
 }
 
@@ -48,27 +43,34 @@ export interface ItemEncoder {
  */
 export function createItemEncoder(): ItemEncoder {
   const writer = new CanonicalWriter();
+  const itemHash = new Uint8Array(HASH_BYTES);
   return {
     encode(item) {
       writer.clear();
-      const { whole, itemHash, type, assetCount, payload, answer, checker, assets } = encodeParts(
-        item,
-        writer,
-      );
-      const bytes = (range: Range): Uint8Array => writer.bytes(range.start, range.end);
+      const { whole, hashed, type, payload, answer, checker, assets, assetCount } = encodeParts(item, writer);
+      sha256Into(writer.bytes(hashed.start, hashed.end), itemHash);
       return {
-        whole: bytes(whole),
+        bytes: writer.bytes(0, writer.length),
+        wholeStart: whole.start,
+        wholeEnd: whole.end,
+        typeStart: type?.start ?? -1,
+        typeEnd: type?.end ?? -1,
+        payloadStart: payload.start,
+        payloadEnd: payload.end,
+        answerStart: answer?.start ?? -1,
+        answerEnd: answer?.end ?? -1,
+        checkerStart: checker?.start ?? -1,
+        checkerEnd: checker?.end ?? -1,
+        assetsStart: assets?.start ?? -1,
+        assetsEnd: assets?.end ?? -1,
         itemHash,
-        type,
-        payload: bytes(payload),
-        answer: answer && bytes(answer),
-        checker: checker && bytes(checker),
-        assets: assets && bytes(assets),
         assetCount,
       };
     },
   };
 }
+
+const HASH_BYTES = 32;
 
 let spareWriter: CanonicalWriter | null = null;
 
@@ -84,11 +86,11 @@ export function encodeItem(item: Item): EncodedItem {
   const writer = spareWriter ?? new CanonicalWriter();
   spareWriter = null;
   try {
-    const { itemHash, type, assetCount, payload, answer, checker, assets } = encodeParts(item, writer);
+    const { hashed, type, assetCount, payload, answer, checker, assets } = encodeParts(item, writer);
     const text = (range: Range): string => writer.text(range.start, range.end);
     return {
-      itemHash,
-      type,
+      itemHash: sha256(writer.bytes(hashed.start, hashed.end)),
+      type: type === null ? DEFAULT_ITEM_TYPE : text(type),
       payload: text(payload),
       answer: answer && text(answer),
       checker: checker && text(checker),
@@ -108,8 +110,9 @@ interface Range {
 
 interface EncodedParts {
   whole: Range;
-  itemHash: Uint8Array;
-  type: string;
+  /** What the hash is taken over. */
+  hashed: Range;
+  type: Range | null;
   payload: Range;
   answer: Range | null;
   checker: Range | null;
@@ -118,6 +121,7 @@ interface EncodedParts {
 }
 
 function encodeParts(item: Item, writer: CanonicalWriter): EncodedParts {
+  let type: Range | null = null;
   let answer: Range | null = null;
   let checker: Range | null = null;
   let assets: Range | null = null;
@@ -127,6 +131,7 @@ function encodeParts(item: Item, writer: CanonicalWriter): EncodedParts {
     else if (key === 'checker') checker = { start: valueStart, end };
     else if (key === 'assets') assets = { start: valueStart, end };
     else {
+      if (key === 'type' && typeof item['type'] === 'string') type = { start: valueStart + 1, end: end - 1 };
       // Members that follow one another are one range, with the comma between them.
       const last = others.at(-1);
       if (last !== undefined && last.end + 1 === start) last.end = end;
@@ -143,8 +148,8 @@ function encodeParts(item: Item, writer: CanonicalWriter): EncodedParts {
   }
   return {
     whole,
-    itemHash: sha256(writer.bytes(hashed.start, hashed.end)),
-    type: typeText(item['type']),
+    hashed,
+    type,
     payload: answer || checker || assets ? writePayload(others, writer) : whole,
     answer,
     checker,
@@ -162,12 +167,6 @@ function writePayload(members: readonly Range[], writer: CanonicalWriter): Range
   }
   writer.writeByte(125);
   return { start, end: writer.length };
-}
-
-function typeText(type: JsonValue | undefined): string {
-  if (typeof type !== 'string') return DEFAULT_ITEM_TYPE;
-  // ECMAScript writes a string as RFC 8785 does, lone surrogates included.
-  return /^[\w -]*$/.test(type) ? type : JSON.stringify(type).slice(1, -1);
 }
 
 function countAssets(assets: JsonValue | undefined): number {

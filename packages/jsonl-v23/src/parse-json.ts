@@ -68,7 +68,7 @@ const SPACE = 32;
  * errors. So does the line feed behind a line, which is no white space there.
  */
 export class JsonReader {
-  readonly #text: string;
+  #text: string;
   readonly #maxDepth: number;
   readonly #root: SeenKey = new SeenKey('', '');
   /** For each open array or object the index or key that is being read in it. */
@@ -84,6 +84,11 @@ export class JsonReader {
   constructor(text: string, maxDepth: number = DEFAULT_MAX_DEPTH) {
     this.#text = text;
     this.#maxDepth = Math.min(maxDepth, HIGHEST_MAX_DEPTH);
+  }
+
+  /** Goes over to another text; what is remembered of keys stays. */
+  use(text: string): void {
+    this.#text = text;
   }
 
   /** The one value between `start` and `end`, which is the end of the string or the index of a line feed. */

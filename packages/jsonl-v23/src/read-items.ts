@@ -97,7 +97,7 @@ function* itemsBeforeBadBytes(
 }
 
 /** A line of spaces and tabs only (and the carriage return of its end). Other blanks are no JSON white space. */
-function isBlank(text: string, start: number, end: number): boolean {
+export function isBlank(text: string, start: number, end: number): boolean {
   for (let index = start; index < end; index++) {
     const code = text.charCodeAt(index);
     if (code !== 32 && code !== 9 && code !== 13) return false;

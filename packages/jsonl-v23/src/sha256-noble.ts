@@ -12,6 +12,11 @@ export function sha256(data: string | Uint8Array): Uint8Array {
   return nobleSha256(toBytes(data));
 }
 
+/** Writes the 32 bytes of the hash into `target`. */
+export function sha256Into(data: string | Uint8Array, target: Uint8Array): void {
+  target.set(sha256(data));
+}
+
 /** Starts a SHA-256 that is fed in parts. */
 export function createSha256(): Sha256 {
   const state = nobleSha256.create();

@@ -9,12 +9,19 @@ export interface Sha256 {
 
 /** SHA-256 of the bytes, or of a string's UTF-8 bytes. */
 export function sha256(data: string | Uint8Array): Uint8Array {
+  const digest = new Uint8Array(DIGEST_BYTES);
+  sha256Into(data, digest);
+  return digest;
+}
+
+/** Writes the 32 bytes of the hash into `target`. */
+export function sha256Into(data: string | Uint8Array, target: Uint8Array): void {
   // A digest as text and back costs half of what a Buffer of its own does.
   const digest = hash('sha256', data, 'binary');
-  const bytes = new Uint8Array(digest.length);
-  for (let index = 0; index < bytes.length; index++) bytes[index] = digest.charCodeAt(index);
-  return bytes;
+  for (let index = 0; index < DIGEST_BYTES; index++) target[index] = digest.charCodeAt(index);
 }
+
+const DIGEST_BYTES = 32;
 
 /** Starts a SHA-256 that is fed in parts. */
 export function createSha256(): Sha256 {

@@ -1,0 +1,131 @@
+import { sha256Into } from '#sha256';
+import { assetEntries, fileReferences, isEmbeddedChecker } from './asset.ts';
+import { createItemEncoder, type EncodedItemBytes } from './encode-item.ts';
+import { type Item, parseItem } from './item.ts';
+import type { ItemRanges } from './item-ranges.ts';
+import { ItemScanner } from './item-scanner.ts';
+import { getMember } from './json-value.ts';
+import { DEFAULT_MAX_DEPTH, JsonReader } from './parse-json.ts';
+import { isBlank, parseLines } from './read-items.ts';
+import type { LineBatch } from './split-lines.ts';
+
+/** An item of a line, encoded, and what it has to do with files. */
+export interface EncodedLine extends EncodedItemBytes {
+  /** Whether the item names files of its archive, which have to be put in before it is encoded. */
+  readonly needsFiles: boolean;
+  /** Whether the item holds files, as content of assets or of its checker. */
+  readonly embedsFiles: boolean;
+}
+
+/** Encodes the items of batches of lines, one batch after another. */
+export interface LineEncoder {
+  /**
+   * The items of a batch, encoded. The same object is given for each of them, with other values: what is to stay must
+   * be copied.
+   *
+   * @throws JsonlError as `parseLines` does, at the latest when the faulty line's turn has come
+   */
+  encode(
+    batch: LineBatch,
+    options?: { file?: string; maxDepth?: number },
+  ): Generator<EncodedLine, void, undefined>;
+}
+
+/**
+ * Makes an encoder that does for a batch of lines what `parseLines` and `createItemEncoder` do one after the other, to
+ * the byte, several times as fast: usual lines go from bytes to bytes, and only the others become values on the way.
+ *
+ * @example
+ * const encoder = createLineEncoder();
+ * for await (const batch of splitLines(source)) {
+ *   for (const { bytes, wholeStart, wholeEnd } of encoder.encode(batch)) write(bytes.subarray(wholeStart, wholeEnd));
+ * }
+ */
+export function createLineEncoder(): LineEncoder {
+  const scanner = new ItemScanner();
+  const valueEncoder = createItemEncoder();
+  const scannedHash = new Uint8Array(32);
+  const line = {} as Mutable<EncodedLine>;
+
+  function takeScanned(): void {
+    sha256Into(scanner.bytes.subarray(scanner.wholeStart, scanner.wholeEnd), scannedHash);
+    copyRanges(scanner, line);
+    line.itemHash = scannedHash;
+    line.assetCount = 0;
+    line.needsFiles = false;
+    line.embedsFiles = false;
+  }
+
+  function takeValue(item: Item): void {
+    const encoded = valueEncoder.encode(item);
+    copyRanges(encoded, line);
+    line.itemHash = encoded.itemHash;
+    line.assetCount = encoded.assetCount;
+    line.needsFiles = fileReferences(item).length > 0;
+    line.embedsFiles =
+      assetEntries(item).some(({ entry }) => Object.hasOwn(entry, 'data')) ||
+      isEmbeddedChecker(getMember(item, 'checker'));
+  }
+
+  return {
+    *encode(batch, options = {}) {
+      const { bytes } = batch;
+      const { maxDepth = DEFAULT_MAX_DEPTH } = options;
+      const reader = new JsonReader('', maxDepth);
+      scanner.load(bytes, maxDepth);
+      for (let start = 0; start < bytes.length; ) {
+        if (scanner.scan(start)) {
+          takeScanned();
+          start = scanner.lineEnd + 1;
+        } else {
+          const lineFeed = bytes.indexOf(LINE_FEED, start);
+          const end = lineFeed === -1 ? bytes.length : lineFeed;
+          const item = readLine(bytes.subarray(start, end), reader, batch, options);
+          start = end + 1;
+          if (item === null) continue;
+          takeValue(item);
+        }
+        yield line;
+      }
+    },
+  };
+}
+
+const LINE_FEED = 10;
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** The item of a line; null where it is blank. */
+function readLine(
+  bytes: Uint8Array,
+  reader: JsonReader,
+  batch: LineBatch,
+  options: { file?: string; maxDepth?: number },
+): Item | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (isBlank(text, 0, text.length)) return null;
+    reader.use(text);
+    return parseItem(reader.read(0, text.length, {}));
+  } catch (error) {
+    // What is wrong, and where, is said as everywhere else.
+    parseLines(batch, options);
+    throw error;
+  }
+}
+
+function copyRanges(from: ItemRanges, to: Mutable<ItemRanges>): void {
+  to.bytes = from.bytes;
+  to.wholeStart = from.wholeStart;
+  to.wholeEnd = from.wholeEnd;
+  to.typeStart = from.typeStart;
+  to.typeEnd = from.typeEnd;
+  to.payloadStart = from.payloadStart;
+  to.payloadEnd = from.payloadEnd;
+  to.answerStart = from.answerStart;
+  to.answerEnd = from.answerEnd;
+  to.checkerStart = from.checkerStart;
+  to.checkerEnd = from.checkerEnd;
+  to.assetsStart = from.assetsStart;
+  to.assetsEnd = from.assetsEnd;
+}
