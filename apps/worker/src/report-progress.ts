@@ -24,11 +24,9 @@ export function reportProgress(
   let writtenAt = Number.NEGATIVE_INFINITY;
 
   const write = async (): Promise<void> => {
-    while (latest !== undefined) {
-      const progress = latest;
-      latest = undefined;
-      await jobs.report(claim, progress).catch(onError);
-    }
+    const progress = latest;
+    latest = undefined;
+    if (progress !== undefined) await jobs.report(claim, progress).catch(onError);
     writtenAt = performance.now();
     writing = undefined;
   };

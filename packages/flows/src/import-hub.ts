@@ -18,6 +18,7 @@ import type {
   RowEncoder,
   SectionTarget,
 } from './ports.ts';
+import { createBreather } from './take-breath.ts';
 
 export interface ImportHubOptions {
   /** uuid of the dataset to be */
@@ -79,6 +80,7 @@ export async function importHub(options: ImportHubOptions, ports: ImportHubPorts
 
   async function* rows(): AsyncGenerator<Uint8Array> {
     let bytes = 0;
+    const breathe = createBreather();
     collector.begin(target);
     for await (const batch of selection.rowBatches({ columns: mappedColumns(options.mapping), signal })) {
       const encoded: EncodedRows = ports.encoder.encodeItems(
@@ -90,6 +92,7 @@ export async function importHub(options: ImportHubOptions, ports: ImportHubPorts
       bytes += encoded.rows.byteLength;
       options.onProgress?.({ items: collector.itemCount, bytes }, selection.numRows);
       yield encoded.rows;
+      await breathe();
     }
   }
 
@@ -125,6 +128,7 @@ export async function dryRunHub(
   const collector = collectSections();
   const target: SectionTarget = { id: ports.newId(), name: SECTION_NAME, orderIndex: 0 };
   collector.begin(target);
+  const breathe = createBreather();
   const errors: JsonlError[] = [];
   let errorsTotal = 0;
   for await (const batch of selection.rowBatches({
@@ -142,6 +146,7 @@ export async function dryRunHub(
       }
     }
     collector.add(ports.encoder.encodeItems(items, target, collector.nextOrderIndex));
+    await breathe();
   }
   const { versionHash } = collector.end();
   return {
