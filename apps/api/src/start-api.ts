@@ -46,12 +46,13 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   if (left.files > 0) logger.log('spool.clean', left);
 
   const stopping = new AbortController();
-  let draining = false;
+  const draining = new AbortController();
   const routes = apiRoutes({
     ...deps,
     spool,
     gate: createGate(config.maxConcurrentImports, config.importWaitMs),
-    checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining }),
+    checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted }),
+    drainSignal: draining.signal,
     // Metrics are answered without the database too; the gauge then shows what was last known.
     refreshMetrics: async () => {
       await store.queueSizes().then(metrics.setQueueJobs, () => undefined);
@@ -63,7 +64,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     logger,
     metrics,
     stopSignal: stopping.signal,
-    isDraining: () => draining,
+    isDraining: () => draining.signal.aborted,
   });
   const server = createServer({ app, logger, metrics, headersTimeoutMs: config.headersTimeoutMs });
   server.listen(config.port, config.host);
@@ -75,7 +76,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   return {
     url: `http://${host}:${port}`,
     stop: async (signal) => {
-      draining = true;
+      draining.abort();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const forced = new Promise<void>((resolve) => {

@@ -27,6 +27,7 @@ export interface TestService extends AsyncDisposable {
   readonly store: Store;
   readonly metrics: Metrics;
   readonly worker: RunningWorker;
+  readonly stopApi: (signal: AbortSignal) => Promise<void>;
   /** what the worker logged so far */
   readonly workerLog: () => LogLine[];
   /** what the API logged so far */
@@ -109,7 +110,13 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   cleanUp.defer(() => worker.stop(AbortSignal.abort()));
   const ofApi = part('svc-api');
   const api = await startApi({ ...ofApi, secrets, pid: process.pid, isAlive: () => false });
-  cleanUp.defer(() => api.stop(AbortSignal.abort()));
+  let apiStopped = false;
+  const stopApi = async (signal: AbortSignal): Promise<void> => {
+    if (apiStopped) return;
+    apiStopped = true;
+    await api.stop(signal);
+  };
+  cleanUp.defer(() => stopApi(AbortSignal.abort()));
 
   const send = async (path: string, init: RequestInit): Promise<TestAnswer> => {
     const response = await fetch(`${api.url}${path}`, init);
@@ -129,6 +136,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     store: ofApi.store,
     metrics: ofWorker.metrics,
     worker,
+    stopApi,
     workerLog: ofWorker.log,
     apiLog: ofApi.log,
     sample: async (name) => {

@@ -8,6 +8,8 @@ export interface WatchOptions<T> {
   readonly toText: (state: T) => string;
   readonly hasEnded: (state: T) => boolean;
   readonly signal: AbortSignal;
+  /** ends the stream early and in order: whoever watches connects again, to a process that stays */
+  readonly drainSignal: AbortSignal;
   readonly pollMs: number;
 }
 
@@ -19,7 +21,8 @@ const HEARTBEAT_MS = 15_000;
  * every change, and `end` with the last state, after which the stream ends.
  */
 export async function* watchUntilEnd<T>(options: WatchOptions<T>): AsyncGenerator<Uint8Array> {
-  const { read, toText, hasEnded, signal, pollMs } = options;
+  const { read, toText, hasEnded, signal, drainSignal, pollMs } = options;
+  const either = AbortSignal.any([signal, drainSignal]);
   let last = '';
   let sentAt = performance.now();
   for (let id = 1; ; ) {
@@ -35,8 +38,8 @@ export async function* watchUntilEnd<T>(options: WatchOptions<T>): AsyncGenerato
       yield Buffer.from(': still there\n\n');
       sentAt = performance.now();
     }
-    if (ended) return;
-    await delay(pollMs, undefined, { signal });
+    if (ended || drainSignal.aborted) return;
+    await delay(pollMs, undefined, { signal: either }).catch(() => signal.throwIfAborted());
   }
 }
 
@@ -48,6 +51,8 @@ export function eventStream<T>(options: Omit<WatchOptions<T>, 'pollMs'>): Answer
   return stream(watchUntilEnd({ ...options, pollMs: POLL_MS }), {
     'Content-Type': 'text/event-stream',
     'Cache-Control': 'no-store',
+    // nothing more comes on it, and a process that stops need not wait for it
+    Connection: 'close',
     // proxies that collect answers would hold the events back
     'X-Accel-Buffering': 'no',
   });

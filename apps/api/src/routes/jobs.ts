@@ -12,10 +12,12 @@ export interface JobDeps {
   readonly store: Pick<Store, 'jobs'>;
   /** where the hub tokens of asynchronous imports are; null where there is no key to seal them with */
   readonly vault: TokenVault | null;
+  /** aborts when the process is to stop: streams that would last end then */
+  readonly drainSignal: AbortSignal;
 }
 
 /** The endpoints of asynchronous imports. */
-export function jobRoutes({ logger, store: { jobs }, vault }: JobDeps): readonly Route[] {
+export function jobRoutes({ logger, store: { jobs }, vault, drainSignal }: JobDeps): readonly Route[] {
   const errors = ['job_not_found', 'unavailable'];
   return [
     {
@@ -74,6 +76,7 @@ export function jobRoutes({ logger, store: { jobs }, vault }: JobDeps): readonly
           toText: (job) => toJsonText(jobBody(job)),
           hasEnded: jobHasEnded,
           signal,
+          drainSignal,
         });
       },
     },

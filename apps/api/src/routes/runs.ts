@@ -28,6 +28,8 @@ export interface RunDeps {
   readonly store: Pick<Store, 'runs' | 'idempotency'>;
   /** secrets known to this process, which no run may hold */
   readonly secrets: readonly string[];
+  /** aborts when the process is to stop: streams that would last end then */
+  readonly drainSignal: AbortSignal;
 }
 
 /** What a run is asked for. */
@@ -48,6 +50,7 @@ const BODY_ERRORS = ['invalid_json', 'body_too_large', 'unsupported_media_type']
 
 /** The endpoints of runs: begin, list, show, results, cancel, watch. */
 export function runRoutes(deps: RunDeps): readonly Route[] {
+  const { drainSignal } = deps;
   const { runs } = deps.store;
   const common = { tag: 'runs', produces: 'application/json' } as const;
   return [
@@ -176,6 +179,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           toText: (run) => toJsonText(runBody(run)),
           hasEnded: runHasEnded,
           signal,
+          drainSignal,
         });
       },
     },
