@@ -64,8 +64,6 @@ const OWNERS: Record<string, readonly string[]> = {
   yazl: ['packages/pkg-format/src/node/'],
   undici: ['packages/hub-client/src/', 'apps/worker/src/providers/', 'apps/cli/src/'],
   hyparquet: ['packages/hub-client/src/'],
-  '@huggingface/hub': ['packages/hub-client/src/'],
-  'csv-parse': ['packages/hub-client/src/'],
   yaml: ['packages/hub-client/src/'],
   commander: ['apps/cli/src/main.ts', 'apps/cli/src/program.ts', 'apps/cli/src/commands/'],
   'cli-progress': ['apps/cli/src/'],
