@@ -1,26 +1,60 @@
-import { randomUUID } from 'node:crypto';
-import type { EncodedItem } from '@svc/jsonl-v23';
-import { canonicalJson } from '@svc/jsonl-v23';
+import type { EncodedRows } from '@svc/flows';
+import { canonicalJson, type EncodedItemBytes } from '@svc/jsonl-v23';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DecodedRow, decodeRows } from './decode-rows.ts';
-import { COPY_HEADER, COPY_TRAILER, encodeRows } from './encode-rows.ts';
+import { COPY_HEADER, COPY_TRAILER, RowWriter } from './encode-rows.ts';
 
-const item = (facts: Partial<EncodedItem> = {}): EncodedItem => ({
-  itemHash: new Uint8Array(32).fill(7),
-  type: 'freeform',
-  payload: '{}',
-  answer: null,
-  checker: null,
-  assets: null,
-  assetCount: 0,
-  ...facts,
-});
+const SECTION_ID = '00112233-4455-6677-8899-aabbccddeeff';
+const HASH = new Uint8Array(32).fill(7);
 
-describe('encodeRows', () => {
+interface Texts {
+  readonly type?: string;
+  readonly payload?: string;
+  readonly answer?: string;
+  readonly checker?: string;
+  readonly assets?: string;
+}
+
+/** An encoded item whose whole is `whole`, and whose parts are what they are said to be. */
+function item({ type, payload = '{}', answer, checker, assets }: Texts = {}, whole = '{}'): EncodedItemBytes {
+  const parts: Buffer[] = [];
+  let length = 0;
+  const put = (text: string | undefined): [number, number] => {
+    if (text === undefined) return [-1, -1];
+    const bytes = Buffer.from(text);
+    parts.push(bytes);
+    length += bytes.length;
+    return [length - bytes.length, length];
+  };
+  const [wholeStart, wholeEnd] = put(whole);
+  const [typeStart, typeEnd] = put(type);
+  const [payloadStart, payloadEnd] = put(payload);
+  const [answerStart, answerEnd] = put(answer);
+  const [checkerStart, checkerEnd] = put(checker);
+  const [assetsStart, assetsEnd] = put(assets);
+  return {
+    ...{ wholeStart, wholeEnd, typeStart, typeEnd, payloadStart, payloadEnd, answerStart, answerEnd },
+    ...{ checkerStart, checkerEnd, assetsStart, assetsEnd },
+    bytes: Buffer.concat(parts),
+    itemHash: HASH,
+    assetCount: assets === undefined ? 0 : 2,
+  };
+}
+
+function write(
+  items: readonly EncodedItemBytes[],
+  firstOrderIndex = 0,
+  expected: { items: number; bytes: number } = { items: items.length, bytes: 100 },
+): EncodedRows {
+  const writer = new RowWriter({ sectionId: SECTION_ID, firstOrderIndex }, expected);
+  for (const one of items) writer.add(one, false);
+  return writer.end();
+}
+
+describe('RowWriter', () => {
   it('writes a row as PostgreSQL documents it', () => {
-    const id = '00112233-4455-6677-8899-aabbccddeeff';
-    const bytes = encodeRows([item({ payload: '{"a":"é"}', answer: '1' })], id, 258);
+    const { rows } = write([item({ payload: '{"a":"é"}', answer: '1' })], 258);
     const expected = [
       '0008', // fields
       '00000010 00112233445566778899aabbccddeeff',
@@ -32,17 +66,61 @@ describe('encodeRows', () => {
       'ffffffff',
       'ffffffff',
     ];
-    expect(Buffer.from(bytes).toString('hex')).toBe(expected.join('').replaceAll(' ', ''));
+    expect(Buffer.from(rows).toString('hex')).toBe(expected.join('').replaceAll(' ', ''));
+  });
+
+  it('writes the type, the checker and the assets that an item has', () => {
+    const { rows, assetCount } = write([item({ type: 'code', checker: '"c"', assets: '[]' })]);
+    const fields = Buffer.from(rows).subarray(2 + 20 + 8 + 36);
+    expect(fields.toString('latin1')).toBe(
+      '\0\0\0\x04code\0\0\0\x02{}\xff\xff\xff\xff\0\0\0\x03"c"\0\0\0\x02[]',
+    );
+    expect(assetCount).toBe(2);
   });
 
   it('makes nothing of nothing', () => {
-    expect(encodeRows([], randomUUID(), 0)).toHaveLength(0);
+    const { rows, lines, itemHashes, itemCount } = write([]);
+    expect([rows.length, lines?.length, itemHashes.length, itemCount]).toEqual([0, 0, 0, 0]);
   });
 
   it('counts the order index on', () => {
-    const rowBytes = encodeRows([item()], randomUUID(), 0).length;
-    const bytes = Buffer.from(encodeRows([item(), item(), item()], randomUUID(), 5));
+    const rowBytes = write([item()]).rows.length;
+    const bytes = Buffer.from(write([item(), item(), item()], 5).rows);
     expect([0, 1, 2].map((row) => bytes.readInt32BE(row * rowBytes + 2 + 20 + 4))).toEqual([5, 6, 7]);
+  });
+
+  it('writes the lines of an export, unless an item embeds files', () => {
+    const one = item({}, '{"a":1}');
+    const two = item({}, '{"b":"é"}');
+    expect(Buffer.from(write([one, two]).lines ?? []).toString()).toBe('{"a":1}\n{"b":"é"}\n');
+    const writer = new RowWriter({ sectionId: SECTION_ID, firstOrderIndex: 0 }, { items: 2, bytes: 100 });
+    writer.add(one, true);
+    writer.add(two, false);
+    expect(writer.end()).toMatchObject({ lines: null, itemCount: 2 });
+  });
+
+  it('makes more room where more comes than was expected', () => {
+    const items = Array.from({ length: 50 }, (_, index) =>
+      item({ answer: '"x"'.repeat(index) }, `{"i":${index}}`),
+    );
+    expect(write(items, 0, { items: 0, bytes: 0 })).toEqual(write(items, 0, { items: 100, bytes: 100_000 }));
+  });
+
+  it('keeps any text', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 1 }), (values) => {
+        const texts = values.map((value) => canonicalJson(value));
+        const bytes = Buffer.from(write(texts.map((payload) => item({ payload }))).rows);
+        let at = 0;
+        for (const expected of texts) {
+          at += 2 + 20 + 8 + 36 + 4 + 8;
+          const length = bytes.readInt32BE(at);
+          expect(bytes.subarray(at + 4, at + 4 + length).toString('utf8')).toBe(expected);
+          at += 4 + length + 12;
+        }
+        expect(at).toBe(bytes.length);
+      }),
+    );
   });
 });
 
@@ -98,31 +176,6 @@ describe('decodeRows', () => {
           expect(found).toEqual(rows);
         },
       ),
-    );
-  });
-});
-
-describe('the two together', () => {
-  it('keep any text', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 1 }), (values) => {
-        const texts = values.map((value) => canonicalJson(value));
-        const bytes = Buffer.from(
-          encodeRows(
-            texts.map((payload) => item({ payload })),
-            randomUUID(),
-            0,
-          ),
-        );
-        let at = 0;
-        for (const expected of texts) {
-          at += 2 + 20 + 8 + 36 + 4 + 8;
-          const length = bytes.readInt32BE(at);
-          expect(bytes.subarray(at + 4, at + 4 + length).toString('utf8')).toBe(expected);
-          at += 4 + length + 12;
-        }
-        expect(at).toBe(bytes.length);
-      }),
     );
   });
 });

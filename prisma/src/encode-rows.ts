@@ -1,7 +1,8 @@
-import type { EncodedItem } from '@svc/jsonl-v23';
+import type { EncodedRows } from '@svc/flows';
+import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23';
 
 /**
- * The statement that takes what {@link encodeRows} makes, between {@link COPY_HEADER} and {@link COPY_TRAILER}.
+ * The statement that takes what {@link RowWriter} makes, between {@link COPY_HEADER} and {@link COPY_TRAILER}.
  * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
  */
 export const COPY_ITEMS =
@@ -22,75 +23,140 @@ const UUID_BYTES = 16;
 const HASH_BYTES = 32;
 /** field count, and the length words and bytes of section_id, order_index and item_hash */
 const FIXED_BYTES = 2 + (4 + UUID_BYTES) + (4 + 4) + (4 + HASH_BYTES);
-const LENGTH_BYTES = 4;
-/** A UTF-16 code unit takes at most three bytes of UTF-8. */
-const MAX_BYTES_PER_UNIT = 3;
+const TEXT_FIELDS = 5;
+/** What a row has beside the texts of its item. */
+const ROW_BYTES = FIXED_BYTES + TEXT_FIELDS * 4;
+/** Room for an item's type and for some bytes by which canonical text is longer than what was read. */
+const SPARE_BYTES = 32;
+const LINE_FEED = 10;
+const DEFAULT_TYPE = Buffer.from(DEFAULT_ITEM_TYPE);
+
+/** What is known of a batch before it is encoded. */
+export interface RowTarget {
+  /** uuid of the section */
+  readonly sectionId: string;
+  /** order index of the batch's first item */
+  readonly firstOrderIndex: number;
+}
 
 /**
- * Encodes items as rows of `items` in PostgreSQL's binary COPY format, in which nothing needs escaping: each
- * text is its own bytes behind their count.
- *
- * The texts must be canonical JSON, which is well-formed: a lone surrogate stands in it as an escape.
- *
- * @param items rows in item order
- * @param sectionId uuid of their section
- * @param firstOrderIndex order index of the first; the others count on from it
- * @returns bytes of whole rows, in a buffer of their own
+ * Puts a batch of rows of `items` together in PostgreSQL's binary COPY format, in which nothing needs escaping: each
+ * text is its own bytes behind their count. The texts must be canonical JSON in UTF-8.
  */
-export function encodeRows(
-  items: readonly EncodedItem[],
-  sectionId: string,
-  firstOrderIndex: number,
-): Uint8Array {
-  let needed = 0;
-  for (const { type, payload, answer, checker, assets } of items) {
-    needed += FIXED_BYTES + 5 * LENGTH_BYTES + type.length + payload.length;
-    needed += (answer?.length ?? 0) + (checker?.length ?? 0) + (assets?.length ?? 0);
+export class RowWriter {
+  /** What every row begins with. */
+  readonly #head: Uint8Array;
+  #orderIndex: number;
+  #itemCount = 0;
+  #assetCount = 0;
+  #hashes: Uint8Array<ArrayBuffer>;
+  #rows: Uint8Array<ArrayBuffer>;
+  #rowsEnd = 0;
+  /** null once an item embeds files */
+  #lines: Uint8Array<ArrayBuffer> | null;
+  #linesEnd = 0;
+
+  /** @param expected items, and bytes of their texts: how much room is made at first */
+  constructor(target: RowTarget, expected: { readonly items: number; readonly bytes: number }) {
+    const head = Buffer.alloc(FIXED_BYTES - 4 - 4 - HASH_BYTES);
+    head.writeInt16BE(FIELDS, 0);
+    head.writeInt32BE(UUID_BYTES, 2);
+    head.write(target.sectionId.replaceAll('-', ''), 6, 'hex');
+    head.writeInt32BE(4, 6 + UUID_BYTES);
+    this.#head = head;
+    this.#orderIndex = target.firstOrderIndex;
+    this.#hashes = room(expected.items * HASH_BYTES);
+    this.#rows = room(expected.bytes + expected.items * (ROW_BYTES + SPARE_BYTES));
+    this.#lines = room(expected.bytes + expected.items * SPARE_BYTES);
   }
-  // Room for ASCII, and for any other text as it comes: rows() grows it.
-  let buffer = Buffer.allocUnsafeSlow(needed);
-  let at = 0;
 
-  const ensure = (bytes: number): void => {
-    if (at + bytes <= buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(at + bytes, Math.ceil(buffer.length * 1.5)));
-    buffer.copy(larger, 0, 0, at);
-    buffer = larger;
-  };
-  const writeText = (text: string | null): void => {
-    if (text === null) {
-      ensure(LENGTH_BYTES);
-      at = buffer.writeInt32BE(-1, at);
-      return;
-    }
-    let room = buffer.length - at - LENGTH_BYTES;
-    if (room < text.length * MAX_BYTES_PER_UNIT && room < Buffer.byteLength(text)) {
-      ensure(LENGTH_BYTES + Buffer.byteLength(text));
-      room = buffer.length - at - LENGTH_BYTES;
-    }
-    const written = buffer.write(text, at + LENGTH_BYTES, room, 'utf8');
-    buffer.writeInt32BE(written, at);
-    at += LENGTH_BYTES + written;
-  };
+  /** Appends an item. @param embedsFiles whether an export moves something of it into files */
+  add(item: EncodedItemBytes, embedsFiles: boolean): void {
+    const { bytes, itemHash } = item;
+    this.#addHash(itemHash);
+    this.#assetCount += item.assetCount;
+    if (embedsFiles) this.#lines = null;
+    else if (this.#lines !== null) this.#addLine(bytes.subarray(item.wholeStart, item.wholeEnd));
 
-  const section = Buffer.from(sectionId.replaceAll('-', ''), 'hex');
-  let orderIndex = firstOrderIndex;
-  for (const item of items) {
-    ensure(FIXED_BYTES);
-    at = buffer.writeInt16BE(FIELDS, at);
-    at = buffer.writeInt32BE(UUID_BYTES, at);
-    at += section.copy(buffer, at);
-    at = buffer.writeInt32BE(4, at);
-    at = buffer.writeInt32BE(orderIndex, at);
-    at = buffer.writeInt32BE(HASH_BYTES, at);
-    buffer.set(item.itemHash, at);
+    const parts =
+      item.payloadEnd -
+      item.payloadStart +
+      (item.answerEnd - item.answerStart) +
+      (item.checkerEnd - item.checkerStart) +
+      (item.assetsEnd - item.assetsStart) +
+      (item.typeStart === -1 ? DEFAULT_TYPE.length : item.typeEnd - item.typeStart);
+    if (this.#rowsEnd + ROW_BYTES + parts > this.#rows.length) {
+      this.#rows = enlarge(this.#rows, this.#rowsEnd, ROW_BYTES + parts);
+    }
+    const rows = this.#rows;
+    rows.set(this.#head, this.#rowsEnd);
+    let at = this.#rowsEnd + this.#head.length;
+    at = putInt32(rows, at, this.#orderIndex++);
+    at = putInt32(rows, at, HASH_BYTES);
+    rows.set(itemHash, at);
     at += HASH_BYTES;
-    writeText(item.type);
-    writeText(item.payload);
-    writeText(item.answer);
-    writeText(item.checker);
-    writeText(item.assets);
-    orderIndex++;
+    at =
+      item.typeStart === -1
+        ? putText(rows, at, DEFAULT_TYPE, 0, DEFAULT_TYPE.length)
+        : putText(rows, at, bytes, item.typeStart, item.typeEnd);
+    at = putText(rows, at, bytes, item.payloadStart, item.payloadEnd);
+    at = putText(rows, at, bytes, item.answerStart, item.answerEnd);
+    at = putText(rows, at, bytes, item.checkerStart, item.checkerEnd);
+    this.#rowsEnd = putText(rows, at, bytes, item.assetsStart, item.assetsEnd);
   }
-  return buffer.subarray(0, at);
+
+  /** The whole batch, each of its parts in a buffer of its own. */
+  end(): EncodedRows {
+    return {
+      rows: this.#rows.subarray(0, this.#rowsEnd),
+      itemCount: this.#itemCount,
+      itemHashes: this.#hashes.subarray(0, this.#itemCount * HASH_BYTES),
+      assetCount: this.#assetCount,
+      lines: this.#lines === null ? null : this.#lines.subarray(0, this.#linesEnd),
+    };
+  }
+
+  #addHash(itemHash: Uint8Array): void {
+    const at = HASH_BYTES * this.#itemCount++;
+    if (at + HASH_BYTES > this.#hashes.length) this.#hashes = enlarge(this.#hashes, at, HASH_BYTES);
+    this.#hashes.set(itemHash, at);
+  }
+
+  #addLine(line: Uint8Array): void {
+    let lines = this.#lines as Uint8Array<ArrayBuffer>;
+    if (this.#linesEnd + line.length >= lines.length) {
+      lines = enlarge(lines, this.#linesEnd, line.length + 1);
+      this.#lines = lines;
+    }
+    lines.set(line, this.#linesEnd);
+    this.#linesEnd += line.length;
+    lines[this.#linesEnd++] = LINE_FEED;
+  }
+}
+
+/** Bytes in a buffer of their own, which are not set to zero first. */
+function room(byteCount: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.allocUnsafeSlow(byteCount).buffer);
+}
+
+function enlarge(bytes: Uint8Array, used: number, needed: number): Uint8Array<ArrayBuffer> {
+  const larger = room(Math.max(used + needed, Math.ceil(bytes.length * 1.5)));
+  larger.set(bytes.subarray(0, used));
+  return larger;
+}
+
+function putInt32(bytes: Uint8Array, at: number, value: number): number {
+  bytes[at] = value >>> 24;
+  bytes[at + 1] = value >>> 16;
+  bytes[at + 2] = value >>> 8;
+  bytes[at + 3] = value;
+  return at + 4;
+}
+
+/** Writes a field: the length and the bytes from `start` to `end` of `text`; a start of -1 stands for null. */
+function putText(bytes: Uint8Array, at: number, text: Uint8Array, start: number, end: number): number {
+  if (start === -1) return putInt32(bytes, at, -1);
+  const next = putInt32(bytes, at, end - start);
+  bytes.set(text.subarray(start, end), next);
+  return next + end - start;
 }
