@@ -504,8 +504,11 @@ export class ItemScanner implements ItemRanges {
     this.wholeEnd = asItStands ? this.#next : this.#written;
 
     this.typeStart = -1;
+    this.typeEnd = -1;
     this.answerStart = -1;
+    this.answerEnd = -1;
     this.checkerStart = -1;
+    this.checkerEnd = -1;
     const parts = this.#parts;
     // Parts of their own stand at the beginning, mostly: then the others are one range of the whole.
     let position = this.wholeStart + 1;
