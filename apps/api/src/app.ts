@@ -168,7 +168,7 @@ function answerError(logger: Logger): ErrorRequestHandler {
     response.setHeader('Content-Type', 'application/json');
     for (const [name, value] of Object.entries(problem.headers)) response.setHeader(name, value);
     response.statusCode = problem.status;
-    if (!request.complete) {
+    if (!request.complete && hasBody(request)) {
       response.setHeader('Connection', 'close');
       const timer = setTimeout(() => request.socket.destroy(), REFUSED_BODY_MS);
       timer.unref();
@@ -179,6 +179,11 @@ function answerError(logger: Logger): ErrorRequestHandler {
     response.setHeader('Content-Length', body.byteLength);
     response.end(request.method === 'HEAD' ? undefined : body);
   };
+}
+
+/** Whether a body belongs to the request (RFC 9112 section 6.3): one without is complete when its headers are. */
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** Express itself refuses paths that are not percent-encoded text. */

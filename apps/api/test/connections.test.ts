@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makePackage, uploadForm } from './make-package.ts';
+import { openConnection } from './raw-connection.ts';
+import { startTestApi, type TestApi } from './start-test-api.ts';
+
+let api: TestApi;
+/** a dataset whose export is larger than what the sockets in between hold */
+let large: string;
+beforeAll(async () => {
+  api = await startTestApi({ SVC_DATABASE_POOL_SIZE: '8' });
+  const line = (index: number): string =>
+    `{"id":${index},"inputs":{"prompt":"${randomBytes(6000).toString('base64')}"}}`;
+  const archive = await makePackage({
+    'sections/a.jsonl': Array.from({ length: 2000 }, (_, index) => line(index)).join('\n'),
+  });
+  const response = await fetch(`${api.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive) });
+  expect(response.status).toBe(201);
+  large = ((await response.json()) as { id: string }).id;
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+/** Sum of the gauge over all methods and paths. */
+async function inProgress(): Promise<number> {
+  const text = await api.metrics.render();
+  const samples = text.match(/^svc_http_requests_in_progress\{.*\} \d+$/gm) ?? [];
+  return samples.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+describe('pipelined requests', () => {
+  it('are answered in their order, errors among them', async () => {
+    using connection = await openConnection(api.url);
+    const paths = Array.from({ length: 50 }, (_, index) =>
+      index % 2 === 0 ? '/healthz' : `/nothing/${index}`,
+    );
+    connection.send(paths.map(get).join(''));
+    const statuses = (): string[] => connection.answer().match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
+    await expect.poll(statuses).toEqual(paths.map((path) => (path === '/healthz' ? '200' : '404')));
+    expect(connection.answer().match(/(?<="instance":")[^"]+/g)).toEqual(
+      paths.filter((path) => path !== '/healthz'),
+    );
+    await expect.poll(inProgress).toBe(0);
+  });
+
+  it('hold nothing after their client has gone, also those whose turn had not come', async () => {
+    for (let round = 0; round < 3; round++) {
+      using connection = await openConnection(api.url);
+      connection.send(get(`/datasets/${large}/items.jsonl`).repeat(6));
+      await connection.until(/HTTP\/1\.1 200/);
+      connection.socket.pause();
+      await delay(100);
+      expect(await inProgress()).toBe(6);
+      connection.socket.destroy();
+      await expect.poll(inProgress).toBe(0);
+    }
+    expect(api.log().filter((line) => line['status_code'] === 499)).toHaveLength(18);
+    // a held place would let this wait until it is refused
+    const response = await fetch(`${api.url}/datasets/${large}/items.jsonl`);
+    expect((await response.text()).split('\n')).toHaveLength(2001);
+  });
+});
