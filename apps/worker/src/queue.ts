@@ -33,7 +33,7 @@ export interface TaskHandler {
 }
 
 /** Queues that share places in this process. */
-export interface Lane {
+interface Lane {
   readonly handlers: Readonly<Partial<Record<QueueName, TaskHandler>>>;
   /** tasks at once */
   readonly places: number;

@@ -11,7 +11,7 @@ export interface WatchCancelOptions {
 }
 
 /** A run or job whose end may be asked for. Disposing of it ends the watch. */
-export interface Watched extends Disposable {
+interface Watched extends Disposable {
   /** aborted with `runCancelled()` once the end was asked for, or there is nothing left to work on */
   readonly signal: AbortSignal;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, stream } from './answer.ts';
 
-export interface WatchOptions<T> {
+interface WatchOptions<T> {
   /** the state as it is now */
   readonly read: () => Promise<T>;
   /** the JSON text of a state; it is sent when it differs from the one before */
@@ -20,7 +20,7 @@ const HEARTBEAT_MS = 15_000;
  * The states of something that ends, as server-sent events (HTML standard, section 9.2): an event `progress` for
  * every change, and `end` with the last state, after which the stream ends.
  */
-export async function* watchUntilEnd<T>(options: WatchOptions<T>): AsyncGenerator<Uint8Array> {
+async function* watchUntilEnd<T>(options: WatchOptions<T>): AsyncGenerator<Uint8Array> {
   const { read, toText, hasEnded, signal, drainSignal, pollMs } = options;
   const either = AbortSignal.any([signal, drainSignal]);
   let last = '';

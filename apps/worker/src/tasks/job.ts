@@ -18,7 +18,7 @@ export interface JobTaskDeps {
 }
 
 /** How far an import is, as its flow tells. */
-export interface ImportProgress {
+interface ImportProgress {
   readonly items: number;
   readonly itemsTotal: number | null;
   readonly bytes: number;

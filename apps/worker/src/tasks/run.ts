@@ -3,6 +3,7 @@ import {
   parseRunConfig,
   type RunConfig,
   type RunEnd,
+  RunError,
   type RunFailure,
   type RunResultStatus,
   type RunSession,
@@ -41,11 +42,12 @@ export function createRunTask(deps: RunTaskDeps): TaskHandler {
       if (taken === null) return { status: 'done' };
       return await runWithContext({ run_id: task.id }, () => workOnRun(taken, task, deps));
     },
-    giveUp: async (task) => {
-      await store.runs.fail(task.id, GIVEN_UP);
+    giveUp: async (task, error) => {
+      const { code, message }: RunFailure = error instanceof RunError ? error : GIVEN_UP;
+      await store.runs.fail(task.id, { code, message });
       metrics.recordRun('failed');
       runWithContext({ run_id: task.id }, () => {
-        logger.log('worker.run.finish', { status: 'failed', code: GIVEN_UP.code, duration_ms: 0 });
+        logger.log('worker.run.finish', { status: 'failed', code, duration_ms: 0 });
       });
     },
   };
