@@ -12,7 +12,7 @@ export interface ByteRuns {
  *
  * @returns disjoint intervals in order, which together cover all of `intervals`
  */
-export function joinIntervals(
+function joinIntervals(
   intervals: readonly ByteInterval[],
   limits: { maxGapBytes: number; maxRunBytes: number },
 ): ByteInterval[] {

@@ -34,7 +34,7 @@ export interface ParquetChunk extends ByteInterval {
   offsetIndex: ByteInterval | null;
 }
 
-export interface ParquetRowGroup {
+interface ParquetRowGroup {
   /** Index of the group's first row in the file. */
   firstRow: number;
   rowCount: number;
@@ -43,7 +43,7 @@ export interface ParquetRowGroup {
 }
 
 /** A column of the table; nested ones are stored as several leaves. */
-export interface ParquetColumn {
+interface ParquetColumn {
   name: string;
   leaves: readonly number[];
 }
@@ -62,7 +62,7 @@ export interface PageLocation extends ByteInterval {
 }
 
 /** The beginning of a page. */
-export interface PageHead {
+interface PageHead {
   headerBytes: number;
   bodyBytes: number;
   kind: 'dictionary' | 'data' | 'other';

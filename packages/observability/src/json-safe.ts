@@ -4,7 +4,7 @@ import { isSensitiveName, type Redactor } from './redact.ts';
 export type JsonSafe = null | boolean | number | string | JsonSafe[] | { [key: string]: JsonSafe };
 
 /** Bounds of one logged value, so that one line stays one that a person and a log store can hold. */
-export interface JsonSafeLimits {
+interface JsonSafeLimits {
   readonly maxDepth: number;
   readonly maxStringChars: number;
   readonly maxEntries: number;
@@ -12,7 +12,7 @@ export interface JsonSafeLimits {
   readonly maxTotalChars: number;
 }
 
-export const DEFAULT_JSON_SAFE_LIMITS: JsonSafeLimits = Object.freeze({
+const DEFAULT_JSON_SAFE_LIMITS: JsonSafeLimits = Object.freeze({
   maxDepth: 8,
   maxStringChars: 8 * 1024,
   maxEntries: 100,

@@ -15,7 +15,7 @@ export interface FileFacts {
 }
 
 /** An asset or checker file of a package, and an item that embeds its content. */
-export interface PackageFile extends FileFacts {
+interface PackageFile extends FileFacts {
   path: string;
   /** Index of the section in the dataset. */
   section: number;

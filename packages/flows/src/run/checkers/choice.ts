@@ -54,7 +54,7 @@ export const choice: Checker = ({ output, item }) => {
 };
 
 /** Which choice a value that stands for one means: its own label, its text, its letter, its index from 0. */
-export function choiceMeant(value: JsonValue, { choices, ownLabels }: LabelledChoices): number | undefined {
+function choiceMeant(value: JsonValue, { choices, ownLabels }: LabelledChoices): number | undefined {
   if (value === null || (typeof value === 'object' && !(value instanceof ExactNumber))) {
     const text = value === null || Array.isArray(value) ? undefined : (value['label'] ?? value['text']);
     return text === undefined || text === null || typeof text === 'object'

@@ -43,7 +43,7 @@ export const numeric: Checker = ({ output, item, options }) => {
  * The number that a value is, or the last one in its text, as a canonical literal; undefined where there is
  * none.
  */
-export function numberIn(value: JsonValue): string | undefined {
+function numberIn(value: JsonValue): string | undefined {
   if (typeof value === 'number' || value instanceof ExactNumber) return canonicalJson(value);
   if (typeof value !== 'string') return undefined;
   const text = value.slice(-MAX_SEARCHED_CHARS).replaceAll('\u2212', '-');
