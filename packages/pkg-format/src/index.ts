@@ -1,4 +1,5 @@
 export { type ByteSource, bytesSource } from './byte-source.ts';
+export { datasetFromItems, type ItemsDataset } from './dataset-from-items.ts';
 export { mayEmbedFiles } from './embedded-files.ts';
 export { PackageError, type PackageErrorCode, type PackageErrorOptions, toPackageError } from './errors.ts';
 export type {

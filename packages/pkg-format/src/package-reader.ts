@@ -27,7 +27,7 @@ export interface FoundVersion {
   versionHash: string;
 }
 
-/** An open package. Dispose it (`await using`) to close the file. */
+/** An open package. Dispose it (`await using`), or call `close()`, to close the file. */
 export interface PackageReader extends AsyncDisposable {
   /** As parsed, with every digit; null where the archive has none. */
   readonly manifest: JsonObject | null;
@@ -61,6 +61,8 @@ export interface PackageReader extends AsyncDisposable {
    * file is read through, and where it is damaged that is the error. Otherwise as `toPackageError`.
    */
   explain(error: unknown, file: string, signal?: AbortSignal): Promise<unknown>;
+  /** Closes the file, as disposing does. */
+  close(): Promise<void>;
 }
 
 /**
@@ -158,6 +160,8 @@ function createReader(
     },
 
     explain: (error, file, signal) => explainLineError(archive, error, file, signal),
+
+    close: () => archive.close(),
 
     [Symbol.asyncDispose]: () => archive.close(),
   };
