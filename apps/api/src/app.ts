@@ -5,6 +5,7 @@ import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { type Caller, createAuthenticator, denied } from './http/authenticate.ts';
+import { discardBody, endAnswer } from './http/end-answer.ts';
 import { withIdleTimeout } from './http/idle-body.ts';
 import { limitRate } from './http/limit-rate.ts';
 import { isFault, toProblem } from './http/problem.ts';
@@ -39,6 +40,7 @@ export function createApp({ routes, config, logger, metrics, stopSignal, isDrain
 
   app.use(trackRequest(logger, metrics, stopSignal));
   app.use((request, response, next) => {
+    response.once('finish', () => discardBody(request));
     // While we drain, a kept-alive connection ends with its answer.
     if (isDraining()) response.setHeader('Connection', 'close');
     if (request.httpVersion === '1.1' && request.headers.host === undefined) {
@@ -77,7 +79,7 @@ export function createApp({ routes, config, logger, metrics, stopSignal, isDrain
       requestState(request).setRoute(path);
       if (request.method === 'OPTIONS') {
         response.setHeader('Allow', methods.join(', '));
-        response.status(204).end();
+        endAnswer(request, response.status(204));
         return;
       }
       throw new RequestError('method_not_allowed', `${request.method} is not allowed on ${path}`, {
@@ -146,9 +148,6 @@ function mount(
   });
 }
 
-/** How long a client may go on sending a body that has been refused already. */
-const REFUSED_BODY_MS = 5000;
-
 function answerError(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, request: Request, response: Response, _next): void => {
     const state = requestState(request);
@@ -168,22 +167,10 @@ function answerError(logger: Logger): ErrorRequestHandler {
     response.setHeader('Content-Type', 'application/json');
     for (const [name, value] of Object.entries(problem.headers)) response.setHeader(name, value);
     response.statusCode = problem.status;
-    if (!request.complete && hasBody(request)) {
-      response.setHeader('Connection', 'close');
-      const timer = setTimeout(() => request.socket.destroy(), REFUSED_BODY_MS);
-      timer.unref();
-      request.once('close', () => clearTimeout(timer));
-      request.resume();
-    }
     const body = Buffer.from(JSON.stringify(problem.body));
     response.setHeader('Content-Length', body.byteLength);
-    response.end(request.method === 'HEAD' ? undefined : body);
+    endAnswer(request, response, request.method === 'HEAD' ? undefined : body);
   };
-}
-
-/** Whether a body belongs to the request (RFC 9112 section 6.3): one without is complete when its headers are. */
-function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** Express itself refuses paths that are not percent-encoded text. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import type { Answer } from './answer.ts';
+import { endAnswer } from './end-answer.ts';
 import { toJsonText } from './json-text.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function sendAnswer(
   response.statusCode = answer.status;
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
   if (answer.kind === 'empty') {
-    response.end();
+    endAnswer(request, response);
     return;
   }
   if (answer.kind === 'stream') {
@@ -32,7 +33,7 @@ export async function sendAnswer(
   }
   const body = Buffer.from(answer.kind === 'json' ? toJsonText(answer.body) : answer.body);
   response.setHeader('Content-Length', body.byteLength);
-  response.end(request.method === 'HEAD' ? undefined : body);
+  endAnswer(request, response, request.method === 'HEAD' ? undefined : body);
 }
 
 /** A reader that takes nothing at all for so long holds a connection and a database cursor for nothing. */
@@ -45,7 +46,7 @@ async function sendStream(
   signal: AbortSignal,
 ): Promise<void> {
   if (request.method === 'HEAD') {
-    response.end();
+    endAnswer(request, response);
     return;
   }
   response.setTimeout(READER_TIMEOUT_MS, () => response.destroy());
@@ -53,5 +54,5 @@ async function sendStream(
     signal.throwIfAborted();
     if (!response.write(chunk)) await once(response, 'drain', { signal });
   }
-  response.end();
+  endAnswer(request, response);
 }

@@ -11,6 +11,8 @@ export interface RequestState {
   setRoute(template: string): void;
   /** the code of the error that was answered */
   setCode(code: string): void;
+  /** The answer is out, though its request may still be arriving. */
+  setAnswered(): void;
 }
 
 const states = new WeakMap<Request, RequestState>();
@@ -41,6 +43,7 @@ export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: Abort
     let signal: AbortSignal | undefined;
     let route = '__unmatched__';
     let code: string | undefined;
+    let answered = false;
     let bytesIn = 0;
     request.on('newListener', countBody);
     function countBody(event: string): void {
@@ -53,8 +56,9 @@ export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: Abort
     const { socket } = response;
     const writtenBefore = socket?.bytesWritten ?? 0;
     response.once('close', () => {
-      const statusCode = response.writableFinished ? response.statusCode : 499;
-      if (!response.writableFinished) client?.abort(new ClientGone('the client went away'));
+      const complete = response.writableFinished || answered;
+      const statusCode = complete ? response.statusCode : 499;
+      if (!complete) client?.abort(new ClientGone('the client went away'));
       const durationMs = performance.now() - startedAt;
       measurement.finish({ statusCode, durationMs });
       runWithContext({ request_id: id }, () => {
@@ -87,6 +91,9 @@ export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: Abort
       },
       setCode: (value) => {
         code = value;
+      },
+      setAnswered: () => {
+        answered = true;
       },
     });
     runWithContext({ request_id: id }, next);

@@ -1,0 +1,53 @@
+import type { Request, Response } from 'express';
+import { requestState } from './track-request.ts';
+
+/** How long a client may go on sending a body that nobody reads any more, and be silent while it does. */
+const LEFTOVER_BODY_MS = 5000;
+const LEFTOVER_PAUSE_MS = 1000;
+
+/** Whether a body belongs to the request (RFC 9112 section 6.3); one without is complete when its headers are. */
+function awaitsBody({ complete, headers }: Request): boolean {
+  if (complete) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * Ends an answer, with its last bytes.
+ *
+ * Where the client is still sending a body that is not wanted, closing the connection at once would make its system
+ * throw the answer away with it (RFC 9112 section 9.6). The answer then goes out whole, what still comes is
+ * discarded for a while, and only then the connection ends.
+ */
+export function endAnswer(request: Request, response: Response, bytes?: Uint8Array): void {
+  if (!awaitsBody(request)) {
+    response.end(bytes);
+    return;
+  }
+  if (!response.headersSent) response.setHeader('Connection', 'close');
+  if (bytes === undefined) response.flushHeaders();
+  else response.write(bytes);
+  requestState(request).setAnswered();
+  request.once('end', () => response.end());
+  discardBody(request, () => response.end(() => request.socket.destroy()));
+}
+
+/**
+ * Reads what is left of a body and keeps nothing of it. `giveUp` is called when it takes too long, or when the client
+ * sends no more.
+ */
+export function discardBody(request: Request, giveUp: () => void = () => request.socket.destroy()): void {
+  if (!awaitsBody(request)) return;
+  let seen = request.socket.bytesRead;
+  let leftMs = LEFTOVER_BODY_MS;
+  const timer = setInterval(() => {
+    leftMs -= LEFTOVER_PAUSE_MS;
+    if (request.socket.bytesRead === seen || leftMs <= 0) {
+      clearInterval(timer);
+      giveUp();
+    }
+    seen = request.socket.bytesRead;
+  }, LEFTOVER_PAUSE_MS);
+  timer.unref();
+  request.once('close', () => clearInterval(timer));
+  request.resume();
+}

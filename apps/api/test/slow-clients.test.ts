@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makePackage } from './make-package.ts';
+import { openConnection, type RawConnection } from './raw-connection.ts';
+import { startTestApi, type TestApi } from './start-test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({
+    SVC_HEADERS_TIMEOUT_MS: '300',
+    SVC_IDLE_BODY_TIMEOUT_MS: '400',
+    SVC_JSON_REQUEST_TIMEOUT_MS: '1500',
+  });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const UUID = '00000000-0000-4000-8000-000000000000';
+const PATCH = `PATCH /datasets/${UUID} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
+const UPLOAD =
+  'POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n';
+const FILE = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n';
+
+/** Sends a byte every now and then until the server ends the connection. */
+async function dribble(connection: RawConnection, byte: string): Promise<string> {
+  let over = false;
+  void connection.ended.then(() => {
+    over = true;
+  });
+  while (!over) {
+    connection.send(byte);
+    await delay(50);
+  }
+  return await connection.ended;
+}
+
+describe('a slow client', () => {
+  it('that says nothing at all is let go', async () => {
+    using connection = await openConnection(api.url);
+    expect(await connection.ended).toMatch(/^(?:HTTP\/1\.1 408 |$)/);
+  });
+
+  it('whose headers dribble gets 408', async () => {
+    using connection = await openConnection(api.url);
+    connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    const answer = await dribble(connection, 'x');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('"code":"request_timeout"');
+  });
+
+  it('whose next headers dribble on a kept-alive connection gets 408', async () => {
+    using connection = await openConnection(api.url);
+    connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await connection.until(/"status":"ok"/);
+    connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    expect(await dribble(connection, 'x')).toMatch(/\}HTTP\/1\.1 408 /);
+  });
+
+  it.each([
+    ['a JSON body', `${PATCH}{"name"`],
+    ['an upload before its first part', `${UPLOAD}Content-Length: 1000\r\n\r\n`],
+    ['an upload in the middle of its file', `${UPLOAD}Content-Length: 1000\r\n\r\n${FILE}xx`],
+    ['an upload after its last part', `${UPLOAD}Content-Length: 1000\r\n\r\n${FILE}xx\r\n--b--\r\n`],
+    ['a chunked upload', `${UPLOAD}Transfer-Encoding: chunked\r\n\r\n5\r\n--b\r\n`],
+  ])('that stops in %s gets 408, and leaves nothing', async (_name, start) => {
+    using connection = await openConnection(api.url);
+    connection.send(start);
+    const answer = await connection.ended;
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('nothing of the body arrived for 400 ms');
+    expect(await api.spooled()).toEqual([]);
+  });
+
+  it('whose JSON body dribbles gets 408 when the whole takes too long', async () => {
+    using connection = await openConnection(api.url);
+    connection.send(PATCH);
+    const answer = await dribble(connection, ' ');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('did not arrive within 1500 ms');
+  });
+
+  it('may take its time with an upload that keeps arriving', async () => {
+    const archive = await makePackage({ 'sections/a.jsonl': '{}' });
+    const body = Buffer.concat([Buffer.from(FILE), archive, Buffer.from('\r\n--b--\r\n')]);
+    using connection = await openConnection(api.url);
+    connection.send(`${UPLOAD}Content-Length: ${body.byteLength}\r\n\r\n`);
+    const step = Math.ceil(body.byteLength / 12);
+    for (let at = 0; at < body.byteLength; at += step) {
+      connection.send(body.subarray(at, at + step));
+      await delay(150);
+    }
+    await connection.until(/^HTTP\/1\.1 201 /);
+  });
+
+  it('that announces a body which is not wanted is answered, and let go', async () => {
+    using connection = await openConnection(api.url);
+    connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
+    await connection.until(/"status":"ok"/);
+    expect(await dribble(connection, 'x')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
