@@ -271,6 +271,20 @@ describe('the hub token of an asynchronous import', () => {
     expect(JSON.stringify(body)).not.toContain('planted');
   });
 
+  it('is not in the log of a request that is waited for and meets a fault of ours', async () => {
+    const openDataset = (): void => {
+      throw new TypeError(`cannot read ${token}`);
+    };
+    const service = await serve({ hub: createFakeHub({ rows: 1, openDataset }) });
+    const answer = await service.post('/datasets/hub/import', request({ token }));
+    expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } });
+    const log = service.apiLog();
+    expect(log.find(({ event }) => event === 'error.internal')).toMatchObject({
+      error: { name: 'TypeError', message: 'cannot read [redacted]' },
+    });
+    expect(JSON.stringify(log)).not.toContain('planted');
+  });
+
   it('is refused where there is no key to seal it with', async () => {
     const service = await serve({ env: { SVC_JOB_KEY: '' } });
     const answer = await service.post('/datasets/hub/import', request({ token }), ASYNC);

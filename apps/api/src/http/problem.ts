@@ -210,7 +210,7 @@ function describe(error: unknown): Described {
       code: error.code,
       detail: error.code === 'unavailable' ? 'the database cannot be reached at the moment' : error.message,
       errors: [],
-      headers: retryAfter(undefined, error.code === 'unavailable'),
+      headers: retryAfter(undefined, ROWS[error.code].status === 503),
     };
   }
   return {

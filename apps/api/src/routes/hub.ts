@@ -13,7 +13,13 @@ import {
   toImportRequest,
 } from '@svc/flows';
 import { canonicalJson, getMember, type JsonObject, type JsonValue, type Mapping } from '@svc/jsonl-v23';
-import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
+import {
+  createRedactor,
+  currentContext,
+  type Logger,
+  type Metrics,
+  runWithContext,
+} from '@svc/observability';
 import type { Config, TokenVault } from '@svc/process';
 import type { IdempotencyClaim, Job, Store, StoredAnswer } from '@svc/store';
 import { json } from '../http/answer.ts';
@@ -21,6 +27,7 @@ import type { Gate } from '../http/gate.ts';
 import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.ts';
 import { type JsonBody, JsonText } from '../http/json-text.ts';
 import { PREFER, prefersAsync } from '../http/prefer.ts';
+import { isFault } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { Route, Schema } from '../http/route.ts';
 import { datasetCreated } from './dataset-body.ts';
@@ -282,9 +289,26 @@ async function enqueueImport(
   return jobAccepted(job);
 }
 
-/** Runs with the request's token blotted out of every log line. */
-function withToken<T>(token: string | undefined, run: () => Promise<T>): Promise<T> {
-  return token === undefined ? run() : runWithContext({ secrets: [token] }, run);
+/**
+ * Runs with the request's token blotted out of every log line, and out of what a fault of ours says of itself, which
+ * is logged when the request is answered.
+ */
+async function withToken<T>(token: string | undefined, run: () => Promise<T>): Promise<T> {
+  if (token === undefined) return await run();
+  try {
+    return await runWithContext({ secrets: [token] }, run);
+  } catch (error) {
+    throw isFault(error) ? withoutToken(error, token) : error;
+  }
+}
+
+function withoutToken(error: unknown, token: string): Error {
+  const redact = createRedactor([token]);
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  const fault = new Error(redact(message));
+  fault.name = name;
+  fault.stack = redact(stack ?? '');
+  return fault;
 }
 
 /** A mapping as the wire has it. */
