@@ -48,6 +48,26 @@ describe('createLogger', () => {
     expect(logger.isEnabled('healthz.check')).toBe(expected.includes('info' as never));
   });
 
+  it('takes events beside those of the catalogue, at their own level', () => {
+    const lines: string[] = [];
+    const logger = createLogger<{ 'mail.sent': { recipients: number }; 'mail.idle': Record<never, never> }>({
+      service: 'post',
+      write: (line) => void lines.push(line),
+      events: { 'mail.sent': { level: 'warn' }, 'mail.idle': { level: 'debug' } },
+    });
+    logger.log('mail.sent', { recipients: 3 });
+    logger.log('mail.idle');
+    logger.log('healthz.check');
+    // @ts-expect-error an event that nobody declared; plain JavaScript may still write it
+    logger.log('mail.lost');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'warn', service: 'post', event: 'mail.sent', recipients: 3 },
+      { level: 'info', event: 'healthz.check' },
+      { level: 'info', event: 'mail.lost' },
+    ]);
+    expect(logger.isEnabled('mail.idle')).toBe(false);
+  });
+
   it('never shows a known secret', () => {
     const { lines, logger } = memoryLogger({ secrets: ['hf_0123'] });
     logger.log('error.internal', { error: new Error('bad token hf_0123') });

@@ -1,14 +1,14 @@
 import { Writable } from 'node:stream';
 import winston from 'winston';
 import { currentContext } from './context.ts';
-import { EVENTS, type EventFields, type EventName, type LogLevel } from './events.ts';
+import { EVENTS, type EventFields, type LogLevel } from './events.ts';
 import { formatLogRecord, type LogInput, toLogRecord } from './log-record.ts';
 import { createRedactor } from './redact.ts';
 
 /** The services that log. A service's name stands in each of its lines. */
 export type ServiceName = 'svc-api' | 'svc-worker' | 'svc-standalone' | (string & {});
 
-export interface LoggerOptions {
+export interface LoggerOptions<Own extends object = Record<never, never>> {
   readonly service: ServiceName;
   /** The least severe level that is written; default `info`. */
   readonly level?: LogLevel;
@@ -20,17 +20,20 @@ export interface LoggerOptions {
   readonly now?: () => Date;
   /** Values that no line may show, such as the keys and tokens of the configuration. */
   readonly secrets?: Iterable<string>;
+  /** Events beside those of the catalogue, each with its level. */
+  readonly events?: { readonly [Name in keyof Own]: { readonly level: LogLevel } };
 }
 
 /** The second argument of {@link Logger.log}: left out where an event needs no field. */
-export type FieldsArgument<Name extends EventName> =
-  Record<never, never> extends EventFields[Name] ? [fields?: EventFields[Name]] : [fields: EventFields[Name]];
+export type FieldsArgument<Fields> =
+  Record<never, never> extends Fields ? [fields?: Fields] : [fields: Fields];
 
-export interface Logger {
-  /** Writes one line for an event of the catalogue, with the ids of the running context. Never throws. */
-  log<Name extends EventName>(event: Name, ...fields: FieldsArgument<Name>): void;
+/** `Events` has the fields of each event by its name. */
+export interface Logger<Events extends object = EventFields> {
+  /** Writes one line for an event, with the ids of the running context. Never throws. */
+  log<Name extends keyof Events & string>(event: Name, ...fields: FieldsArgument<Events[Name]>): void;
   /** Whether an event would be written at the logger's level. */
-  isEnabled(event: EventName): boolean;
+  isEnabled(event: keyof Events & string): boolean;
   /** Resolves when every line logged so far has been handed to the operating system. */
   flush(): Promise<void>;
   /** Flushes and ends the logger; what is logged afterwards is dropped. */
@@ -51,8 +54,17 @@ interface Info extends winston.Logform.TransformableInfo {
  * @example
  * const logger = createLogger({ service: 'svc-api', level: 'info', secrets: [config.hubToken] });
  * logger.log('server.start', { host: '127.0.0.1', port: 8080, version: '0.1.0' });
+ *
+ * @example With events of one's own: their fields as a type, their levels as a value.
+ * const logger = createLogger<{ 'mail.sent': { recipients: number } }>({
+ *   service: 'post',
+ *   events: { 'mail.sent': { level: 'info' } },
+ * });
+ * logger.log('mail.sent', { recipients: 3 });
  */
-export function createLogger(options: LoggerOptions): Logger {
+export function createLogger<Own extends object = Record<never, never>>(
+  options: LoggerOptions<Own>,
+): Logger<EventFields & Own> {
   const { service, level = 'info', write = standardOutput(), now = () => new Date() } = options;
   const redact = createRedactor(options.secrets ?? []);
   const sink = createSink(write);
@@ -66,24 +78,28 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     transports: [new winston.transports.Stream({ stream: sink.stream, eol: '\n' })],
   });
+  const known = new Map<string, { readonly level: LogLevel }>(
+    Object.entries({ ...options.events, ...EVENTS }),
+  );
+  const levelOf = (event: string): LogLevel => known.get(event)?.level ?? 'info';
   let closed = false;
 
   return {
     log(event, ...[fields]) {
-      const description = EVENTS[event];
-      if (closed || !lines.isLevelEnabled(description.level)) return;
+      const eventLevel = levelOf(event);
+      if (closed || !lines.isLevelEnabled(eventLevel)) return;
       const input: LogInput = {
         time: now(),
-        level: description.level,
+        level: eventLevel,
         service,
         event,
         context: currentContext(),
         fields: fields ?? {},
         redact,
       };
-      lines.log({ level: description.level, message: event, input });
+      lines.log({ level: eventLevel, message: event, input });
     },
-    isEnabled: (event) => !closed && lines.isLevelEnabled(EVENTS[event].level),
+    isEnabled: (event) => !closed && lines.isLevelEnabled(levelOf(event)),
     flush: () => sink.flush(),
     async close() {
       closed = true;
