@@ -15,9 +15,12 @@ export interface RawConnection extends Disposable {
 }
 
 /** Connects to a service by its URL. */
-export async function openConnection(url: string): Promise<RawConnection> {
+export async function openConnection(
+  url: string,
+  options: { readonly allowHalfOpen?: boolean } = {},
+): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, ...options });
   await once(socket, 'connect');
   let answer = '';
   socket.setEncoding('latin1');

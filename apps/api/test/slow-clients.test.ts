@@ -97,4 +97,17 @@ describe('a slow client', () => {
     await connection.until(/"status":"ok"/);
     expect(await dribble(connection, 'x')).toMatch(/^HTTP\/1\.1 200 /);
   });
+
+  it.each([
+    ['after nonsense', 'NONSENSE\r\n\r\n', 400],
+    ['after headers that are too large', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['after headers that never ended', 'GET / HTTP/1.1\r\n', 408],
+    ['after asking for a proxy', 'CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+    ['after its last request', 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
+  ])('that does not close its side %s is cut off', async (_name, start, status) => {
+    using connection = await openConnection(api.url, { allowHalfOpen: true });
+    connection.send(start);
+    await connection.until(new RegExp(`^HTTP/1\\.1 ${status} `));
+    await dribble(connection, 'x');
+  });
 });

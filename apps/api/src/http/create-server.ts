@@ -9,6 +9,9 @@ export interface ServerOptions {
   readonly headersTimeoutMs: number;
 }
 
+/** How long an answer to what is no request may take to reach its client. */
+const LAST_WORDS_MS = 1000;
+
 /** How often Node looks for connections whose headers are late. */
 const CHECK_INTERVAL_MS = 1000;
 
@@ -63,6 +66,10 @@ export function createServer({ app, logger, metrics, headersTimeoutMs }: ServerO
       'Connection: close',
     ];
     socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), body]));
+    // Nothing more is read from it; a client that keeps its side open does not keep ours.
+    const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
+    timer.unref();
+    socket.once('close', () => clearTimeout(timer));
   };
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
