@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { createMetrics } from '@svc/observability';
 import { ConfigError, createKeyVault, openHub, providerEnvironment, runProcess } from '@svc/process';
 import { createRowEncoder, createStore } from '@svc/store';
@@ -14,7 +15,9 @@ await runProcess('svc-worker', process, async (config, logger) => {
   const databaseUrl = config.databaseUrl.reveal();
   const metrics = createMetrics({ version });
   const store = starting.use(createStore({ url: databaseUrl, poolSize: config.databasePoolSize }));
-  const encoder = starting.use(createRowEncoder());
+  const encoder = starting.use(
+    createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 }),
+  );
   const hub = starting.use(openHub(config, logger, metrics, version));
   const worker = await startWorker({
     config,

@@ -80,6 +80,8 @@ WITH back AS (
   WHERE name = $1 AND id = $2 AND state = 'active' AND retry_count = $3 RETURNING name
 ) SELECT pg_notify('svc_task', name) FROM back`;
 
+const LOST = 'the task is no longer ours';
+
 /** Another worker may have the task: this one's claim has lapsed. */
 class TaskLost extends Error {
   override readonly name = 'TaskLost';
@@ -165,6 +167,8 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
 
   function hold(lane: Lane, kind: QueueName, job: Claimed): void {
     const controller = new AbortController();
+    // Our own task, given to us once more: what we still do for the try before counts no more.
+    for (const older of held) if (older.job.id === job.id) older.controller.abort(new TaskLost(LOST));
     const tooLong = lane.resumable
       ? setTimeout(() => controller.abort(new HandBack('long')), LONGEST_TRY_MS)
       : undefined;
@@ -248,7 +252,7 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
       const jobs = ones.map(({ job }) => job);
       const ours = await stillHeld(kind, jobs);
       for (const { job, controller } of ones) {
-        if (!ours.has(job.id)) controller.abort(new TaskLost(`the task ${job.id} is no longer ours`));
+        if (!ours.has(job.id)) controller.abort(new TaskLost(LOST));
       }
     }
   }

@@ -184,7 +184,10 @@ describe('Idempotency-Key', () => {
     expect(await datasets()).toBe(before + 1);
   });
 
-  it.each(['', 'x'.repeat(256)])('is not %j', async (value) => {
+  it.each([
+    ['empty', ''],
+    ['longer than 255 characters', 'x'.repeat(256)],
+  ])('is not %s', async (_name, value) => {
     const answer = await service.post('/datasets/hub/import', importBody('n'), {
       ...as('key-one'),
       'idempotency-key': value,

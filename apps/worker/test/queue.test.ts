@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { startFakeProvider } from './fake-provider.ts';
 import { runEnded, startTestService, type TestService, until } from './start-test-service.ts';
 
 let service: TestService;
@@ -52,4 +53,47 @@ it('shows in the metrics what waits and works', async () => {
   const { body } = await service.get('/metrics');
   expect(body).toContain('svc_queue_jobs{state="queued"} 1');
   expect(body).toContain('runs_cancel_poll_count 0');
+});
+
+it('lets go of a run that was given to another, and what it still has counts no more', async () => {
+  await using provider = await startFakeProvider((prompt) =>
+    Number(prompt) < 3 ? { text: prompt } : 'hang',
+  );
+  await using worker = await startTestService({ databaseUrl: service.databaseUrl });
+  const items = Array.from({ length: 12 }, (_, index) => ({
+    type: 'exact',
+    inputs: { prompt: String(index) },
+    answer: String(index),
+  }));
+  const { body: run } = await service.post('/runs', {
+    dataset_id: await service.importItems(items),
+    config: {
+      provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' },
+      concurrency: 4,
+    },
+  });
+  await until(provider.waiting, (waiting) => waiting === 4);
+  // as the queue does with the task of a worker that is silent, which this one is not
+  await queryDatabase(
+    service.databaseUrl,
+    `UPDATE pgboss.job SET state = 'retry', heartbeat_on = NULL, start_after = now(),
+       output = '{"value":{"message":"job heartbeat timeout"}}'`,
+  );
+  const starts = (event: string): number =>
+    worker.workerLog().filter((line) => line['event'] === event).length;
+  await until(
+    () => starts('worker.run.start'),
+    (count) => count === 2,
+  );
+  await until(provider.aborted, (aborted) => aborted === 4);
+  provider.release();
+  const ended = await runEnded(service, run.id);
+  expect(ended).toMatchObject({ status: 'completed', counts: { done: 12, ok: 12 } });
+  const [stored] = await queryDatabase(
+    service.databaseUrl,
+    'SELECT count(*)::int AS results FROM run_results',
+  );
+  expect(stored).toEqual({ results: 12 });
+  expect(starts('job.recover')).toBe(1);
+  expect(starts('worker.run.finish')).toBe(1);
 });
