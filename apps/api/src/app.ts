@@ -53,7 +53,14 @@ export function createApp({ routes, config, logger, metrics, stopSignal, isDrain
     app.use(
       cors({
         origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
-        exposedHeaders: ['X-Request-ID', 'Location', 'Retry-After', 'ETag', 'Content-Disposition'],
+        exposedHeaders: [
+          'X-Request-ID',
+          'Location',
+          'Retry-After',
+          'ETag',
+          'Content-Disposition',
+          'Preference-Applied',
+        ],
         maxAge: 600,
       }),
     );
