@@ -212,6 +212,20 @@ describe('an asynchronous import', () => {
     ]);
   });
 
+  it('waits as long as the hub asks for, and is cancelled meanwhile', async () => {
+    let opened = 0;
+    const openDataset = (): void => {
+      opened += 1;
+      throw new HubError('hub_rate_limited', 'The hub asks to wait', { details: { retryAfterMs: 300_000 } });
+    };
+    const service = await serve({ hub: createFakeHub({ rows: 5, openDataset }) });
+    const { body: accepted } = await service.post('/datasets/hub/import', request(), ASYNC);
+    await until(service.workerLog, (log) => log.some(({ event }) => event === 'dataset.import.fail'));
+    await service.post(`/jobs/${accepted.id}/cancel`);
+    expect(await jobEnded(service, accepted.id)).toMatchObject({ status: 'cancelled' });
+    expect(opened).toBe(1);
+  });
+
   it('fails after the third try, with what went wrong', { timeout: 60_000 }, async () => {
     const openDataset = (): void => {
       throw new TypeError('a fault of ours, with hf_planted in it');

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DatasetSummary, DatasetWriter } from '@svc/flows';
+import { HubError } from '@svc/hub-client';
 import { canonicalJson, formatPlace, type Place } from '@svc/jsonl-v23';
 import { type EventFields, type Logger, type Metrics, runWithContext } from '@svc/observability';
 import type { TokenVault } from '@svc/process';
@@ -16,6 +18,8 @@ export interface JobTaskDeps {
   /** where the hub tokens of jobs are; null where there is no key that opens them */
   readonly vault: TokenVault | null;
 }
+
+const LONGEST_WAIT_MS = 10 * 60 * 1000;
 
 /** How far an import is, as its flow tells. */
 interface ImportProgress {
@@ -84,9 +88,17 @@ async function workOnJob(
     if (watched.signal.aborted || isCode(error, 'job_finished')) {
       return await endJob(jobs, claim, { status: 'cancelled' });
     }
-    if (isTransient(error)) throw error;
-    return await endJob(jobs, claim, { status: 'failed', error: jobFailure(error) });
+    if (!isTransient(error)) return await endJob(jobs, claim, { status: 'failed', error: jobFailure(error) });
+    await waitAsAsked(error, AbortSignal.any([task.signal, watched.signal]));
+    if (watched.signal.aborted) return await endJob(jobs, claim, { status: 'cancelled' });
+    throw error;
   }
+}
+
+/** A hub that asks to wait is not asked again before; nobody waits for the answer to this request. */
+async function waitAsAsked(error: unknown, signal: AbortSignal): Promise<void> {
+  const askedMs = error instanceof HubError ? (error.details.retryAfterMs ?? 0) : 0;
+  await delay(Math.min(askedMs, LONGEST_WAIT_MS), undefined, { signal }).catch(() => undefined);
 }
 
 /** Whether this worker has to let go of the job, which has not ended. */
