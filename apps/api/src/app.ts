@@ -29,6 +29,19 @@ export interface AppOptions {
 /** Paths that answer without a key, so that a probe needs none. */
 const OPEN_PATHS: readonly string[] = ['/healthz', '/readyz'];
 
+/** Headers that pages of other origins may read. */
+const EXPOSED_HEADERS: string[] = [
+  'X-Request-ID',
+  'Location',
+  'Retry-After',
+  'ETag',
+  'Content-Disposition',
+  'RateLimit',
+  'RateLimit-Policy',
+];
+
+const NOBODY: Caller = { key: undefined, may: () => false };
+
 /**
  * Builds the Express app: its layers in order, then the routes. It does not listen and reads no environment.
  */
@@ -50,25 +63,32 @@ export function createApp({ routes, config, logger, metrics, stopSignal, isDrain
   });
   app.use(helmet({ contentSecurityPolicy: { directives: { 'style-src': ["'self'", "'unsafe-inline'"] } } }));
   if (config.corsOrigins.length > 0) {
-    app.use(
-      cors({
-        origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
-        exposedHeaders: [
-          'X-Request-ID',
-          'Location',
-          'Retry-After',
-          'ETag',
-          'Content-Disposition',
-          'Preference-Applied',
-        ],
-        maxAge: 600,
-      }),
-    );
+    const answerPages = cors({
+      origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
+      exposedHeaders: EXPOSED_HEADERS,
+      maxAge: 600,
+    });
+    app.use((request, response, next) => {
+      // Only what a browser asks ahead, without a key (Fetch standard, CORS-preflight), is answered before the keys.
+      const isPreflight = request.get('origin') && request.get('access-control-request-method');
+      if (request.method === 'OPTIONS' && !isPreflight) next();
+      else answerPages(request, response, next);
+    });
   }
-  if (config.rateLimitPerMinute > 0) app.use(limitRate(config.rateLimitPerMinute));
   app.use((request, _response, next) => {
-    const caller = authenticate(request.get('authorization'));
-    callers.set(request, caller);
+    callers.set(request, authenticate(request.get('authorization')));
+    next();
+  });
+  if (config.rateLimitPerMinute > 0) {
+    const limit = limitRate(config.rateLimitPerMinute, (request) => callers.get(request)?.key);
+    // A probe that is refused would make its orchestrator end a service that is well.
+    app.use((request, response, next) => {
+      if (OPEN_PATHS.includes(request.path)) next();
+      else limit(request, response, next);
+    });
+  }
+  app.use((request, _response, next) => {
+    const caller = callers.get(request) ?? NOBODY;
     // Whoever has no key learns nothing about what exists: the check stands before the routes.
     const access = OPEN_PATHS.includes(request.path)
       ? 'public'
@@ -125,10 +145,8 @@ function mount(
   app[route.method](path, async (request: Request, response: Response) => {
     const state = requestState(request);
     state.setRoute(path);
-    const caller = callers.get(request);
-    if (caller === undefined || !caller.may(route.access)) {
-      throw denied(caller ?? { may: () => false }, route.access);
-    }
+    const caller = callers.get(request) ?? NOBODY;
+    if (!caller.may(route.access)) throw denied(caller, route.access);
     if (!request.accepts([route.produces, 'application/json'])) {
       throw new RequestError('not_acceptable', `the answer is ${route.produces}`);
     }

@@ -1,3 +1,5 @@
+import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
@@ -9,6 +11,27 @@ beforeAll(async () => {
   });
 });
 afterAll(() => api[Symbol.asyncDispose]());
+
+const UUID = '00000000-0000-4000-8000-000000000000';
+
+/** Any method and path, as they are. */
+function request(
+  url: string,
+  options: RequestOptions,
+): Promise<{ status: number | undefined; headers: IncomingHttpHeaders; body: string }> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const path = url.slice(new URL(url).origin.length);
+    httpRequest({ hostname, port, path, ...options }, (response) => {
+      text(response).then(
+        (body) => resolve({ status: response.statusCode, headers: response.headers, body }),
+        reject,
+      );
+    })
+      .on('error', reject)
+      .end();
+  });
+}
 
 type Document = { paths: Record<string, Record<string, { 'x-access': string }>> };
 const as = (key: string): Record<string, string> => ({ Authorization: `Bearer ${key}` });
@@ -33,9 +56,13 @@ describe('access', () => {
       await fetch(`${api.url}/openapi.json`, { headers: as('see-1') })
     ).json()) as Document;
     let checked = 0;
+    const open: string[] = [];
     for (const [path, operations] of Object.entries(document.paths)) {
       for (const [method, { 'x-access': access }] of Object.entries(operations)) {
-        if (access === 'public') continue;
+        if (access === 'public') {
+          open.push(`${method} ${path}`);
+          continue;
+        }
         const url = api.url + path.replaceAll(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000');
         expect((await fetch(url, { method: method.toUpperCase() })).status).toBe(401);
         for (const [role, key] of Object.entries(KEYS)) {
@@ -50,6 +77,7 @@ describe('access', () => {
       }
     }
     expect(checked).toBeGreaterThan(8);
+    expect(open).toEqual(['get /healthz', 'get /readyz']);
   });
 
   it('answers pages of the allowed origins only', async () => {
@@ -62,6 +90,41 @@ describe('access', () => {
       'https://pages.example',
     );
     expect((await preflight('https://other.example')).headers.get('access-control-allow-origin')).toBeNull();
+    // only what a browser asks before it may send a key gets by without one
+    const bare = await fetch(`${api.url}/datasets`, { method: 'OPTIONS' });
+    expect(bare.status).toBe(401);
+  });
+
+  it('tells nobody without a key what exists', async () => {
+    const seen = new Set<string>();
+    for (const path of [
+      '/datasets',
+      '/nothing',
+      `/datasets/${UUID}`,
+      '/runs/x',
+      '/metrics',
+      '/docs/x',
+      '/%zz',
+    ]) {
+      for (const method of [
+        'GET',
+        'HEAD',
+        'POST',
+        'PUT',
+        'PATCH',
+        'DELETE',
+        'OPTIONS',
+        'PROPFIND',
+        'TRACE',
+      ]) {
+        const { status, headers, body } = await request(api.url + path, { method });
+        const { instance, request_id, ...rest } = body === '' ? {} : JSON.parse(body);
+        expect([method, path, status]).toEqual([method, path, 401]);
+        seen.add(JSON.stringify({ ...rest, allow: headers.allow, type: headers['content-type'] }));
+      }
+    }
+    // with a body, and without one as an answer to HEAD
+    expect(seen.size).toBe(2);
   });
 
   it('never logs a key', async () => {

@@ -7,17 +7,17 @@ const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
 
 /** What the key of a request allows. */
 export interface Caller {
+  /** the place of the key among those that are configured; undefined without a valid one */
+  readonly key: string | undefined;
   may(access: Access): boolean;
 }
 
 /** The caller where no keys are configured. */
-const EVERYTHING: Caller = { may: () => true };
+const EVERYTHING: Caller = { key: undefined, may: () => true };
 
 /**
  * Finds out who calls, from the `Authorization: Bearer` header (RFC 6750). Without configured keys everyone may
  * do everything. Keys are compared by their digests, in constant time, and all of them every time.
- *
- * @throws RequestError `unauthenticated` where keys are configured and the header holds none of them
  */
 export function createAuthenticator(
   apiKeys: readonly ApiKey[],
@@ -33,9 +33,15 @@ export function createAuthenticator(
     const token = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1];
     const given = digest(token ?? '');
     let rank = open ? RANK.admin : 0;
-    for (const key of known) if (timingSafeEqual(key.digest, given)) rank = key.rank;
+    let place: string | undefined;
+    for (const [index, key] of known.entries()) {
+      if (!timingSafeEqual(key.digest, given)) continue;
+      rank = key.rank;
+      place = String(index);
+    }
     const isMetricsKey = metrics !== undefined && token !== undefined && timingSafeEqual(metrics, given);
     return {
+      key: isMetricsKey ? 'metrics' : place,
       may: (access) => {
         if (access === 'public') return true;
         // Without a key of its own, /metrics is as open as the rest of the service.

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { createRateLimit, networkOf } from './limit-rate.ts';
+
+describe('createRateLimit', () => {
+  it('gives each client a bucket of its own, refilled evenly', () => {
+    let now = 1000;
+    const take = createRateLimit(60, () => now);
+    const allowed = (client: string, times: number): boolean[] =>
+      Array.from({ length: times }, () => take(client).allowed);
+    expect(allowed('a', 61)).toEqual([...Array(60).fill(true), false]);
+    expect(allowed('b', 1)).toEqual([true]);
+    now += 2500;
+    expect(allowed('a', 3)).toEqual([true, true, false]);
+    expect(take('a')).toEqual({ allowed: false, remaining: 0, resetSeconds: 1 });
+    now += 3_600_000;
+    expect(allowed('a', 61)).toEqual([...Array(60).fill(true), false]);
+  });
+
+  it('forgets nobody to whom it matters, however many clients there are, and remembers a bounded number', () => {
+    const take = createRateLimit(2, () => 0, 100);
+    for (let index = 0; index < 2; index++) take('heavy');
+    for (let index = 0; index < 99; index++) take(`client ${index}`);
+    expect(take('heavy').allowed).toBe(false);
+    for (let index = 0; index < 99; index++) take(`other ${index}`);
+    // asked for in between, so not the one that was quiet longest
+    expect(take('heavy').allowed).toBe(false);
+  });
+});
+
+describe('networkOf', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '::ffff:192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1:2::6', '2001:db8:1:2'],
+    ['2001:db8::6', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['fe80::', 'fe80:0:0:0'],
+  ])('%s is of %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});
