@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { canonicalJson, type Item, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openPackage, PackageError } from '../src/index.ts';
+import { GENERATOR_VERSION, openPackage, PackageError } from '../src/index.ts';
 import {
   type ConvertOptions,
   convertLegacyFile,
@@ -446,7 +446,7 @@ describe('an archive that is new already', () => {
     for (const path of ['meta.json', 'sections/a.jsonl', 'assets/unused', 'README'])
       expect(await text(path)).toBe(files[path]);
     expect(await text('manifest.json')).toBe(
-      '{"format":"svc-pkg","generator":"@svc/pkg-format","generator_version":"0.1.0","sections":[{"file":"sections/a.jsonl","name":"true name"}],"x":1}\n',
+      `{"format":"svc-pkg","generator":"@svc/pkg-format","generator_version":"${GENERATOR_VERSION}","sections":[{"file":"sections/a.jsonl","name":"true name"}],"x":1}\n`,
     );
     expect(read.sections[0]!.name).toBe('true name');
     expect(report.carried).toEqual(['README']);

@@ -6,6 +6,7 @@ import { bytesSource } from '../src/byte-source.ts';
 import {
   type ExportDataset,
   type ExportRun,
+  GENERATOR_VERSION,
   openPackage,
   type WriteOptions,
   writePackage,
@@ -105,7 +106,7 @@ describe.each(writers)('a package written %s', (_, write) => {
       format: 'svc-pkg',
       format_version: '2.3',
       generator: '@svc/pkg-format',
-      generator_version: '0.1.0',
+      generator_version: GENERATOR_VERSION,
       name: 'n',
       version_hash: dataset.versionHash,
       hash_spec: 'svc-jcs-sha256-1',
