@@ -42,11 +42,7 @@ export async function receiveUpload(
       `an upload is multipart/form-data, not ${JSON.stringify(request.get('content-type') ?? 'nothing')}`,
     );
   }
-  const declared = Number(request.get('content-length') ?? 0);
-  // The form around the file has its own bounded size; what is declared beyond both cannot fit.
-  if (declared > limits.maxUploadBytes + (limits.maxFormFields + 2) * (limits.maxFormFieldBytes + 4096)) {
-    throw tooLarge(limits);
-  }
+  if (Number(request.get('content-length') ?? 0) > maxFormBytes(limits)) throw tooLarge(limits);
   const file = spool.create();
   try {
     return await parseForm(request, file, limits, names, signal);
@@ -55,6 +51,10 @@ export async function receiveUpload(
     throw error;
   }
 }
+
+/** The form around the file has its own bounded size: what is beyond both cannot fit. */
+const maxFormBytes = (limits: UploadLimits): number =>
+  limits.maxUploadBytes + (limits.maxFormFields + 2) * (limits.maxFormFieldBytes + 4096);
 
 const tooLarge = (limits: UploadLimits): RequestError =>
   new RequestError('upload_too_large', `the file is larger than ${limits.maxUploadBytes} bytes`);
@@ -88,7 +88,9 @@ async function parseForm(
     } else if (fields.has(name)) fail(invalid(name, `the field ${name} stands twice in the form`));
     else if (info.valueTruncated) {
       fail(invalid(name, `the field ${name} is longer than ${limits.maxFormFieldBytes} bytes`));
-    } else fields.set(name, value);
+    } else if (typeof value !== 'string')
+      fail(invalid(name, `the charset of the field ${name} is not known`));
+    else fields.set(name, value);
   });
   form.on('file', (name, content, info) => {
     if (name !== 'file') {
@@ -131,8 +133,15 @@ async function parseForm(
   );
   const onAbort = (): void => fail(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
+  // Also what stands before, between and after the parts, which the parser passes over in silence.
+  let arrived = 0;
+  const onData = (chunk: Buffer): void => {
+    arrived += chunk.byteLength;
+    if (arrived > maxFormBytes(limits)) fail(tooLarge(limits));
+  };
   try {
     signal.throwIfAborted();
+    request.on('data', onData);
     request.pipe(form);
     await Promise.race([closed, failure.promise]);
     if (received === undefined) throw invalid('file', 'the form has no file');
@@ -146,6 +155,7 @@ async function parseForm(
     };
   } finally {
     signal.removeEventListener('abort', onAbort);
+    request.off('data', onData);
     // The file is deleted by our caller only after its last write has ended.
     await received?.written.catch(() => {});
   }
@@ -158,10 +168,12 @@ function openForm(request: Request, limits: UploadLimits): busboy.Busboy {
       defParamCharset: 'utf8',
       limits: {
         fields: limits.maxFormFields,
-        fieldSize: limits.maxFormFieldBytes,
+        // a field of this size counts as cut off
+        fieldSize: limits.maxFormFieldBytes + 1,
         fieldNameSize: 100,
         files: 1,
-        parts: limits.maxFormFields + 1,
+        // told of when the part with this number ends
+        parts: limits.maxFormFields + 2,
         headerPairs: 100,
       },
     });
