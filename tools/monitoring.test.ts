@@ -169,16 +169,11 @@ describe('deploy/prometheus under promtool', () => {
     ['check', 'config', 'deploy/prometheus/prometheus.yml'],
     ['check', 'rules', 'deploy/prometheus/alerts.yml'],
     ['test', 'rules', 'deploy/prometheus/alerts.test.yml'],
-  ])(
-    'promtool %s %s %s',
-    { timeout: 60_000 },
-    (args, { skip }) => {
-      if (!hasPromtool) skip('promtool (part of Prometheus) is not installed');
-      const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: root, encoding: 'utf8' });
-      expect(status, `${stdout}${stderr}`).toBe(0);
-    },
-    60_000,
-  );
+  ])('promtool %s %s %s', { timeout: 60_000 }, (args, { skip }) => {
+    if (!hasPromtool) skip('promtool (part of Prometheus) is not installed');
+    const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: root, encoding: 'utf8' });
+    expect(status, `${stdout}${stderr}`).toBe(0);
+  });
 });
 
 describe('deploy/grafana', () => {
