@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLogger, EVENTS, runWithContext } from '../packages/observability/src/index.ts';
+
+const page = readFileSync(new URL('../docs/logs.md', import.meta.url), 'utf8');
+const blocks = (language: string): string[] =>
+  [...page.matchAll(new RegExp(`\\n\`\`\`${language}\\n(.*)\\n\`\`\``, 'g'))].map(([, text = '']) => text);
+
+const RUN = '018f0000-0000-7000-8000-000000000001';
+const DATASET = '018f0000-0000-7000-8000-000000000002';
+const folder = mkdtempSync(join(tmpdir(), 'svc-logs-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A log as an API and a worker write it, with the real logger. */
+beforeAll(async () => {
+  const lines: string[] = [];
+  const options = { now: () => new Date('2026-01-01T00:00:00Z'), write: (line: string) => lines.push(line) };
+  const api = createLogger({ service: 'svc-api', ...options });
+  const worker = createLogger({ service: 'svc-worker', ...options });
+  const answered = (route: string, status_code: number, duration_ms: number): void =>
+    api.log('http.request', { method: 'GET', route, status_code, duration_ms, bytes_in: 0, bytes_out: 9 });
+  api.log('server.start', { host: '127.0.0.1', port: 8080, version: '0.1.0' });
+  await runWithContext({ request_id: 'client-6' }, async () => {
+    api.log('dataset.import.start', { source: 'pkg_zip', bytes: 5 });
+    api.log('dataset.import.fail', {
+      source: 'pkg_zip',
+      outcome: 'failed',
+      code: 'package_invalid_line',
+      place: 'sections/a.jsonl:7:12',
+      duration_ms: 3,
+    });
+    answered('/datasets/upload', 400, 5);
+  });
+  await runWithContext({ request_id: 'client-7' }, async () => {
+    api.log('dataset.import.finish', {
+      source: 'hub',
+      dataset_id: DATASET,
+      version_hash: 'f'.repeat(64),
+      section_count: 1,
+      item_count: 3000,
+      asset_count: 0,
+      bytes: 1_000_000,
+      duration_ms: 1500,
+    });
+    answered('/datasets/hub/import', 201, 1502.25);
+  });
+  await runWithContext({ request_id: 'client-8', run_id: RUN, job_id: RUN }, async () => {
+    worker.log('worker.run.start', { dataset_id: DATASET, attempt: 1 });
+    for (const reason of ['rate_limited', 'timeout', 'timeout']) {
+      const fields = { host: 'api.example.com', model: 'm', status_code: null, attempt: 1, delay_ms: 500 };
+      worker.log('provider.retry', { ...fields, reason });
+    }
+    worker.log('worker.run.finish', { status: 'completed', ok: 9, failed: 1, unscored: 0, duration_ms: 40 });
+  });
+  await runWithContext({ request_id: 'client-9' }, async () => {
+    api.log('error.internal', {
+      error: new TypeError('x is not a function'),
+      method: 'GET',
+      route: '/datasets',
+    });
+    answered('/datasets', 500, 2);
+    answered('/datasets', 500, 1);
+  });
+  writeFileSync(join(folder, 'svc.log'), lines.join(''));
+});
+
+const TIME = '2026-01-01T00:00:00.000Z';
+const found = [
+  [
+    expect.stringMatching(/"event":"dataset.import.finish".*"request_id":"client-7"/),
+    expect.stringMatching(/"event":"http.request"/),
+  ],
+  ['{"request_id":"client-7","route":"/datasets/hub/import","status_code":201,"duration_ms":1502.25}'],
+  [`${TIME}\terror.internal\tTypeError\tx is not a function`],
+  ['2\t/datasets\t500', '1\t/datasets/hub/import\t201', '1\t/datasets/upload\t400'],
+  [`${TIME}\tpkg_zip\tpackage_invalid_line\tsections/a.jsonl:7:12`],
+  [`${DATASET}\t3000\t2000`],
+  [
+    `{"timestamp":"${TIME}","event":"worker.run.start","attempt":1,"status":null,"ok":null,"failed":null,"code":null}`,
+    `{"timestamp":"${TIME}","event":"worker.run.finish","attempt":null,"status":"completed","ok":9,"failed":1,"code":null}`,
+  ],
+  ['1\tprovider.retry\trate_limited', '2\tprovider.retry\ttimeout'],
+];
+
+describe('docs/logs.md', () => {
+  const queries = blocks('sh');
+
+  it('has as many jq examples as this test knows', () => {
+    expect(queries).toHaveLength(found.length);
+  });
+
+  const programs = spawnSync('sh', ['-c', 'jq --version']).status === 0;
+  it.for(queries.map((query, index) => [query, index] as const))('%s', ([query, index], { skip }) => {
+    if (!programs) skip('jq is not installed');
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', query], { cwd: folder, encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout.trimEnd().split('\n')).toEqual(found[index]);
+  });
+
+  it.each(blocks('logql'))('asks Loki for events and fields that exist: %s', (query) => {
+    const event = /event="([^"]+)"/.exec(query)?.[1];
+    const fields = new Set(['timestamp', 'level', 'service', 'event', 'request_id', 'run_id', 'job_id']);
+    // json makes one label of each nested member: error.code becomes error_code
+    for (const name of ['name', 'code', 'message', 'stack']) fields.add(`error_${name}`);
+    if (event !== undefined) {
+      expect(Object.keys(EVENTS)).toContain(event);
+      for (const field of Object.keys(EVENTS[event as keyof typeof EVENTS].fields)) fields.add(field);
+    }
+    const asked = [...query.matchAll(/\bby \((\w+)\)|\bunwrap (\w+)|\{\{\.(\w+)\}\}|\|\s+(\w+)="/g)].map(
+      (match) => match.slice(1).find((name) => name !== undefined),
+    );
+    expect(asked.length).toBeGreaterThan(0);
+    for (const field of asked) expect([...fields]).toContain(field);
+  });
+});
