@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -163,8 +165,9 @@ describe('deploy/prometheus/alerts.yml', () => {
   });
 });
 
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+
 describe('deploy/prometheus under promtool', () => {
-  const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
   it.for([
     ['check', 'config', 'deploy/prometheus/prometheus.yml'],
     ['check', 'rules', 'deploy/prometheus/alerts.yml'],
@@ -177,6 +180,25 @@ describe('deploy/prometheus under promtool', () => {
 });
 
 describe('deploy/grafana', () => {
+  it('asks in PromQL that promtool understands', { timeout: 60_000 }, ({ skip }) => {
+    if (!hasPromtool) skip('promtool (part of Prometheus) is not installed');
+    const interval = (expr: string): string => expr.replaceAll(/\[\$__(?:rate_interval|range)\]/g, '[5m]');
+    const recorded = dashboard.panels
+      .flatMap(({ targets = [] }) => targets)
+      .map(({ expr }, index) => ({ record: `panel:${index}`, expr: interval(expr) }));
+    const folder = mkdtempSync(join(tmpdir(), 'svc-panels-'));
+    try {
+      const file = join(folder, 'panels.yml');
+      writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules: recorded }] }));
+      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', file], {
+        encoding: 'utf8',
+      });
+      expect(status, `${stdout}${stderr}`).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it('has panels that do not lie on each other', () => {
     const overlaps = dashboard.panels.flatMap((a, index) =>
       dashboard.panels
