@@ -6,6 +6,12 @@ import { StoreError } from './errors.ts';
 const ABORT_TIMEOUT_MS = 5_000;
 
 /**
+ * The buffer of a chunk is its owner's again when the next one is asked for. A chunk that is larger than what the
+ * connection queues by itself is waited for until it is sent; a smaller one may linger, so a copy of it is sent.
+ */
+const SURELY_DRAINED_BYTES = 128 * 1024;
+
+/**
  * Sends chunks of rows to a COPY statement as fast as the server takes them, holding one chunk.
  *
  * A throw from `chunks`, an error of the server or an abort ends the COPY; the connection is then ready for
@@ -47,9 +53,9 @@ export async function copyIn(
     for (;;) {
       const { done, value } = await waitFor(iterator.next());
       if (done === true) break;
-      if (value.byteLength > 0 && !copy.write(value)) {
-        await waitFor(new Promise<void>((drained) => copy.once('drain', drained)));
-      }
+      if (value.byteLength === 0) continue;
+      const chunk = value.byteLength < SURELY_DRAINED_BYTES ? Buffer.from(value) : value;
+      await waitFor(new Promise<void>((written) => copy.write(chunk, () => written())));
     }
     exhausted = true;
     await waitFor(new Promise<void>((finished) => copy.end(finished)));

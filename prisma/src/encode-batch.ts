@@ -9,6 +9,7 @@ import {
   type LineBatch,
 } from '@svc/jsonl-v23';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
+import type { SpareBuffers } from './spare-buffers.ts';
 
 /** The work on a batch. What comes out depends on the arguments alone, so it runs here or on another thread. */
 export interface BatchEncoder {
@@ -26,21 +27,23 @@ export interface BatchEncoder {
   encodeItems(items: readonly Item[], target: RowTarget): EncodedRows;
 }
 
-/** Makes an encoder; it keeps buffers from one batch to the next. */
-export function createBatchEncoder(): BatchEncoder {
+/** Makes an encoder. @param spare buffers that results may be put into */
+export function createBatchEncoder(spare: SpareBuffers): BatchEncoder {
   const lineEncoder = createLineEncoder();
   const itemEncoder = createItemEncoder();
   return {
     encodeLines(batch, target, options) {
-      const rows = new RowWriter(target, { items: batch.itemCount, bytes: batch.bytes.byteLength });
+      const { bytes, itemCount } = batch;
+      const rows = new RowWriter(target, { items: itemCount, bytes: bytes.byteLength }, spare);
       for (const line of lineEncoder.encode(batch, options)) {
-        if (line.needsFiles) return { needsFiles: true };
+        if (line.needsFiles) return { needsFiles: true, bytes };
         rows.add(line, line.embedsFiles);
       }
       return rows.end();
     },
     encodeItems(items, target) {
-      const rows = new RowWriter(target, { items: items.length, bytes: items.length * USUAL_ITEM_BYTES });
+      const expected = { items: items.length, bytes: items.length * USUAL_ITEM_BYTES };
+      const rows = new RowWriter(target, expected, spare);
       for (const item of items) rows.add(itemEncoder.encode(item), embedsFiles(item));
       return rows.end();
     },

@@ -1,5 +1,6 @@
 import type { EncodedRows } from '@svc/flows';
 import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23';
+import { SpareBuffers } from './spare-buffers.ts';
 
 /**
  * The statement that takes what {@link RowWriter} makes, between {@link COPY_HEADER} and {@link COPY_TRAILER}.
@@ -27,7 +28,7 @@ const TEXT_FIELDS = 5;
 /** What a row has beside the texts of its item. */
 const ROW_BYTES = FIXED_BYTES + TEXT_FIELDS * 4;
 /** Room for an item's type and for some bytes by which canonical text is longer than what was read. */
-const SPARE_BYTES = 32;
+const MARGIN_BYTES = 32;
 const LINE_FEED = 10;
 const DEFAULT_TYPE = Buffer.from(DEFAULT_ITEM_TYPE);
 
@@ -56,8 +57,15 @@ export class RowWriter {
   #lines: Uint8Array<ArrayBuffer> | null;
   #linesEnd = 0;
 
+  readonly #spare: SpareBuffers;
+
   /** @param expected items, and bytes of their texts: how much room is made at first */
-  constructor(target: RowTarget, expected: { readonly items: number; readonly bytes: number }) {
+  constructor(
+    target: RowTarget,
+    expected: { readonly items: number; readonly bytes: number },
+    spare: SpareBuffers = new SpareBuffers(),
+  ) {
+    this.#spare = spare;
     const head = Buffer.alloc(FIXED_BYTES - 4 - 4 - HASH_BYTES);
     head.writeInt16BE(FIELDS, 0);
     head.writeInt32BE(UUID_BYTES, 2);
@@ -65,9 +73,9 @@ export class RowWriter {
     head.writeInt32BE(4, 6 + UUID_BYTES);
     this.#head = head;
     this.#orderIndex = target.firstOrderIndex;
-    this.#hashes = room(expected.items * HASH_BYTES);
-    this.#rows = room(expected.bytes + expected.items * (ROW_BYTES + SPARE_BYTES));
-    this.#lines = room(expected.bytes + expected.items * SPARE_BYTES);
+    this.#hashes = spare.take(expected.items * HASH_BYTES);
+    this.#rows = spare.take(expected.bytes + expected.items * (ROW_BYTES + MARGIN_BYTES));
+    this.#lines = spare.take(expected.bytes + expected.items * MARGIN_BYTES);
   }
 
   /** Appends an item. @param embedsFiles whether an export moves something of it into files */
@@ -86,7 +94,7 @@ export class RowWriter {
       (item.assetsEnd - item.assetsStart) +
       (item.typeStart === -1 ? DEFAULT_TYPE.length : item.typeEnd - item.typeStart);
     if (this.#rowsEnd + ROW_BYTES + parts > this.#rows.length) {
-      this.#rows = enlarge(this.#rows, this.#rowsEnd, ROW_BYTES + parts);
+      this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, ROW_BYTES + parts);
     }
     const rows = this.#rows;
     rows.set(this.#head, this.#rowsEnd);
@@ -118,31 +126,27 @@ export class RowWriter {
 
   #addHash(itemHash: Uint8Array): void {
     const at = HASH_BYTES * this.#itemCount++;
-    if (at + HASH_BYTES > this.#hashes.length) this.#hashes = enlarge(this.#hashes, at, HASH_BYTES);
+    if (at + HASH_BYTES > this.#hashes.length) this.#hashes = this.#enlarge(this.#hashes, at, HASH_BYTES);
     this.#hashes.set(itemHash, at);
   }
 
   #addLine(line: Uint8Array): void {
     let lines = this.#lines as Uint8Array<ArrayBuffer>;
     if (this.#linesEnd + line.length >= lines.length) {
-      lines = enlarge(lines, this.#linesEnd, line.length + 1);
+      lines = this.#enlarge(lines, this.#linesEnd, line.length + 1);
       this.#lines = lines;
     }
     lines.set(line, this.#linesEnd);
     this.#linesEnd += line.length;
     lines[this.#linesEnd++] = LINE_FEED;
   }
-}
 
-/** Bytes in a buffer of their own, which are not set to zero first. */
-function room(byteCount: number): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.allocUnsafeSlow(byteCount).buffer);
-}
-
-function enlarge(bytes: Uint8Array, used: number, needed: number): Uint8Array<ArrayBuffer> {
-  const larger = room(Math.max(used + needed, Math.ceil(bytes.length * 1.5)));
-  larger.set(bytes.subarray(0, used));
-  return larger;
+  #enlarge(bytes: Uint8Array<ArrayBuffer>, used: number, needed: number): Uint8Array<ArrayBuffer> {
+    const larger = this.#spare.take(Math.max(used + needed, Math.ceil(bytes.length * 1.5)));
+    larger.set(bytes.subarray(0, used));
+    this.#spare.give(bytes.buffer);
+    return larger;
+  }
 }
 
 function putInt32(bytes: Uint8Array, at: number, value: number): number {

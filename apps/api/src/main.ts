@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { createMetrics } from '@svc/observability';
 import { ConfigError, createKeyVault, openHub, runProcess, secretsOf } from '@svc/process';
 import { createRowEncoder, createStore } from '@svc/store';
@@ -21,7 +22,7 @@ await runProcess('svc-api', process, async (config, logger) => {
   }
   const metrics = createMetrics({ version });
   const store = createStore({ url: config.databaseUrl.reveal(), poolSize: config.databasePoolSize });
-  const encoder = createRowEncoder();
+  const encoder = createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 });
   const hub = openHub(config, logger, metrics, version);
   const api = await startApi({
     config,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { startApi } from '@svc/api';
 import { createMetrics } from '@svc/observability';
@@ -42,7 +43,9 @@ await runProcess('svc-standalone', process, async (config, logger) => {
   const metrics = createMetrics({ version });
   const store = createStore({ url, poolSize: config.databasePoolSize });
   starting.defer(() => store.close());
-  const encoder = starting.use(createRowEncoder());
+  const encoder = starting.use(
+    createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 }),
+  );
   const hub = starting.use(openHub(config, logger, metrics, version));
   const vault = config.jobKey === undefined ? createMemoryVault() : createKeyVault(config.jobKey);
   const worker = await startWorker({

@@ -26,12 +26,15 @@ export interface EncodedRows {
 /** An item of the batch names files of the archive: the flow reads them and calls `encodeItems`. */
 export interface NeedsFiles {
   readonly needsFiles: true;
+  /** the bytes of the batch, which the encoder had taken over */
+  readonly bytes: Uint8Array;
 }
 
 /** The per-batch work (parse, validate, canonical text, hash, row encoding), inline or on worker threads. */
 export interface RowEncoder extends AsyncDisposable {
   /** How many batches may be under way at once: 1 when the work is done inline. */
   readonly parallelism: number;
+  /** Encodes a batch and takes its bytes over: they may be another thread's by the time this returns. */
   encodeLines(
     batch: LineBatch,
     target: SectionTarget,
@@ -39,6 +42,8 @@ export interface RowEncoder extends AsyncDisposable {
     options: { readonly file: string; readonly maxDepth: number },
   ): Promise<EncodedRows | NeedsFiles>;
   encodeItems(items: readonly Item[], target: SectionTarget, firstOrderIndex: number): EncodedRows;
+  /** Takes back what a batch was encoded into, once it is stored and folded, so that the next one may use it. */
+  recycle(encoded: EncodedRows): void;
 }
 
 export type DatasetSource = 'hub' | 'pkg_zip';
@@ -99,7 +104,8 @@ export interface SectionSummary {
 export interface DatasetWriter {
   /**
    * Stores a dataset in one transaction: every chunk of rows, then what `finish` returns, which is called
-   * once after the last chunk. A throw from either, or an abort, leaves nothing.
+   * once after the last chunk. A throw from either, or an abort, leaves nothing. A chunk is done with when the next
+   * one is asked for.
    */
   saveDataset(
     rows: AsyncIterable<Uint8Array>,

@@ -104,17 +104,20 @@ async function* encodeSection(
   const encodedBatches = mapOrdered(batches, encoder.parallelism, async (batch) => {
     const first = firstOrderIndex;
     firstOrderIndex += batch.itemCount;
-    return { batch, first, encoded: await encoder.encodeLines(batch, target, first, { file, maxDepth }) };
+    const sourceBytes = batch.bytes.byteLength;
+    const encoded = await encoder.encodeLines(batch, target, first, { file, maxDepth });
+    return { batch, first, sourceBytes, encoded };
   });
-  for await (const { batch, first, encoded } of encodedBatches) {
+  for await (const { batch, first, sourceBytes, encoded } of encodedBatches) {
     signal.throwIfAborted();
     if ('rows' in encoded) {
       collector.add(encoded);
-      yield { rows: encoded.rows, sourceBytes: batch.bytes.byteLength };
+      yield { rows: encoded.rows, sourceBytes };
+      encoder.recycle(encoded);
       continue;
     }
     let orderIndex = first;
-    for (const { item, place } of parseLines(batch, { file, maxDepth })) {
+    for (const { item, place } of parseLines({ ...batch, bytes: encoded.bytes }, { file, maxDepth })) {
       const whole = await rehydrateItem(item, (reference) =>
         pkg.readFile(reference.path, { ...place, path: reference.pointer }),
       );
@@ -123,8 +126,9 @@ async function* encodeSection(
       orderIndex += 1;
       collector.add(one);
       yield { rows: one.rows, sourceBytes: 0 };
+      encoder.recycle(one);
     }
-    yield { rows: new Uint8Array(0), sourceBytes: batch.bytes.byteLength };
+    yield { rows: new Uint8Array(0), sourceBytes };
   }
 }
 

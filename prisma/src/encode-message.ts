@@ -1,0 +1,42 @@
+import { JsonlError, type JsonlErrorCode, type LineBatch, type Place } from '@svc/jsonl-v23';
+import type { RowTarget } from './encode-rows.ts';
+
+/** What a thread is asked to do. The batch's bytes and the spare buffers become the thread's. */
+export interface EncodeRequest {
+  readonly id: number;
+  readonly batch: LineBatch;
+  readonly target: RowTarget;
+  readonly options: { readonly file: string; readonly maxDepth: number };
+  readonly spare: readonly ArrayBuffer[];
+}
+
+/** What it answers: an `EncodedRows`, a `NeedsFiles` or an error. */
+export type EncodeAnswer = { readonly id: number } & (
+  | { readonly result: unknown; readonly failure?: undefined }
+  | { readonly failure: Failure }
+);
+
+/** An error that can be sent between threads. */
+export type Failure =
+  | {
+      readonly kind: 'jsonl';
+      readonly code: JsonlErrorCode;
+      readonly message: string;
+      readonly place: Place;
+      readonly cause: unknown;
+    }
+  | { readonly kind: 'other'; readonly error: unknown };
+
+/** Classes do not survive the way between threads: the errors that matter to a caller are taken apart. */
+export function toFailure(error: unknown): Failure {
+  if (!(error instanceof JsonlError)) return { kind: 'other', error };
+  const { code, message, place, cause } = error;
+  return { kind: 'jsonl', code, message, place, cause };
+}
+
+/** The error again. */
+export function toError(failure: Failure): unknown {
+  if (failure.kind === 'other') return failure.error;
+  const { code, message, place, cause } = failure;
+  return new JsonlError(code, message, place, cause === undefined ? undefined : { cause });
+}

@@ -1,0 +1,31 @@
+/** What runs on each thread of `encoder-threads.ts`: one batch after another, as they are sent. */
+import { parentPort, type TransferListItem } from 'node:worker_threads';
+import type { EncodedRows, NeedsFiles } from '@svc/flows';
+import { createBatchEncoder } from './encode-batch.ts';
+import { type EncodeAnswer, type EncodeRequest, toFailure } from './encode-message.ts';
+import { SpareBuffers } from './spare-buffers.ts';
+
+const port = parentPort;
+if (port === null) throw new Error('this file is the beginning of a thread');
+
+const spare = new SpareBuffers();
+const encoder = createBatchEncoder(spare);
+
+port.on('message', ({ id, batch, target, options, spare: buffers }: EncodeRequest) => {
+  for (const buffer of buffers) spare.give(buffer);
+  let result: EncodedRows | NeedsFiles;
+  try {
+    result = encoder.encodeLines(batch, target, options);
+  } catch (error) {
+    port.postMessage({ id, failure: toFailure(error) } satisfies EncodeAnswer);
+    return;
+  }
+  port.postMessage({ id, result } satisfies EncodeAnswer, buffersOf(result));
+  // A batch that needs files went back; the bytes of any other may hold the next one's lines.
+  if (!('needsFiles' in result)) spare.give(batch.bytes.buffer as ArrayBuffer);
+});
+
+function buffersOf(result: EncodedRows | NeedsFiles): TransferListItem[] {
+  const parts = 'needsFiles' in result ? [result.bytes] : [result.rows, result.itemHashes, result.lines];
+  return parts.filter((part) => part !== null).map(({ buffer }) => buffer as ArrayBuffer);
+}

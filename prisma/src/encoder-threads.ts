@@ -1,0 +1,90 @@
+import { type TransferListItem, Worker } from 'node:worker_threads';
+import { type EncodeAnswer, type EncodeRequest, toError } from './encode-message.ts';
+
+/** Threads that encode batches. */
+export interface EncoderThreads extends AsyncDisposable {
+  /**
+   * Has a batch encoded on the thread that has least to do.
+   *
+   * @throws what the encoder threw; an Error when the thread died or the threads were ended meanwhile
+   */
+  run(request: Omit<EncodeRequest, 'id'>, transfer: readonly TransferListItem[]): Promise<unknown>;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly tasks: Map<number, PromiseWithResolvers<unknown>>;
+}
+
+/** The thread's file lies beside this one, compiled or not. */
+const THREAD_FILE = import.meta.url.endsWith('.ts') ? './encode-thread.ts' : './encode-thread.js';
+
+/**
+ * Keeps up to `count` threads. One is started at once, the others when all are busy; a thread that dies fails its
+ * batches, and the next batch gets another. Disposing ends all of them at once, whatever they are doing.
+ */
+export function startEncoderThreads(count: number): EncoderThreads {
+  const threads = new Set<Thread>();
+  let lastId = 0;
+  let isClosed = false;
+
+  function start(): Thread {
+    const worker = new Worker(new URL(THREAD_FILE, import.meta.url));
+    const thread: Thread = { worker, tasks: new Map() };
+    let cause: unknown;
+    threads.add(thread);
+    // Only work keeps the process alive.
+    worker.unref();
+    worker.on('message', (answer: EncodeAnswer) => {
+      const task = takeTask(thread, answer.id);
+      if (answer.failure === undefined) task?.resolve(answer.result);
+      else task?.reject(toError(answer.failure));
+    });
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('messageerror', (error) => {
+      cause = error;
+      void worker.terminate();
+    });
+    worker.on('exit', () => {
+      threads.delete(thread);
+      const problem = isClosed ? 'The row encoder has been closed' : 'A thread of the row encoder has died';
+      for (const id of [...thread.tasks.keys()]) takeTask(thread, id)?.reject(new Error(problem, { cause }));
+    });
+    return thread;
+  }
+
+  function takeTask({ worker, tasks }: Thread, id: number): PromiseWithResolvers<unknown> | undefined {
+    const task = tasks.get(id);
+    tasks.delete(id);
+    if (tasks.size === 0) worker.unref();
+    return task;
+  }
+
+  function leastBusy(): Thread {
+    let best: Thread | undefined;
+    for (const thread of threads) {
+      if (best === undefined || thread.tasks.size < best.tasks.size) best = thread;
+    }
+    return best === undefined || (best.tasks.size > 0 && threads.size < count) ? start() : best;
+  }
+
+  start();
+  return {
+    run(request, transfer) {
+      if (isClosed) return Promise.reject(new Error('The row encoder has been closed'));
+      const thread = leastBusy();
+      const task = Promise.withResolvers<unknown>();
+      const id = ++lastId;
+      thread.worker.postMessage({ id, ...request } satisfies EncodeRequest, transfer);
+      thread.tasks.set(id, task);
+      thread.worker.ref();
+      return task.promise;
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      await Promise.all([...threads].map(({ worker }) => worker.terminate()));
+    },
+  };
+}
