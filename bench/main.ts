@@ -14,7 +14,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { encodeItem, readItems } from '@svc/jsonl-v23';
-import * as pkgNode from '@svc/pkg-format/node';
+import { convertLegacyFile } from '@svc/pkg-format/node';
 import { migrate, startEmbeddedPostgres } from '@svc/store';
 import { itemLines, writePackage } from './generate.ts';
 import { load, startComparison } from './http-load.ts';
@@ -165,9 +165,7 @@ async function casesOf(size: number): Promise<Case[]> {
       baseline: 'unzip -p | gzip -6',
       target: 1.5,
       runOurs: () =>
-        timed(() =>
-          (pkgNode as any).convertLegacyFile(archive, join(folder, 'converted.pkg.zip'), { force: true }),
-        ),
+        timed(() => convertLegacyFile(archive, join(folder, 'converted.pkg.zip'), { force: true })),
       runBaseline: () => timed(() => shell(`unzip -p ${archive} | gzip -6 > ${join(folder, 'convert.gz')}`)),
     });
   }
