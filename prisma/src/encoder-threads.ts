@@ -17,19 +17,24 @@ interface Thread {
 }
 
 /** The thread's file lies beside this one, compiled or not. */
-const THREAD_FILE = import.meta.url.endsWith('.ts') ? './encode-thread.ts' : './encode-thread.js';
+const THREAD_FILE = new URL(
+  import.meta.url.endsWith('.ts') ? './encode-thread.ts' : './encode-thread.js',
+  import.meta.url,
+);
 
 /**
  * Keeps up to `count` threads. One is started at once, the others when all are busy; a thread that dies fails its
  * batches, and the next batch gets another. Disposing ends all of them at once, whatever they are doing.
+ *
+ * @param file what runs on each
  */
-export function startEncoderThreads(count: number): EncoderThreads {
+export function startEncoderThreads(count: number, file: URL = THREAD_FILE): EncoderThreads {
   const threads = new Set<Thread>();
   let lastId = 0;
   let isClosed = false;
 
   function start(): Thread {
-    const worker = new Worker(new URL(THREAD_FILE, import.meta.url));
+    const worker = new Worker(file);
     const thread: Thread = { worker, tasks: new Map() };
     let cause: unknown;
     threads.add(thread);

@@ -1,0 +1,143 @@
+import type { EncodedRows, NeedsFiles, SectionTarget } from '@svc/flows';
+import { JsonlError, type LineBatch } from '@svc/jsonl-v23';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startEncoderThreads } from './encoder-threads.ts';
+import { createRowEncoder } from './row-encoder.ts';
+
+const TARGET: SectionTarget = { id: '00112233-4455-6677-8899-aabbccddeeff', name: 's', orderIndex: 0 };
+const OPTIONS = { file: 'sections/s.jsonl', maxDepth: 256 };
+
+/** A batch that is large enough for a thread, its last line being `last`. */
+function batchOf(last: string, number = 0): LineBatch {
+  const lines = Array.from({ length: 400 }, (_, index) =>
+    JSON.stringify({ id: index, inputs: { prompt: `${number} ${'words '.repeat(40)}` }, answer: index / 7 }),
+  );
+  const bytes = new TextEncoder().encode([...lines, last].join('\n'));
+  return { bytes, firstLine: 1 + number, lineCount: 401, itemCount: 401 };
+}
+
+const show = (encoded: EncodedRows | NeedsFiles): unknown =>
+  JSON.stringify(encoded, (_, value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value,
+  );
+
+describe('createRowEncoder', () => {
+  const inline = createRowEncoder();
+  const threaded = createRowEncoder({ threads: 2 });
+  afterAll(() => threaded[Symbol.asyncDispose]());
+
+  it('works on threads when it has some', () => {
+    expect(inline.parallelism).toBe(1);
+    expect(threaded.parallelism).toBeGreaterThan(2);
+  });
+
+  it('makes the same rows on threads, in buffers that come back', async () => {
+    const batches = (): LineBatch[] =>
+      Array.from({ length: 12 }, (_, number) => batchOf('{"é":"\\u00e9"}', number));
+    const expected: unknown[] = [];
+    for (const batch of batches()) expected.push(show(await inline.encodeLines(batch, TARGET, 7, OPTIONS)));
+    for (let round = 0; round < 3; round++) {
+      const found = await Promise.all(
+        batches().map((batch) => threaded.encodeLines(batch, TARGET, 7, OPTIONS)),
+      );
+      expect(found.map(show)).toEqual(expected);
+      for (const encoded of found) if ('rows' in encoded) threaded.recycle(encoded);
+    }
+  });
+
+  it('takes the bytes of a batch over', async () => {
+    const batch = batchOf('{}');
+    await threaded.encodeLines(batch, TARGET, 0, OPTIONS);
+    expect(batch.bytes.buffer.byteLength).toBe(0);
+  });
+
+  it('gives the bytes back where files are needed', async () => {
+    const expected = batchOf('{"assets":["assets/a.png"]}').bytes;
+    for (const encoder of [inline, threaded]) {
+      const encoded = await encoder.encodeLines(batchOf('{"assets":["assets/a.png"]}'), TARGET, 0, OPTIONS);
+      expect(encoded).toEqual({ needsFiles: true, bytes: expected });
+    }
+  });
+
+  it('throws the same error from a thread', async () => {
+    const failures = [inline, threaded].map((encoder) =>
+      encoder.encodeLines(batchOf('{"id":true}', 41), TARGET, 0, OPTIONS).catch((error: unknown) => error),
+    );
+    const [expected, found] = await Promise.all(failures);
+    expect(found).toBeInstanceOf(JsonlError);
+    expect(found).toMatchObject({
+      code: 'invalid_item',
+      message: (expected as JsonlError).message,
+      place: { file: 'sections/s.jsonl', line: 442, path: '/id' },
+    });
+    // The thread goes on.
+    await expect(threaded.encodeLines(batchOf('{}'), TARGET, 0, OPTIONS)).resolves.toMatchObject({
+      itemCount: 401,
+    });
+  });
+
+  it('fails what is under way when it is disposed, and everything later', async () => {
+    const encoder = createRowEncoder({ threads: 1 });
+    const underWay = [1, 2, 3].map((number) =>
+      encoder.encodeLines(batchOf('{}', number), TARGET, 0, OPTIONS),
+    );
+    const outcomes = Promise.allSettled(underWay);
+    await encoder[Symbol.asyncDispose]();
+    const closed = expect.objectContaining({ message: 'The row encoder has been closed' });
+    expect(await outcomes).toContainEqual({ status: 'rejected', reason: closed });
+    await expect(encoder.encodeLines(batchOf('{}'), TARGET, 0, OPTIONS)).rejects.toEqual(closed);
+  });
+});
+
+describe('startEncoderThreads', () => {
+  const request = {
+    batch: batchOf('{}'),
+    target: { sectionId: TARGET.id, firstOrderIndex: 0 },
+    options: OPTIONS,
+  };
+  const threadThat = (script: string): URL =>
+    new URL(
+      `data:text/javascript,${encodeURIComponent(`import { parentPort } from 'node:worker_threads'; ${script}`)}`,
+    );
+
+  it.each([
+    ['exits', `parentPort.on('message', () => process.exit(3))`],
+    ['throws', `parentPort.on('message', () => { throw new Error('broken') })`],
+    [`parentPort.on('message', () => { const all = []; for (;;) all.push(Array(1e6).fill({})) })`],
+    ['does not begin', `throw new Error('broken')`],
+  ])('fails the batches of a thread that %s', async (_, script) => {
+    await using threads = startEncoderThreads(1, threadThat(script));
+    const batches = [1, 2].map(() => threads.run({ ...request, spare: [] }, []));
+    for (const outcome of await Promise.allSettled(batches)) {
+      expect(outcome).toMatchObject({
+        status: 'rejected',
+        reason: { message: 'A thread of the row encoder has died' },
+      });
+    }
+  });
+
+  it('goes on with another thread', async () => {
+    const script = `parentPort.on('message', ({ id }) => id === 1 ? process.exit(1) : parentPort.postMessage({ id, result: id }))`;
+    await using threads = startEncoderThreads(1, threadThat(script));
+    await expect(threads.run({ ...request, spare: [] }, [])).rejects.toThrow('has died');
+    await expect(threads.run({ ...request, spare: [] }, [])).resolves.toBe(2);
+  });
+
+  it('gives each batch to the thread that has least to do', async () => {
+    const script = `import { threadId } from 'node:worker_threads';
+      parentPort.on('message', ({ id }) => setTimeout(() => parentPort.postMessage({ id, result: threadId }), 20))`;
+    await using threads = startEncoderThreads(3, threadThat(script));
+    const used = await Promise.all([1, 2, 3, 4, 5, 6].map(() => threads.run({ ...request, spare: [] }, [])));
+    expect([...new Set(used)].map((thread) => used.filter((one) => one === thread).length)).toEqual([
+      2, 2, 2,
+    ]);
+  });
+
+  it('ends a thread that would never end', async () => {
+    const threads = startEncoderThreads(1, threadThat(`parentPort.on('message', () => { for (;;); })`));
+    const batch = threads.run({ ...request, spare: [] }, []);
+    const outcome = expect(batch).rejects.toThrow('closed');
+    await threads[Symbol.asyncDispose]();
+    await outcome;
+  });
+});
