@@ -69,7 +69,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'cli-progress': ['apps/cli/src/'],
   winston: ['packages/observability/src/create-logger.ts'],
   'prom-client': ['packages/observability/src/metrics.ts'],
-  ajv: ['packages/jsonl-v23/src/', 'packages/flows/src/run/', 'apps/'],
+  ajv: ['packages/flows/src/run/', 'apps/'],
   '@noble/hashes': ['packages/jsonl-v23/src/'],
   re2js: ['packages/flows/src/run/checkers/'],
 };

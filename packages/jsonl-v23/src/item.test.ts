@@ -88,7 +88,7 @@ describe('parseItem', () => {
     [
       '{"inputs":{"messages":[9007199254740993]}}',
       '/inputs/messages/0',
-      '/inputs/messages/0 must have the key "role"',
+      '/inputs/messages/0 must be object, found the number 9007199254740993',
     ],
     [
       '{"inputs":{"system_prompt":1}}',

@@ -1,10 +1,11 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { normaliseAssets, normaliseChecker } from './asset.ts';
 import { describeValue } from './describe-value.ts';
 import { JsonlError } from './errors.ts';
+import { findViolation } from './find-violation.ts';
 import { ITEM_SCHEMA } from './item-schema.ts';
-import { ExactNumber, getMember, isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
 import type { Place } from './place.ts';
+import { compileRule, type ValueRule } from './value-rule.ts';
 
 /** A normalised item: an object whose known keys have the types of `ITEM_SCHEMA`, with normalised assets. */
 export type Item = JsonObject;
@@ -38,47 +39,15 @@ export function parseItem(value: JsonValue, place: Place = {}): Item {
 }
 
 function checkTypes(value: JsonObject, place: Place): void {
-  const id = getMember(value, 'id');
-  // The validator takes an ExactNumber for an object, so the one place for numbers is looked at here ...
-  const isExactInteger = id instanceof ExactNumber && !id.text.includes('.');
-  const validate = itemValidator();
-  if (!validate(isExactInteger ? { ...value, id: 0 } : value)) throw typeError(validate.errors?.[0], place);
-  // ... and the places for objects here.
-  refuseNumber(value['inputs'], '/inputs', 'object', place);
-  refuseNumber(value['checker'], '/checker', 'object or string or null', place);
-  refuseNumber(value['assets'], '/assets', 'object or array', place);
-  refuseNumber(value['meta'], '/meta', 'object', place);
-  const criteria = value['criteria'];
-  if (!Array.isArray(criteria)) return;
-  for (let index = 0; index < criteria.length; index++) {
-    refuseNumber(criteria[index], `/criteria/${index}`, 'string or object', place);
-  }
+  const found = findViolation(value, itemRule());
+  if (found === null) return;
+  throw new JsonlError('invalid_item', `${found.path} ${found.problem}`, { ...place, path: found.path });
 }
 
-function refuseNumber(value: JsonValue | undefined, path: string, expected: string, place: Place): void {
-  if (!(value instanceof ExactNumber)) return;
-  throw new JsonlError('invalid_item', `${path} must be ${expected}, found ${describeValue(value)}`, {
-    ...place,
-    path,
-  });
-}
+let rule: ValueRule | undefined;
 
-function typeError(error: ErrorObject | undefined, place: Place): JsonlError {
-  const path = error?.instancePath ?? '';
-  let problem = 'is not valid';
-  if (error?.keyword === 'type') {
-    const expected = [error.params['type'] as string | string[]].flat().join(' or ');
-    problem = `must be ${expected}, found ${describeValue(error.data)}`;
-  } else if (error?.keyword === 'required') {
-    problem = `must have the key "${error.params['missingProperty']}"`;
-  }
-  return new JsonlError('invalid_item', `${path} ${problem}`, { ...place, path });
-}
-
-let validator: ValidateFunction | undefined;
-
-/** Compiled at the first item and kept: compiling takes longer than checking a thousand items. */
-function itemValidator(): ValidateFunction {
-  validator ??= new Ajv2020({ allowUnionTypes: true, verbose: true }).compile(ITEM_SCHEMA);
-  return validator;
+/** Compiled at the first item and kept. */
+function itemRule(): ValueRule {
+  rule ??= compileRule(ITEM_SCHEMA);
+  return rule;
 }

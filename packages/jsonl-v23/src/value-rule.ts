@@ -1,6 +1,6 @@
 import type { JsonSchema } from './item-schema.ts';
 
-/** Kinds of JSON values, as bits. An integer here is one that is written without fraction and exponent. */
+/** Kinds of JSON values, as bits. A number is one that is no integer. */
 export const KIND = {
   string: 1,
   integer: 2,
@@ -13,12 +13,17 @@ export const KIND = {
 
 const ANY_KIND = 127;
 
-/** What a JSON Schema says about a value, for a reader that looks at one value after another. */
+/** What a JSON Schema says about a value. */
 export interface ValueRule {
   /** Bits of the kinds that the value may have. */
   readonly kinds: number;
+  /** The same in words: `string or null`. */
+  readonly expected: string;
   /** Rules of an object's members; others may hold anything. */
   readonly members: ReadonlyMap<string, ValueRule>;
+  /** The same as two lists, which are faster to go through. */
+  readonly names: readonly string[];
+  readonly rules: readonly ValueRule[];
   /** Members that an object must have. */
   readonly required: readonly string[];
   /** The rule of an array's items. */
@@ -27,22 +32,24 @@ export interface ValueRule {
 
 /**
  * Turns a JSON Schema into rules. It knows the keywords that `ITEM_SCHEMA` uses and throws for others, so that none
- * is overlooked. A type `integer` allows what is written as one: 1.0 is for the full validator to judge.
+ * is overlooked.
  */
 export function compileRule(schema: JsonSchema): ValueRule {
   const unknown = Object.keys(schema).find((keyword) => !KNOWN_KEYWORDS.has(keyword));
   if (unknown !== undefined) throw new Error(`No rule is made of the keyword ${unknown}`);
   const { type, properties, required, items } = schema as SchemaParts;
+  const members = Object.entries(properties ?? {}).flatMap(([name, member]) =>
+    member === true ? [] : [[name, compileRule(member)] as const],
+  );
   return {
     kinds:
       type === undefined
         ? ANY_KIND
         : [type].flat().reduce((kinds, name) => kinds | (KIND_BITS[name] ?? 0), 0),
-    members: new Map(
-      Object.entries(properties ?? {}).flatMap(([name, member]) =>
-        member === true ? [] : [[name, compileRule(member)] as const],
-      ),
-    ),
+    expected: [type ?? []].flat().join(' or '),
+    members: new Map(members),
+    names: members.map(([name]) => name),
+    rules: members.map(([, rule]) => rule),
     required: required ?? [],
     items: items === undefined ? null : compileRule(items),
   };
