@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -91,5 +91,12 @@ describe('this repository', () => {
     expect(files).toContain('README.md');
     expect(files).toContain(join('docs', 'errors.md'));
     expect(deadLinks(root, files)).toEqual([]);
+  });
+
+  it('has every page of docs in its reading order', () => {
+    const docs = fileURLToPath(new URL('../docs', import.meta.url));
+    const named = linksOf(readFileSync(join(docs, 'README.md'), 'utf8')).map(({ target }) => target);
+    const pages = readdirSync(docs).filter((name) => name.endsWith('.md') && name !== 'README.md');
+    expect(pages.filter((page) => !named.includes(page))).toEqual([]);
   });
 });
