@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createMetrics } from '@svc/observability';
-import { ConfigError, createKeyVault, openHub, runProcess, secretsOf } from '@svc/process';
+import { ConfigError, createKeyVault, letHeapGrow, openHub, runProcess, secretsOf } from '@svc/process';
 import { createRowEncoder, createStore } from '@svc/store';
 import { startApi } from './start-api.ts';
 
@@ -16,6 +16,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+letHeapGrow();
 await runProcess('svc-api', process, async (config, logger) => {
   if (config.databaseUrl === undefined) {
     throw new ConfigError(['DATABASE_URL is missing: only `npm start` brings a database of its own']);

@@ -6,6 +6,7 @@ import { createMetrics } from '@svc/observability';
 import {
   createKeyVault,
   createMemoryVault,
+  letHeapGrow,
   openHub,
   providerEnvironment,
   providerSecrets,
@@ -26,6 +27,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+letHeapGrow();
 await runProcess('svc-standalone', process, async (config, logger) => {
   await using starting = new AsyncDisposableStack();
   const startedAt = performance.now();

@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createMetrics } from '@svc/observability';
-import { ConfigError, createKeyVault, openHub, providerEnvironment, runProcess } from '@svc/process';
+import {
+  ConfigError,
+  createKeyVault,
+  letHeapGrow,
+  openHub,
+  providerEnvironment,
+  runProcess,
+} from '@svc/process';
 import { createRowEncoder, createStore } from '@svc/store';
 import { startWorker } from './start-worker.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
+letHeapGrow();
 await runProcess('svc-worker', process, async (config, logger) => {
   if (config.databaseUrl === undefined) {
     throw new ConfigError(['DATABASE_URL is missing: only `npm start` brings a database of its own']);

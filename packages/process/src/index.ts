@@ -1,4 +1,5 @@
 export { ConfigError, EXIT_CONFIG } from './config-error.ts';
+export { letHeapGrow } from './let-heap-grow.ts';
 export { type ApiKey, type Config, type Limits, loadConfig } from './load-config.ts';
 export { openHub } from './open-hub.ts';
 export { packageLimits } from './package-limits.ts';
