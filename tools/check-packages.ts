@@ -1,0 +1,82 @@
+/**
+ * Checks the published packages as their users get them, over the network: packs them, lints the tarballs, installs
+ * them with npm into an empty project, and runs every program of the READMEs and of `examples/` there, as TypeScript and
+ * as JavaScript, on the oldest Node that they promise and on the newest. Prints sizes. Exits 1 at the first fault.
+ *
+ * `packages.test.ts` does the same without a network and on one Node.
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildPage, bundleSizes, findChromium, runPage } from './packages/browser-check.ts';
+import { checkTypes, createConsumerProject, requireEntries } from './packages/consumer-project.ts';
+import { EXAMPLE_CHECKS, runExample, startExampleHub } from './packages/example-checks.ts';
+import { packPackages, problemsOf } from './packages/pack-packages.ts';
+import { runProgram } from './packages/run-program.ts';
+
+/** The oldest version in `engines` of the packages; the newest is the one that runs this. */
+const OLDEST_NODE = '22.19.0';
+
+const log = (text: string): void => console.log(text);
+
+const folder = await mkdtemp(join(tmpdir(), 'svc-packages-'));
+try {
+  const packages = await packPackages(folder);
+  for (const pkg of packages) {
+    const problems = await problemsOf(pkg);
+    if (problems.length > 0) throw new Error(`${pkg.manifest.name}:\n${problems.join('\n')}`);
+    log(`${pkg.manifest.name} ${pkg.packed.version}: ${pkg.files.length} files, no problem`);
+  }
+
+  const projectFolder = join(folder, 'project');
+  await mkdir(projectFolder);
+  const project = await createConsumerProject(projectFolder, packages, 'npm');
+  await checkTypes(project);
+  log('installed by npm; all programs and declarations have the right types');
+
+  await using cleanUp = new AsyncDisposableStack();
+  const hub = await startExampleHub();
+  cleanUp.defer(() => hub.close());
+  const env = { HUB_ENDPOINT: hub.endpoint };
+  for (const node of [await installNode(join(folder, 'node')), process.execPath]) {
+    const { text: version } = await runProgram(node, ['--version']);
+    await requireEntries(project, packages, node);
+    for (const extension of ['.ts', '.js'] as const) {
+      const workFolder = await mkdtemp(join(folder, 'work-'));
+      const runner = { node, folder: project.programs[extension], extension, workFolder };
+      for (const check of Object.values(EXAMPLE_CHECKS)) await check(runner, env);
+      for (const { name, output } of project.readmePrograms) {
+        const { text } = await runExample(runner, name, [], env);
+        if (text !== output) throw new Error(`${name}${extension} prints\n${text}instead of\n${output}`);
+      }
+    }
+    const programs = Object.keys(EXAMPLE_CHECKS).length + project.readmePrograms.length;
+    log(`${programs} programs run as .ts and .js on Node ${version.trim()}`);
+  }
+
+  const page = await buildPage(project);
+  for (const { entry, bytes, gzipBytes } of await bundleSizes(project)) {
+    log(`${entry} in a bundle: ${kilobytes(bytes)}, ${kilobytes(gzipBytes)} with gzip`);
+  }
+  const chromium = findChromium();
+  if (chromium === null) {
+    log('SKIPPED: no Chromium here (apt-get install chromium), so the page was not run');
+  } else {
+    await runPage(project, page, chromium, process.execPath);
+    log('the page made, read, showed and hashed a package, and previewed a dataset');
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** Installs the oldest Node from the registry; gives back the path of its binary. */
+async function installNode(into: string): Promise<string> {
+  await mkdir(into);
+  const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+  await runProgram('npm', ['install', '--prefix', into, ...quiet, `node@${OLDEST_NODE}`], { cwd: into });
+  return join(into, 'node_modules/node/bin/node');
+}
+
+function kilobytes(bytes: number): string {
+  return `${(bytes / 1000).toFixed(1)} kB`;
+}

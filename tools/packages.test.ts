@@ -1,0 +1,114 @@
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildPage, bundleSizes, findChromium, runPage } from './packages/browser-check.ts';
+import {
+  type ConsumerProject,
+  checkTypes,
+  createConsumerProject,
+  requireEntries,
+} from './packages/consumer-project.ts';
+import {
+  EXAMPLE_CHECKS,
+  type ExampleRunner,
+  runExample,
+  startExampleHub,
+} from './packages/example-checks.ts';
+import { type PackedPackage, packPackages, problemsOf } from './packages/pack-packages.ts';
+import { publishablePackages, ROOT } from './packages/publishable.ts';
+import { readmeExamples } from './packages/readme-examples.ts';
+
+const cleanUp = new AsyncDisposableStack();
+let packages: readonly PackedPackage[];
+let project: ConsumerProject;
+let page: string;
+const env: Record<string, string> = {};
+
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-packages-'));
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  packages = await packPackages(folder);
+  await mkdir(join(folder, 'project'));
+  project = await createConsumerProject(join(folder, 'project'), packages, 'links');
+  page = await buildPage(project);
+  const hub = await startExampleHub();
+  cleanUp.defer(() => hub.close());
+  env['HUB_ENDPOINT'] = hub.endpoint;
+}, 120_000);
+afterAll(() => cleanUp.disposeAsync());
+
+async function runner(extension: ExampleRunner['extension']): Promise<ExampleRunner> {
+  const workFolder = await mkdtemp(join(project.folder, 'work-'));
+  return { node: process.execPath, folder: project.programs[extension], extension, workFolder };
+}
+
+const names = publishablePackages().map(({ manifest }) => manifest.name);
+const extensions = ['.ts', '.js'] as const;
+
+it('publishes what the README of the repository names', async () => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  for (const name of names) expect(readme).toContain(`\`${name}\``);
+  expect(names).toHaveLength(4);
+});
+
+it.each(names)('the tarball of %s is in order', { timeout: 60_000 }, async (name) => {
+  const pkg = packages.find(({ manifest }) => manifest.name === name) as PackedPackage;
+  expect(await problemsOf(pkg)).toEqual([]);
+});
+
+describe('in an empty project', () => {
+  it('programs and declarations have the right types', { timeout: 60_000 }, () => checkTypes(project));
+
+  it('older modules require the entries', { timeout: 60_000 }, () =>
+    requireEntries(project, packages, process.execPath),
+  );
+
+  it.each(
+    extensions.flatMap((extension) =>
+      Object.entries(EXAMPLE_CHECKS).map(
+        ([name, check]) => [`${name}${extension}`, extension, check] as const,
+      ),
+    ),
+  )('examples/%s does what it says', { timeout: 60_000 }, async (_name, extension, check) => {
+    await check(await runner(extension), env);
+  });
+
+  it.each(
+    extensions.flatMap((extension) =>
+      publishablePackages()
+        .flatMap(({ folder }) => readmeExamples(folder))
+        .map((example) => [example.name, extension, example.output] as const),
+    ),
+  )('the README program %s runs as %s', { timeout: 60_000 }, async (name, extension, output) => {
+    expect((await runExample(await runner(extension), name, [], env)).text).toBe(output);
+  });
+
+  it('a page makes, reads, shows and hashes a package', { timeout: 60_000 }, async (context) => {
+    const chromium = findChromium();
+    if (chromium === null) return context.skip('no Chromium here: apt-get install chromium');
+    await runPage(project, page, chromium, process.execPath);
+  });
+
+  it('nothing for browsers is larger than it was thought to be', { timeout: 60_000 }, async () => {
+    const sizes = await bundleSizes(project);
+    for (const { entry, bytes, gzipBytes } of sizes) {
+      console.log(`${entry} in a bundle: ${bytes} bytes, ${gzipBytes} with gzip`);
+    }
+    const limits = { '@svc/jsonl-v23': 25_000, '@svc/pkg-format': 70_000, '@svc/hub-client': 100_000 };
+    for (const { entry, gzipBytes } of sizes) expect(gzipBytes, entry).toBeLessThan(limits[entry]);
+  });
+});
+
+describe('examples', async () => {
+  const files = (await readdir(join(ROOT, 'examples'))).filter((name) => name.endsWith('.ts'));
+
+  it('are all checked', () => {
+    expect(files.map((name) => name.replace('.ts', '')).sort()).toEqual(Object.keys(EXAMPLE_CHECKS).sort());
+  });
+
+  it.each(files)('%s has fewer than 15 lines of code', async (name) => {
+    const lines = (await readFile(join(ROOT, 'examples', name), 'utf8')).split('\n');
+    expect(lines.filter((line) => !/^\s*(?:\/\/.*)?$/.test(line)).length).toBeLessThan(15);
+  });
+});

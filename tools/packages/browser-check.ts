@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import { delimiter, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { chromium } from 'playwright-core';
+import { build, type Rollup } from 'vite';
+import { type ConsumerProject, checkPageTypes } from './consumer-project.ts';
+import { startExampleHub } from './example-checks.ts';
+import { runProgram } from './run-program.ts';
+
+/** Entries that run in a browser. */
+export const BROWSER_ENTRIES = ['@svc/jsonl-v23', '@svc/pkg-format', '@svc/hub-client'] as const;
+
+const PAGE = fileURLToPath(new URL('page', import.meta.url));
+
+const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** A Chromium of this machine, found along PATH; null where there is none. */
+export function findChromium(): string | null {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const candidates = folders.flatMap((folder) => CHROMIUM_NAMES.map((name) => join(folder, name)));
+  return candidates.find((path) => existsSync(path)) ?? null;
+}
+
+/** Bundles a folder of the project for browsers; anything of Node that gets in is an error. */
+async function bundle(root: string, lib?: string): Promise<Rollup.OutputChunk[]> {
+  const outputs = await build({
+    root,
+    configFile: false,
+    logLevel: 'error',
+    build: {
+      outDir: join(root, 'dist'),
+      emptyOutDir: true,
+      target: 'es2022',
+      ...(lib === undefined
+        ? {}
+        : { write: false, lib: { entry: lib, formats: ['es'] as const, fileName: 'entry' } }),
+      rollupOptions: {
+        onLog(_level: string, log: { message: string }) {
+          throw new Error(`The bundle for browsers: ${log.message}`);
+        },
+      },
+    },
+  } as Parameters<typeof build>[0]);
+  const chunks = [outputs as Rollup.RollupOutput | Rollup.RollupOutput[]]
+    .flat()
+    .flatMap(({ output }) => output)
+    .filter((file) => file.type === 'chunk');
+  const foreign = chunks.filter(({ code }) => /['"]node:|__vite-browser-external/.test(code));
+  assert.equal(foreign.length, 0, 'the bundle for browsers holds modules of Node');
+  return chunks;
+}
+
+/** Size of what each browser entry brings along, minified, all of it used; in bytes. */
+export async function bundleSizes(
+  project: ConsumerProject,
+): Promise<{ entry: (typeof BROWSER_ENTRIES)[number]; bytes: number; gzipBytes: number }[]> {
+  const folder = join(project.folder, 'sizes');
+  await mkdir(folder, { recursive: true });
+  const sizes = [];
+  for (const entry of BROWSER_ENTRIES) {
+    const file = join(folder, `${entry.replace('@svc/', '')}.js`);
+    await writeFile(file, `export * from '${entry}';\n`);
+    const code = (await bundle(folder, file)).map((chunk) => chunk.code).join('');
+    sizes.push({ entry, bytes: Buffer.byteLength(code), gzipBytes: gzipSync(code).byteLength });
+  }
+  return sizes;
+}
+
+/** Checks the types of the page and bundles it; gives back the folder of the bundle. */
+export async function buildPage(project: ConsumerProject): Promise<string> {
+  const folder = join(project.folder, 'page');
+  await cp(PAGE, folder, { recursive: true });
+  await checkPageTypes(project);
+  await bundle(folder);
+  return join(folder, 'dist');
+}
+
+/**
+ * Runs the page in a browser: it makes a package, lists its sections, shows its picture, previews a dataset of a hub,
+ * and computes the version hash that Node computes for the same package.
+ */
+export async function runPage(
+  project: ConsumerProject,
+  page: string,
+  executablePath: string,
+  node: string,
+): Promise<void> {
+  await using cleanUp = new AsyncDisposableStack();
+  const hub = await startExampleHub();
+  cleanUp.defer(() => hub.close());
+  const server = servePage(page, hub.endpoint);
+  cleanUp.defer(async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as { port: number };
+
+  const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-quic', '--no-first-run', ...quiet],
+  });
+  cleanUp.defer(() => browser.close());
+  const tab = await browser.newPage();
+  const faults: string[] = [];
+  tab.on('pageerror', (error) => faults.push(String(error)));
+  tab.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  await tab.goto(`http://127.0.0.1:${port}/`);
+  const outcome = await tab.evaluate(
+    () => (globalThis as unknown as { outcome: Promise<{ archive: string; versionHash: string }> }).outcome,
+  );
+
+  assert.deepEqual(await tab.locator('#sections li').allTextContents(), ['pictures', 'sums']);
+  assert.deepEqual(await tab.locator('#rows li').allTextContents(), ['1+1? #### 2', '2+1? #### 3']);
+  assert.equal(await tab.locator('#hash').textContent(), outcome.versionHash);
+  const size = await tab.locator('#pictures img').evaluateAll((images) =>
+    images.map((image) => {
+      const { naturalWidth, naturalHeight } = image as unknown as {
+        naturalWidth: number;
+        naturalHeight: number;
+      };
+      return [naturalWidth, naturalHeight];
+    }),
+  );
+  assert.deepEqual(size, [[8, 4]]);
+  // the hub answers a lost icon with 404, which is no fault of the page
+  assert.deepEqual(
+    faults.filter((fault) => !fault.includes('404')),
+    [],
+  );
+
+  const archive = join(project.folder, 'from-a-page.pkg.zip');
+  await writeFile(archive, Buffer.from(outcome.archive, 'base64'));
+  const { text } = await runProgram(node, [
+    '--disable-warning=ExperimentalWarning',
+    join(project.programs['.js'], 'read-a-package.js'),
+    archive,
+  ]);
+  assert.equal(text.trim().split('\n').at(-1), outcome.versionHash);
+}
+
+const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };
+
+/** Serves the page, and the hub on the same origin. */
+function servePage(folder: string, hub: string): Server {
+  return createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://page');
+    if (pathname.startsWith('/api/') || pathname.startsWith('/datasets/')) {
+      const { host: _, ...headers } = request.headers;
+      const asked = httpRequest(`${hub}${request.url}`, { method: request.method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(asked);
+      return;
+    }
+    const file = join(folder, pathname === '/' ? 'index.html' : pathname);
+    readFile(file).then(
+      (body) => response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? '' }).end(body),
+      () => response.writeHead(404).end(),
+    );
+  });
+}

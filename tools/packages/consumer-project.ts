@@ -1,0 +1,141 @@
+import { copyFile, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { PackedPackage } from './pack-packages.ts';
+import { ROOT } from './publishable.ts';
+import { type ReadmeExample, readmeExamples } from './readme-examples.ts';
+import { runProgram } from './run-program.ts';
+
+/** A project of somebody who uses the packages: outside of the workspace, and with nothing of it but the tarballs. */
+export interface ConsumerProject {
+  readonly folder: string;
+  /** Folders of the programs: those of `examples/` and of the READMEs. */
+  readonly programs: { readonly '.ts': string; readonly '.js': string };
+  readonly readmePrograms: readonly ReadmeExample[];
+}
+
+/** How the packages get into the project. */
+export type InstallMethod =
+  /** By npm, with what they depend on from the registry. */
+  | 'npm'
+  /** Unpacked, beside links to what the workspace has of what they say that they depend on: without a network. */
+  | 'links';
+
+/** Makes the project in an empty folder. */
+export async function createConsumerProject(
+  folder: string,
+  packages: readonly PackedPackage[],
+  method: InstallMethod,
+): Promise<ConsumerProject> {
+  await writeJson(join(folder, 'package.json'), {
+    name: 'consumer',
+    private: true,
+    type: 'module',
+    dependencies: Object.fromEntries(packages.map((pkg) => [pkg.manifest.name, `file:${pkg.tarball}`])),
+    // what the packages want of one another comes from the tarballs too
+    overrides: Object.fromEntries(packages.map(({ manifest }) => [manifest.name, `$${manifest.name}`])),
+    devDependencies: { '@types/node': '^24.0.0' },
+  });
+  if (method === 'npm') {
+    const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+    await runProgram('npm', ['install', ...quiet], { cwd: folder });
+  } else {
+    await linkPackages(folder, packages);
+  }
+  const programs = { '.ts': join(folder, 'ts'), '.js': join(folder, 'js') };
+  await mkdir(programs['.ts']);
+  await mkdir(programs['.js']);
+  for (const name of await readdir(join(ROOT, 'examples'))) {
+    if (name.endsWith('.ts')) await copyFile(join(ROOT, 'examples', name), join(programs['.ts'], name));
+  }
+  const readmePrograms = packages.flatMap((pkg) => readmeExamples(pkg.folder));
+  for (const { name, code } of readmePrograms) await writeFile(join(programs['.ts'], `${name}.ts`), code);
+  for (const name of await readdir(programs['.ts'])) {
+    const code = await readFile(join(programs['.ts'], name), 'utf8');
+    await writeFile(join(programs['.js'], name.replace(/\.ts$/, '.js')), stripTypeScriptTypes(code));
+  }
+  return { folder, programs, readmePrograms };
+}
+
+async function linkPackages(folder: string, packages: readonly PackedPackage[]): Promise<void> {
+  const modules = join(folder, 'node_modules');
+  await link(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'));
+  for (const pkg of packages) {
+    const own = join(modules, pkg.manifest.name);
+    await mkdir(own, { recursive: true });
+    await runProgram('tar', ['-xzf', pkg.tarball, '--strip-components=1', '-C', own]);
+    for (const name of Object.keys(pkg.packed.dependencies ?? {})) {
+      if (!name.startsWith('@svc/'))
+        await link(join(pkg.folder, 'node_modules', name), join(own, 'node_modules', name));
+    }
+  }
+}
+
+async function link(target: string, path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await symlink(await realpath(target), path);
+}
+
+async function writeJson(path: string, value: unknown): Promise<void> {
+  await writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+const STRICT = {
+  noEmit: true,
+  target: 'es2022',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
+  verbatimModuleSyntax: true,
+  // the declarations of the packages are checked as well
+  skipLibCheck: false,
+};
+
+/** Checks the types of every program and of all declarations, as programs of Node see them. */
+export async function checkTypes({ folder }: ConsumerProject): Promise<void> {
+  await writeJson(join(folder, 'tsconfig.json'), {
+    compilerOptions: {
+      ...STRICT,
+      module: 'nodenext',
+      lib: ['es2023'],
+      types: ['node'],
+      allowImportingTsExtensions: true,
+    },
+    include: ['ts'],
+  });
+  await runProgram(join(ROOT, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: folder });
+}
+
+/** Checks the types of the page, as a bundler sees them: without Node. */
+export async function checkPageTypes({ folder }: ConsumerProject): Promise<void> {
+  await writeJson(join(folder, 'page/tsconfig.json'), {
+    compilerOptions: {
+      ...STRICT,
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable', 'esnext.disposable'],
+      types: [],
+    },
+    include: ['.'],
+  });
+  await runProgram(join(ROOT, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: join(folder, 'page') });
+}
+
+/** Loads every entry by `require`, as programs of the older module system do. */
+export async function requireEntries(
+  { folder }: ConsumerProject,
+  packages: readonly PackedPackage[],
+  node: string,
+): Promise<void> {
+  const entries = packages.flatMap(({ manifest }) => [
+    manifest.name,
+    ...(manifest.name === '@svc/pkg-format' ? [`${manifest.name}/node`] : []),
+  ]);
+  const code = `for (const name of ${JSON.stringify(entries)}) {
+    if (Object.keys(require(name)).length === 0) throw new Error(name + ' exports nothing');
+  }`;
+  const file = join(folder, 'require-entries.cjs');
+  await writeFile(file, code);
+  await runProgram(node, ['--disable-warning=ExperimentalWarning', file], { cwd: folder });
+}

@@ -1,0 +1,87 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { type Manifest, type PublishablePackage, publishablePackages, ROOT } from './publishable.ts';
+import { runProgram } from './run-program.ts';
+
+/** A package as it would be published. */
+export interface PackedPackage extends PublishablePackage {
+  /** Path of the tarball. */
+  readonly tarball: string;
+  /** The manifest inside it. */
+  readonly packed: Manifest;
+  /** Paths inside it. */
+  readonly files: readonly string[];
+}
+
+const PNPM = ['--yes', 'pnpm@12.21.0'];
+
+/** Packs every publishable package from its build into `destination`. */
+export async function packPackages(destination: string): Promise<PackedPackage[]> {
+  return Promise.all(
+    publishablePackages().map(async ({ folder, manifest }) => {
+      removeStaleBuild(folder);
+      const tarball = join(destination, `${manifest.name.replace('@', '').replace('/', '-')}.tgz`);
+      await runProgram('npx', [...PNPM, 'pack', '--out', tarball], { cwd: folder });
+      const [{ text: listing }, { text: packed }] = await Promise.all([
+        runProgram('tar', ['-tzf', tarball]),
+        runProgram('tar', ['-xzOf', tarball, 'package/package.json']),
+      ]);
+      const files = listing.trim().split('\n');
+      return { folder, manifest, tarball, packed: JSON.parse(packed), files };
+    }),
+  );
+}
+
+/** Takes away what an earlier build made of sources that are gone: it must not be published. */
+function removeStaleBuild(folder: string): void {
+  for (const entry of readdirSync(join(folder, 'dist'), { recursive: true, withFileTypes: true })) {
+    const name = /^(.+?)\.(?:d\.ts|js|js\.map)$/.exec(entry.name)?.[1];
+    if (!entry.isFile() || name === undefined) continue;
+    const source = join(entry.parentPath.replace(join(folder, 'dist'), join(folder, 'src')), `${name}.ts`);
+    if (!existsSync(source)) rmSync(join(entry.parentPath, entry.name));
+  }
+}
+
+/** What is wrong with a tarball: by publint, by "are the types wrong", and by our own rules. */
+export async function problemsOf(pkg: PackedPackage): Promise<string[]> {
+  const bytes = await readFile(pkg.tarball);
+  const tarball = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+  const { messages, pkg: linted } = await publint({ pack: { tarball }, strict: true });
+  return [
+    ...messages.map((message) => `publint: ${formatMessage(message, linted) ?? message.code}`),
+    ...(await typeProblems(pkg.tarball)),
+    ...ownProblems(pkg),
+  ];
+}
+
+/**
+ * Node 22.12 and newer load ES modules by `require` too, and these packages need 22.19: `cjs-resolves-to-esm` is no
+ * problem of theirs, and a test requires each of them. The resolution of TypeScript before `exports` is not served.
+ */
+async function typeProblems(tarball: string): Promise<string[]> {
+  const attw = join(ROOT, 'node_modules/.bin/attw');
+  const rules = ['--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm'];
+  return runProgram(attw, [tarball, ...rules, '--format', 'ascii', '--no-color']).then(
+    () => [],
+    (error: Error) => [`are the types wrong: ${error.message}`],
+  );
+}
+
+function ownProblems({ manifest, packed, files }: PackedPackage): string[] {
+  const problems: string[] = [];
+  for (const required of ['LICENSE', 'README.md', 'CHANGELOG.md', 'dist/index.js', 'dist/index.d.ts']) {
+    if (!files.includes(`package/${required}`)) problems.push(`${required} is missing`);
+  }
+  const unwanted = files.filter((file) => /\.test\.|tsbuildinfo|node_modules|\/test\//.test(file));
+  if (unwanted.length > 0) problems.push(`should not be packed: ${unwanted.join(', ')}`);
+  const published = new Set(publishablePackages().map((other) => other.manifest.name));
+  for (const [name, range] of Object.entries(packed.dependencies ?? {})) {
+    if (!/^[\^~]?\d/.test(range)) problems.push(`${name} is wanted as ${range}, which is no version`);
+    if (name.startsWith('@svc/') && !published.has(name)) problems.push(`${name} is private`);
+  }
+  if (packed.version !== manifest.version) problems.push(`is packed as ${packed.version}`);
+  return problems;
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One program of a README, and what it prints as the README says. */
+export interface ReadmeExample {
+  /** Such as `pkg-format-2`. */
+  readonly name: string;
+  readonly code: string;
+  readonly output: string;
+}
+
+/** The programs of a package's README: blocks marked `js` or `ts`, each followed by "prints" and a plain block. */
+export function readmeExamples(folder: string): ReadmeExample[] {
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  const short = folder.slice(folder.lastIndexOf('/') + 1);
+  const blocks = [...readme.matchAll(/^```(?:js|ts)\n([\s\S]*?)^```$/gm)];
+  const examples = [...readme.matchAll(/^```(?:js|ts)\n([\s\S]*?)^```\n\nprints\n\n^```\n([\s\S]*?)^```$/gm)];
+  if (examples.length !== blocks.length || examples.length === 0) {
+    throw new Error(`${folder}/README.md: ${blocks.length} programs, ${examples.length} with their output`);
+  }
+  return examples.map(([, code = '', output = ''], index) => ({
+    name: `${short}-${index + 1}`,
+    code,
+    output,
+  }));
+}
