@@ -1,32 +1,20 @@
 import pg from 'pg';
+import { type ConnectionOptions, connectionConfig } from './connection-config.ts';
+import { watchConnections } from './watch-connections.ts';
 
-/** How every connection of the store is made. */
-export interface ConnectionOptions {
-  /** postgresql:// URL */
-  readonly url: string;
-  /** shown in pg_stat_activity */
-  readonly applicationName?: string;
-}
-
-const CONNECT_TIMEOUT_MS = 10_000;
-
-/** Configuration of `pg` for one connection or a pool of them. */
-export function connectionConfig(options: ConnectionOptions): pg.PoolConfig {
-  return {
-    connectionString: options.url,
-    application_name: options.applicationName ?? 'svc',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-  };
-}
+/** How long a query may go without a byte before the server is asked whether it still works on it. */
+const SILENCE_MS = 30_000;
 
 /**
  * A pool that outlives its connections: one that breaks while idle is dropped in silence, and the next query
- * opens another.
+ * opens another; one whose server has fallen silent is closed.
  */
-export function createPool(options: ConnectionOptions & { readonly size: number }): pg.Pool {
+export function createPool(
+  options: ConnectionOptions & { readonly size: number; readonly silenceMs?: number },
+): pg.Pool {
   const pool = new pg.Pool({ ...connectionConfig(options), max: options.size });
   pool.on('error', () => undefined);
+  watchConnections(pool, options, options.silenceMs ?? SILENCE_MS);
   return pool;
 }
 

@@ -3,7 +3,7 @@ import { type Cancellations, cancellationsAmong } from './cancellations.ts';
 import { createPool } from './connection.ts';
 import type { StoreContext } from './context.ts';
 import { createDatasetStore, type DatasetStore } from './dataset-store.ts';
-import { toStoreError } from './errors.ts';
+import { StoreError, toStoreError } from './errors.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 import { createJobStore, type JobStore } from './job-store.ts';
@@ -85,7 +85,7 @@ export function createStore(options: StoreOptions): Store {
     listen: (wanted) => listen({ ...wanted, url: options.url }),
     async queueSizes() {
       try {
-        return await queueSizes(pool);
+        return await inTime(queueSizes(pool));
       } catch (error) {
         throw toStoreError(error);
       }
@@ -104,13 +104,22 @@ export function createStore(options: StoreOptions): Store {
 
 /** Whether a query finds a row in time. */
 async function answers(query: Promise<{ readonly rowCount: number | null }>): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), READY_TIMEOUT_MS);
-  const found = query.then(
+  return await inTime(query).then(
     ({ rowCount }) => rowCount === 1,
     () => false,
   );
-  const answer = await Promise.race([found, late.promise]);
-  clearTimeout(timer);
-  return answer;
+}
+
+/** The answer to a question that nobody waits long for. */
+async function inTime<T>(query: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new StoreError('unavailable', 'The database does not answer in time.')),
+    READY_TIMEOUT_MS,
+  );
+  try {
+    return await Promise.race([query, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

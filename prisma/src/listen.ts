@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { connectionConfig } from './connection.ts';
+import { connectionConfig } from './connection-config.ts';
 
 /**
  * - `svc_cancel`: a run or job is to be cancelled; the payload is its id

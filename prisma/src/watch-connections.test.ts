@@ -1,0 +1,78 @@
+import type pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTcpProxy, type TcpProxy } from '../test/tcp-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
+import { createPool } from './connection.ts';
+import { createStore } from './create-store.ts';
+import { toStoreError } from './errors.ts';
+
+let database: TestDatabase;
+let line: TcpProxy;
+let url: string;
+let pool: pg.Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  line = await startTcpProxy(Number(new URL(database.url).port));
+  const through = new URL(database.url);
+  through.port = String(line.port);
+  url = through.href;
+  pool = createPool({ url, size: 3, silenceMs: 300 });
+});
+beforeEach(() => {
+  line.line = 'passes';
+});
+afterAll(async () => {
+  line.line = 'passes';
+  await pool.end();
+  await line[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+describe('a connection whose server has fallen silent', () => {
+  it('fails its query as unavailable, and the next one works', async () => {
+    await pool.query('SELECT 1');
+    line.line = 'stalls';
+    const error = await pool.query('SELECT 2').catch(toStoreError);
+    expect(error).toMatchObject({ code: 'unavailable' });
+    line.line = 'passes';
+    expect((await pool.query('SELECT 3 AS three')).rows).toEqual([{ three: 3 }]);
+    expect(pool.totalCount).toBe(1);
+  }, 40_000);
+
+  it('is told from one that works for long', async () => {
+    const { rows } = await pool.query('SELECT pg_sleep(1.5), 7 AS seven');
+    expect(rows).toMatchObject([{ seven: 7 }]);
+  });
+
+  it('is told from one that is held without a query', async () => {
+    const client = await pool.connect();
+    await client.query('BEGIN');
+    await new Promise((done) => setTimeout(done, 1000));
+    expect((await client.query('SELECT 5 AS five')).rows).toEqual([{ five: 5 }]);
+    await client.query('ROLLBACK');
+    client.release();
+  });
+
+  it('is found by its answer that never came, though the server has done the work', async () => {
+    const client = await pool.connect();
+    client.on('error', () => undefined);
+    await client.query('SELECT 1');
+    const query = client.query('SELECT pg_sleep(0.2)').catch(toStoreError);
+    // the statement arrives, its answer does not, and other connections work
+    await new Promise((done) => setTimeout(done, 100));
+    line.stallOpen();
+    expect(await query).toMatchObject({ code: 'unavailable' });
+    client.release(true);
+  }, 40_000);
+});
+
+describe('a database that does not answer', () => {
+  it('keeps neither probes nor metrics waiting', async () => {
+    await using store = createStore({ url, poolSize: 4 });
+    expect(await store.ready()).toEqual({ database: true, queue: true });
+    line.line = 'stalls';
+    expect(await store.ready()).toEqual({ database: false, queue: false });
+    await expect(store.queueSizes()).rejects.toMatchObject({ code: 'unavailable' });
+    line.line = 'passes';
+  });
+});
