@@ -39,8 +39,11 @@ export class StoreError extends Error {
   }
 }
 
-/** SQLSTATE classes and codes that mean: the server is there no more, not yet, or has no room for us. */
-const UNAVAILABLE_STATES = /^(?:08|57P0[1-5]|53300|25006)/;
+/**
+ * SQLSTATE classes and codes that mean: the server is there no more, not yet, or has no room or time for us; or others
+ * were in the way.
+ */
+const UNAVAILABLE_STATES = /^(?:08|53|57014|57P0[1-5]|25006|40001|40P01|55P03)/;
 const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -50,6 +53,10 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
 ]);
 /** Prisma: cannot reach, timed out, closed the connection, pool timeout, too many connections. */
 const UNAVAILABLE_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037']);

@@ -8,7 +8,7 @@ import { type Caller, createAuthenticator, denied } from './http/authenticate.ts
 import { discardBody, endAnswer } from './http/end-answer.ts';
 import { withIdleTimeout } from './http/idle-body.ts';
 import { limitRate } from './http/limit-rate.ts';
-import { isFault, toProblem } from './http/problem.ts';
+import { isFault, isOutage, toProblem } from './http/problem.ts';
 import { readJsonBody } from './http/read-json-body.ts';
 import { RequestError } from './http/request-error.ts';
 import type { Route, RouteRequest } from './http/route.ts';
@@ -182,6 +182,7 @@ function answerError(logger: Logger): ErrorRequestHandler {
     const problem = toProblem(error, { instance, requestId: state.id });
     state.setCode(problem.body.code);
     if (isFault(error)) logger.log('error.internal', { error, method: request.method });
+    else if (isOutage(error)) logger.log('error.unavailable', { error, method: request.method });
     if (response.headersSent) {
       // A stream that failed half-way must not look complete.
       response.destroy();

@@ -29,6 +29,7 @@ export interface EventFields {
     code?: string | undefined;
   };
   'error.internal': { error: unknown; method?: string; route?: string };
+  'error.unavailable': { error: unknown; method?: string; route?: string };
   'database.start': { version?: string; host?: string; embedded?: boolean; duration_ms?: number };
   'database.migrate': { applied: readonly string[]; duration_ms: number };
   'database.error': { error: unknown };
@@ -222,6 +223,11 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
   'error.internal': {
     level: 'error',
     when: 'a request ended with 500, or a task with an error that is no fault of its input',
+    fields: { error, method: 'request method', route: 'route template' },
+  },
+  'error.unavailable': {
+    level: 'warn',
+    when: 'a request ended with 503 because something that the service needs is away or full',
     fields: { error, method: 'request method', route: 'route template' },
   },
   'database.start': {

@@ -174,6 +174,11 @@ export function isFault(error: unknown): boolean {
   return describe(error).code === 'internal';
 }
 
+/** Whether something that the service needs is away or full: no fault of ours, but of interest to the operator. */
+export function isOutage(error: unknown): boolean {
+  return describe(error).code === 'unavailable' && (error as { cause?: unknown }).cause !== undefined;
+}
+
 interface Described {
   readonly code: AnyErrorCode;
   readonly detail: string;
@@ -208,7 +213,7 @@ function describe(error: unknown): Described {
   if (error instanceof StoreError) {
     return {
       code: error.code,
-      detail: error.code === 'unavailable' ? 'the database cannot be reached at the moment' : error.message,
+      detail: error.message,
       errors: [],
       headers: retryAfter(undefined, ROWS[error.code].status === 503),
     };
