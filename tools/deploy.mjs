@@ -1,0 +1,56 @@
+// Lays out one app so that it runs from a folder of its own, with plain Node and nothing else:
+//
+//   node tools/deploy.mjs api|worker|cli <folder>
+//
+// The folder must not exist. Everything has to be built before. Versions are those of pnpm-lock.yaml.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const PNPM = 'pnpm@12.21.0';
+const APPS = ['api', 'worker', 'cli'];
+
+/** Prisma's client brings its parts for every database, several times as large as all the rest together. */
+const OTHER_DATABASES = /\.(?:cockroachdb|mysql|sqlite|sqlserver)\./;
+
+const [app, target] = process.argv.slice(2);
+if (!APPS.includes(app) || target === undefined) {
+  console.error(`usage: node tools/deploy.mjs ${APPS.join('|')} <folder>`);
+  process.exit(2);
+}
+const folder = resolve(target);
+if (existsSync(folder)) {
+  console.error(`${folder} exists already`);
+  process.exit(2);
+}
+if (!existsSync(join(root, 'apps', app, 'dist/main.js'))) {
+  console.error(`apps/${app} is not built: run npm test, or pnpm run build`);
+  process.exit(1);
+}
+
+const { status, error } = spawnSync(
+  process.platform === 'win32' ? 'npx.cmd' : 'npx',
+  [
+    ...['--yes', PNPM, '--filter', `@svc/${app}`],
+    // copies of the workspace's packages instead of links to them, here only
+    '--config.inject-workspace-packages=true',
+    // the embedded PostgreSQL is for `npm start`
+    ...['deploy', '--prod', '--no-optional', '--prefer-offline', folder],
+  ],
+  { cwd: root, stdio: ['ignore', process.stderr, process.stderr] },
+);
+if (status !== 0) {
+  console.error(error?.message ?? `pnpm ended with ${status}`);
+  process.exit(1);
+}
+
+const store = join(folder, 'node_modules/.pnpm');
+for (const name of readdirSync(store)) {
+  if (!name.startsWith('@prisma+client@')) continue;
+  const runtime = join(store, name, 'node_modules/@prisma/client/runtime');
+  for (const file of readdirSync(runtime)) {
+    if (OTHER_DATABASES.test(file)) rmSync(join(runtime, file));
+  }
+}
