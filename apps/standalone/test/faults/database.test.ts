@@ -1,0 +1,261 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { IS_LONG, report, tally, times } from './report.ts';
+import { metricOf, runService, type ServiceProcess } from './run-service.ts';
+import { samplePackage, uploadForm } from './sample-packages.ts';
+import { type FaultyDatabase, startDatabase } from './start-database.ts';
+import {
+  type Answer,
+  ask,
+  LEFTOVERS,
+  listDatasets,
+  NO_LEFTOVERS,
+  outcomeOf,
+  verifyDataset,
+} from './stored-datasets.ts';
+
+const AREA = 'The database';
+let cleanUp: AsyncDisposableStack;
+let database: FaultyDatabase;
+let service: ServiceProcess;
+let sample: string;
+beforeAll(async () => {
+  cleanUp = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
+  database = cleanUp.use(await startDatabase());
+  service = cleanUp.use(
+    await runService({
+      app: 'api',
+      dataDir,
+      env: { DATABASE_URL: database.url, SVC_DATABASE_POOL_SIZE: '8', SVC_IMPORT_WAIT_MS: '2000' },
+    }),
+  );
+  const { body } = await upload('before', samplePackage(3000, 3000));
+  sample = body.id;
+});
+afterAll(() => cleanUp.disposeAsync());
+beforeEach(async () => {
+  database.line.line = 'passes';
+  await expect.poll(async () => (await ask(`${service.url}/readyz`)).status, { timeout: 15_000 }).toBe(200);
+});
+
+const upload = (name: string, archive: Uint8Array<ArrayBuffer>): Promise<Answer> =>
+  ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name) });
+
+/** Requests of every kind that needs the database. */
+const REQUESTS: readonly (readonly [string, RequestInit])[] = [
+  ['/datasets', {}],
+  ['/datasets?q=x', {}],
+  ['/datasets/:id', {}],
+  ['/datasets/:id/sections', {}],
+  ['/datasets/:id/items?limit=5', {}],
+  ['/datasets/:id/items?q=zz', {}],
+  ['/datasets/:id/items.jsonl', {}],
+  ['/datasets/:id/export', {}],
+  ['/datasets/:id/diff/:id', {}],
+  [
+    '/datasets/:id',
+    { method: 'PATCH', body: '{"notes":"x"}', headers: { 'Content-Type': 'application/json' } },
+  ],
+  ['/runs', {}],
+  ['/settings', {}],
+];
+const send = (path: string, init: RequestInit): Promise<Answer> =>
+  ask(service.url + path.replaceAll(':id', sample), init);
+const names = async (): Promise<string[]> => (await listDatasets(service.url)).map(({ name }) => name);
+
+describe('a database that is away', () => {
+  it('makes every request 503 with Retry-After, and nothing else stops', async (context) => {
+    const { target } = database.line;
+    database.line.target = null;
+    database.line.cut();
+    const answers: Answer[] = [];
+    for (let round = 0; round < times(20, 3); round++) {
+      answers.push(...(await Promise.all(REQUESTS.map(([path, init]) => send(path, init)))));
+      answers.push(await upload('away', samplePackage(3)));
+    }
+    expect(tally(answers.map(outcomeOf))).toEqual({ '503 unavailable': answers.length });
+    for (const { headers } of answers) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await ask(`${service.url}/healthz`)).status).toBe(200);
+    expect((await ask(`${service.url}/metrics`)).status).toBe(200);
+    const ready = await ask(`${service.url}/readyz`);
+    expect([ready.status, ready.body.checks.database]).toEqual([503, false]);
+
+    database.line.target = target;
+    await expect.poll(async () => (await send('/datasets', {})).status).toBe(200);
+    for (const [path, init] of REQUESTS) expect([path, (await send(path, init)).status]).toEqual([path, 200]);
+    expect(await names()).toEqual(['before']);
+    report(context, {
+      area: AREA,
+      fault: 'away: connections are refused; requests of every kind',
+      promised:
+        '503 `unavailable` with `Retry-After`; `/healthz` and `/metrics` still answer; all works again when it is back',
+      tried: answers.length,
+      happened: tally(answers.map(outcomeOf)),
+    });
+  });
+
+  it('does not let its connections be missed: after a restart requests just work', async (context) => {
+    const restarts = times(10, 2);
+    const answers: Answer[] = [];
+    for (let round = 0; round < restarts; round++) {
+      await Promise.all(REQUESTS.map(([path, init]) => send(path, init)));
+      await database.restart();
+      for (const [path, init] of REQUESTS) answers.push(await send(path, init));
+    }
+    expect(tally(answers.map(outcomeOf))).toEqual({ 200: answers.length });
+    report(context, {
+      area: AREA,
+      fault: 'restarted while nothing was asked; requests of every kind after it',
+      promised: 'answered as if nothing had been',
+      tried: answers.length,
+      happened: tally(answers.map(outcomeOf)),
+    });
+  });
+});
+
+describe('a database whose line breaks', () => {
+  it('in the middle of imports: 503, nothing is stored, everything is freed', async (context) => {
+    const archive = samplePackage(2000, 5000, 7);
+    const answers: Answer[] = [];
+    const stored: string[] = [];
+    for (let round = 0; round < times(40, 6); round++) {
+      const name = `cut ${round}`;
+      const answer = upload(name, archive);
+      await delay(20 + ((round * 37) % 260));
+      database.line.cut();
+      const ended = await answer;
+      answers.push(ended);
+      if (ended.status === 201) stored.push(name);
+    }
+    expect(Object.keys(tally(answers.map(outcomeOf))).sort()).toEqual(
+      expect.arrayContaining(['503 unavailable']),
+    );
+    for (const { status } of answers) expect([201, 503]).toContain(status);
+    await expect.poll(() => service.spooled()).toEqual([]);
+    expect((await names()).filter((name) => name.startsWith('cut')).sort()).toEqual(stored.sort());
+    expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+    report(context, {
+      area: AREA,
+      fault: 'line broken in the middle of an import',
+      promised:
+        '503 `unavailable` and nothing of it stored, or 201 and all of it; spool and connection freed',
+      tried: answers.length,
+      happened: tally(answers.map(outcomeOf)),
+    });
+  });
+
+  it('in the middle of an export: the client sees that it is not complete', async (context) => {
+    const whole = (await (await fetch(`${service.url}/datasets/${sample}/export`)).arrayBuffer()).byteLength;
+    const found: string[] = [];
+    for (let round = 0; round < times(30, 5); round++) {
+      const response = await fetch(`${service.url}/datasets/${sample}/export`);
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+      let bytes = (await reader.read()).value?.byteLength ?? 0;
+      await delay(30);
+      database.line.cut();
+      try {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) break;
+          bytes += value.byteLength;
+        }
+        expect(bytes).toBe(whole);
+        found.push('complete');
+      } catch {
+        found.push('broken off, as the client can see');
+      }
+    }
+    expect(found).toContain('broken off, as the client can see');
+    report(context, {
+      area: AREA,
+      fault: 'line broken in the middle of an export',
+      promised:
+        'the answer ends with an error of the transport: half an archive never looks like a whole one',
+      tried: found.length,
+      happened: tally(found),
+    });
+  });
+});
+
+describe('a database that does not answer', () => {
+  it('keeps nobody waiting for ever, and probes and metrics not at all', async (context) => {
+    for (const [path, init] of REQUESTS) await send(path, init);
+    database.line.line = 'stalls';
+    const waiting = Promise.all(REQUESTS.map(([path, init]) => send(path, init)));
+    const probes = await Promise.all(
+      ['/healthz', '/readyz', '/metrics'].map((path) => ask(service.url + path)),
+    );
+    expect(probes.map(({ status }) => status)).toEqual([200, 503, 200]);
+    // The short run lets the line pass again before the silence is found.
+    if (!IS_LONG) database.line.line = 'passes';
+    const answers = await waiting;
+    for (const { status } of answers) expect([200, 503]).toContain(status);
+    if (IS_LONG) expect(tally(answers.map(outcomeOf))).toEqual({ '503 unavailable': REQUESTS.length });
+    database.line.line = 'passes';
+    for (const [path, init] of REQUESTS) expect([path, (await send(path, init)).status]).toEqual([path, 200]);
+    report(context, {
+      area: AREA,
+      fault: 'the line is open and nothing comes; requests of every kind',
+      promised:
+        '503 `unavailable` after a bounded wait; `/healthz`, `/readyz` and `/metrics` answer meanwhile',
+      tried: answers.length,
+      happened: tally(answers.map(outcomeOf)),
+    });
+  }, 180_000);
+
+  it('or slowly, only makes everything slower', async (context) => {
+    database.line.line = { delayMs: 15 };
+    const answers: Answer[] = [];
+    for (let round = 0; round < times(5, 1); round++) {
+      for (const [path, init] of REQUESTS.filter(([path]) => !/jsonl|export|zz/.test(path))) {
+        answers.push(await send(path, init));
+      }
+      answers.push(await upload(`slow ${round}`, samplePackage(50, 100, round)));
+    }
+    expect(Object.keys(tally(answers.map(outcomeOf)))).toEqual(['200', '201']);
+    report(context, {
+      area: AREA,
+      fault: 'every packet 15 ms late; requests of every kind',
+      promised: 'answered, later',
+      tried: answers.length,
+      happened: tally(answers.map(outcomeOf)),
+    });
+  });
+});
+
+describe('a crowd', () => {
+  it('that needs more connections than there are is served in turn or refused', async (context) => {
+    const slowReaders = new AbortController();
+    // exports whose readers take nothing hold their connections
+    const { signal } = slowReaders;
+    for (let index = 0; index < 2; index++)
+      await fetch(`${service.url}/datasets/${sample}/export`, { signal });
+    const requests = Array.from({ length: times(600, 120) }, (_, index) => {
+      const [path, init] = REQUESTS[index % REQUESTS.length] as (typeof REQUESTS)[number];
+      return /jsonl|export/.test(path)
+        ? upload(`crowd ${index}`, samplePackage(5, 50, index))
+        : send(path, init);
+    });
+    const answers = await Promise.all(requests);
+    slowReaders.abort();
+    for (const answer of answers) expect(['200', '201', '503 unavailable']).toContain(outcomeOf(answer));
+    await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
+    expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+    for (const dataset of await listDatasets(service.url)) {
+      if (dataset.name.startsWith('crowd')) expect(await verifyDataset(service.url, dataset)).toEqual([]);
+    }
+    report(context, {
+      area: AREA,
+      fault:
+        'many more requests at once than connections (8 in the pool, two of them held by readers that take nothing)',
+      promised: 'answered in turn, or 503 `unavailable` with `Retry-After`',
+      tried: answers.length,
+      happened: tally(answers.map(outcomeOf)),
+    });
+  });
+});

@@ -1,0 +1,232 @@
+import { execFileSync } from 'node:child_process';
+import { chown, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { report, tally, times } from './report.ts';
+import { runService, type ServiceProcess } from './run-service.ts';
+import { samplePackage, uploadForm } from './sample-packages.ts';
+import { type FaultyDatabase, startDatabase } from './start-database.ts';
+import {
+  type Answer,
+  ask,
+  LEFTOVERS,
+  listDatasets,
+  NO_LEFTOVERS,
+  outcomeOf,
+  verifyDataset,
+} from './stored-datasets.ts';
+
+const AREA = 'Full disks and other ends';
+let cleanUp: AsyncDisposableStack;
+let database: FaultyDatabase;
+let folder: string;
+beforeAll(async () => {
+  cleanUp = new AsyncDisposableStack();
+  folder = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  database = cleanUp.use(await startDatabase());
+});
+afterAll(() => cleanUp.disposeAsync());
+
+const upload = (service: ServiceProcess, name: string, archive: Uint8Array<ArrayBuffer>): Promise<Answer> =>
+  ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name) });
+
+/** A small file system in memory, where this may be mounted: as root on Linux. */
+async function mountSmall(name: string, size: string): Promise<string> {
+  const path = join(folder, name);
+  await mkdir(path);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path], { stdio: 'ignore' });
+  cleanUp.defer(() => void execFileSync('umount', ['-l', path]));
+  return path;
+}
+const resize = (path: string, size: string): void =>
+  void execFileSync('mount', ['-o', `remount,size=${size}`, path], { stdio: 'ignore' });
+
+const canMount = await (async () => {
+  const path = await mkdtemp(join(tmpdir(), 'svc-mount-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path], { stdio: 'ignore' });
+    execFileSync('umount', [path]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await rm(path, { recursive: true, force: true });
+  }
+})();
+
+/** Uploads that do not fit, and one that does after each. */
+async function uploadTooMuch(
+  service: ServiceProcess,
+  label: string,
+  makeRoom: () => Promise<unknown> = async () => {},
+): Promise<{ large: Answer[]; small: Answer[] }> {
+  const archive = samplePackage(400, 20_000, 3);
+  const large: Answer[] = [];
+  const small: Answer[] = [];
+  for (let round = 0; round < times(20, 3); round++) {
+    large.push(
+      ...(await Promise.all([1, 2].map((which) => upload(service, `${label} ${round} ${which}`, archive)))),
+    );
+    expect(await service.spooled()).toEqual([]);
+    await makeRoom();
+    small.push(await upload(service, `${label} small ${round}`, samplePackage(5, 50, round)));
+  }
+  return { large, small };
+}
+
+async function expectRefused(
+  context: Parameters<typeof report>[0],
+  service: ServiceProcess,
+  label: string,
+  found: { large: Answer[]; small: Answer[] },
+  fault: string,
+  cause: string,
+): Promise<void> {
+  expect(tally(found.large.map(outcomeOf))).toEqual({ '503 unavailable': found.large.length });
+  for (const { headers } of found.large) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(tally(found.small.map(outcomeOf))).toEqual({ 201: found.small.length });
+  const told = service.log().filter((line) => line['event'] === 'error.unavailable');
+  expect(JSON.stringify(told[0])).toContain(cause);
+  const stored = (await listDatasets(service.url)).filter(({ name }) => name.startsWith(label));
+  expect(stored).toHaveLength(found.small.length);
+  for (const dataset of stored) expect(await verifyDataset(service.url, dataset)).toEqual([]);
+  expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+  report(context, {
+    area: AREA,
+    fault,
+    promised:
+      '503 `unavailable` with `Retry-After`, the cause in the log, nothing of it stored; what fits still goes through',
+    tried: found.large.length + found.small.length,
+    happened: tally([...found.large, ...found.small].map(outcomeOf)),
+  });
+}
+
+describe('uploads that do not fit', () => {
+  it.skipIf(process.platform === 'win32')('on a disk with a quota for each file', async (context) => {
+    const service = cleanUp.use(
+      await runService({
+        app: 'api',
+        dataDir: join(folder, 'quota'),
+        env: { DATABASE_URL: database.url },
+        // blocks of 1,024 bytes
+        limits: 'ulimit -f 1000',
+      }),
+    );
+    const found = await uploadTooMuch(service, 'quota');
+    await expectRefused(
+      context,
+      service,
+      'quota',
+      found,
+      'the file of an upload grows beyond what the system allows',
+      'EFBIG',
+    );
+  });
+
+  it.skipIf(!canMount)('on the disk of the spool', async (context) => {
+    const dataDir = await mountSmall('spool', '1m');
+    const service = cleanUp.use(
+      await runService({ app: 'api', dataDir, env: { DATABASE_URL: database.url } }),
+    );
+    const found = await uploadTooMuch(service, 'spool');
+    await expectRefused(context, service, 'spool', found, 'the disk of the spool is full', 'ENOSPC');
+  });
+
+  it.skipIf(!canMount)('on the disk of the database', async (context) => {
+    const path = await mountSmall('tablespace', '4m');
+    const owner = await stat(`/proc/${await database.pid()}`);
+    for (const part of [folder, path]) await chown(part, owner.uid, owner.gid);
+    await database.query(`CREATE TABLESPACE small LOCATION '${path}'`);
+    await database.query('ALTER TABLE items SET TABLESPACE small');
+    const service = cleanUp.use(
+      await runService({ app: 'api', dataDir: join(folder, 'full'), env: { DATABASE_URL: database.url } }),
+    );
+    const found = await uploadTooMuch(service, 'full', async () => {
+      // what was rolled back stays in the table until it is vacuumed, which needs room itself
+      resize(path, '16m');
+      await database.query('VACUUM items');
+      resize(path, '4m');
+    });
+    await expectRefused(context, service, 'full', found, 'the disk of the database is full', '53100');
+    await database.query('ALTER TABLE items SET TABLESPACE pg_default');
+    expect((await upload(service, 'with room', samplePackage(400, 20_000, 4))).status).toBe(201);
+  });
+});
+
+describe('a server with fewer connections than asked for', () => {
+  it('is worked with, or requests are refused', async (context) => {
+    await database.query(`CREATE ROLE few LOGIN PASSWORD 'few' CONNECTION LIMIT 3`);
+    await database.query('GRANT ALL ON ALL TABLES IN SCHEMA public TO few');
+    await database.query('GRANT ALL ON SCHEMA public, pgboss TO few');
+    await database.query('GRANT ALL ON ALL TABLES IN SCHEMA pgboss TO few');
+    const url = new URL(database.url);
+    [url.username, url.password] = ['few', 'few'];
+    const service = cleanUp.use(
+      await runService({ app: 'api', dataDir: join(folder, 'few'), env: { DATABASE_URL: url.href } }),
+    );
+    const answers = await Promise.all(
+      Array.from({ length: times(300, 60) }, (_, index) =>
+        index % 6 === 0
+          ? upload(service, `few ${index}`, samplePackage(5, 50, index))
+          : ask(`${service.url}/datasets?limit=1`),
+      ),
+    );
+    for (const answer of answers) expect(['200', '201', '503 unavailable']).toContain(outcomeOf(answer));
+    expect(tally(answers.map(outcomeOf))).toHaveProperty('200');
+    await expect.poll(async () => (await ask(`${service.url}/datasets`)).status).toBe(200);
+    report(context, {
+      area: AREA,
+      fault: 'the database allows fewer connections than the pool would have',
+      promised: 'answered, or 503 `unavailable`',
+      tried: answers.length,
+      happened: tally(answers.map(outcomeOf)),
+    });
+  });
+});
+
+describe('a process with few file descriptors', () => {
+  it.skipIf(process.platform !== 'linux')(
+    'refuses what it cannot hold and goes on when there are some again',
+    async (context) => {
+      const service = cleanUp.use(
+        await runService({
+          app: 'api',
+          dataDir: join(folder, 'files'),
+          env: { DATABASE_URL: database.url, SVC_HEADERS_TIMEOUT_MS: '2000' },
+          limits: 'ulimit -n 70',
+        }),
+      );
+      const answers = await Promise.all(
+        Array.from({ length: times(400, 120) }, (_, index) =>
+          upload(service, `files ${index}`, samplePackage(5, 50, index)),
+        ),
+      );
+      for (const answer of answers) {
+        expect(['201', '503 unavailable', 'no answer']).toContain(outcomeOf(answer));
+      }
+      await expect
+        .poll(async () => (await ask(`${service.url}/healthz`)).status, { timeout: 15_000 })
+        .toBe(200);
+      // connections that their clients keep open end after seconds
+      await expect
+        .poll(async () => (await upload(service, 'files after', samplePackage(5))).status, {
+          timeout: 15_000,
+        })
+        .toBe(201);
+      expect(await service.spooled()).toEqual([]);
+      const stored = (await listDatasets(service.url)).filter(({ name }) => name.startsWith('files '));
+      const accepted = answers.filter(({ status }) => status === 201).length;
+      expect(stored.length).toBeGreaterThanOrEqual(accepted + 1);
+      for (const dataset of stored) expect(await verifyDataset(service.url, dataset)).toEqual([]);
+      report(context, {
+        area: AREA,
+        fault: 'uploads by more clients than the process may have file descriptors (70)',
+        promised: 'stored whole, refused with 503, or not let in; all works again afterwards',
+        tried: answers.length,
+        happened: tally(answers.map(outcomeOf)),
+      });
+    },
+  );
+});

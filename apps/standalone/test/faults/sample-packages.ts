@@ -1,0 +1,27 @@
+import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
+
+/** A package of one section whose items hold this many bytes of text each; `seed` makes them differ. */
+export function samplePackage(items: number, bytesPerItem = 20, seed = 0): Uint8Array<ArrayBuffer> {
+  let state = seed + 1;
+  const next = (): string => {
+    // numbers of a linear congruential generator: text that does not compress to nothing
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state.toString(36);
+  };
+  const lines = Array.from({ length: items }, (_, index) => {
+    let text = '';
+    while (text.length < bytesPerItem) text += `${next()} `;
+    return `{"id":"${seed}-${index}","inputs":{"prompt":"${text}"},"type":"freeform"}`;
+  });
+  return buildZip({
+    entries: [{ name: 'sections/default.jsonl', content: `${lines.join('\n')}\n` }],
+  }) as Uint8Array<ArrayBuffer>;
+}
+
+/** The form that uploads an archive. */
+export function uploadForm(archive: Uint8Array<ArrayBuffer>, name: string): FormData {
+  const form = new FormData();
+  form.append('name', name);
+  form.append('file', new Blob([archive]), 'sample.pkg.zip');
+  return form;
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies have every shape
+type Body = any;
+
+export interface Answer {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Headers;
+  readonly body: Body;
+  readonly text: string;
+}
+
+/** Sends a request and reads the whole answer; a connection that breaks is the status 0 with the code of its error. */
+export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
+  try {
+    const response = await fetch(url, init);
+    const text = await response.text();
+    const isJson = response.headers.get('content-type') === 'application/json';
+    const body = isJson && text !== '' ? JSON.parse(text) : null;
+    return { status: response.status, code: body?.code ?? '', headers: response.headers, body, text };
+  } catch (error) {
+    const { cause } = error as { cause?: { code?: string } };
+    const code = cause?.code ?? (error as Error).name;
+    return { status: 0, code, headers: new Headers(), body: null, text: '' };
+  }
+}
+
+/** An answer in a word: its status, with its code where it is an error; `no answer` for a connection that broke. */
+export function outcomeOf({ status, code }: Answer): string {
+  if (status === 0) return 'no answer';
+  return status < 400 ? String(status) : `${status} ${code}`;
+}
+
+/** Every dataset, through all pages. */
+export async function listDatasets(url: string, headers: Record<string, string> = {}): Promise<Body[]> {
+  const found: Body[] = [];
+  let cursor = '';
+  do {
+    const { status, body, text } = await ask(`${url}/datasets?limit=100${cursor}`, { headers });
+    if (status !== 200) throw new Error(`the list is not there: ${status} ${text}`);
+    found.push(...body.data);
+    cursor = body.meta.next_cursor === null ? '' : `&cursor=${encodeURIComponent(body.meta.next_cursor)}`;
+  } while (cursor !== '');
+  return found;
+}
+
+const sha256 = (...parts: readonly (string | Uint8Array)[]): Buffer => {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+};
+
+/**
+ * What is wrong with a stored dataset: its items are read again, line by line, and its hash and counts are computed from
+ * them by other code than the service's. Holds for items without files, whose canonical line is what is hashed.
+ */
+export async function verifyDataset(url: string, dataset: Body): Promise<string[]> {
+  const problems: string[] = [];
+  const sectionHashes: Buffer[] = [];
+  let items = 0;
+  for (const section of dataset.sections) {
+    const { status, text } = await ask(
+      `${url}/datasets/${dataset.id}/items.jsonl?section=${encodeURIComponent(section.name)}`,
+    );
+    if (status !== 200) problems.push(`section ${section.name} cannot be read: ${status}`);
+    const lines = text.split('\n').filter((line) => line !== '');
+    if (lines.length !== section.item_count)
+      problems.push(`section ${section.name} has ${lines.length} items`);
+    items += lines.length;
+    sectionHashes.push(sha256(`svc-section-1\n${section.name}\n`, ...lines.map((line) => sha256(line))));
+  }
+  if (items !== dataset.item_count) problems.push(`${items} items instead of ${dataset.item_count}`);
+  if (sha256('svc-dataset-1\n', ...sectionHashes).toString('hex') !== dataset.version_hash) {
+    problems.push('the hash is another one');
+  }
+  return problems.map((problem) => `${dataset.name}: ${problem}`);
+}
+
+/** Rows that belong to no dataset, table by table; all zero where nothing is left behind. */
+export const LEFTOVERS = `
+  SELECT
+    (SELECT count(*)::int FROM items WHERE NOT EXISTS (SELECT FROM sections s WHERE s.id = items.section_id)) AS items,
+    (SELECT count(*)::int FROM sections WHERE NOT EXISTS (SELECT FROM datasets d WHERE d.id = sections.dataset_id)) AS sections,
+    (SELECT count(*)::int FROM datasets WHERE item_count <> (
+      SELECT count(*) FROM items JOIN sections s ON s.id = items.section_id WHERE s.dataset_id = datasets.id)) AS datasets`;
+export const NO_LEFTOVERS: readonly object[] = [{ items: 0, sections: 0, datasets: 0 }];
