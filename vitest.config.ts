@@ -33,7 +33,12 @@ export default defineConfig({
         resolve: { alias },
         test: {
           name: 'service',
-          include: ['prisma/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts', 'docs/**/*.test.ts'],
+          include: [
+            'prisma/{src,test}/**/*.test.ts',
+            'apps/*/{src,test}/**/*.test.ts',
+            'deploy/**/*.test.ts',
+            'docs/**/*.test.ts',
+          ],
           globalSetup: ['prisma/test/postgres.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
