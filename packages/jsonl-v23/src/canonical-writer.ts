@@ -2,6 +2,8 @@ import { canonicalNumber } from './canonical-number.ts';
 import { JsonlError } from './errors.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from './json-value.ts';
 import { type Shape, type ShapeMember, ShapeMemory } from './shape-memory.ts';
+import { LEADS, STRING_BYTES } from './string-bytes.ts';
+import { sequenceEnd } from './utf8.ts';
 
 /** Deepest value that is written. The writer recurses, and a stack overflow must not end the process. */
 const MAX_WRITE_DEPTH = 1024;
@@ -14,6 +16,8 @@ const LONG_UNITS = 16 * 1024;
 /** UTF-16 code units that are written before room is made again, and the bytes each can take (`\u001f`). */
 const STEP_UNITS = 8 * 1024;
 const BYTES_PER_UNIT = 6;
+/** Shorter pieces are copied faster by a loop than by a call. */
+const SHORT_BYTES = 24;
 /** Keys that are remembered, over all shapes; then the memory starts anew. */
 const MOST_REMEMBERED_KEYS = 16 * 1024;
 
@@ -71,6 +75,35 @@ export class CanonicalWriter {
   /** Writes a value. Throws JsonlError `invalid_json` and `nesting_too_deep` as `canonicalJson` does. */
   write(value: JsonValue | bigint): void {
     this.#writeValue(value, this.#memory, MAX_WRITE_DEPTH);
+  }
+
+  /** Writes a string that is given in UTF-8; false, with nothing written, where the bytes are no UTF-8. */
+  writeText(text: Uint8Array): boolean {
+    const start = this.#length;
+    // Room for a text in which nothing is escaped; each escape makes more.
+    this.#reserve(text.length + 2);
+    this.#bytes[this.#length++] = QUOTE;
+    let copied = 0;
+    let position = 0;
+    for (;;) {
+      let kind = STRING_BYTES[text[position] as number];
+      while (kind === 0) kind = STRING_BYTES[text[++position] as number];
+      if (kind === LEADS) {
+        position = sequenceEnd(text, position);
+        if (position !== -1) continue;
+        this.#length = start;
+        return false;
+      }
+      this.#copy(text, copied, position);
+      // Behind the end there is no byte, and so no kind.
+      if (kind === undefined) break;
+      this.#reserve(text.length - position + BYTES_PER_UNIT + 1);
+      this.#length = putEscape(this.#bytes, this.#length, text[position] as number);
+      position++;
+      copied = position;
+    }
+    this.#bytes[this.#length++] = QUOTE;
+    return true;
   }
 
   /** Writes an object as `write` does, and tells where its members are. */
@@ -255,6 +288,19 @@ export class CanonicalWriter {
     let length = this.#length;
     // Keys are short: a loop is faster than a call of set().
     for (let index = 0; index < added.length; index++) bytes[length++] = added[index] as number;
+    this.#length = length;
+  }
+
+  /** Writes a range of other bytes, for which there is room. */
+  #copy(source: Uint8Array, start: number, end: number): void {
+    if (end - start > SHORT_BYTES) {
+      this.#bytes.set(source.subarray(start, end), this.#length);
+      this.#length += end - start;
+      return;
+    }
+    const bytes = this.#bytes;
+    let length = this.#length;
+    for (let index = start; index < end; index++) bytes[length++] = source[index] as number;
     this.#length = length;
   }
 

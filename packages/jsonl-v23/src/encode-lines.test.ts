@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyText, hex, item, numberLiteral, spellDifferently, thrownBy } from '../test/arbitrary-json.ts';
-import { createItemEncoder, type EncodedItemBytes } from './encode-item.ts';
+import { anyText, item, numberLiteral, spellDifferently, thrownBy } from '../test/arbitrary-json.ts';
+import { outcomeOf, showEncoded } from '../test/show-encoded.ts';
+import { createItemEncoder } from './encode-item.ts';
 import { createLineEncoder, type LineEncoder } from './encode-lines.ts';
 import { ItemScanner } from './item-scanner.ts';
 import { ExactNumber, isJsonObject, type JsonValue } from './json-value.ts';
@@ -13,25 +14,12 @@ function batchOf(text: string | Uint8Array, firstLine = 1): LineBatch {
   return { bytes, firstLine, lineCount: 0, itemCount: 0 };
 }
 
-/** Everything that an encoded item says, as text. */
-function show(encoded: EncodedItemBytes): Record<string, unknown> {
-  const text = (start: number, end: number): string | null =>
-    start === -1 ? null : new TextDecoder().decode(encoded.bytes.subarray(start, end));
-  return {
-    whole: text(encoded.wholeStart, encoded.wholeEnd),
-    type: text(encoded.typeStart, encoded.typeEnd),
-    payload: text(encoded.payloadStart, encoded.payloadEnd),
-    answer: text(encoded.answerStart, encoded.answerEnd),
-    checker: text(encoded.checkerStart, encoded.checkerEnd),
-    assets: text(encoded.assetsStart, encoded.assetsEnd),
-    assetCount: encoded.assetCount,
-    hash: hex(encoded.itemHash),
-  };
-}
-
 function byLines(batch: LineBatch, encoder: LineEncoder = createLineEncoder(), maxDepth?: number): unknown {
   return outcomeOf(() =>
-    Array.from(encoder.encode(batch, { file: 'f', ...(maxDepth === undefined ? {} : { maxDepth }) }), show),
+    Array.from(
+      encoder.encode(batch, { file: 'f', ...(maxDepth === undefined ? {} : { maxDepth }) }),
+      showEncoded,
+    ),
   );
 }
 
@@ -40,18 +28,9 @@ function byValues(batch: LineBatch, maxDepth?: number): unknown {
   const encoder = createItemEncoder();
   return outcomeOf(() =>
     parseLines(batch, { file: 'f', ...(maxDepth === undefined ? {} : { maxDepth }) }).map(({ item }) =>
-      show(encoder.encode(item)),
+      showEncoded(encoder.encode(item)),
     ),
   );
-}
-
-function outcomeOf(work: () => unknown): unknown {
-  try {
-    return work();
-  } catch (error) {
-    const { code, message, place } = error as { code: string; message: string; place: unknown };
-    return { code, message, place };
-  }
 }
 
 /** A value as a writer that knows no canonical form may write it: keys in order, blanks or none, some escapes. */

@@ -1,21 +1,9 @@
-import { sha256Into } from '#sha256';
-import { assetEntries, fileReferences, isEmbeddedChecker } from './asset.ts';
-import { createItemEncoder, type EncodedItemBytes } from './encode-item.ts';
+import { type EncodedLine, LineSlot } from './encoded-line.ts';
 import { type Item, parseItem } from './item.ts';
-import type { ItemRanges } from './item-ranges.ts';
 import { ItemScanner } from './item-scanner.ts';
-import { getMember } from './json-value.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from './parse-json.ts';
 import { isBlank, parseLines } from './read-items.ts';
 import type { LineBatch } from './split-lines.ts';
-
-/** An item of a line, encoded, and what it has to do with files. */
-export interface EncodedLine extends EncodedItemBytes {
-  /** Whether the item names files of its archive, which have to be put in before it is encoded. */
-  readonly needsFiles: boolean;
-  /** Whether the item holds files, as content of assets or of its checker. */
-  readonly embedsFiles: boolean;
-}
 
 /** Encodes the items of batches of lines, one batch after another. */
 export interface LineEncoder {
@@ -43,30 +31,7 @@ export interface LineEncoder {
  */
 export function createLineEncoder(): LineEncoder {
   const scanner = new ItemScanner();
-  const valueEncoder = createItemEncoder();
-  const scannedHash = new Uint8Array(32);
-  const line = {} as Mutable<EncodedLine>;
-
-  function takeScanned(): void {
-    sha256Into(scanner.bytes.subarray(scanner.wholeStart, scanner.wholeEnd), scannedHash);
-    copyRanges(scanner, line);
-    line.itemHash = scannedHash;
-    line.assetCount = 0;
-    line.needsFiles = false;
-    line.embedsFiles = false;
-  }
-
-  function takeValue(item: Item): void {
-    const encoded = valueEncoder.encode(item);
-    copyRanges(encoded, line);
-    line.itemHash = encoded.itemHash;
-    line.assetCount = encoded.assetCount;
-    line.needsFiles = fileReferences(item).length > 0;
-    line.embedsFiles =
-      assetEntries(item).some(({ entry }) => Object.hasOwn(entry, 'data')) ||
-      isEmbeddedChecker(getMember(item, 'checker'));
-  }
-
+  const line = new LineSlot();
   return {
     *encode(batch, options = {}) {
       const { bytes } = batch;
@@ -75,7 +40,7 @@ export function createLineEncoder(): LineEncoder {
       scanner.load(bytes, maxDepth);
       for (let start = 0; start < bytes.length; ) {
         if (scanner.scan(start)) {
-          takeScanned();
+          line.takeRanges(scanner);
           start = scanner.lineEnd + 1;
         } else {
           const lineFeed = bytes.indexOf(LINE_FEED, start);
@@ -83,7 +48,7 @@ export function createLineEncoder(): LineEncoder {
           const item = readLine(bytes.subarray(start, end), reader, batch, options);
           start = end + 1;
           if (item === null) continue;
-          takeValue(item);
+          line.takeItem(item);
         }
         yield line;
       }
@@ -92,8 +57,6 @@ export function createLineEncoder(): LineEncoder {
 }
 
 const LINE_FEED = 10;
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** The item of a line; null where it is blank. */
 function readLine(
@@ -112,20 +75,4 @@ function readLine(
     parseLines(batch, options);
     throw error;
   }
-}
-
-function copyRanges(from: ItemRanges, to: Mutable<ItemRanges>): void {
-  to.bytes = from.bytes;
-  to.wholeStart = from.wholeStart;
-  to.wholeEnd = from.wholeEnd;
-  to.typeStart = from.typeStart;
-  to.typeEnd = from.typeEnd;
-  to.payloadStart = from.payloadStart;
-  to.payloadEnd = from.payloadEnd;
-  to.answerStart = from.answerStart;
-  to.answerEnd = from.answerEnd;
-  to.checkerStart = from.checkerStart;
-  to.checkerEnd = from.checkerEnd;
-  to.assetsStart = from.assetsStart;
-  to.assetsEnd = from.assetsEnd;
 }

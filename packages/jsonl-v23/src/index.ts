@@ -9,8 +9,10 @@ export {
 export { decodeBase64, encodeBase64, isBase64 } from './base64.ts';
 export { canonicalJson } from './canonical-json.ts';
 export { canonicalNumber } from './canonical-number.ts';
+export { type Cells, CellWriter } from './cell-writer.ts';
 export { toChoices } from './choices.ts';
 export { type DataUri, isDataUri, parseDataUri } from './data-uri.ts';
+export { type CellBatch, type CellEncoder, createCellEncoder } from './encode-cells.ts';
 export {
   createItemEncoder,
   DEFAULT_ITEM_TYPE,
@@ -19,7 +21,8 @@ export {
   encodeItem,
   type ItemEncoder,
 } from './encode-item.ts';
-export { createLineEncoder, type EncodedLine, type LineEncoder } from './encode-lines.ts';
+export { createLineEncoder, type LineEncoder } from './encode-lines.ts';
+export type { EncodedLine } from './encoded-line.ts';
 export { JsonlError, type JsonlErrorCode } from './errors.ts';
 export { embeddedEntry, isFileCell } from './file-cell.ts';
 export { hashView } from './hash-view.ts';

@@ -1,20 +1,22 @@
 import { canonicalNumber } from './canonical-number.ts';
+import { copyRange } from './copy-range.ts';
 import { JsonlError } from './errors.ts';
 import type { ItemRanges } from './item-ranges.ts';
 import { ITEM_SCHEMA } from './item-schema.ts';
+import { ENDS, ESCAPES, LEADS, REFUSED, STRING_BYTES } from './string-bytes.ts';
+import { sequenceEnd } from './utf8.ts';
 import { compileRule, KIND, type ValueRule } from './value-rule.ts';
 import { type KeyNode, type KeyOrder, MOST_REMEMBERED_KEYS, ValueSite } from './value-site.ts';
 
 /** Arrays and objects inside one another that are read here; the scanner recurses. */
 const MAX_SCAN_DEPTH = 100;
 const START_BYTES = 1024 * 1024;
+/** Room for the line feed behind the last line. */
+const SPARE_BYTES = 16;
 /** A buffer that a long line made grow beyond this is not kept. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 /** Keys that are remembered, over all places; then the memory starts anew. */
 const MOST_KEYS = 8 * 1024;
-/** Shorter pieces are copied faster by a loop than by a call. */
-const SHORT_BYTES = 16;
-
 const LINE_FEED = 10;
 const SPACE = 32;
 const QUOTE = 34;
@@ -34,17 +36,6 @@ const LOWER_U = 117;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** What the bytes of a string are: 0 stands for themselves, as most do. */
-const ENDS = 1;
-const ESCAPES = 2;
-const LEADS = 3;
-const REFUSED = 4;
-const STRING_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte === QUOTE) return ENDS;
-  if (byte === BACKSLASH) return ESCAPES;
-  if (byte >= 0x80) return LEADS;
-  return byte < SPACE ? REFUSED : 0;
-});
 /** Letters behind a backslash whose escape is the canonical one (RFC 8785 section 3.2.2.2). */
 const isCanonicalEscape = (byte: number | undefined): boolean =>
   byte === QUOTE || byte === BACKSLASH || (byte !== undefined && 'bfnrt'.includes(String.fromCharCode(byte)));
@@ -98,7 +89,7 @@ export class ItemScanner implements ItemRanges {
 
   /** Takes the lines that `scan` is to read. */
   load(lines: Uint8Array, maxDepth: number): void {
-    const wanted = 2 * lines.length + SHORT_BYTES;
+    const wanted = 2 * lines.length + SPARE_BYTES;
     if (this.#bytes.length < wanted || (this.#bytes.length > KEPT_BYTES && wanted <= START_BYTES)) {
       this.#bytes = new Uint8Array(Math.max(wanted, START_BYTES));
     }
@@ -221,7 +212,7 @@ export class ItemScanner implements ItemRanges {
       kind = STRING_BYTES[bytes[end] as number] as number;
       if (kind === ESCAPES || kind === REFUSED) return null;
       if (kind === LEADS) {
-        end = this.#skipSequence(end);
+        end = sequenceEnd(bytes, end);
         if (end === -1) return null;
       } else end++;
     }
@@ -275,7 +266,7 @@ export class ItemScanner implements ItemRanges {
         return true;
       }
       if (kind === LEADS) {
-        position = this.#skipSequence(position);
+        position = sequenceEnd(bytes, position);
         if (position === -1) return false;
       } else if (kind === ESCAPES) {
         if (CANONICAL_ESCAPES[bytes[position + 1] as number] !== 1)
@@ -283,21 +274,6 @@ export class ItemScanner implements ItemRanges {
         position += 2;
       } else return false;
     }
-  }
-
-  /** The position behind the character that begins at `start` with a byte of 80 or more (RFC 3629); -1 if it is none. */
-  #skipSequence(start: number): number {
-    const bytes = this.#bytes;
-    const lead = bytes[start] as number;
-    const second = bytes[start + 1] as number;
-    if (lead < 0xe0) return lead >= 0xc2 && isContinuation(second) ? start + 2 : -1;
-    if (!isContinuation(second) || !isContinuation(bytes[start + 2] as number)) return -1;
-    if (lead < 0xf0) {
-      // No overlong form, no surrogate.
-      return (lead === 0xe0 && second < 0xa0) || (lead === 0xed && second > 0x9f) ? -1 : start + 3;
-    }
-    if (lead > 0xf4 || !isContinuation(bytes[start + 3] as number)) return -1;
-    return (lead === 0xf0 && second < 0x90) || (lead === 0xf4 && second > 0x8f) ? -1 : start + 4;
   }
 
   /** Writes the string that opens at `open` anew, as an escape at `position` is, or may be, not the canonical one. */
@@ -313,7 +289,7 @@ export class ItemScanner implements ItemRanges {
       let kind = STRING_BYTES[bytes[position] as number];
       while (kind === 0) kind = STRING_BYTES[bytes[++position] as number];
       if (kind === LEADS) {
-        position = this.#skipSequence(position);
+        position = sequenceEnd(bytes, position);
         if (position === -1) return false;
       } else if (kind === ESCAPES) {
         const letter = bytes[position + 1] as number;
@@ -577,21 +553,6 @@ const ITEM_RULE: ValueRule = (() => {
   members.set('checker', { ...(members.get('checker') as ValueRule), kinds: KIND.string | KIND.null });
   return { ...rule, members };
 })();
-
-function isContinuation(byte: number): boolean {
-  return (byte & 0xc0) === 0x80;
-}
-
-/** Copies a range to `to`, and gives the position behind the copy. */
-function copyRange(bytes: Uint8Array, to: number, start: number, end: number): number {
-  if (end - start > SHORT_BYTES) {
-    bytes.copyWithin(to, start, end);
-    return to + end - start;
-  }
-  let position = to;
-  for (let from = start; from < end; from++) bytes[position++] = bytes[from] as number;
-  return position;
-}
 
 /** The number that four hexadecimal digits say, or -1. */
 function readHex(bytes: Uint8Array, start: number): number {
