@@ -1,0 +1,178 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
+import { INSPECT, liveMemoryOf } from './live-memory.ts';
+import { report, tally } from './report.ts';
+import { holdingsOf, metricOf, runService, type ServiceProcess } from './run-service.ts';
+import { samplePackage, uploadForm } from './sample-packages.ts';
+import { type FaultyDatabase, startDatabase } from './start-database.ts';
+import { ask, LEFTOVERS, listDatasets, NO_LEFTOVERS, outcomeOf, verifyDataset } from './stored-datasets.ts';
+
+let cleanUp: AsyncDisposableStack;
+let database: FaultyDatabase;
+let service: ServiceProcess;
+beforeAll(async () => {
+  cleanUp = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
+  database = cleanUp.use(await startDatabase());
+  service = cleanUp.use(
+    await runService({ app: 'api', dataDir, env: { DATABASE_URL: database.url }, nodeArguments: INSPECT }),
+  );
+});
+afterAll(() => cleanUp.disposeAsync());
+
+type Bytes = Uint8Array<ArrayBuffer>;
+const zip = (files: Readonly<Record<string, string>>): Bytes =>
+  buildZip({ entries: Object.entries(files).map(([name, content]) => ({ name, content })) }) as Bytes;
+
+/** Archives that must be refused, whatever else happens; `index` makes them differ. */
+const BROKEN: readonly ((index: number) => Bytes)[] = [
+  (index) => samplePackage(50, 200, index).subarray(0, 2000 + index) as Bytes,
+  (index) => {
+    const archive = samplePackage(50, 200, index);
+    archive[100 + index] = (archive[100 + index] ?? 0) ^ 0xff;
+    return archive;
+  },
+  (index) => zip({ 'sections/a.jsonl': `{"id":${index}}\n`.repeat(200), 'sections/b.jsonl': '{"a":tru}' }),
+  () => zip({ 'readme.txt': 'x' }),
+  () => zip({ 'sections/a.jsonl': '{}\n{"assets":["assets/none.png"]}' }),
+  () =>
+    zip({
+      'sections/a.jsonl': '{}',
+      'manifest.json': `{"hash_spec":"svc-jcs-sha256-1","version_hash":"${'0'.repeat(64)}"}`,
+    }),
+  () => new TextEncoder().encode('no archive'),
+];
+
+/** Sends a part of an upload and goes away. */
+async function abort(name: string, archive: Bytes, share: number): Promise<void> {
+  const { hostname, port } = new URL(service.url);
+  const head = `--b\r\nContent-Disposition: form-data; name="name"\r\n\r\n${name}\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(head), archive, Buffer.from('\r\n--b--\r\n')]);
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  socket.write(
+    `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${body.byteLength}\r\n\r\n`,
+  );
+  socket.write(body.subarray(0, Math.floor((body.byteLength - 1) * share)));
+  await delay(share * 40);
+  socket.destroy();
+}
+
+/** One of the uploads; gives what became of it, as its client saw it. */
+async function send(name: string, index: number): Promise<string> {
+  const kind = index % 5;
+  if (kind === 3) {
+    const broken = BROKEN[Math.floor(index / 5) % BROKEN.length] as (typeof BROKEN)[number];
+    return outcomeOf(await upload(name, broken(index)));
+  }
+  if (kind === 4) {
+    await abort(name, samplePackage(100, 1000, index), ((index * 31) % 100) / 100);
+    return 'aborted';
+  }
+  return outcomeOf(await upload(name, samplePackage(20 + (index % 200), 100 + ((index * 7) % 900), index)));
+}
+const upload = (name: string, archive: Bytes) =>
+  ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name) });
+
+async function sendAll(
+  prefix: string,
+  count: number,
+  disturb: (sent: number) => Promise<void>,
+): Promise<Map<string, string>> {
+  const outcomes = new Map<string, string>();
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      while (next < count) {
+        const index = next++;
+        const name = `${prefix} ${index}`;
+        void disturb(index);
+        outcomes.set(name, await send(name, index));
+      }
+    }),
+  );
+  return outcomes;
+}
+
+const connections = async (): Promise<number> =>
+  (await database.query(`SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'svc'`))[0]
+    .n;
+
+describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted, 20 at a time', () => {
+  it('are stored whole or not at all while the database restarts, and leave nothing behind', async (context) => {
+    await sendAll('first', 100, async () => {});
+    // what is read for the first time loads code
+    for (const dataset of await listDatasets(service.url)) await verifyDataset(service.url, dataset);
+    await delay(1000);
+    const before = {
+      ...(await holdingsOf(service.child.pid)),
+      connections: await connections(),
+      live: await liveMemoryOf(service),
+    };
+
+    const count = 500;
+    const restarts: Promise<void>[] = [];
+    const outcomes = await sendAll('upload', count, async (sent) => {
+      if (sent === Math.floor(count / 3) || sent === Math.floor((2 * count) / 3))
+        restarts.push(database.restart());
+    });
+    await Promise.all(restarts);
+    expect(restarts).toHaveLength(2);
+
+    const expected = [...outcomes].filter(([, outcome]) => outcome === '201').map(([name]) => name);
+    const stored = (await listDatasets(service.url)).filter(({ name }) => name.startsWith('upload '));
+    expect(stored.map(({ name }) => name).sort()).toEqual(expected.sort());
+    const problems: string[] = [];
+    for (const dataset of stored) problems.push(...(await verifyDataset(service.url, dataset)));
+    expect(problems).toEqual([]);
+    expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+
+    const seen = tally(outcomes.values());
+    expect(seen['201']).toBeGreaterThan(count / 4);
+    expect(
+      Object.keys(seen).filter((outcome) => /^5/.test(outcome) && outcome !== '503 unavailable'),
+    ).toEqual([]);
+    expect(seen).not.toHaveProperty('no answer');
+
+    await expect.poll(() => service.spooled()).toEqual([]);
+    await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
+    await expect.poll(connections, { timeout: 20_000 }).toBeLessThanOrEqual(before.connections);
+    await expect
+      .poll(async () => (await holdingsOf(service.child.pid)).sockets, { timeout: 20_000 })
+      .toBeLessThanOrEqual(before.sockets);
+    const after = await holdingsOf(service.child.pid);
+    expect(after.files).toBeLessThanOrEqual(before.files);
+    const grownBytes = (await liveMemoryOf(service)) - before.live;
+    // what the program keeps for itself; the uploads were some 30 MiB
+    expect(grownBytes).toBeLessThan(4 * 1024 * 1024);
+
+    report(context, {
+      area: 'Uploads',
+      fault: 'good, broken and aborted uploads, 20 at a time, while the database restarts twice',
+      promised:
+        'every 201 is there, whole and with the right hash; every other is absent; nothing is held afterwards',
+      tried: outcomes.size,
+      happened: seen,
+    });
+    report(context, {
+      area: 'Uploads',
+      fault:
+        'what the process holds afterwards, beside what it held before: files, sockets, connections to the database, files in the spool, requests in progress',
+      promised: 'no more than before',
+      tried: 1,
+      happened: { 'all back where they were': 1 },
+    });
+    report(context, {
+      area: 'Uploads',
+      fault: 'the memory that the process holds afterwards, when its garbage has been collected',
+      promised: 'no more than before, but for 4 MiB that the program keeps for itself',
+      tried: 1,
+      happened: { [`${(grownBytes / 2 ** 20).toFixed(1)} MiB more`]: 1 },
+    });
+  }, 240_000);
+});
