@@ -1,4 +1,4 @@
-import type { JsonObject, MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { CellBatch, JsonObject, MappableFeature, Mapping } from '@svc/jsonl-v23';
 import { CONVERTED_REVISION, convertedLayout } from './converted-parquet.ts';
 import {
   chooseSubset,
@@ -105,6 +105,11 @@ export interface HubSelection {
    *   reading
    */
   rowBatches(options?: ReadRowsOptions): AsyncGenerator<HubRow[], void, undefined>;
+  /**
+   * The same rows as the canonical JSON texts of their cells, which make items several times as fast.
+   * @throws as `rowBatches`
+   */
+  cellBatches(options?: ReadRowsOptions): AsyncGenerator<CellBatch, void, undefined>;
   /** The rows in order. */
   rows(options?: ReadRowsOptions): AsyncGenerator<HubRow, void, undefined>;
 }
@@ -345,9 +350,23 @@ function describeSelection(
   const features = uniteFeatures([...sources.values()].map((source) => source.features));
   const mappable = features.map(toMappable);
   const first = expression.parts[0]?.split;
+  const columnsOf = (options: ReadRowsOptions): readonly string[] =>
+    options.columns ?? features.map(({ name }) => name);
   async function* rowBatches(options: ReadRowsOptions = {}): AsyncGenerator<HubRow[], void, undefined> {
-    const columns = options.columns ?? features.map(({ name }) => name);
-    yield* readRanges(expression, ranges, sources, columns, options);
+    const batches = readRanges(expression, ranges, sources, options, (source, { from, to, signal }) =>
+      source.read({ from, to, columns: columnsOf(options), signal }),
+    );
+    for await (const { batch, split } of batches) {
+      const { firstRow, rows } = batch;
+      yield rows.map((row, index) => ({ row, rowIndex: firstRow + index, split }));
+    }
+  }
+  async function* cellBatches(options: ReadRowsOptions = {}): AsyncGenerator<CellBatch, void, undefined> {
+    const columns = columnsOf(options);
+    const batches = readRanges(expression, ranges, sources, options, (source, { from, to, signal }) =>
+      source.readCells({ from, to, columns, signal }),
+    );
+    for await (const { batch, split } of batches) yield { ...batch, split, columns };
   }
   return {
     subset: subset.name,
@@ -364,6 +383,7 @@ function describeSelection(
       ...(first === undefined ? {} : { split: first }),
     }),
     rowBatches,
+    cellBatches,
     async *rows(options) {
       for await (const batch of rowBatches(options)) yield* batch;
     },
@@ -396,22 +416,26 @@ function countSelected(
   return sum;
 }
 
-async function* readRanges(
+/** The batches of all ranges in order, each with its split. */
+async function* readRanges<T extends { rows: readonly unknown[] } | { rowCount: number }>(
   expression: SplitExpression,
   ranges: readonly SplitRange[],
   sources: ReadonlyMap<string, SplitSource>,
-  columns: readonly string[],
   { limit = Number.POSITIVE_INFINITY, signal }: ReadRowsOptions,
-): AsyncGenerator<HubRow[], void, undefined> {
+  read: (
+    source: SplitSource,
+    range: { from: number; to: number | null; signal: AbortSignal | undefined },
+  ) => AsyncGenerator<T>,
+): AsyncGenerator<{ batch: T; split: string }, void, undefined> {
   let given = 0;
   for (const { split, from, to } of ranges) {
     if (given >= limit) return;
     const end = Number.isFinite(limit) ? Math.min(to ?? Number.POSITIVE_INFINITY, from + limit - given) : to;
     const source = sources.get(split)!;
-    for await (const { firstRow, rows } of source.read({ from, to: end, columns, signal })) {
+    for await (const batch of read(source, { from, to: end, signal })) {
       signal?.throwIfAborted();
-      given += rows.length;
-      yield rows.map((row, index) => ({ row, rowIndex: firstRow + index, split }));
+      given += 'rows' in batch ? batch.rows.length : batch.rowCount;
+      yield { batch, split };
     }
   }
   signal?.throwIfAborted();
@@ -419,7 +443,7 @@ async function* readRanges(
   // Where nobody had counted, only now it shows that the slice lies behind the last row.
   for (const { split, from } of ranges) {
     if (from === 0) continue;
-    for await (const batch of sources.get(split)!.read({ from: 0, to: 1, columns, signal })) {
+    for await (const batch of sources.get(split)!.read({ from: 0, to: 1, columns: [], signal })) {
       if (batch.rows.length > 0) throw emptySelection(expression);
     }
   }

@@ -241,8 +241,17 @@ export interface ChunkDecoder {
   finish(): void;
 }
 
-/** @throws HubError `hub_bad_response` or `hub_unsupported_dataset` from its methods */
-export function decodeChunk(footer: ParquetFooter, group: number, leaf: number, file: string): ChunkDecoder {
+/**
+ * @param textsAsBytes whether texts come as the bytes that they are in the file, not even looked at
+ * @throws HubError `hub_bad_response` or `hub_unsupported_dataset` from its methods
+ */
+export function decodeChunk(
+  footer: ParquetFooter,
+  group: number,
+  leaf: number,
+  file: string,
+  textsAsBytes = false,
+): ChunkDecoder {
   const { metadata, leaves } = internals.get(footer)!;
   const shape = leaves[leaf]!;
   const { path, maxRepetition } = shape;
@@ -255,7 +264,7 @@ export function decodeChunk(footer: ParquetFooter, group: number, leaf: number, 
     element,
     schemaPath: path,
     codec: meta.codec,
-    parsers: PARSERS,
+    parsers: textsAsBytes ? BYTES_PARSERS : PARSERS,
     compressors: COMPRESSORS,
     utf8: false,
   };
@@ -366,6 +375,13 @@ const PARSERS = {
   // Called for every text of every row: one decoder serves all of them.
   stringFromBytes: (bytes: Uint8Array): string => text.decode(bytes),
 };
+
+const BYTES_PARSERS = { ...PARSERS, stringFromBytes: (bytes: Uint8Array): unknown => bytes };
+
+/** A text that came as bytes. @throws HubError `hub_bad_response` */
+export function textOf(bytes: Uint8Array, file: string): string {
+  return guarded(file, () => text.decode(bytes));
+}
 
 function toCount(value: bigint | number, file: string): number {
   const count = Number(value);

@@ -1,10 +1,11 @@
-import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23';
+import { CellWriter, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23';
 import { compileCell } from './cell.ts';
-import type { Features } from './features.ts';
+import type { Feature, Features } from './features.ts';
 import type { RemoteFile } from './open-file.ts';
+import { textOf } from './parquet-codec.ts';
 import { applyDeclared } from './parquet-features.ts';
 import { type ColumnBatch, openParquet, type ParquetFile, readParquet } from './read-parquet.ts';
-import type { RowBatch, SplitSource } from './split-source.ts';
+import type { CellRows, RowBatch, RowRange, SplitSource } from './split-source.ts';
 import { uniteFeatures } from './unite-features.ts';
 
 /** Footers that are read at the same time. */
@@ -13,6 +14,8 @@ const CONCURRENT_FOOTERS = 6;
 const MAX_KEPT_FOOTERS = 64;
 /** Rows are handed on in batches of about this size. */
 const BATCH_BYTES = 4 * 1024 * 1024;
+/** Cells are handed on in batches of this size: some hundred usual rows, enough to be worth a thread's while. */
+const CELL_BATCH_BYTES = 256 * 1024;
 
 /**
  * Opens the Parquet files of a split. What the files have in common is taken from the first footer, or from all of
@@ -55,53 +58,111 @@ export async function openParquetSource(
     features,
     rowCount: first === files.length ? atLeastRows : null,
     atLeastRows,
-    async *read({ from, to, columns, signal: reading }) {
-      const end = to ?? Number.POSITIVE_INFINITY;
-      let firstRow = 0;
-      let ahead: Promise<ParquetFile> | null = null;
-      for (let index = 0; index < files.length && firstRow < end; index++) {
-        const known = counts[index];
-        if (known !== undefined && firstRow + known <= from) {
-          firstRow += known;
-          continue;
-        }
-        const file: ParquetFile = await (ahead ?? open(index, reading));
-        // The next footer is fetched while this file's rows are.
-        const more = index + 1 < files.length && firstRow + file.rowCount < end;
-        ahead = more ? open(index + 1, reading) : null;
-        ahead?.catch(() => undefined);
-        const range = {
-          from: Math.max(from - firstRow, 0),
-          to: Math.min(end - firstRow, file.rowCount),
-        };
-        if (range.from < range.to) yield* readFile(file, firstRow, range, columns, declared, reading);
-        firstRow += file.rowCount;
-      }
-    },
+    read: (range) => readFiles(range, readRows),
+    readCells: (range) => readFiles(range, readCells),
   };
+
+  /** Reads the files that hold the range, each by `readFile`. */
+  async function* readFiles<T>(
+    { from, to, columns, signal: reading }: RowRange,
+    readFile: (part: FilePart) => AsyncGenerator<T>,
+  ): AsyncGenerator<T> {
+    const end = to ?? Number.POSITIVE_INFINITY;
+    let firstRow = 0;
+    let ahead: Promise<ParquetFile> | null = null;
+    for (let index = 0; index < files.length && firstRow < end; index++) {
+      const known = counts[index];
+      if (known !== undefined && firstRow + known <= from) {
+        firstRow += known;
+        continue;
+      }
+      const file: ParquetFile = await (ahead ?? open(index, reading));
+      // The next footer is fetched while this file's rows are.
+      const more = index + 1 < files.length && firstRow + file.rowCount < end;
+      ahead = more ? open(index + 1, reading) : null;
+      ahead?.catch(() => undefined);
+      const range = { from: Math.max(from - firstRow, 0), to: Math.min(end - firstRow, file.rowCount) };
+      if (range.from < range.to) {
+        yield* readFile({ file, firstRow, ...range, names: columns, declared, signal: reading });
+      }
+      firstRow += file.rowCount;
+    }
+  }
 }
 
-async function* readFile(
-  file: ParquetFile,
-  firstRow: number,
-  range: { from: number; to: number },
-  names: readonly string[],
-  declared: Features | null,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<RowBatch> {
-  const own = new Map(applyDeclared(file.features, declared).map(({ name, feature }) => [name, feature]));
+/** What is to be read of one file. */
+interface FilePart {
+  file: ParquetFile;
+  /** Index of the file's first row in the split. */
+  firstRow: number;
+  /** Rows of the file. */
+  from: number;
+  to: number;
+  names: readonly string[];
+  declared: Features | null;
+  signal: AbortSignal | undefined;
+}
+
+async function* readRows({ file, firstRow, names, declared, ...range }: FilePart): AsyncGenerator<RowBatch> {
+  const own = ownFeatures(file, declared);
   const columns = names.map((name): Column => {
     const feature = own.get(name);
     return { name, convert: feature === undefined ? null : compileCell(feature) };
   });
   const present = names.filter((name) => own.has(name));
   const batchRows = rowsPerBatch(file, present);
-  for await (const batch of readParquet(file, { columns: present, ...range, signal })) {
+  for await (const batch of readParquet(file, { columns: present, ...range })) {
     for (let at = 0; at < batch.rowCount; at += batchRows) {
       const end = Math.min(at + batchRows, batch.rowCount);
       yield { firstRow: firstRow + batch.firstRow + at, rows: toRows(batch, columns, at, end) };
     }
   }
+}
+
+function ownFeatures({ features }: ParquetFile, declared: Features | null): Map<string, Feature> {
+  return new Map(applyDeclared(features, declared).map(({ name, feature }) => [name, feature]));
+}
+
+/** Texts go from the file into their cells as the bytes that they are. */
+async function* readCells({ file, firstRow, names, declared, ...range }: FilePart): AsyncGenerator<CellRows> {
+  const own = ownFeatures(file, declared);
+  const present = names.filter((name) => own.has(name));
+  const textsAsBytes = new Set(present.filter((name) => isPlainText(file, name, own.get(name)!)));
+  const converters = names.map((name) => {
+    const feature = own.get(name);
+    return feature === undefined ? null : compileCell(feature);
+  });
+  const isText = names.map((name) => textsAsBytes.has(name));
+  const writer = new CellWriter();
+  let rowCount = 0;
+  let next = firstRow + range.from;
+  const take = (): CellRows => {
+    const rows = { firstRow: next, rowCount, ...writer.end() };
+    next += rowCount;
+    rowCount = 0;
+    return rows;
+  };
+  for await (const batch of readParquet(file, { columns: present, textsAsBytes, ...range })) {
+    const columns = names.map((name) => batch.columns.get(name));
+    for (let row = 0; row < batch.rowCount; row++) {
+      for (let column = 0; column < columns.length; column++) {
+        const cell = columns[column]?.[row] as unknown;
+        const convert = converters[column]!;
+        if (convert === null) writer.value(null);
+        else if (!isText[column] || !(cell instanceof Uint8Array)) writer.value(convert(cell));
+        else if (!writer.text(cell)) textOf(cell, file.path);
+      }
+      rowCount++;
+      if (writer.byteLength >= CELL_BATCH_BYTES) yield take();
+    }
+  }
+  if (rowCount > 0) yield take();
+}
+
+/** Whether a column holds texts, one in each row, and nothing is made of them. */
+function isPlainText({ footer }: ParquetFile, name: string, feature: Feature): boolean {
+  const isLeaf = footer.columns.find((column) => column.name === name)?.leaves.length === 1;
+  return isLeaf && feature.kind === 'value' && /string/.test(feature.dtype);
 }
 
 interface Column {

@@ -121,12 +121,19 @@ interface ChunkTask {
  */
 export async function* readParquet(
   file: ParquetFile,
-  options: { columns: readonly string[]; from: number; to: number; signal?: AbortSignal | undefined },
+  options: {
+    columns: readonly string[];
+    from: number;
+    to: number;
+    /** Columns whose texts come as the bytes that they are in the file. */
+    textsAsBytes?: ReadonlySet<string>;
+    signal?: AbortSignal | undefined;
+  },
 ): AsyncGenerator<ColumnBatch> {
   const { footer } = file;
   const wanted = new Set(options.columns);
   const columns = footer.columns.flatMap(({ name, leaves }, index) =>
-    wanted.delete(name) ? [{ name, index, leaves }] : [],
+    wanted.delete(name) ? [{ name, index, leaves, asBytes: options.textsAsBytes?.has(name) ?? false }] : [],
   );
   const leaves = columns.flatMap((column) => column.leaves);
   const stop = new AbortController();
@@ -167,6 +174,14 @@ export async function* readParquet(
   } finally {
     stop.abort(new Error('not read on'));
   }
+}
+
+interface WantedColumn {
+  name: string;
+  /** Of the file's columns. */
+  index: number;
+  leaves: readonly number[];
+  asBytes: boolean;
 }
 
 /** Consecutive groups that are fetched together. */
@@ -275,17 +290,18 @@ function firstIntervals({ dictionary, pages, firstBytes }: ChunkTask): ByteInter
 async function* readGroup(
   file: ParquetFile,
   task: GroupTask,
-  columns: ReadonlyArray<{ name: string; index: number; leaves: readonly number[] }>,
+  columns: readonly WantedColumn[],
   runs: ByteRuns,
   leafCount: number,
   signal: AbortSignal,
 ): AsyncGenerator<ColumnBatch> {
   const { footer, path } = file;
   const { firstRow } = footer.groups[task.group]!;
+  const asBytes = new Set(columns.flatMap((column) => (column.asBytes ? column.leaves : [])));
   const readers = new Map(
     task.chunks.map((chunk) => [
       chunk.leaf,
-      new ChunkReader(file, task, chunk, runs, blockSize(leafCount), signal),
+      new ChunkReader(file, task, chunk, runs, blockSize(leafCount), asBytes.has(chunk.leaf), signal),
     ]),
   );
   for (let row = task.from; row < task.to; ) {
@@ -323,6 +339,7 @@ class ChunkReader {
     task: ChunkTask,
     runs: ByteRuns,
     blockBytes: number,
+    textsAsBytes: boolean,
     signal: AbortSignal,
   ) {
     this.#file = file;
@@ -330,7 +347,7 @@ class ChunkReader {
     this.#runs = runs;
     this.#blockBytes = blockBytes;
     this.#signal = signal;
-    this.#decoder = decodeChunk(file.footer, group.group, task.leaf, file.path);
+    this.#decoder = decodeChunk(file.footer, group.group, task.leaf, file.path, textsAsBytes);
     this.#at = task.pages.start;
     this.#skip = group.from - task.firstRow;
   }

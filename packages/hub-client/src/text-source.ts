@@ -8,7 +8,7 @@ import type { YamlMap } from './parse-yaml.ts';
 import type { RawRow } from './raw-row.ts';
 import { readRows } from './read-rows.ts';
 import { FailedTryError } from './request.ts';
-import type { RowBatch, SplitSource } from './split-source.ts';
+import { type RowBatch, type RowRange, type SplitSource, toCellRows } from './split-source.ts';
 import {
   createTyping,
   type RowTyping,
@@ -121,16 +121,20 @@ export async function openTextSources(
   }
 
   return new Map(
-    [...kept].map(([name, files]): [string, SplitSource] => [
-      name,
-      {
-        features: typing.features,
-        rowCount: counts.get(name) ?? null,
-        atLeastRows: seen.get(name) ?? 0,
-        read: ({ from, to, columns, signal: reading }) =>
-          readSplit(files, (file) => rowsOf(file, reading), typing, { from, to, columns }),
-      },
-    ]),
+    [...kept].map(([name, files]): [string, SplitSource] => {
+      const read = ({ signal: reading, ...range }: RowRange): AsyncGenerator<RowBatch> =>
+        readSplit(files, (file) => rowsOf(file, reading), typing, range);
+      return [
+        name,
+        {
+          features: typing.features,
+          rowCount: counts.get(name) ?? null,
+          atLeastRows: seen.get(name) ?? 0,
+          read,
+          readCells: (range) => toCellRows(read(range), range.columns),
+        },
+      ];
+    }),
   );
 }
 

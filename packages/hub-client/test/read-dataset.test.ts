@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { ExactNumber, type JsonObject } from '@svc/jsonl-v23';
+import { canonicalJson, ExactNumber, type JsonObject, parseJson, setMember } from '@svc/jsonl-v23';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createHubClient,
@@ -44,6 +44,34 @@ async function select(
 async function rowsOf(selection: HubSelection, columns?: string[], limit?: number): Promise<JsonObject[]> {
   const rows: JsonObject[] = [];
   for await (const { row } of selection.rows({ columns, limit })) rows.push(row);
+  expect(await cellsOf(selection, columns, limit)).toEqual(rows);
+  return rows;
+}
+
+/** The same by way of cells. */
+async function cellsOf(selection: HubSelection, names?: string[], limit?: number): Promise<JsonObject[]> {
+  const rows: JsonObject[] = [];
+  const counted = new Map<string, number>();
+  for await (const batch of selection.cellBatches({ columns: names, limit })) {
+    const { split, firstRow, rowCount, columns, bytes, ends } = batch;
+    // Rows of a split follow one another.
+    expect(firstRow).toBe(counted.get(split) ?? firstRow);
+    counted.set(split, firstRow + rowCount);
+    expect(ends).toHaveLength(rowCount * columns.length);
+    for (let row = 0; row < rowCount; row++) {
+      const object: JsonObject = {};
+      for (const [column, name] of columns.entries()) {
+        const cell = row * columns.length + column;
+        const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+          bytes.subarray(cell === 0 ? 0 : ends[cell - 1], ends[cell]),
+        );
+        const value = parseJson(text);
+        expect(canonicalJson(value)).toBe(text);
+        setMember(object, name, value);
+      }
+      rows.push(object);
+    }
+  }
   return rows;
 }
 
