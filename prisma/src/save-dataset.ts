@@ -1,9 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DatasetSummary, ImportOutcome } from '@svc/flows';
 import type pg from 'pg';
 import { inTransaction } from './connection.ts';
 import { copyIn } from './copy-items.ts';
 import { COPY_HEADER, COPY_ITEMS, COPY_TRAILER } from './encode-rows.ts';
-import { toStoreError } from './errors.ts';
+import { StoreError, toStoreError } from './errors.ts';
 import { completeClaim, type IdempotencyClaim, type StoredAnswer } from './idempotency-store.ts';
 import { completeJob, type JobClaim } from './job-store.ts';
 import type { Limiter } from './limiter.ts';
@@ -37,6 +38,7 @@ export async function saveDataset(
   options: SaveOptions = {},
 ): Promise<DatasetSummary> {
   const leave = await imports.enter(options.signal);
+  let written: Written | undefined;
   try {
     return await inTransaction(pool, async (client) => {
       const count = await copyIn(client, COPY_ITEMS, framed(rows), options.signal);
@@ -45,7 +47,7 @@ export async function saveDataset(
         throw new Error(`${count} items were copied, ${outcome.dataset.itemCount} were counted`);
       }
       options.signal?.throwIfAborted();
-      const summary = await insertDataset(client, outcome);
+      const { summary, transaction } = await insertDataset(client, outcome);
       await insertSections(client, outcome);
       if (options.job !== undefined) await completeJob(client, options.job, summary.id);
       if (options.idempotency !== undefined) {
@@ -53,13 +55,48 @@ export async function saveDataset(
         await completeClaim(client, claim, answer(summary));
       }
       options.signal?.throwIfAborted();
+      written = { summary, transaction };
       return summary;
     });
   } catch (error) {
-    throw toStoreError(error);
+    const named = toStoreError(error);
+    // The connection broke while the server committed: whoever asked is told what became of it.
+    const isOpen = named instanceof StoreError && named.code === 'unavailable';
+    if (written !== undefined && isOpen && (await hasCommitted(pool, written.transaction))) {
+      return written.summary;
+    }
+    throw named;
   } finally {
     leave();
   }
+}
+
+/** A dataset whose transaction lacks nothing but its commit. */
+interface Written {
+  readonly summary: DatasetSummary;
+  /** number of the transaction */
+  readonly transaction: string;
+}
+
+/** How long an import whose commit got no answer waits for the database to be there again, and how often it asks. */
+const COMMIT_WAIT_MS = 5_000;
+const COMMIT_POLL_MS = 100;
+
+/** Whether a transaction took place. False also where it cannot be known in time. */
+async function hasCommitted(pool: pg.Pool, transaction: string): Promise<boolean> {
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < COMMIT_WAIT_MS) {
+    const status = await pool
+      .query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [transaction])
+      .then(
+        ({ rows }) => rows[0]?.status ?? null,
+        () => 'unknown',
+      );
+    if (status === 'committed') return true;
+    if (status !== 'in progress' && status !== 'unknown') return false;
+    await delay(COMMIT_POLL_MS);
+  }
+  return false;
 }
 
 async function* framed(rows: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -68,14 +105,14 @@ async function* framed(rows: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
   yield COPY_TRAILER;
 }
 
-async function insertDataset(client: pg.ClientBase, outcome: ImportOutcome): Promise<DatasetSummary> {
+async function insertDataset(client: pg.ClientBase, outcome: ImportOutcome): Promise<Written> {
   const { dataset, sections } = outcome;
-  const { rows } = await client.query<{ created_at: Date }>(
+  const { rows } = await client.query<{ created_at: Date; transaction: string }>(
     // the time of the commit, not of the transaction's start: lists show the newest first
     `INSERT INTO datasets (id, name, description, notes, source, version_hash, schema, section_count, item_count,
        asset_count, created_at, updated_at)
      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now, now FROM clock_timestamp() AS now
-     RETURNING created_at`,
+     RETURNING created_at, pg_current_xact_id()::text AS transaction`,
     [
       dataset.id,
       storableText('name', dataset.name),
@@ -89,8 +126,10 @@ async function insertDataset(client: pg.ClientBase, outcome: ImportOutcome): Pro
       dataset.assetCount,
     ],
   );
-  const createdAt = rows[0]?.created_at ?? new Date();
-  return {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the dataset was not inserted');
+  const { created_at: createdAt, transaction } = row;
+  const summary: DatasetSummary = {
     ...dataset,
     sectionCount: sections.length,
     sections: sections
@@ -99,6 +138,7 @@ async function insertDataset(client: pg.ClientBase, outcome: ImportOutcome): Pro
     createdAt,
     updatedAt: createdAt,
   };
+  return { summary, transaction };
 }
 
 async function insertSections(client: pg.ClientBase, { dataset, sections }: ImportOutcome): Promise<void> {

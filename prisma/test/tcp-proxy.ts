@@ -16,6 +16,8 @@ export interface TcpProxy extends AsyncDisposable {
   cut(): void;
   /** Passes nothing more on what is open now; what is opened later passes. */
   stallOpen(): void;
+  /** When a client sends this text it still arrives, but nothing comes back, and the line breaks. */
+  loseAnswerTo: string | null;
   /** connections that are open now */
   readonly open: () => number;
 }
@@ -34,6 +36,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         while (line === 'stalls' || stalled.has(from)) await changed.promise;
         if (typeof line === 'object') await delay(line.delayMs);
         if (!to.write(chunk)) await once(to, 'drain');
+        if (proxy.loseAnswerTo !== null && chunk.includes(proxy.loseAnswerTo)) {
+          stalled.add(to);
+          setTimeout(() => from.resetAndDestroy(), 100);
+        }
       }
       to.end();
     } catch {
@@ -66,6 +72,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const proxy: TcpProxy = {
     port,
     target,
+    loseAnswerTo: null,
     get line() {
       return line;
     },
