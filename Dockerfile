@@ -1,0 +1,64 @@
+# syntax=docker/dockerfile:1
+
+# Three images from one file: docker build --target api|worker|cli .
+ARG NODE_VERSION=24
+
+FROM node:${NODE_VERSION}-bookworm-slim AS build
+WORKDIR /src
+ENV TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1
+# What is installed depends on the manifests alone, so that a change of the sources takes what was installed before.
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
+COPY packages/jsonl-v23/package.json packages/jsonl-v23/
+COPY packages/pkg-format/package.json packages/pkg-format/
+COPY packages/hub-client/package.json packages/hub-client/
+COPY packages/observability/package.json packages/observability/
+COPY packages/process/package.json packages/process/
+COPY packages/flows/package.json packages/flows/
+COPY prisma/package.json prisma/
+COPY apps/api/package.json apps/api/
+COPY apps/worker/package.json apps/worker/
+COPY apps/cli/package.json apps/cli/
+COPY apps/standalone/package.json apps/standalone/
+COPY bench/package.json bench/
+COPY examples/package.json examples/
+RUN --mount=type=cache,target=/root/.npm --mount=type=cache,target=/root/.local/share/pnpm/store \
+    npx --yes pnpm@12.21.0 install --frozen-lockfile
+COPY . .
+RUN --mount=type=cache,target=/root/.npm --mount=type=cache,target=/root/.local/share/pnpm/store \
+    npx --yes pnpm@12.21.0 run build \
+    && node tools/deploy.mjs api /out/api \
+    && node tools/deploy.mjs worker /out/worker \
+    && node tools/deploy.mjs cli /out/cli
+
+FROM node:${NODE_VERSION}-bookworm-slim AS base
+ENV NODE_ENV=production
+# Uploads wait here while they are checked; everything else of the file system may be read-only.
+RUN mkdir /data && chown node:node /data
+WORKDIR /app
+USER node
+# Node is process 1 and hears it itself.
+STOPSIGNAL SIGTERM
+
+FROM base AS api
+COPY --from=build /out/api /app
+ENV SVC_HOST=0.0.0.0 SVC_PORT=8080 SVC_DATA_DIR=/data
+EXPOSE 8080
+# One for each container: two processes of the same id would take each other's files for left-overs.
+VOLUME /data
+HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SVC_PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/main.js"]
+
+FROM base AS worker
+COPY --from=build /out/worker /app
+ENV SVC_WORKER_HOST=0.0.0.0 SVC_WORKER_PORT=9464
+EXPOSE 9464
+HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SVC_WORKER_PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/main.js"]
+
+FROM base AS cli
+COPY --from=build /out/cli /app
+WORKDIR /data
+ENTRYPOINT ["node", "/app/dist/main.js"]
+CMD ["--help"]

@@ -1,0 +1,191 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { validate } from 'dockerfile-utils';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../packages/process/src/index.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const manifest = JSON.parse(read('package.json'));
+
+/** The stages of the Dockerfile by name, each as its instructions in order. */
+const stages = new Map(
+  read('Dockerfile')
+    .replaceAll(/^\s*#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, ' ')
+    .split(/^(?=FROM )/m)
+    .slice(1)
+    .map((text) => {
+      const lines = text.split('\n').filter((line) => line.trim() !== '');
+      const [, from = '', name = ''] = /^FROM (\S+) AS (\S+)$/.exec(lines[0] ?? '') ?? [];
+      return [name, { from, lines: lines.slice(1) }] as const;
+    }),
+);
+
+describe('Dockerfile', () => {
+  it('has no fault that a linter finds', () => {
+    expect(validate(read('Dockerfile'))).toEqual([]);
+  });
+
+  it('uses the Node and the pnpm of this repository', () => {
+    expect(read('Dockerfile')).toMatch(
+      new RegExp(`^ARG NODE_VERSION=${manifest.devDependencies.node.split('.')[0]}$`, 'm'),
+    );
+    expect(read('Dockerfile').match(/pnpm@[\d.]+/g)).toEqual(
+      [1, 2].map(() => `pnpm@${manifest.devEngines.packageManager.version}`),
+    );
+    expect(read('tools/deploy.mjs')).toContain(`pnpm@${manifest.devEngines.packageManager.version}`);
+  });
+
+  it('copies the manifest of every workspace package before it installs', () => {
+    const folders = ['packages', 'apps']
+      .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`))
+      .concat('prisma', 'bench', 'examples')
+      .filter((folder) => existsSync(join(ROOT, folder, 'package.json')));
+    const copied = stages
+      .get('build')
+      ?.lines.flatMap((line) => /^COPY (\S+)\/package\.json /.exec(line)?.[1] ?? []);
+    expect(copied?.sort()).toEqual(folders.sort());
+  });
+
+  it.each(['api', 'worker', 'cli'])('%s runs as an ordinary user, and hears signals itself', (name) => {
+    const stage = stages.get(name);
+    expect(stage?.from).toBe('base');
+    expect(stages.get('base')?.lines.filter((line) => line.startsWith('USER '))).toEqual(['USER node']);
+    expect(stage?.lines.some((line) => line.startsWith('USER '))).toBe(false);
+    const program = stage?.lines.find((line) => /^(?:ENTRYPOINT|CMD) \["node"/.test(line));
+    expect(program).toBeDefined();
+    expect(stage?.lines.some((line) => /^(?:ENTRYPOINT|CMD) [^[]/.test(line))).toBe(false);
+    if (name !== 'cli') expect(stage?.lines.some((line) => line.startsWith('HEALTHCHECK '))).toBe(true);
+  });
+
+  it('leaves out what was built or installed elsewhere, and every secret', () => {
+    const ignored = read('.dockerignore').split('\n');
+    expect(ignored).toEqual(
+      expect.arrayContaining(['**/node_modules', '**/dist', '**/generated', '.git', '.env', 'data']),
+    );
+  });
+});
+
+interface Service {
+  readonly image: string;
+  readonly build?: { readonly target: string };
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>> | readonly string[];
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly stop_grace_period?: string;
+  readonly command?: string | readonly string[];
+}
+
+describe('compose.yaml', () => {
+  const text = read('compose.yaml');
+  const compose: { services: Record<string, Service>; volumes: object; secrets: object } = parse(text, {
+    merge: true,
+  });
+  const services = Object.entries(compose.services);
+  const environment = Object.fromEntries(
+    execFileSync('sh', ['deploy/make-env.sh'], { cwd: ROOT, encoding: 'utf8' })
+      .split('\n')
+      .flatMap((line) => {
+        const [, name, value = ''] = /^(\w+)=(.*)$/.exec(line) ?? [];
+        return name === undefined ? [] : [[name, value]];
+      }),
+  );
+
+  /** Puts in what make-env.sh says, as compose does. */
+  const filled = (value: string): string =>
+    value.replaceAll(/\$\{(\w+)(?::[?-][^}]*)?\}/g, (_, name: string) => environment[name] ?? '');
+
+  it('wants nothing that make-env.sh does not make', () => {
+    const wanted = new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name));
+    expect([...wanted].filter((name) => !environment[name ?? ''])).toEqual([]);
+    const known = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
+    expect(
+      Object.keys(environment).filter((name) => !known.has(name) && !text.includes(`: ${name}`)),
+    ).toEqual([]);
+  });
+
+  it.each(['api', 'worker'])('gives the %s a configuration that it takes', (name) => {
+    const given = compose.services[name]?.environment ?? {};
+    const image =
+      stages.get(name)?.lines.flatMap((line) => /^ENV (.*)$/.exec(line)?.[1]?.split(' ') ?? []) ?? [];
+    const env = Object.fromEntries([
+      ...image.map((pair) => pair.split('=')),
+      ...Object.entries(given).map(([variable, value]) => [variable, filled(value)]),
+    ]);
+    const config = loadConfig(env);
+    expect(config.databaseUrl?.reveal()).toBe(
+      `postgresql://svc:${environment['POSTGRES_PASSWORD']}@postgres:5432/svc`,
+    );
+    expect(config.metricsKey?.reveal()).toBe(environment['SVC_METRICS_KEY']);
+    expect(config.jobKey?.reveal()).toBe(environment['SVC_JOB_KEY']);
+    expect(config.apiKeys.map(({ role }) => role)).toEqual(
+      name === 'api' ? ['admin', 'editor', 'viewer'] : [],
+    );
+  });
+
+  it.each(['api', 'worker', 'migrate'])(
+    '%s may write nowhere, has no privilege, and has time to drain',
+    (name) => {
+      const service = compose.services[name];
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        build: { target: expect.any(String) },
+      });
+      expect(stages.has(service?.build?.target ?? '')).toBe(true);
+      expect(Number.parseInt(service?.stop_grace_period ?? '', 10) * 1000).toBeGreaterThan(
+        loadConfig({}).drainTimeoutMs,
+      );
+    },
+  );
+
+  it('names services, files and volumes that are there', () => {
+    for (const [, { depends_on = {}, volumes = [] }] of services) {
+      const needed = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
+      for (const other of needed) expect(Object.keys(compose.services)).toContain(other);
+      for (const volume of volumes) {
+        const [source = ''] = volume.split(':');
+        if (source.startsWith('./')) expect(existsSync(join(ROOT, source)), source).toBe(true);
+        else expect(Object.keys(compose.volumes)).toContain(source);
+      }
+    }
+    for (const [, { image }] of services)
+      expect(image).toMatch(/^[\w./-]+:(?:v?[\d.]+|\$\{SVC_VERSION:-dev\})$/);
+  });
+
+  it('lets Prometheus find the processes, with their key', () => {
+    const prometheus = parse(read('deploy/prometheus/prometheus.yml'));
+    for (const { authorization, dns_sd_configs } of prometheus.scrape_configs) {
+      expect(authorization.credentials_file).toBe('metrics-key');
+      const [{ names, port }] = dns_sd_configs;
+      const exposed = stages.get(names[0])?.lines.find((line) => line.startsWith('EXPOSE '));
+      expect(exposed).toBe(`EXPOSE ${port}`);
+    }
+  });
+});
+
+describe('deploy/systemd', () => {
+  const units = readdirSync(join(ROOT, 'deploy/systemd'));
+
+  it.for(units)('%s is accepted by systemd', (unit, { skip }) => {
+    const path = join(ROOT, 'deploy/systemd', unit);
+    const { error, status, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+    if (error !== undefined) skip('systemd-analyze is not installed');
+    expect(status, stderr).toBe(0);
+  });
+
+  it.each(units.filter((unit) => unit !== 'svc-migrate.service'))(
+    '%s gives time to drain, and no more',
+    (unit) => {
+      const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(read(`deploy/systemd/${unit}`))?.[1]);
+      expect(seconds * 1000).toBeGreaterThan(loadConfig({}).drainTimeoutMs);
+      expect(read(`deploy/systemd/${unit}`)).toContain('RestartPreventExitStatus=78');
+    },
+  );
+});
