@@ -38,6 +38,9 @@ export interface RunningApi {
 /** How long running requests have to answer once they have been told to end. */
 const LAST_WORDS_MS = 2000;
 
+/** How often a drain looks for connections whose last answer is out. */
+const SWEEP_INTERVAL_MS = 50;
+
 /** Starts the API on the configured address: spool, routes, app, server. Everything it needs is handed in. */
 export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const { config, logger, metrics, store } = deps;
@@ -79,6 +82,8 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
       draining.abort();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
+      // Those that are still in use become idle with their answer, and would then be kept for a next request.
+      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_INTERVAL_MS);
       const forced = new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
         else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -90,6 +95,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
       const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
       await closed;
       clearTimeout(timer);
+      clearInterval(sweep);
     },
   };
 }

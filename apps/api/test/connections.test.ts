@@ -62,3 +62,23 @@ describe('pipelined requests', () => {
     expect((await response.text()).split('\n')).toHaveLength(2001);
   });
 });
+
+describe('a drain', () => {
+  it('ends connections as soon as their last answer is out, whatever their clients do', async () => {
+    await using draining = await startTestApi();
+    using connection = await openConnection(draining.url);
+    const body = '{"name":"x"}';
+    connection.send(
+      'PATCH /datasets/00000000-0000-4000-8000-000000000000 HTTP/1.1\r\nHost: x\r\n' +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n{`,
+    );
+    await delay(100);
+    const stopped = draining.stop(AbortSignal.timeout(20_000));
+    connection.send(body.slice(1));
+    await connection.until(/"code":"dataset_not_found"/);
+    const answeredAt = performance.now();
+    await stopped;
+    // Node itself would wait five seconds for another request
+    expect(performance.now() - answeredAt).toBeLessThan(4000);
+  });
+});
