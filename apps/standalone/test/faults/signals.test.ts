@@ -1,0 +1,213 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openConnection } from '../../../api/test/raw-connection.ts';
+import { report, tally, times } from './report.ts';
+import { runService, type ServiceProcess } from './run-service.ts';
+import { samplePackage, uploadForm } from './sample-packages.ts';
+import { type FaultyDatabase, startDatabase } from './start-database.ts';
+import {
+  type Answer,
+  ask,
+  LEFTOVERS,
+  listDatasets,
+  NO_LEFTOVERS,
+  outcomeOf,
+  verifyDataset,
+} from './stored-datasets.ts';
+
+const AREA = 'Ends of the process';
+let cleanUp: AsyncDisposableStack;
+let database: FaultyDatabase;
+let dataDir: string;
+const running = new Set<ServiceProcess>();
+beforeAll(async () => {
+  cleanUp = new AsyncDisposableStack();
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
+  database = cleanUp.use(await startDatabase());
+});
+afterEach(async () => {
+  for (const service of running) await service[Symbol.asyncDispose]();
+  running.clear();
+});
+afterAll(() => cleanUp.disposeAsync());
+
+async function start(env: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await runService({ app: 'api', dataDir, env: { DATABASE_URL: database.url, ...env } });
+  running.add(service);
+  return service;
+}
+const upload = (service: ServiceProcess, name: string, archive: Uint8Array<ArrayBuffer>): Promise<Answer> =>
+  ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name) });
+
+/** Every dataset is whole, there is nothing else, and the spool is empty. What was found whole is counted from then on. */
+const whole = new Set<string>();
+async function expectWhole(service: ServiceProcess): Promise<string[]> {
+  const stored = await listDatasets(service.url);
+  const unread = stored.filter(({ id }) => !whole.has(id));
+  const problems = await Promise.all(unread.map((dataset) => verifyDataset(service.url, dataset)));
+  for (const { id } of unread) whole.add(id);
+  expect(problems.flat()).toEqual([]);
+  expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+  expect(await service.spooled()).toEqual([]);
+  return stored.map(({ name }) => name);
+}
+
+describe('SIGTERM under load', () => {
+  it('lets what was accepted end, refuses the rest, and leaves nothing half', async (context) => {
+    const rounds = times(12, 2);
+    const found: string[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const service = await start();
+      const names = Array.from({ length: 30 }, (_, index) => `term ${round} ${index}`);
+      const answers = names.map((name, index) => upload(service, name, samplePackage(400, 2000, index)));
+      await expect
+        .poll(() => service.lines.filter((line) => line.includes('"dataset.import.start"')).length)
+        .toBeGreaterThan(round % 5);
+      const ended = service.end('SIGTERM');
+      const outcomes = (await Promise.all(answers)).map(outcomeOf);
+      expect(await ended).toBe(0);
+      expect(service.log().at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
+      for (const outcome of outcomes) expect(['201', '503 unavailable', 'no answer']).toContain(outcome);
+      expect(tally(outcomes)).toHaveProperty('201');
+      found.push(...outcomes);
+
+      const next = await start();
+      const stored = (await expectWhole(next)).filter((name) => names.includes(name));
+      expect(stored.sort()).toEqual(names.filter((_, index) => outcomes[index] === '201').sort());
+      await next.end('SIGTERM');
+    }
+    report(context, {
+      area: AREA,
+      fault: 'SIGTERM while 30 uploads are under way',
+      promised:
+        'what had begun is finished and answered, or refused; exit code 0; every 201 is there and nothing else',
+      tried: found.length,
+      happened: tally(found),
+    });
+  }, 180_000);
+
+  it('rolls back what does not end in time, says so, and ends', async (context) => {
+    const service = await start({ SVC_DRAIN_TIMEOUT_MS: '500' });
+    const before = await expectWhole(service);
+    const connections = await Promise.all(Array.from({ length: 5 }, () => openConnection(service.url)));
+    for (const connection of connections) {
+      connection.send(
+        'POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n' +
+          'Content-Length: 100000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nxxx',
+      );
+    }
+    await expect.poll(() => service.spooled()).toHaveLength(5);
+    expect(await service.end('SIGTERM')).toBe(0);
+    const answers = await Promise.all(connections.map(({ ended }) => ended));
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*"code":"unavailable"/);
+    for (const answer of answers) expect(answer).toMatch(/\r\nRetry-After: \d+\r\n/);
+    const next = await start();
+    expect(await expectWhole(next)).toEqual(before);
+    report(context, {
+      area: AREA,
+      fault: 'SIGTERM while uploads hang, beyond the time to drain',
+      promised: '503 `unavailable` with `Retry-After`, exit code 0, nothing is left',
+      tried: answers.length,
+      happened: { '503 unavailable': answers.length },
+    });
+  });
+
+  it('ends connections that are kept open and watchers of jobs at once', async (context) => {
+    const service = await start({ SVC_DRAIN_TIMEOUT_MS: '20000' });
+    using idle = await openConnection(service.url);
+    idle.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await idle.until(/"status":"ok"/);
+    const form = uploadForm(samplePackage(3), 'watched');
+    const job = await ask(`${service.url}/datasets/upload`, {
+      method: 'POST',
+      body: form,
+      headers: { Prefer: 'respond-async' },
+    });
+    expect(job.status).toBe(202);
+    using watcher = await openConnection(service.url);
+    watcher.send(`GET /jobs/${job.body.id}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await watcher.until(/event: progress/);
+    const startedAt = performance.now();
+    expect(await service.end('SIGTERM')).toBe(0);
+    await Promise.all([idle.ended, watcher.ended]);
+    // nothing was under way that would have had to be waited for
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    report(context, {
+      area: AREA,
+      fault: 'SIGTERM while clients only keep connections open or watch a job',
+      promised: 'they are not waited for',
+      tried: 2,
+      happened: { 'ended at once': 2 },
+    });
+  });
+
+  it('twice ends the process at once', async (context) => {
+    const service = await start();
+    using connection = await openConnection(service.url);
+    connection.send('POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n');
+    connection.send('Content-Type: multipart/form-data; boundary=b\r\n\r\n');
+    await delay(200);
+    service.child.kill('SIGTERM');
+    await expect.poll(() => service.lines.some((line) => line.includes('"server.drain"'))).toBe(true);
+    await delay(400);
+    expect(await service.end('SIGTERM')).toBe(1);
+    report(context, {
+      area: AREA,
+      fault: 'a second SIGTERM while the first one drains',
+      promised: 'the process ends at once, with exit code 1',
+      tried: 1,
+      happened: { 'ended with 1': 1 },
+    });
+  });
+});
+
+describe('SIGKILL', () => {
+  const KINDS = ['upload', 'export', 'delete', 'hub import'] as const;
+
+  it('at any moment leaves every dataset whole or absent', async (context) => {
+    const rounds = times(60, 8);
+    const found: string[] = [];
+    const archive = samplePackage(1500, 3000, 5);
+    let service = await start();
+    expect((await upload(service, 'stays', samplePackage(300, 300))).status).toBe(201);
+    for (let round = 0; round < rounds; round++) {
+      const kind = KINDS[round % KINDS.length] as (typeof KINDS)[number];
+      const name = `kill ${round}`;
+      const { body: victim } = await upload(service, `${name} victim`, samplePackage(1000, 1000, round));
+      const act = {
+        upload: () => upload(service, name, archive),
+        export: () => ask(`${service.url}/datasets/${victim.id}/export`),
+        delete: () => ask(`${service.url}/datasets/${victim.id}`, { method: 'DELETE' }),
+        'hub import': () =>
+          ask(`${service.url}/datasets/hub/import`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify({ name, config: { path: 'org/x' }, mapping: { prompt_column: 'q' } }),
+          }),
+      }[kind];
+      const answer = act();
+      await delay((round * 53) % 180);
+      await service.end('SIGKILL');
+      const outcome = outcomeOf(await answer);
+      found.push(`${kind}: ${outcome === 'no answer' ? outcome : 'answered before'}`);
+
+      service = await start();
+      const names = await expectWhole(service);
+      expect(names).toContain('stays');
+      if (outcome === '201') expect(names).toContain(name);
+      if (outcome === '204') expect(names).not.toContain(`${name} victim`);
+      if (kind !== 'delete') expect(names).toContain(`${name} victim`);
+    }
+    report(context, {
+      area: AREA,
+      fault: 'SIGKILL during an upload, an export, a deletion or a hub import, and a new start',
+      promised: 'every dataset is whole or absent, what was answered holds, no row and no file is left over',
+      tried: rounds,
+      happened: tally(found),
+    });
+  }, 300_000);
+});
