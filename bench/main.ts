@@ -236,7 +236,8 @@ const row = (one: Measured): string => {
   const bound = target === undefined ? '' : `${higherIsBetter ? '≥' : '≤'} ${target}`;
   const time = ours.median < 0.01 ? `${Math.round(1 / ours.median)} / s` : `${ours.median.toFixed(2)} s`;
   const peak = one.peakBytes ? `${Math.round(one.peakBytes / 2 ** 20)} MiB` : '';
-  return `| ${one.name} | ${one.baseline} | ${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)}) | ${bound} | ${reached} | ${time} | ${peak} |`;
+  const baseline = one.baseline.replaceAll('|', '\\|');
+  return `| ${one.name} | ${baseline} | ${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)}) | ${bound} | ${reached} | ${time} | ${peak} |`;
 };
 
 const HEAD = [
