@@ -118,7 +118,14 @@ async function bench(args) {
   await run(NODE_24, ['bench/main.ts', ...args]);
 }
 
-const commands = { start, test, bench };
+/** What users of the packages get: needs the registry, see tools/check-packages.ts. */
+async function checkPackages() {
+  await install();
+  await build();
+  await run(NODE_24, ['tools/check-packages.ts']);
+}
+
+const commands = { start, test, bench, 'check-packages': checkPackages };
 const [name, ...args] = process.argv.slice(2);
 const command = commands[name];
 if (command === undefined) {

