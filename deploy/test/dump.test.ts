@@ -1,17 +1,14 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, inject, it, type TestContext } from 'vitest';
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { type RunningStandalone, runStandalone } from '../../apps/standalone/test/run-standalone.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
-import { type DeployedApp, runDeployedCli, startDeployedApp, until } from './deployed-app.ts';
+import { type DeployedApp, startDeployedApp, until } from './deployed-app.ts';
 import { createEmbeddedDatabase } from './embedded-database.ts';
 import { findPostgres, startExternalPostgres } from './external-postgres.ts';
 
@@ -59,11 +56,18 @@ async function startedWithData(): Promise<{ service: RunningStandalone; url: str
   return { service, url: await embeddedUrl(join(folder, 'data/postgres')) };
 }
 
-/** How to reach the embedded database from outside, as docs/deployment.md says it. */
 async function embeddedUrl(postgres: string): Promise<string> {
   const password = (await readFile(join(postgres, 'password'), 'utf8')).trim();
   const port = (await readFile(join(postgres, 'data/postmaster.pid'), 'utf8')).split('\n')[3];
   return `postgresql://postgres:${password}@127.0.0.1:${port}/svc`;
+}
+
+/** The block of docs/deployment.md that moves a database, as a program of bash. */
+async function documentedMove(): Promise<string> {
+  const page = await readFile(join(ROOT, 'docs/deployment.md'), 'utf8');
+  const [, block = ''] = /<!-- a test runs this block -->\n\n```sh\n([\s\S]*?)```/.exec(page) ?? [];
+  expect(block).toContain('dump-data.sql');
+  return block.replace('/opt/svc/cli', CLI);
 }
 
 /** Everything that the service shows of its data, in a form that does not depend on where it stands. */
@@ -82,24 +86,6 @@ async function shown(url: string): Promise<unknown[]> {
   return [datasets, runs, await json('/settings'), ...pages.map((page) => page.toString('base64'))];
 }
 
-async function dump(psql: string, url: string, file: string): Promise<void> {
-  const child = execFile(psql, ['-XqAt', '-f', join(ROOT, 'deploy/dump-data.sql'), url]);
-  const ended = once(child, 'close');
-  await pipeline(child.stdout!, createWriteStream(file));
-  const [code] = (await ended) as [number];
-  if (code !== 0) throw new Error(`psql ended with ${code}`);
-}
-
-async function restore(psql: string, url: string, file: string): Promise<void> {
-  const child = execFile(psql, ['-Xq', url]);
-  const stderr: string[] = [];
-  child.stderr!.on('data', (text: string) => stderr.push(text));
-  const ended = once(child, 'close');
-  await pipeline(createReadStream(file), child.stdin!).catch(() => undefined); // it may end before it has read all
-  const [code] = (await ended) as [number];
-  if (code !== 0) throw new Error(stderr.join(''));
-}
-
 /** An installed PostgreSQL, or none: then the test is skipped. */
 function installed(context: TestContext): string {
   return findPostgres() ?? context.skip('no PostgreSQL is installed (apt-get install postgresql)');
@@ -107,23 +93,27 @@ function installed(context: TestContext): string {
 
 it('the database of npm start moves to any other PostgreSQL', { timeout: 120_000 }, async (context) => {
   const bin = installed(context);
-  const psql = join(bin, 'psql');
-  const { service, url } = await startedWithData();
+  const { service } = await startedWithData();
   const before = await shown(service.url);
-  const file = join(folder, 'data.sql');
-  await dump(psql, url, file);
+  const move = await documentedMove();
+  await symlink(join(ROOT, 'deploy'), join(folder, 'deploy'));
+  const bash = (script: string, to: string): ReturnType<typeof run> =>
+    run('bash', ['-euo', 'pipefail', '-c', script], {
+      cwd: folder,
+      env: { PATH: [bin, dirname(process.execPath), process.env['PATH']].join(delimiter), to },
+    });
 
   const older = cleanUp.use(await startExternalPostgres(bin));
   const same = cleanUp.use(await createEmbeddedDatabase());
-  for (const target of [older.url, same.url]) {
-    await expect(restore(psql, target, file)).rejects.toThrow(/_prisma_migrations.*does not exist/);
-    expect(await runDeployedCli(CLI, ['migrate'], { DATABASE_URL: target })).toMatchObject({ code: 0 });
-    await restore(psql, target, file);
-    const api: DeployedApp = cleanUp.use(await startDeployedApp(API, { DATABASE_URL: target }));
+  for (const { url } of [older, same]) {
+    const withoutTables = move.replace(/^.*migrate.*\n/m, '');
+    await expect(bash(withoutTables, url)).rejects.toThrow(/_prisma_migrations.*does not exist/);
+    await bash(move, url);
+    const api: DeployedApp = cleanUp.use(await startDeployedApp(API, { DATABASE_URL: url }));
     expect(await shown(api.url)).toEqual(before);
 
     // a second time it changes nothing
-    await expect(restore(psql, target, file)).rejects.toThrow(/duplicate key/);
+    await expect(bash(move, url)).rejects.toThrow(/duplicate key/);
     expect(await shown(api.url)).toEqual(before);
   }
 });
