@@ -89,8 +89,16 @@ await runProcess('svc-standalone', process, async (config, logger) => {
     ].join('\n'),
   );
   const running = starting.move();
+  let isStopping = false;
   return {
+    // It would refuse everything from then on; whoever watches over it starts it again.
+    failed: new Promise((resolve) => {
+      void postgres?.ended.then(() => {
+        if (!isStopping) resolve(new Error('the embedded database server has ended'));
+      });
+    }),
     stop: async (signal) => {
+      isStopping = true;
       await Promise.all([api.stop(signal), worker.stop(signal)]);
       await running.disposeAsync();
     },

@@ -7,6 +7,8 @@ import { providerSecrets } from './provider-environment.ts';
 export interface Running {
   /** Stops accepting, ends what runs (rolled back when `signal` aborts first), and frees everything. */
   stop(signal: AbortSignal): Promise<void>;
+  /** Settles when something without which the service is of no use has ended by itself: the service then ends too. */
+  readonly failed?: Promise<Error>;
   /** Frees at once what would outlive this process. Synchronous: the process exits right after. */
   kill(): void;
 }
@@ -82,6 +84,7 @@ export async function runProcess(
 
   try {
     running = await start(config, logger);
+    void running.failed?.then(onFault('running'));
   } catch (error) {
     logger.log('server.fault', { error, place: 'start' });
     proc.stderr.write(`${service} could not start: ${(error as Error).message}\n`);

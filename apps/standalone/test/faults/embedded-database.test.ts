@@ -1,0 +1,124 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { report, tally, times } from './report.ts';
+import { runService, type ServiceProcess } from './run-service.ts';
+import { samplePackage, uploadForm } from './sample-packages.ts';
+import { type Answer, ask, listDatasets, outcomeOf, verifyDataset } from './stored-datasets.ts';
+
+const AREA = 'The database of `npm start`';
+let cleanUp: AsyncDisposableStack;
+let dataDir: string;
+beforeEach(async () => {
+  cleanUp = new AsyncDisposableStack();
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
+});
+afterEach(() => cleanUp.disposeAsync());
+
+const start = async (): Promise<ServiceProcess> =>
+  cleanUp.use(await runService({ app: 'standalone', dataDir }));
+const upload = (service: ServiceProcess, name: string): Promise<Answer> =>
+  ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(samplePackage(200, 500), name) });
+const serverPid = async (): Promise<number> =>
+  Number((await readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
+
+async function expectWhole(service: ServiceProcess, names: readonly string[]): Promise<void> {
+  const stored = await listDatasets(service.url);
+  expect(stored.map(({ name }) => name).sort()).toEqual([...names].sort());
+  for (const dataset of stored) expect(await verifyDataset(service.url, dataset)).toEqual([]);
+}
+
+describe.runIf(process.platform === 'linux')('the server of the embedded database', () => {
+  it('killed: the service says so and ends, and the next start has everything', async (context) => {
+    const rounds = times(10, 2);
+    const names: string[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const service = await start();
+      expect((await upload(service, `kept ${round}`)).status).toBe(201);
+      names.push(`kept ${round}`);
+      const lost = upload(service, `lost ${round}`);
+      await delay((round * 17) % 60);
+      process.kill(await serverPid(), 'SIGKILL');
+      if ((await lost).status === 201) names.push(`lost ${round}`);
+      expect(await service.ended).toBe(1);
+      expect(service.log().filter(({ event }) => event === 'server.fault')).toHaveLength(1);
+      expect(service.log().at(-1)).toMatchObject({ event: 'server.stop', exit_code: 1 });
+    }
+    const last = await start();
+    await expectWhole(last, names);
+    expect(await last.end('SIGTERM')).toBe(0);
+    report(context, {
+      area: AREA,
+      fault: 'its server is killed while an upload is under way',
+      promised:
+        'the service logs it and ends with exit code 1, instead of refusing for ever; the next start has every 201, whole',
+      tried: rounds,
+      happened: { 'ended with 1, all there again': rounds },
+    });
+  }, 120_000);
+
+  it('whose processes crash goes on by itself', async (context) => {
+    const service = await start();
+    const names: string[] = [];
+    const found: string[] = [];
+    for (let round = 0; round < times(10, 2); round++) {
+      const answer = upload(service, `crash ${round}`);
+      await delay((round * 11) % 40);
+      const children = (
+        await readFile(`/proc/${await serverPid()}/task/${await serverPid()}/children`, 'utf8')
+      ).trim();
+      process.kill(Number(children.split(' ').at(-1)), 'SIGKILL');
+      const ended = await answer;
+      found.push(outcomeOf(ended));
+      if (ended.status === 201) names.push(`crash ${round}`);
+      expect(['201', '503 unavailable']).toContain(outcomeOf(ended));
+      await expect
+        .poll(async () => (await ask(`${service.url}/readyz`)).status, { timeout: 15_000 })
+        .toBe(200);
+    }
+    await expectWhole(service, names);
+    expect(await service.end('SIGTERM')).toBe(0);
+    report(context, {
+      area: AREA,
+      fault: 'a process of its server is killed while an upload is under way',
+      promised: '201 and whole, or 503 and absent; ready again by itself',
+      tried: found.length,
+      happened: tally(found),
+    });
+  }, 120_000);
+
+  it('survives the service being killed by no more than a moment', async (context) => {
+    const rounds = times(10, 2);
+    for (let round = 0; round < rounds; round++) {
+      const service = await start();
+      const pid = await serverPid();
+      void upload(service, `gone ${round}`);
+      await delay((round * 23) % 100);
+      await service.end('SIGKILL');
+      await expect.poll(() => isAlive(pid), { timeout: 15_000 }).toBe(false);
+    }
+    const service = await start();
+    for (const dataset of await listDatasets(service.url)) {
+      expect(await verifyDataset(service.url, dataset)).toEqual([]);
+    }
+    expect(await service.end('SIGTERM')).toBe(0);
+    report(context, {
+      area: AREA,
+      fault: 'the service is killed while an upload is under way',
+      promised: 'its database server stops by itself; the next start has whole datasets only',
+      tried: rounds,
+      happened: { stopped: rounds },
+    });
+  }, 120_000);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
