@@ -3,7 +3,7 @@ import express from 'express';
 
 const app = express();
 if (process.argv[2] === 'middleware') {
-  const { default: pinoHttp } = await import('pino-http');
+  const { pinoHttp } = await import('pino-http');
   const { default: promBundle } = await import('express-prom-bundle');
   app.use(pinoHttp());
   app.use(promBundle({ includeMethod: true, includePath: true }));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
-export type LogLine = Record<string, unknown>;
+type LogLine = Record<string, unknown>;
 
 /** A process of the service that runs from a folder of its own. */
 export interface DeployedApp extends AsyncDisposable {
