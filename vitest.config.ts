@@ -27,6 +27,8 @@ export default defineConfig({
         test: {
           name: 'packages',
           include: ['packages/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
+          // properties run thousands of cases, and a busy machine takes its time
+          testTimeout: 60_000,
         },
       },
       {
@@ -40,7 +42,7 @@ export default defineConfig({
             'docs/**/*.test.ts',
           ],
           globalSetup: ['prisma/test/postgres.ts'],
-          testTimeout: 30_000,
+          testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
