@@ -102,6 +102,7 @@ async function test(args) {
       'run',
       '--reporter=default',
       '--reporter=json',
+      '--reporter=./tools/skipped-reporter.ts',
       `--outputFile.json=${report}`,
       ...args,
     ]);

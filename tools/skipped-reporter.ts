@@ -1,0 +1,17 @@
+import type { Reporter, TestCase } from 'vitest/node';
+
+/** Says at the end of a test run what was skipped, and why: what this machine lacks. */
+export default class SkippedReporter implements Reporter {
+  readonly #lines: string[] = [];
+
+  onTestCaseResult(test: TestCase): void {
+    const result = test.result();
+    if (result.state === 'skipped' && result.note !== undefined) {
+      this.#lines.push(`SKIPPED ${test.module.relativeModuleId}: ${test.name}: ${result.note}`);
+    }
+  }
+
+  onTestRunEnd(): void {
+    for (const line of this.#lines) console.log(line);
+  }
+}
