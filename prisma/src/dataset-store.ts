@@ -156,14 +156,20 @@ export function createDatasetStore(context: StoreContext): DatasetStore {
     get,
 
     async update(id, changes) {
-      const data: Prisma.DatasetUpdateInput = { updatedAt: new Date() };
-      if (changes.name !== undefined) data.name = storableText('name', changes.name);
+      const values: unknown[] = [id];
+      // the database's clock, as that of `created_at`
+      const assignments = ['updated_at = clock_timestamp()'];
+      const assign = (column: string, value: unknown): void =>
+        void assignments.push(`${column} = $${values.push(value)}`);
+      if (changes.name !== undefined) assign('name', storableText('name', changes.name));
       for (const field of ['description', 'notes'] as const) {
         const value = changes[field];
-        if (value !== undefined) data[field] = value === null ? null : storableText(field, value);
+        if (value !== undefined) assign(field, value === null ? null : storableText(field, value));
       }
-      const { count } = isUuid(id) ? await prisma.dataset.updateMany({ where: { id }, data }) : { count: 0 };
-      if (count === 0) throw datasetNotFound(id);
+      const { rowCount } = isUuid(id)
+        ? await pool.query(`UPDATE datasets SET ${assignments.join(', ')} WHERE id = $1`, values)
+        : { rowCount: 0 };
+      if (rowCount === 0) throw datasetNotFound(id);
       return await get(id);
     },
 

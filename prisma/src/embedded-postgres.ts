@@ -104,13 +104,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await checkVersion(layout, binaries);
 
   const password = await readPassword(layout);
-  const deadline = Date.now() + START_TIMEOUT_MS;
+  const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     options.signal?.throwIfAborted();
     await stopOrphan(layout, password, deadline);
     const started = await startServer(layout, binaries, account, password, options);
     if (started !== 'taken') return started;
-    if (Date.now() > deadline)
+    if (performance.now() > deadline)
       throw failure(`Another process keeps starting a database in ${layout.folder}.`);
     await delay(50);
   }
@@ -251,7 +251,7 @@ async function stopOrphan(layout: Layout, password: string, deadline: number): P
       return;
     }
     // starting, recovering or stopping: ask again
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw failure(
         `A database server (process ${running.pid}) holds ${layout.folder} and does not answer: stop it first.`,
       );
@@ -300,7 +300,7 @@ function isAlive(pid: number): boolean {
 
 async function waitForEnd(pid: number, deadline: number): Promise<void> {
   while (isAlive(pid)) {
-    if (Date.now() > deadline) throw failure(`The database server (process ${pid}) does not stop.`);
+    if (performance.now() > deadline) throw failure(`The database server (process ${pid}) does not stop.`);
     await delay(20);
   }
 }
@@ -347,14 +347,14 @@ async function startServer(
   });
 
   let owner: pg.Client | null = null;
-  const deadline = Date.now() + START_TIMEOUT_MS;
+  const deadline = performance.now() + START_TIMEOUT_MS;
   while (owner === null) {
     if (hasEnded) {
       const output = await readLogFrom(layout, logStart);
       if (/lock file .* already exists|could not bind/.test(output)) return 'taken';
       throw failure(explain(output, layout), new Error(output));
     }
-    if (options.signal?.aborted === true || Date.now() > deadline) {
+    if (options.signal?.aborted === true || performance.now() > deadline) {
       await stopChild(child, ended, binaries, layout, account);
       options.signal?.throwIfAborted();
       throw failure(`The database in ${layout.folder} did not start within ${START_TIMEOUT_MS / 1000} s.`);

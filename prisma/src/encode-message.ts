@@ -1,13 +1,26 @@
-import { JsonlError, type JsonlErrorCode, type LineBatch, type Place } from '@svc/jsonl-v23';
+import type { RowPlan } from '@svc/flows';
+import { type CellBatch, JsonlError, type JsonlErrorCode, type LineBatch, type Place } from '@svc/jsonl-v23';
 import type { RowTarget } from './encode-rows.ts';
 
-/** What a thread is asked to do. The batch's bytes and the spare buffers become the thread's. */
+/** What a thread is asked to do. The batch's buffers and the spare ones become the thread's. */
 export interface EncodeRequest {
   readonly id: number;
-  readonly batch: LineBatch;
+  readonly work: EncodeWork;
   readonly target: RowTarget;
-  readonly options: { readonly file: string; readonly maxDepth: number };
   readonly spare: readonly ArrayBuffer[];
+}
+
+export type EncodeWork =
+  | {
+      readonly kind: 'lines';
+      readonly batch: LineBatch;
+      readonly options: { readonly file: string; readonly maxDepth: number };
+    }
+  | { readonly kind: 'cells'; readonly batch: CellBatch; readonly plan: NumberedPlan };
+
+/** A plan with a number by which it is known again on the other side. */
+export interface NumberedPlan extends RowPlan {
+  readonly number: number;
 }
 
 /** What it answers: an `EncodedRows`, a `NeedsFiles` or an error. */

@@ -11,18 +11,21 @@ if (port === null) throw new Error('this file is the beginning of a thread');
 const spare = new SpareBuffers();
 const encoder = createBatchEncoder(spare);
 
-port.on('message', ({ id, batch, target, options, spare: buffers }: EncodeRequest) => {
+port.on('message', ({ id, work, target, spare: buffers }: EncodeRequest) => {
   for (const buffer of buffers) spare.give(buffer);
   let result: EncodedRows | NeedsFiles;
   try {
-    result = encoder.encodeLines(batch, target, options);
+    result =
+      work.kind === 'lines'
+        ? encoder.encodeLines(work.batch, target, work.options)
+        : encoder.encodeCells(work.batch, work.plan, target);
   } catch (error) {
     port.postMessage({ id, failure: toFailure(error) } satisfies EncodeAnswer);
     return;
   }
   port.postMessage({ id, result } satisfies EncodeAnswer, buffersOf(result));
-  // A batch that needs files went back; the bytes of any other may hold the next one's lines.
-  if (!('needsFiles' in result)) spare.give(batch.bytes.buffer as ArrayBuffer);
+  // A batch that needs files went back; the bytes of any other may hold the next one's rows.
+  if (!('needsFiles' in result)) spare.give(work.batch.bytes.buffer as ArrayBuffer);
 });
 
 function buffersOf(result: EncodedRows | NeedsFiles): TransferListItem[] {

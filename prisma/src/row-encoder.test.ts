@@ -1,5 +1,12 @@
 import type { EncodedRows, NeedsFiles, SectionTarget } from '@svc/flows';
-import { JsonlError, type LineBatch } from '@svc/jsonl-v23';
+import {
+  type CellBatch,
+  CellWriter,
+  compileMapping,
+  type Item,
+  JsonlError,
+  type LineBatch,
+} from '@svc/jsonl-v23';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startEncoderThreads } from './encoder-threads.ts';
 import { createRowEncoder } from './row-encoder.ts';
@@ -43,6 +50,40 @@ describe('createRowEncoder', () => {
       expect(found.map(show)).toEqual(expected);
       for (const encoded of found) if ('rows' in encoded) threaded.recycle(encoded);
     }
+  });
+
+  it('makes the same rows of cells', async () => {
+    const mapping = { promptColumn: 'q', answerColumn: 'a' };
+    const plan = {
+      mapping,
+      features: [
+        { name: 'q', dtype: 'string' },
+        { name: 'a', dtype: 'int64' },
+      ],
+    };
+    const batch = (): CellBatch => {
+      const writer = new CellWriter();
+      for (let row = 0; row < 1000; row++) {
+        writer.value(row % 3 === 0 ? [{ role: 'user', content: 'é'.repeat(50) }] : 'words '.repeat(20));
+        writer.value(row);
+      }
+      return { ...writer.end(), split: 'train', firstRow: 5, rowCount: 1000, columns: ['q', 'a'] };
+    };
+    const items: Item[] = [];
+    const toItem = compileMapping(mapping, plan.features);
+    for (let row = 0; row < 1000; row++) {
+      const q = row % 3 === 0 ? [{ role: 'user', content: 'é'.repeat(50) }] : 'words '.repeat(20);
+      items.push(toItem({ q, a: row }, row + 5, 'train'));
+    }
+    const expected = show(inline.encodeItems(items, TARGET, 9));
+    for (const encoder of [inline, threaded, threaded]) {
+      expect(show(await encoder.encodeCells(batch(), plan, TARGET, 9))).toBe(expected);
+    }
+    const other = { ...plan, mapping: { promptColumn: 'a' } };
+    const [byThread, here] = await Promise.all(
+      [threaded, inline].map((encoder) => encoder.encodeCells(batch(), other, TARGET, 9)),
+    );
+    expect(show(byThread!)).toBe(show(here!));
   });
 
   it('takes the bytes of a batch over', async () => {
@@ -91,10 +132,10 @@ describe('createRowEncoder', () => {
 
 describe('startEncoderThreads', () => {
   const request = {
-    batch: batchOf('{}'),
+    work: { kind: 'lines', batch: batchOf('{}'), options: OPTIONS },
     target: { sectionId: TARGET.id, firstOrderIndex: 0 },
-    options: OPTIONS,
-  };
+    spare: [],
+  } as const;
   const threadThat = (script: string): URL =>
     new URL(
       `data:text/javascript,${encodeURIComponent(`import { parentPort } from 'node:worker_threads'; ${script}`)}`,
@@ -106,7 +147,7 @@ describe('startEncoderThreads', () => {
     ['does not begin', `throw new Error('broken')`],
   ])('fails the batches of a thread that %s', async (_, script) => {
     await using threads = startEncoderThreads(1, threadThat(script));
-    const batches = [1, 2].map(() => threads.run({ ...request, spare: [] }, []));
+    const batches = [1, 2].map(() => threads.run(request, []));
     for (const outcome of await Promise.allSettled(batches)) {
       expect(outcome).toMatchObject({
         status: 'rejected',
@@ -118,15 +159,15 @@ describe('startEncoderThreads', () => {
   it('goes on with another thread', async () => {
     const script = `parentPort.on('message', ({ id }) => id === 1 ? process.exit(1) : parentPort.postMessage({ id, result: id }))`;
     await using threads = startEncoderThreads(1, threadThat(script));
-    await expect(threads.run({ ...request, spare: [] }, [])).rejects.toThrow('has died');
-    await expect(threads.run({ ...request, spare: [] }, [])).resolves.toBe(2);
+    await expect(threads.run(request, [])).rejects.toThrow('has died');
+    await expect(threads.run(request, [])).resolves.toBe(2);
   });
 
   it('gives each batch to the thread that has least to do', async () => {
     const script = `import { threadId } from 'node:worker_threads';
       parentPort.on('message', ({ id }) => setTimeout(() => parentPort.postMessage({ id, result: threadId }), 20))`;
     await using threads = startEncoderThreads(3, threadThat(script));
-    const used = await Promise.all([1, 2, 3, 4, 5, 6].map(() => threads.run({ ...request, spare: [] }, [])));
+    const used = await Promise.all([1, 2, 3, 4, 5, 6].map(() => threads.run(request, [])));
     expect([...new Set(used)].map((thread) => used.filter((one) => one === thread).length)).toEqual([
       2, 2, 2,
     ]);
@@ -134,7 +175,7 @@ describe('startEncoderThreads', () => {
 
   it('ends a thread that would never end', async () => {
     const threads = startEncoderThreads(1, threadThat(`parentPort.on('message', () => { for (;;); })`));
-    const batch = threads.run({ ...request, spare: [] }, []);
+    const batch = threads.run(request, []);
     const outcome = expect(batch).rejects.toThrow('closed');
     await threads[Symbol.asyncDispose]();
     await outcome;

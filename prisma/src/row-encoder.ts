@@ -1,6 +1,8 @@
-import type { EncodedRows, NeedsFiles, RowEncoder } from '@svc/flows';
+import type { EncodedRows, NeedsFiles, RowEncoder, RowPlan } from '@svc/flows';
 import { createBatchEncoder } from './encode-batch.ts';
-import { startEncoderThreads } from './encoder-threads.ts';
+import type { EncodeWork } from './encode-message.ts';
+import type { RowTarget } from './encode-rows.ts';
+import { type EncoderThreads, startEncoderThreads } from './encoder-threads.ts';
 import { SpareBuffers } from './spare-buffers.ts';
 
 export interface RowEncoderOptions {
@@ -24,18 +26,46 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
   const spare = new SpareBuffers();
   const inline = createBatchEncoder(spare);
   const threads = threadCount > 0 ? startEncoderThreads(threadCount) : null;
+  const planNumbers = new WeakMap<RowPlan, number>();
+  let lastPlan = 0;
+
+  function numberOf(plan: RowPlan): number {
+    const number = planNumbers.get(plan) ?? ++lastPlan;
+    planNumbers.set(plan, number);
+    return number;
+  }
+
+  /** Has a batch encoded on a thread, whose buffers go along, with some that may be used for its rows. */
+  function run(
+    on: EncoderThreads,
+    work: EncodeWork,
+    target: RowTarget,
+    buffers: readonly ArrayBuffer[],
+  ): Promise<unknown> {
+    const unused = spare.takeAll();
+    return on.run({ work, target, spare: unused }, [...buffers, ...unused]);
+  }
+
   return {
     parallelism: threads === null ? 1 : threadCount * BATCHES_PER_THREAD,
     async encodeLines(batch, { id: sectionId }, firstOrderIndex, options) {
       const target = { sectionId, firstOrderIndex };
-      const { bytes } = batch;
-      if (threads === null || bytes.byteLength < MIN_THREAD_BYTES) {
+      if (threads === null || batch.bytes.byteLength < MIN_THREAD_BYTES) {
         return inline.encodeLines(batch, target, options);
       }
-      const buffers = spare.takeAll();
-      const transfer = [bytes.buffer as ArrayBuffer, ...buffers];
-      const encoded = await threads.run({ batch, target, options, spare: buffers }, transfer);
-      return encoded as EncodedRows | NeedsFiles;
+      const buffers = [batch.bytes.buffer as ArrayBuffer];
+      return (await run(threads, { kind: 'lines', batch, options }, target, buffers)) as
+        | EncodedRows
+        | NeedsFiles;
+    },
+    async encodeCells(batch, plan, { id: sectionId }, firstOrderIndex) {
+      const target = { sectionId, firstOrderIndex };
+      const numbered = { ...plan, number: numberOf(plan) };
+      if (threads === null || batch.bytes.byteLength < MIN_THREAD_BYTES) {
+        return inline.encodeCells(batch, numbered, target);
+      }
+      const buffers = [batch.bytes.buffer as ArrayBuffer, batch.ends.buffer as ArrayBuffer];
+      return (await run(threads, { kind: 'cells', batch, plan: numbered }, target, buffers)) as EncodedRows;
     },
     encodeItems: (items, { id: sectionId }, firstOrderIndex) =>
       inline.encodeItems(items, { sectionId, firstOrderIndex }),

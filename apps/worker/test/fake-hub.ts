@@ -1,4 +1,5 @@
 import type { Hub, HubRow } from '@svc/flows';
+import { type CellBatch, CellWriter } from '@svc/jsonl-v23';
 
 export interface FakeHub extends Hub {
   /** tokens that requests came with, in order; undefined for none */
@@ -14,6 +15,8 @@ export interface FakeHubOptions {
   readonly beforeBatch?: (firstRow: number, signal: AbortSignal | undefined) => Promise<void> | void;
   readonly openDataset?: () => void;
 }
+
+const COLUMNS = ['question', 'answer'];
 
 /** A hub with one dataset of rows `{question, answer}`, made up as they are asked for. */
 export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset }: FakeHubOptions): FakeHub {
@@ -37,6 +40,16 @@ export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset
       });
     }
   }
+  async function* cellBatches(options: {
+    readonly signal?: AbortSignal | undefined;
+  }): AsyncGenerator<CellBatch> {
+    const writer = new CellWriter();
+    for await (const batch of rowBatches(options)) {
+      for (const { row } of batch) for (const name of COLUMNS) writer.value(row[name] ?? null);
+      const firstRow = batch[0]?.rowIndex ?? 0;
+      yield { ...writer.end(), split: 'train', firstRow, rowCount: batch.length, columns: COLUMNS };
+    }
+  }
   return {
     tokens,
     read: () => read,
@@ -57,6 +70,7 @@ export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset
           info: {},
           suggestedMapping: null,
           rowBatches,
+          cellBatches,
         }),
       };
     },

@@ -1,4 +1,4 @@
-import type { JsonObject, MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { CellBatch, JsonObject, MappableFeature, Mapping } from '@svc/jsonl-v23';
 
 /** Which dataset of the hub is meant. */
 export interface HubReference {
@@ -56,6 +56,12 @@ export interface HubSelection {
     readonly limit?: number | undefined;
     readonly signal?: AbortSignal | undefined;
   }): AsyncIterable<readonly HubRow[]>;
+  /** The same rows as the texts of their cells. */
+  cellBatches(options: {
+    readonly columns?: readonly string[] | undefined;
+    readonly limit?: number | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): AsyncIterable<CellBatch>;
 }
 
 /** The hub, as the flows see it; `@svc/hub-client` fits it by shape. */

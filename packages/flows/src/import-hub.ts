@@ -9,13 +9,14 @@ import {
   mappedColumns,
 } from '@svc/jsonl-v23';
 import { collectSections } from './collect-sections.ts';
-import type { Hub, HubRow, HubSelection } from './hub-port.ts';
+import type { Hub, HubSelection } from './hub-port.ts';
+import { mapOrdered } from './map-ordered.ts';
 import type {
   DatasetSummary,
   DatasetWriter,
-  EncodedRows,
   ImportOutcome,
   RowEncoder,
+  RowPlan,
   SectionTarget,
 } from './ports.ts';
 import { createBreather } from './take-breath.ts';
@@ -74,24 +75,29 @@ const MAX_DRY_RUN_ERRORS = 100;
  */
 export async function importHub(options: ImportHubOptions, ports: ImportHubPorts): Promise<DatasetSummary> {
   const { signal } = options;
-  const { dataset, selection, toItem } = await open(options, ports.hub);
+  const { encoder } = ports;
+  const { dataset, selection, plan } = await open(options, ports.hub);
   const collector = collectSections();
   const target: SectionTarget = { id: ports.newId(), name: SECTION_NAME, orderIndex: 0 };
 
   async function* rows(): AsyncGenerator<Uint8Array> {
     let bytes = 0;
+    let nextOrderIndex = 0;
     const breathe = createBreather();
     collector.begin(target);
-    for await (const batch of selection.rowBatches({ columns: mappedColumns(options.mapping), signal })) {
-      const encoded: EncodedRows = ports.encoder.encodeItems(
-        batch.map(toItem),
-        target,
-        collector.nextOrderIndex,
-      );
+    const batches = selection.cellBatches({ columns: mappedColumns(options.mapping), signal });
+    const encodedBatches = mapOrdered(batches, encoder.parallelism, async (batch) => {
+      const first = nextOrderIndex;
+      nextOrderIndex += batch.rowCount;
+      return await encoder.encodeCells(batch, plan, target, first);
+    });
+    for await (const encoded of encodedBatches) {
+      signal.throwIfAborted();
       collector.add(encoded);
       bytes += encoded.rows.byteLength;
       options.onProgress?.({ items: collector.itemCount, bytes }, selection.numRows);
       yield encoded.rows;
+      encoder.recycle(encoded);
       await breathe();
     }
   }
@@ -124,7 +130,8 @@ export async function dryRunHub(
   options: ImportHubOptions,
   ports: Pick<ImportHubPorts, 'hub' | 'encoder' | 'newId'>,
 ): Promise<DryRun> {
-  const { selection, toItem } = await open(options, ports.hub);
+  const { selection, plan } = await open(options, ports.hub);
+  const mapRow = compileMapping(plan.mapping, plan.features);
   const collector = collectSections();
   const target: SectionTarget = { id: ports.newId(), name: SECTION_NAME, orderIndex: 0 };
   collector.begin(target);
@@ -138,7 +145,7 @@ export async function dryRunHub(
     const items: Item[] = [];
     for (const row of batch) {
       try {
-        items.push(toItem(row));
+        items.push(mapRow(row.row, row.rowIndex, row.split));
       } catch (error) {
         if (!(error instanceof JsonlError)) throw error;
         errorsTotal += 1;
@@ -162,9 +169,12 @@ async function open(options: ImportHubOptions, hub: Hub) {
   const { path, revision, subset, split } = config;
   const dataset = await hub.openDataset({ path, revision, token, signal });
   const selection = await dataset.select({ subset, split, signal });
-  const mapRow = compileMapping(mapping, selection.features);
-  const toItem = ({ row, rowIndex, split }: HubRow): Item => mapRow(row, rowIndex, split);
-  return { dataset, selection, toItem };
+  const columns = new Set(mappedColumns(mapping));
+  // Columns that the mapping has no use for are many, sometimes.
+  const plan: RowPlan = { mapping, features: selection.features.filter(({ name }) => columns.has(name)) };
+  // What is wrong with the mapping is said before the first row is read.
+  compileMapping(mapping, plan.features);
+  return { dataset, selection, plan };
 }
 
 /** The dataset's `schema` (http-api section 2): `path` and `split` as they were sent, and what they came to. */

@@ -35,6 +35,7 @@ export type {
   NeedsFiles,
   OutcomeSection,
   RowEncoder,
+  RowPlan,
   SectionSummary,
   SectionTarget,
 } from './ports.ts';

@@ -1,4 +1,4 @@
-import type { Item, LineBatch } from '@svc/jsonl-v23';
+import type { CellBatch, Item, LineBatch, MappableFeature, Mapping } from '@svc/jsonl-v23';
 
 /** Where the items of one section go. The flow makes the id, so that rows can be made before anything is stored. */
 export interface SectionTarget {
@@ -30,6 +30,12 @@ export interface NeedsFiles {
   readonly bytes: Uint8Array;
 }
 
+/** How rows become items: see `compileMapping`. The same object for all batches of an import. */
+export interface RowPlan {
+  readonly mapping: Mapping;
+  readonly features: readonly MappableFeature[];
+}
+
 /** The per-batch work (parse, validate, canonical text, hash, row encoding), inline or on worker threads. */
 export interface RowEncoder extends AsyncDisposable {
   /** How many batches may be under way at once: 1 when the work is done inline. */
@@ -41,6 +47,13 @@ export interface RowEncoder extends AsyncDisposable {
     firstOrderIndex: number,
     options: { readonly file: string; readonly maxDepth: number },
   ): Promise<EncodedRows | NeedsFiles>;
+  /** Encodes rows of a dataset as the mapping makes items of them, and takes the batch's buffers over. */
+  encodeCells(
+    batch: CellBatch,
+    plan: RowPlan,
+    target: SectionTarget,
+    firstOrderIndex: number,
+  ): Promise<EncodedRows>;
   encodeItems(items: readonly Item[], target: SectionTarget, firstOrderIndex: number): EncodedRows;
   /** Takes back what a batch was encoded into, once it is stored and folded, so that the next one may use it. */
   recycle(encoded: EncodedRows): void;

@@ -83,25 +83,26 @@ export class CanonicalWriter {
     // Room for a text in which nothing is escaped; each escape makes more.
     this.#reserve(text.length + 2);
     this.#bytes[this.#length++] = QUOTE;
+    const { length } = text;
     let copied = 0;
     let position = 0;
     for (;;) {
-      let kind = STRING_BYTES[text[position] as number];
-      while (kind === 0) kind = STRING_BYTES[text[++position] as number];
-      if (kind === LEADS) {
+      while (position < length && STRING_BYTES[text[position] as number] === 0) position++;
+      if (position === length) break;
+      const byte = text[position] as number;
+      if (STRING_BYTES[byte] === LEADS) {
         position = sequenceEnd(text, position);
         if (position !== -1) continue;
         this.#length = start;
         return false;
       }
       this.#copy(text, copied, position);
-      // Behind the end there is no byte, and so no kind.
-      if (kind === undefined) break;
-      this.#reserve(text.length - position + BYTES_PER_UNIT + 1);
-      this.#length = putEscape(this.#bytes, this.#length, text[position] as number);
+      this.#reserve(length - position + BYTES_PER_UNIT + 1);
+      this.#length = putEscape(this.#bytes, this.#length, byte);
       position++;
       copied = position;
     }
+    this.#copy(text, copied, text.length);
     this.#bytes[this.#length++] = QUOTE;
     return true;
   }
