@@ -1,15 +1,19 @@
 /** Time and chance, so that tests need not wait. */
 export interface Clock {
+  /** For waits and deadlines: from an unknown beginning, and never set. */
   nowMs(): number;
+  /** The time of day, since 1970: for HTTP dates, and for nothing else, because it may be set at any moment. */
+  dateMs(): number;
   /** Settles after the time, or rejects with the signal's reason. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
   /** 0 to 1. */
   random(): number;
 }
 
-/** The clock of the machine; `nowMs` is the time since 1970, for HTTP dates. */
+/** The clock of the machine. */
 export const SYSTEM_CLOCK: Clock = {
-  nowMs: () => Date.now(),
+  nowMs: () => performance.now(),
+  dateMs: () => Date.now(),
   random: () => Math.random(),
   sleep: (delayMs, signal) =>
     new Promise((resolve, reject) => {

@@ -8,14 +8,22 @@ import {
 } from 'hyparquet';
 import { assembleNested } from 'hyparquet/src/assemble.js';
 import { parquetHeader } from 'hyparquet/src/column.js';
-import type { ColumnDecoder, Compressors, PageHeader } from 'hyparquet/src/types.js';
+import type { Compressors, PageHeader } from 'hyparquet/src/types.js';
 import { pageCodecs } from '#platform';
 import { RAW_PARSERS } from './cell.ts';
 import { HubError, shorten } from './errors.ts';
 import type { Features } from './features.ts';
 import { inflateHadoopLz4, inflateLz4Block } from './lz4-block.ts';
 import { featuresFromParquet, rawMetadata } from './parquet-features.ts';
-import { decodeDataPage, decodeDictionary, type LeafShape, leafShape } from './parquet-page.ts';
+import {
+  type ColumnValues,
+  decodeDataPage,
+  decodeDictionary,
+  type LeafShape,
+  leafShape,
+  type ValueDecoder,
+} from './parquet-page.ts';
+import { TextSlices } from './text-slices.ts';
 
 /** Bytes from `start` to `end` (exclusive) of a file. */
 export interface ByteInterval {
@@ -69,9 +77,6 @@ interface PageHead {
   /** Rows that begin in the page, where that is known without decoding it. */
   rows: number | null;
 }
-
-/** Values of one column, row by row. */
-export type ColumnValues = DecodedArray;
 
 /** Length of the metadata and the magic number that end every file. */
 export const FOOTER_TAIL_BYTES = 8;
@@ -242,7 +247,7 @@ export interface ChunkDecoder {
 }
 
 /**
- * @param textsAsBytes whether texts come as the bytes that they are in the file, not even looked at
+ * @param textSlices whether texts come as the bytes that they are in the file, not even looked at
  * @throws HubError `hub_bad_response` or `hub_unsupported_dataset` from its methods
  */
 export function decodeChunk(
@@ -250,7 +255,7 @@ export function decodeChunk(
   group: number,
   leaf: number,
   file: string,
-  textsAsBytes = false,
+  textSlices = false,
 ): ChunkDecoder {
   const { metadata, leaves } = internals.get(footer)!;
   const shape = leaves[leaf]!;
@@ -258,19 +263,20 @@ export function decodeChunk(
   const maxValues = Math.min(MAX_PAGE_VALUES, MAX_VALUES_AT_ONCE / leaves.length);
   const meta = metadata.row_groups[group]!.columns[leaf]!.meta_data!;
   const element = path.at(-1)!.element;
-  const decoder: ColumnDecoder = {
+  const decoder: ValueDecoder = {
     pathInSchema: path.slice(1).map((node) => node.element.name),
     type: meta.type,
     element,
     schemaPath: path,
     codec: meta.codec,
-    parsers: textsAsBytes ? BYTES_PARSERS : PARSERS,
+    parsers: textSlices ? BYTES_PARSERS : PARSERS,
+    textSlices,
     compressors: COMPRESSORS,
     utf8: false,
   };
   let valuesLeft = Number(meta.num_values);
-  let dictionary: DecodedArray | undefined;
-  let rows: DecodedArray = [];
+  let dictionary: ColumnValues | undefined;
+  let rows: ColumnValues = [];
   let taken = 0;
   /** The last row of a nested page may go on in the next one. */
   let open: unknown[] = [];
@@ -321,7 +327,7 @@ export function decodeChunk(
           open = listed.splice(-1);
           decoded = listed;
         }
-        rows = taken === rows.length ? decoded : [...this.take(this.ready), ...decoded];
+        rows = taken === rows.length ? decoded : [...listOf(this.take(this.ready)), ...listOf(decoded)];
         taken = 0;
       });
     },
@@ -335,13 +341,15 @@ export function decodeChunk(
     },
     finish() {
       if (open.length === 0) return;
-      rows = Array.from(rows as ArrayLike<unknown>)
-        .slice(taken)
-        .concat(open);
+      rows = Array.from(listOf(rows)).slice(taken).concat(open);
       taken = 0;
       open = [];
     },
   };
+}
+
+function listOf(values: ColumnValues): DecodedArray {
+  return values instanceof TextSlices ? values.toArray() : values;
 }
 
 /** Puts the leaves of a column together: the same rows of each, in the schema's order. */
@@ -360,7 +368,7 @@ export function assembleColumn(
     let index = 0;
     const spread = (node: SchemaTree): void => {
       if (node.children.length > 0) node.children.forEach(spread);
-      else values.set(node.path.join('.'), leafValues[index++]!);
+      else values.set(node.path.join('.'), listOf(leafValues[index++]!));
     };
     spread(root);
     assembleNested(values, root, PARSERS);

@@ -7,6 +7,7 @@ import { byteStreamSplit } from 'hyparquet/src/encoding.js';
 import { readPlain } from 'hyparquet/src/plain.js';
 import { getMaxDefinitionLevel, getMaxRepetitionLevel } from 'hyparquet/src/schema.js';
 import type { ColumnDecoder, DataReader, Encoding, PageHeader } from 'hyparquet/src/types.js';
+import { adjacentTexts, plainTexts, TextSlices } from './text-slices.ts';
 
 /** A column's way from the root of the schema to its values. */
 export interface LeafShape {
@@ -22,13 +23,24 @@ export function leafShape(path: SchemaTree[]): LeafShape {
   return { path, maxRepetition: getMaxRepetitionLevel(path), maxDefinition: getMaxDefinitionLevel(path) };
 }
 
+/** Values of one column, one to a row. */
+export type ColumnValues = DecodedArray | TextSlices;
+
+/**
+ * How a column is decoded. Texts come as `TextSlices` where that is asked for; where their encoding has none, in bytes.
+ */
+export interface ValueDecoder extends ColumnDecoder {
+  textSlices?: boolean;
+}
+
 /** Decodes a dictionary page. `body` is what follows the header. */
-export function decodeDictionary(body: Uint8Array, header: PageHeader, decoder: ColumnDecoder): DecodedArray {
+export function decodeDictionary(body: Uint8Array, header: PageHeader, decoder: ValueDecoder): ColumnValues {
   const head = header.dictionary_page_header;
   if (head === undefined) throw new Error('dictionary page without a header');
   const page = decompressPage(body, header.uncompressed_page_size, decoder.codec, decoder.compressors);
   if (!(head.num_values >= 0) || head.num_values > page.length * 8)
     throw new Error('dictionary is too short');
+  if (wantsSlices(decoder)) return plainTexts(page, head.num_values);
   return convert(
     readPlain(readerOf(page), decoder.type, head.num_values, decoder.element.type_length),
     decoder,
@@ -44,11 +56,11 @@ export function decodeDictionary(body: Uint8Array, header: PageHeader, decoder: 
 export function decodeDataPage(
   body: Uint8Array,
   header: PageHeader,
-  decoder: ColumnDecoder,
+  decoder: ValueDecoder,
   shape: LeafShape,
-  dictionary: DecodedArray | undefined,
+  dictionary: ColumnValues | undefined,
   open: readonly unknown[],
-): DecodedArray {
+): ColumnValues {
   const { maxRepetition, maxDefinition, path } = shape;
   const { count, encoding, repetition, definition, values } = openPage(body, header, decoder, shape);
 
@@ -64,11 +76,14 @@ export function decodeDataPage(
 
   if (path.length === 2 && maxRepetition === 0) {
     if (present === count) return found;
+    if (found instanceof TextSlices)
+      return found.spread(count, (place) => definitions![place] === maxDefinition);
     const rows: unknown[] = new Array(count);
     for (let i = 0, next = 0; i < count; i++)
       rows[i] = definitions![i] === maxDefinition ? found[next++] : null;
     return rows;
   }
+  if (found instanceof TextSlices) throw new Error('texts of nested columns have no slices');
   // Typed arrays serve as well as plain ones here: they are only read.
   const levels = (array: Uint8Array | null): number[] => (array ?? []) as unknown as number[];
   const rows = assembleLists([...open], levels(definitions), levels(repetitions), found, path);
@@ -137,21 +152,22 @@ function readValues(
   bytes: Uint8Array,
   encoding: Encoding,
   count: number,
-  decoder: ColumnDecoder,
-  dictionary: DecodedArray | undefined,
-): DecodedArray {
+  decoder: ValueDecoder,
+  dictionary: ColumnValues | undefined,
+): ColumnValues {
   if (count === 0) return [];
   const { type, element } = decoder;
   const reader = readerOf(bytes);
   switch (encoding) {
     case 'PLAIN':
+      if (wantsSlices(decoder)) return plainTexts(bytes, count);
       return convert(readPlain(reader, type, count, element.type_length), decoder);
     case 'PLAIN_DICTIONARY':
     case 'RLE_DICTIONARY': {
       if (dictionary === undefined) throw new Error('page without its dictionary');
       const indexes = new Int32Array(count);
       readHybrid(bytes.subarray(1), reader.view.getUint8(0), indexes);
-      return lookUp(dictionary, indexes);
+      return dictionary instanceof TextSlices ? dictionary.pick(indexes) : lookUp(dictionary, indexes);
     }
     case 'RLE': {
       if (type !== 'BOOLEAN') throw new Error(`unsupported encoding RLE of ${type}`);
@@ -166,6 +182,7 @@ function readValues(
       );
     case 'DELTA_LENGTH_BYTE_ARRAY': {
       const lengths = readDeltas(reader, count, new Int32Array(count));
+      if (wantsSlices(decoder)) return adjacentTexts(bytes, reader.offset, lengths);
       return convert(takeSlices(bytes, reader.offset, lengths), decoder);
     }
     case 'DELTA_BYTE_ARRAY': {
@@ -178,6 +195,10 @@ function readValues(
     default:
       throw new Error(`unsupported encoding: ${encoding}`);
   }
+}
+
+function wantsSlices({ textSlices, type }: ValueDecoder): boolean {
+  return textSlices === true && type === 'BYTE_ARRAY';
 }
 
 function readDeltas<T extends Int32Array | BigInt64Array>(reader: DataReader, count: number, output: T): T {

@@ -6,6 +6,7 @@ import { textOf } from './parquet-codec.ts';
 import { applyDeclared } from './parquet-features.ts';
 import { type ColumnBatch, openParquet, type ParquetFile, readParquet } from './read-parquet.ts';
 import type { CellRows, RowBatch, RowRange, SplitSource } from './split-source.ts';
+import { TextSlices } from './text-slices.ts';
 import { uniteFeatures } from './unite-features.ts';
 
 /** Footers that are read at the same time. */
@@ -127,12 +128,11 @@ function ownFeatures({ features }: ParquetFile, declared: Features | null): Map<
 async function* readCells({ file, firstRow, names, declared, ...range }: FilePart): AsyncGenerator<CellRows> {
   const own = ownFeatures(file, declared);
   const present = names.filter((name) => own.has(name));
-  const textsAsBytes = new Set(present.filter((name) => isPlainText(file, name, own.get(name)!)));
+  const textSlices = new Set(present.filter((name) => isPlainText(file, name, own.get(name)!)));
   const converters = names.map((name) => {
     const feature = own.get(name);
     return feature === undefined ? null : compileCell(feature);
   });
-  const isText = names.map((name) => textsAsBytes.has(name));
   const writer = new CellWriter();
   let rowCount = 0;
   let next = firstRow + range.from;
@@ -142,15 +142,20 @@ async function* readCells({ file, firstRow, names, declared, ...range }: FilePar
     rowCount = 0;
     return rows;
   };
-  for await (const batch of readParquet(file, { columns: present, textsAsBytes, ...range })) {
+  for await (const batch of readParquet(file, { columns: present, textSlices, ...range })) {
     const columns = names.map((name) => batch.columns.get(name));
     for (let row = 0; row < batch.rowCount; row++) {
       for (let column = 0; column < columns.length; column++) {
-        const cell = columns[column]?.[row] as unknown;
+        const cells = columns[column];
         const convert = converters[column]!;
-        if (convert === null) writer.value(null);
-        else if (!isText[column] || !(cell instanceof Uint8Array)) writer.value(convert(cell));
-        else if (!writer.text(cell)) textOf(cell, file.path);
+        if (cells === undefined || convert === null) writer.value(null);
+        else if (!(cells instanceof TextSlices)) writer.value(convert(cells[row]));
+        else {
+          const start = cells.starts[row]!;
+          const end = cells.ends[row]!;
+          if (start === -1) writer.value(null);
+          else if (!writer.text(cells.bytes, start, end)) textOf(cells.bytes.subarray(start, end), file.path);
+        }
       }
       rowCount++;
       if (writer.byteLength >= CELL_BATCH_BYTES) yield take();
@@ -176,7 +181,8 @@ function toRows(batch: ColumnBatch, columns: readonly Column[], from: number, to
   for (const { name, convert } of columns) {
     const cells = batch.columns.get(name);
     for (let row = from; row < to; row++) {
-      const value = cells === undefined || convert === null ? null : convert(cells[row]);
+      const value =
+        cells === undefined || cells instanceof TextSlices || convert === null ? null : convert(cells[row]);
       // An own member of any name; assigning this one would change the object's prototype.
       if (name === '__proto__') setMember(rows[row - from]!, name, value);
       else rows[row - from]![name] = value;

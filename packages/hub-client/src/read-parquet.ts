@@ -6,7 +6,6 @@ import {
   assembleColumn,
   type ByteInterval,
   type ChunkDecoder,
-  type ColumnValues,
   decodeChunk,
   FOOTER_TAIL_BYTES,
   footerLength,
@@ -16,6 +15,7 @@ import {
   parseFooter,
   parseOffsetIndex,
 } from './parquet-codec.ts';
+import type { ColumnValues } from './parquet-page.ts';
 
 /** A Parquet file whose footer is known. */
 export interface ParquetFile {
@@ -125,15 +125,15 @@ export async function* readParquet(
     columns: readonly string[];
     from: number;
     to: number;
-    /** Columns whose texts come as the bytes that they are in the file. */
-    textsAsBytes?: ReadonlySet<string>;
+    /** Columns of texts, one to a row, that come as `TextSlices`, or as bytes where their encoding has no slices. */
+    textSlices?: ReadonlySet<string>;
     signal?: AbortSignal | undefined;
   },
 ): AsyncGenerator<ColumnBatch> {
   const { footer } = file;
   const wanted = new Set(options.columns);
   const columns = footer.columns.flatMap(({ name, leaves }, index) =>
-    wanted.delete(name) ? [{ name, index, leaves, asBytes: options.textsAsBytes?.has(name) ?? false }] : [],
+    wanted.delete(name) ? [{ name, index, leaves, textSlices: options.textSlices?.has(name) ?? false }] : [],
   );
   const leaves = columns.flatMap((column) => column.leaves);
   const stop = new AbortController();
@@ -181,7 +181,7 @@ interface WantedColumn {
   /** Of the file's columns. */
   index: number;
   leaves: readonly number[];
-  asBytes: boolean;
+  textSlices: boolean;
 }
 
 /** Consecutive groups that are fetched together. */
@@ -297,11 +297,11 @@ async function* readGroup(
 ): AsyncGenerator<ColumnBatch> {
   const { footer, path } = file;
   const { firstRow } = footer.groups[task.group]!;
-  const asBytes = new Set(columns.flatMap((column) => (column.asBytes ? column.leaves : [])));
+  const sliced = new Set(columns.flatMap((column) => (column.textSlices ? column.leaves : [])));
   const readers = new Map(
     task.chunks.map((chunk) => [
       chunk.leaf,
-      new ChunkReader(file, task, chunk, runs, blockSize(leafCount), asBytes.has(chunk.leaf), signal),
+      new ChunkReader(file, task, chunk, runs, blockSize(leafCount), sliced.has(chunk.leaf), signal),
     ]),
   );
   for (let row = task.from; row < task.to; ) {
@@ -339,7 +339,7 @@ class ChunkReader {
     task: ChunkTask,
     runs: ByteRuns,
     blockBytes: number,
-    textsAsBytes: boolean,
+    textSlices: boolean,
     signal: AbortSignal,
   ) {
     this.#file = file;
@@ -347,7 +347,7 @@ class ChunkReader {
     this.#runs = runs;
     this.#blockBytes = blockBytes;
     this.#signal = signal;
-    this.#decoder = decodeChunk(file.footer, group.group, task.leaf, file.path, textsAsBytes);
+    this.#decoder = decodeChunk(file.footer, group.group, task.leaf, file.path, textSlices);
     this.#at = task.pages.start;
     this.#skip = group.from - task.firstRow;
   }

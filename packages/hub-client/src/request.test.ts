@@ -205,6 +205,21 @@ describe('rate limits', () => {
     expect(hub.requests).toHaveLength(3);
   });
 
+  it('a window ends when it does, though the time of day has been set back or forth meanwhile', async () => {
+    hub.rateLimit = { remaining: 0, resetSeconds: 299 };
+    const { requester, context, clock } = testRequester(hub.endpoint);
+    expect(await failure(requester.readJson(info(), context, 1e6))).toMatchObject({
+      code: 'hub_rate_limited',
+    });
+    hub.rateLimit = null;
+    await clock.sleep(299_500);
+    for (const years of [-1, 1]) {
+      clock.dateMs = () => Date.UTC(2026 + years, 0, 1);
+      await requester.readJson(info(), context, 1e6);
+    }
+    expect(clock.slept).toEqual([299_500, 500]);
+  });
+
   it('a wait beyond the budget is not begun, and told', async () => {
     hub.rateLimit = { remaining: 0, resetSeconds: 299 };
     const { requester, context, clock } = testRequester(hub.endpoint);

@@ -354,7 +354,14 @@ export function createRequester(options: RequesterOptions): Requester {
       context.deadlineMs ?? Number.POSITIVE_INFINITY,
     );
     const plan = planRetry(
-      { failures, status, header, nowMs, remainingMs: untilMs - nowMs, random: clock.random() },
+      {
+        failures,
+        status,
+        header,
+        nowMs: clock.dateMs(),
+        remainingMs: untilMs - nowMs,
+        random: clock.random(),
+      },
       context.retry,
     );
     const waitMs = plan.retry ? plan.delayMs : plan.waitMs;

@@ -36,6 +36,7 @@ export interface FailedTry {
   failures: number;
   status: number | null;
   header: HeaderReader;
+  /** The time of day, for HTTP dates. */
   nowMs: number;
   /** Time the request still has; a wait that would not fit is not begun. */
   remainingMs: number;

@@ -11,11 +11,12 @@ import {
 
 /** A clock that does not wait: sleeping moves its time. */
 export function quickClock(): Clock & { slept: number[] } {
-  let nowMs = Date.UTC(2026, 0, 1);
+  let nowMs = 1000;
   const slept: number[] = [];
   return {
     slept,
     nowMs: () => nowMs,
+    dateMs: () => Date.UTC(2026, 0, 1) + nowMs,
     random: () => 1,
     async sleep(delayMs, signal) {
       signal?.throwIfAborted();
