@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openConnection } from '../../../api/test/raw-connection.ts';
+import { report, tally, times } from './report.ts';
+import { runService, type ServiceProcess } from './run-service.ts';
+import { samplePackage, uploadForm } from './sample-packages.ts';
+import { type FaultyDatabase, startDatabase } from './start-database.ts';
+import {
+  type Answer,
+  ask,
+  LEFTOVERS,
+  listDatasets,
+  NO_LEFTOVERS,
+  outcomeOf,
+  verifyDataset,
+} from './stored-datasets.ts';
+
+const AREA = 'Several instances';
+let cleanUp: AsyncDisposableStack;
+let database: FaultyDatabase;
+let dataDir: string;
+let first: ServiceProcess;
+let second: ServiceProcess;
+const start = async (): Promise<ServiceProcess> =>
+  cleanUp.use(await runService({ app: 'api', dataDir, env: { DATABASE_URL: database.url } }));
+beforeAll(async () => {
+  cleanUp = new AsyncDisposableStack();
+  // one data folder for all
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
+  database = cleanUp.use(await startDatabase());
+  [first, second] = await Promise.all([start(), start()]);
+});
+afterAll(() => cleanUp.disposeAsync());
+
+const upload = (
+  service: ServiceProcess,
+  name: string,
+  archive: Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name), headers });
+
+describe('two instances on one database and one data folder', () => {
+  it('import at once, and each shows what the other stored', async (context) => {
+    const count = times(200, 40);
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        upload(index % 2 === 0 ? first : second, `both ${index}`, samplePackage(50 + index, 300, index)),
+      ),
+    );
+    expect(tally(answers.map(outcomeOf))).toEqual({ 201: count });
+    for (const service of [first, second]) {
+      const stored = (await listDatasets(service.url)).filter(({ name }) => name.startsWith('both '));
+      expect(stored).toHaveLength(count);
+      for (const dataset of stored.slice(0, 50)) {
+        expect(await verifyDataset(service.url, dataset)).toEqual([]);
+      }
+    }
+    expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+    report(context, {
+      area: AREA,
+      fault: 'two instances import at once',
+      promised: 'all is stored whole and seen by both',
+      tried: count,
+      happened: tally(answers.map(outcomeOf)),
+    });
+  }, 120_000);
+
+  it('make one dataset of a request that is sent to both with one key', async (context) => {
+    const count = times(50, 8);
+    const found: string[] = [];
+    for (let round = 0; round < count; round++) {
+      const headers = { 'Idempotency-Key': randomUUID() };
+      const archive = samplePackage(30, 200, round);
+      const answers = await Promise.all(
+        [first, second, first, second].map((service) => upload(service, `once ${round}`, archive, headers)),
+      );
+      expect(tally(answers.map(outcomeOf))).toEqual({ 201: 4 });
+      expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+      found.push('one dataset');
+    }
+    const stored = (await listDatasets(first.url)).filter(({ name }) => name.startsWith('once '));
+    expect(stored).toHaveLength(count);
+    report(context, {
+      area: AREA,
+      fault: 'the same request with one `Idempotency-Key`, four times at once, to both',
+      promised: 'one dataset, and the same answer to all',
+      tried: count,
+      happened: tally(found),
+    });
+  }, 120_000);
+
+  it('leave each other’s uploads alone when one starts, and clean up after one that died', async (context) => {
+    const archive = samplePackage(20, 200);
+    const body = Buffer.from(await new Response(uploadForm(archive, 'through it all')).bytes());
+    const boundary = /^--(\S+)/.exec(body.toString('latin1'))?.[1];
+    const open = async (service: ServiceProcess, share: number) => {
+      const connection = await openConnection(service.url);
+      connection.send(
+        `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: ${body.byteLength}\r\n\r\n`,
+      );
+      connection.send(body.subarray(0, Math.floor(body.byteLength * share)));
+      return connection;
+    };
+    using kept = await open(first, 0.8);
+    const dying = await start();
+    using _lost = await open(dying, 0.8);
+    await expect.poll(() => first.spooled()).toHaveLength(2);
+    await dying.end('SIGKILL');
+    const third = await start();
+    // that of the first is still there, that of the dead one is not
+    expect(await third.spooled()).toHaveLength(1);
+    expect(third.log().find(({ event }) => event === 'spool.clean')).toMatchObject({ files: 1 });
+    kept.send(body.subarray(Math.floor(body.byteLength * 0.8)));
+    await kept.until(/^HTTP\/1\.1 201 /);
+    expect(await third.spooled()).toEqual([]);
+    report(context, {
+      area: AREA,
+      fault:
+        'an instance starts beside one that receives an upload and one that was killed in the middle of one',
+      promised: 'it removes what the dead one left in the spool, and nothing else',
+      tried: 1,
+      happened: { 'removed one file, the other upload got 201': 1 },
+    });
+  });
+});
