@@ -155,7 +155,7 @@ describe('decodeDataPage', () => {
     // The optional list is one level of nesting of its own, which the assembly takes off.
     expect(first).toEqual([[[1, null]], [[2]]]);
     const second = pageOne([1, 1, 0], [3, 3, 0], int32(3, 4));
-    const open = first.slice(-1) as unknown[];
+    const open = (first as unknown[]).slice(-1);
     expect(decodeDataPage(...second, decoder, shape, undefined, open)).toEqual([[[2, 3, 4]], []]);
   });
 
@@ -177,7 +177,7 @@ describe('decodeDataPage', () => {
         repetition_levels_byte_length: repetition.length,
       },
     };
-    const rows = decodeDataPage(body, header, decoder, leafShape(path), undefined, []);
+    const rows = decodeDataPage(body, header, decoder, leafShape(path), undefined, []) as unknown[];
     expect(rows).toHaveLength(3);
     expect(JSON.stringify(rows[1])).toContain('7');
     expect(JSON.stringify(rows[1])).toContain('8');

@@ -6,6 +6,7 @@ import { compileCell } from './cell.ts';
 import { HubError } from './errors.ts';
 import type { RemoteFile } from './open-file.ts';
 import { openParquet, readParquet } from './read-parquet.ts';
+import { adjacentTexts, plainTexts, TextSlices } from './text-slices.ts';
 
 const ROWS = 700;
 
@@ -55,7 +56,7 @@ async function read(source: RemoteFile, from: number, to: number, columns?: stri
     for (let row = 0; row < batch.rowCount; row++) {
       found.push(
         Object.fromEntries(
-          [...batch.columns].map(([name, cells]) => [name, converters.get(name)?.(cells[row])]),
+          [...batch.columns].map(([name, cells]) => [name, converters.get(name)?.((cells as unknown[])[row])]),
         ),
       );
     }
@@ -174,4 +175,69 @@ it('joins row groups into few requests, and reads no column that is not asked fo
   expect(bytes.length).toBeGreaterThan(8_000_000);
   expect(taken).toBeLessThan(600_000);
   expect(source.ranges.length).toBeLessThan(12);
+});
+
+describe('texts as slices', () => {
+  const words = Array.from({ length: 300 }, (_, n) =>
+    n % 6 === 0 ? null : `é${'y'.repeat(n % 9)} ${n % 13}`,
+  );
+
+  it.each([
+    ['plain', 'PLAIN', 'OPTIONAL'],
+    ['by a dictionary', 'RLE_DICTIONARY', 'OPTIONAL'],
+    ['with their lengths apart', 'DELTA_LENGTH_BYTE_ARRAY', 'OPTIONAL'],
+    ['by their differences', 'DELTA_BYTE_ARRAY', 'OPTIONAL'],
+    ['all there', 'PLAIN', 'REQUIRED'],
+  ] as const)('%s', async (_name, encoding, repetition_type) => {
+    const texts = repetition_type === 'REQUIRED' ? words.map((word) => word ?? '') : words;
+    const bytes = writeParquet({
+      columns: [{ name: 't', data: texts, encoding }],
+      schema: [
+        { name: 'root', num_children: 1 },
+        { name: 't', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type },
+      ],
+      rowGroupSize: 120,
+      pageSize: 200,
+    });
+    const parquet = await openParquet(memoryFile(bytes));
+    const found: unknown[] = [];
+    let slices = 0;
+    for await (const batch of readParquet(parquet, {
+      columns: ['t'],
+      from: 5,
+      to: 290,
+      textSlices: new Set(['t']),
+    })) {
+      const values = batch.columns.get('t')!;
+      if (values instanceof TextSlices) slices++;
+      const list = values instanceof TextSlices ? values.toArray() : Array.from(values as ArrayLike<unknown>);
+      expect(list).toHaveLength(batch.rowCount);
+      for (const text of list) found.push(text instanceof Uint8Array ? new TextDecoder().decode(text) : text);
+    }
+    expect(found).toEqual(texts.slice(5, 290));
+    expect(slices > 0).toBe(encoding !== 'DELTA_BYTE_ARRAY');
+  });
+
+  it('refuses lengths beyond the page', () => {
+    const sized = (length: number, text: string): Uint8Array =>
+      Uint8Array.from([...new Uint8Array(Uint32Array.of(length).buffer), ...new TextEncoder().encode(text)]);
+    expect(plainTexts(sized(2, 'hi'), 1).toArray()).toEqual([new TextEncoder().encode('hi')]);
+    for (const [bytes, count] of [
+      [sized(3, 'hi'), 1],
+      [sized(2 ** 32 - 1, 'hi'), 1],
+      [sized(2, 'hi'), 2],
+      [new Uint8Array(3), 1],
+    ] as const) {
+      expect(() => plainTexts(bytes, count)).toThrow('longer than its page');
+    }
+    const bytes = new TextEncoder().encode('abcdef');
+    expect(
+      adjacentTexts(bytes, 1, Int32Array.of(2, 0, 3))
+        .toArray()
+        .map(String),
+    ).toEqual(['98,99', '', '100,101,102']);
+    expect(() => adjacentTexts(bytes, 1, Int32Array.of(2, 4))).toThrow('longer than its page');
+    expect(() => adjacentTexts(bytes, 1, Int32Array.of(-1))).toThrow('longer than its page');
+    expect(() => adjacentTexts(bytes, 0, Int32Array.of(6)).pick(Int32Array.of(1))).toThrow('dictionary');
+  });
 });

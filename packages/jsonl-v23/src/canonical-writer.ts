@@ -2,7 +2,7 @@ import { canonicalNumber } from './canonical-number.ts';
 import { JsonlError } from './errors.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from './json-value.ts';
 import { type Shape, type ShapeMember, ShapeMemory } from './shape-memory.ts';
-import { LEADS, STRING_BYTES } from './string-bytes.ts';
+import { isPlain4, LEADS, STRING_BYTES } from './string-bytes.ts';
 import { sequenceEnd } from './utf8.ts';
 
 /** Deepest value that is written. The writer recurses, and a stack overflow must not end the process. */
@@ -77,32 +77,33 @@ export class CanonicalWriter {
     this.#writeValue(value, this.#memory, MAX_WRITE_DEPTH);
   }
 
-  /** Writes a string that is given in UTF-8; false, with nothing written, where the bytes are no UTF-8. */
-  writeText(text: Uint8Array): boolean {
+  /** Writes a string that a range of bytes is in UTF-8; false, with nothing written, where they are no UTF-8. */
+  writeText(text: Uint8Array, from: number, end: number): boolean {
     const start = this.#length;
     // Room for a text in which nothing is escaped; each escape makes more.
-    this.#reserve(text.length + 2);
+    this.#reserve(end - from + 2);
     this.#bytes[this.#length++] = QUOTE;
-    const { length } = text;
-    let copied = 0;
-    let position = 0;
+    const lastStep = end - 4;
+    let copied = from;
+    let position = from;
     for (;;) {
-      while (position < length && STRING_BYTES[text[position] as number] === 0) position++;
-      if (position === length) break;
+      while (position <= lastStep && isPlain4(text, position)) position += 4;
+      while (position < end && STRING_BYTES[text[position] as number] === 0) position++;
+      if (position === end) break;
       const byte = text[position] as number;
       if (STRING_BYTES[byte] === LEADS) {
         position = sequenceEnd(text, position);
-        if (position !== -1) continue;
+        if (position !== -1 && position <= end) continue;
         this.#length = start;
         return false;
       }
       this.#copy(text, copied, position);
-      this.#reserve(length - position + BYTES_PER_UNIT + 1);
+      this.#reserve(end - position + BYTES_PER_UNIT + 1);
       this.#length = putEscape(this.#bytes, this.#length, byte);
       position++;
       copied = position;
     }
-    this.#copy(text, copied, text.length);
+    this.#copy(text, copied, end);
     this.#bytes[this.#length++] = QUOTE;
     return true;
   }

@@ -33,9 +33,9 @@ export class CellWriter {
     this.#finishCell();
   }
 
-  /** Writes a string that is given in UTF-8; false, with nothing written, where the bytes are no UTF-8. */
-  text(text: Uint8Array): boolean {
-    if (!this.#writer.writeText(text)) return false;
+  /** Writes a string that a range of bytes is in UTF-8; false, with nothing written, where they are no UTF-8. */
+  text(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
+    if (!this.#writer.writeText(bytes, start, end)) return false;
     this.#finishCell();
     return true;
   }

@@ -3,7 +3,7 @@ import { copyRange } from './copy-range.ts';
 import { JsonlError } from './errors.ts';
 import type { ItemRanges } from './item-ranges.ts';
 import { ITEM_SCHEMA } from './item-schema.ts';
-import { ENDS, ESCAPES, LEADS, REFUSED, STRING_BYTES } from './string-bytes.ts';
+import { ENDS, ESCAPES, isPlain4, LEADS, REFUSED, STRING_BYTES } from './string-bytes.ts';
 import { sequenceEnd } from './utf8.ts';
 import { compileRule, KIND, type ValueRule } from './value-rule.ts';
 import { type KeyNode, type KeyOrder, MOST_REMEMBERED_KEYS, ValueSite } from './value-site.ts';
@@ -257,6 +257,8 @@ export class ItemScanner implements ItemRanges {
     const bytes = this.#bytes;
     let position = open + 1;
     for (;;) {
+      // Behind the last line feed there is room for what is read too far.
+      while (isPlain4(bytes, position)) position += 4;
       let kind = STRING_BYTES[bytes[position] as number];
       while (kind === 0) kind = STRING_BYTES[bytes[++position] as number];
       if (kind === ENDS) {
