@@ -56,7 +56,10 @@ async function read(source: RemoteFile, from: number, to: number, columns?: stri
     for (let row = 0; row < batch.rowCount; row++) {
       found.push(
         Object.fromEntries(
-          [...batch.columns].map(([name, cells]) => [name, converters.get(name)?.((cells as unknown[])[row])]),
+          [...batch.columns].map(([name, cells]) => [
+            name,
+            converters.get(name)?.((cells as unknown[])[row]),
+          ]),
         ),
       );
     }
