@@ -442,7 +442,10 @@ async function checkParquet(vector: Vector): Promise<string | null> {
   const columns = features.map(({ name }) => name);
   for await (const batch of readParquet(file, { columns, from: 0, to: rowCount })) {
     for (let index = 0; index < batch.rowCount; index += 1) {
-      const cells = [...batch.columns].map(([name, values]): [string, unknown] => [name, values[index]]);
+      const cells = [...batch.columns].map(([name, values]): [string, unknown] => [
+        name,
+        (values as ArrayLike<unknown>)[index],
+      ]);
       rows.push(canonicalJson(toRow(Object.fromEntries(cells))));
     }
   }
