@@ -35,7 +35,9 @@ it('runs every command of the README, in order', async () => {
   const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
   expect(blocks).toHaveLength(1);
   const script = blocks.join('\n').replaceAll('http://127.0.0.1:8080', service.url);
-  const { stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder });
+  const { stdout, stderr } = await run('bash', ['--norc', '--noprofile', '-euo', 'pipefail', '-c', script], {
+    cwd: folder,
+  });
 
   expect(stderr).toBe('');
   expect(stdout).toContain('"name":"Capitals"');
