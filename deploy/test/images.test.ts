@@ -65,7 +65,7 @@ describe('Dockerfile', () => {
   it('leaves out what was built or installed elsewhere, and every secret', () => {
     const ignored = read('.dockerignore').split('\n');
     expect(ignored).toEqual(
-      expect.arrayContaining(['**/node_modules', '**/dist', '**/generated', '.git', '.env', 'data']),
+      expect.arrayContaining(['**/node_modules', '**/dist', '**/generated', '.git', '**/.env', 'data']),
     );
   });
 });
