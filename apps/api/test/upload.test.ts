@@ -320,6 +320,27 @@ describe('POST /datasets/upload', () => {
     expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]);
   });
 
+  it('answers a form whose file begins after a part that cannot be read', async () => {
+    const form =
+      '--b\r\nCon\xc3me\r\n\r\nx\r\n--b\r\n' +
+      'Content-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\nPK';
+    const response = await post(Buffer.from(form, 'latin1'), {
+      'Content-Type': 'multipart/form-data; boundary=b',
+    });
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+      400,
+      'invalid_request',
+    ]);
+    expect(await api.spooled()).toEqual([]);
+  });
+
+  it('refuses a field whose charset is not known', async () => {
+    const form =
+      '--b\r\nContent-Disposition: form-data; name="name"\r\nContent-Type: text/plain; charset=none\r\n\r\nx\r\n--b--\r\n';
+    const response = await post(form, { 'Content-Type': 'multipart/form-data; boundary=b' });
+    expect(await response.json()).toMatchObject({ status: 400, errors: [{ path: 'name' }] });
+  });
+
   it('frees the spool when the client goes away in the middle, and logs 499', async () => {
     const { hostname, port } = new URL(api.url);
     const socket = connect(Number(port), hostname);

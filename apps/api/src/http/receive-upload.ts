@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { Transform } from 'node:stream';
+import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import type { Request } from 'express';
@@ -72,6 +72,14 @@ const noRoom = (cause: unknown): RequestError =>
 const invalid = (path: string, message: string, cause?: unknown): RequestError =>
   new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
 
+/** The file of a form, on its way into the spool. */
+interface Received {
+  readonly fileName: string;
+  readonly content: Readable;
+  /** how many bytes, when all are in the spool */
+  readonly written: Promise<number>;
+}
+
 async function parseForm(
   request: Request,
   file: SpoolFile,
@@ -83,14 +91,18 @@ async function parseForm(
   const fields = new Map<string, string>();
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => {});
+  let hasFailed = false;
   const fail = (error: unknown): void => {
+    if (hasFailed) return;
+    hasFailed = true;
     failure.reject(error);
     // The rest is neither parsed nor kept; what the client still sends is discarded.
     request.unpipe(form);
     form.destroy();
+    received?.content.destroy(new Error('the form cannot be used'));
     request.resume();
   };
-  let received: { readonly fileName: string; readonly written: Promise<number> } | undefined;
+  let received: Received | undefined;
 
   form.on('field', (name, value, info) => {
     if (info.nameTruncated || !names.includes(name)) {
@@ -103,6 +115,11 @@ async function parseForm(
     else fields.set(name, value);
   });
   form.on('file', (name, content, info) => {
+    // The parser goes on to the end of the bytes that it has, and would leave such a file without an end.
+    if (hasFailed) {
+      content.resume();
+      return;
+    }
     if (name !== 'file') {
       content.resume();
       fail(
@@ -136,7 +153,7 @@ async function parseForm(
       },
     );
     written.catch(fail);
-    received = { fileName: info.filename ?? '', written };
+    received = { fileName: info.filename ?? '', content, written };
   });
   form.on('fieldsLimit', () => fail(invalid('', `the form has more than ${limits.maxFormFields} fields`)));
   form.on('filesLimit', () => fail(invalid('file', 'the form has two files')));
