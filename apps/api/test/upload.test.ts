@@ -282,6 +282,17 @@ describe('POST /datasets/upload', () => {
       'invalid_request',
       'description',
     ],
+    [
+      'with its file under another name',
+      () => {
+        const form = new FormData();
+        form.append('upload', new Blob([new Uint8Array(100_000)]), 'a.zip');
+        return form;
+      },
+      400,
+      'invalid_request',
+      'upload',
+    ],
     ['that is too large', () => uploadForm(new Uint8Array(300_000)), 413, 'upload_too_large'],
   ])('refuses a form %s', async (_name, form, status, code, path) => {
     const response = await post(await form());

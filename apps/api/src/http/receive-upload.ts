@@ -115,6 +115,8 @@ async function parseForm(
     else fields.set(name, value);
   });
   form.on('file', (name, content, info) => {
+    // What ends the form ends its file too; a file that nobody takes would throw that error at the whole process.
+    content.on('error', () => undefined);
     // The parser goes on to the end of the bytes that it has, and would leave such a file without an end.
     if (hasFailed) {
       content.resume();
