@@ -71,6 +71,8 @@ const GRACE_MS = HEARTBEAT_MS * 3;
 /** A try ends by itself after `expireInSeconds`; what can be resumed is handed back long before. */
 const LONGEST_TRY_MS = (QUEUE_OPTIONS.expireInSeconds * 1000) / 2;
 const RETRY_MS = 1_000;
+/** A database that is not there yet is asked for again after ever longer pauses, up to this. */
+const LONGEST_RETRY_MS = 15_000;
 const CONNECTIONS = 2;
 
 /** As if the task had never been taken: pg-boss itself can only fail it, which counts as a try. */
@@ -113,6 +115,9 @@ interface Held {
  * to be tried again, failed for good, or handed back. The only file of the worker that knows pg-boss.
  *
  * It fetches by itself instead of by `boss.work()`, which knows no way to hand a task back without counting a try.
+ *
+ * Resolves after the first try to reach the queue. Where that fails, since the database is away or was not migrated
+ * yet, it is tried again until it succeeds or the worker stops; `isWorking` is false meanwhile.
  */
 export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<RunningQueue> {
   const boss = new PgBoss({
@@ -142,9 +147,30 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     isWorking = false;
   };
   boss.on('error', failed);
-  await boss.start();
+
+  let isOpen = false;
+  async function open(): Promise<void> {
+    try {
+      await boss.start();
+      isOpen = true;
+      succeeded();
+    } catch (error) {
+      failed(error);
+      await boss.stop({ graceful: false, close: true }).catch(failed);
+    }
+  }
+  async function keepOpening(): Promise<void> {
+    for (let waitMs = RETRY_MS; !isOpen; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+      await pause(waitMs, stopping.signal);
+      if (stopping.signal.aborted) return;
+      await open();
+    }
+  }
+  await open();
+  const opened = keepOpening();
 
   async function serve(lane: Lane): Promise<void> {
+    await opened;
     const kinds = Object.keys(lane.handlers) as QueueName[];
     while (!stopping.signal.aborted) {
       try {
@@ -261,7 +287,7 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
   let reachedSinceMs: number | undefined;
   let supervisedAtMs = 0;
   const heartbeat = setInterval(async () => {
-    if (beating) return;
+    if (beating || !isOpen) return;
     beating = true;
     try {
       await beat();
@@ -287,7 +313,7 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     wake: () => {
       for (const bell of bells.values()) bell.ring();
     },
-    isWorking: () => isWorking && !stopping.signal.aborted,
+    isWorking: () => isOpen && isWorking && !stopping.signal.aborted,
     async stop(signal) {
       stopping.abort();
       await Promise.all(serving);

@@ -38,9 +38,8 @@ export interface RunningWorker {
 
 /**
  * Starts a worker: it takes tasks from the queue, watches for cancellations and ends what other workers left behind.
- * Everything it needs is handed in.
- *
- * @throws StoreError or the queue's own error when the database cannot be reached or was not migrated
+ * Everything it needs is handed in. Where the database cannot be reached, or was not migrated yet, it waits for it and
+ * is not ready meanwhile.
  */
 export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, logger, metrics, store, databaseUrl } = deps;

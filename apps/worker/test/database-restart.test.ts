@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { startFakeProvider } from './fake-provider.ts';
+import { runWorker } from './run-worker.ts';
 import { runEnded, startTestService, until } from './start-test-service.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 
@@ -121,4 +122,29 @@ it('goes on after the database was restarted, without a restart of ours', { time
   expect(JSON.stringify([service.workerLog(), service.apiLog()])).not.toContain(
     new URL(database.url).password,
   );
+});
+
+it('waits for a database that comes later than the worker', { timeout: 120_000 }, async () => {
+  const database = await createDatabase();
+  await database.stop();
+  const worker = cleanUp.use(await runWorker({ DATABASE_URL: database.url }));
+  const ready = (): Promise<Response> => fetch(`${worker.url}/readyz`);
+  expect((await fetch(`${worker.url}/healthz`)).status).toBe(200);
+  expect((await ready()).status).toBe(503);
+
+  await database.start();
+  await until(ready, ({ status }) => status === 200, 60_000);
+  const service = cleanUp.use(await startTestService({ databaseUrl: database.url, worker: false }));
+  const dataset_id = await service.importItems([{ inputs: { prompt: 'p' } }]);
+  const { body: run } = await service.post('/runs', { dataset_id, config: { provider: 'echo' } });
+  expect(await runEnded(service, run.id)).toMatchObject({ status: 'completed' });
+  expect(await worker.end('SIGTERM')).toBe(0);
+});
+
+it('a worker that still waits for its database stops as told', { timeout: 60_000 }, async () => {
+  const proxy = cleanUp.use(await startTcpProxy());
+  const url = `postgresql://svc@127.0.0.1:${proxy.port}/svc`;
+  const worker = cleanUp.use(await runWorker({ DATABASE_URL: url }));
+  expect(await worker.end('SIGTERM')).toBe(0);
+  expect(worker.log.at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
 });

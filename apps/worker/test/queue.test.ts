@@ -1,3 +1,4 @@
+import { migrate } from '@svc/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { startFakeProvider } from './fake-provider.ts';
@@ -38,12 +39,33 @@ it('ends what the last worker that took it died over', async () => {
   ]);
 });
 
-it('cannot work on a database that was not migrated', async () => {
+it('waits for a database that was not migrated yet, and works once it is', { timeout: 60_000 }, async () => {
   const name = `svc_empty_${process.pid}`;
   await queryDatabase(service.databaseUrl, `CREATE DATABASE ${name}`);
   const url = new URL(service.databaseUrl);
   url.pathname = `/${name}`;
-  await expect(startTestService({ databaseUrl: url.href })).rejects.toThrow(/pg-boss/);
+  {
+    await using early = await startTestService({ databaseUrl: url.href });
+    const probe = (path: string): Promise<Response> => fetch(`${early.worker.url}${path}`);
+    expect((await probe('/healthz')).status).toBe(200);
+    const unready = await probe('/readyz');
+    expect(unready.status).toBe(503);
+    expect(await unready.json()).toMatchObject({
+      checks: { database: false, queue: false, accepting: true },
+    });
+    expect(early.workerLog().filter(({ event }) => event === 'queue.error')).toMatchObject([
+      { error: { message: expect.stringMatching(/not installed/) } },
+    ]);
+
+    await migrate(url.href);
+    await until(
+      () => probe('/readyz'),
+      ({ status }) => status === 200,
+    );
+    const dataset_id = await early.importItems([{ inputs: { prompt: 'p' } }]);
+    const { body: run } = await early.post('/runs', { dataset_id, config: { provider: 'echo' } });
+    expect(await runEnded(early, run.id)).toMatchObject({ status: 'completed', counts: { done: 1 } });
+  }
   await queryDatabase(service.databaseUrl, `DROP DATABASE ${name} WITH (FORCE)`);
 });
 
