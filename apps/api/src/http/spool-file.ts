@@ -37,9 +37,11 @@ export async function openSpool(
       for (const name of await readdir(folder)) {
         const isOurs = name === String(pid);
         if (!/^\d+$/.test(name) || (!isOurs && isAlive(Number(name)))) continue;
-        for (const left of await readdir(join(folder, name))) {
+        for (const left of (await unlessGone(readdir(join(folder, name)))) ?? []) {
+          const file = await unlessGone(stat(join(folder, name, left)));
+          if (file === undefined) continue;
           files += 1;
-          bytes += (await stat(join(folder, name, left))).size;
+          bytes += file.size;
           await rm(join(folder, name, left), { force: true });
         }
         if (!isOurs) await rm(join(folder, name), { recursive: true, force: true });
@@ -47,4 +49,14 @@ export async function openSpool(
       return { files, bytes };
     },
   };
+}
+
+/** Processes that start together clean up after the same dead one. */
+async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
