@@ -9,6 +9,7 @@ import { createIdempotencyStore, type IdempotencyStore } from './idempotency-sto
 import { createJobStore, type JobStore } from './job-store.ts';
 import { createLimiter } from './limiter.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
+import { isMigrated } from './migrate.ts';
 import { createQueue, QUEUE_SCHEMA, type QueueSizes, queueSizes } from './queue.ts';
 import { createRunStore, type RunStore } from './run-store.ts';
 import { createSettingsStore, type SettingsStore } from './settings-store.ts';
@@ -35,7 +36,7 @@ export interface Store extends AsyncDisposable {
   listen(options: Omit<ListenOptions, 'url'>): Listener;
   /** How many tasks stand where. @throws StoreError `unavailable` */
   queueSizes(): Promise<QueueSizes>;
-  /** Whether the database answers and has been migrated, and so has the queue in it. Never throws. */
+  /** Whether the database answers and was migrated to this version, and has the queue in it. Never throws. */
   ready(): Promise<{ readonly database: boolean; readonly queue: boolean }>;
   /** Ends every connection; what is under way fails. Safe to call twice. */
   close(): Promise<void>;
@@ -92,8 +93,10 @@ export function createStore(options: StoreOptions): Store {
     },
     async ready() {
       const [database, queue] = await Promise.all([
-        answers(pool.query('SELECT FROM _prisma_migrations LIMIT 1')),
-        answers(pool.query(`SELECT FROM ${QUEUE_SCHEMA}.version LIMIT 1`)),
+        answersYes(isMigrated(pool)),
+        answersYes(
+          pool.query(`SELECT FROM ${QUEUE_SCHEMA}.version LIMIT 1`).then(({ rowCount }) => rowCount === 1),
+        ),
       ]);
       return { database, queue };
     },
@@ -102,12 +105,8 @@ export function createStore(options: StoreOptions): Store {
   };
 }
 
-/** Whether a query finds a row in time. */
-async function answers(query: Promise<{ readonly rowCount: number | null }>): Promise<boolean> {
-  return await inTime(query).then(
-    ({ rowCount }) => rowCount === 1,
-    () => false,
-  );
+async function answersYes(question: Promise<boolean>): Promise<boolean> {
+  return await inTime(question).catch(() => false);
 }
 
 /** The answer to a question that nobody waits long for. */

@@ -3,7 +3,9 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { queryDatabase } from '../test/query-database.ts';
 import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
+import { createStore } from './create-store.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
@@ -104,6 +106,24 @@ describe('migrate', () => {
       await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       await server.end();
     }
+  });
+
+  it('is what a store waits for before it says that it is ready', async () => {
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+    await using store = createStore({ url: database.url });
+    expect(await store.ready()).toEqual({ database: true, queue: true });
+    // as a database of the next version, then as one of the version before
+    await queryDatabase(
+      database.url,
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
+         VALUES ('next', '', '99990101000000_next', now())`,
+    );
+    expect(await store.ready()).toEqual({ database: true, queue: true });
+    const newest = (await readMigrations()).migrationDirectories.at(-1)?.path;
+    const rollBack = `UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '${newest}'`;
+    await queryDatabase(database.url, rollBack);
+    expect(await store.ready()).toEqual({ database: false, queue: true });
   });
 
   it('names a database whose encoding cannot hold every item', async () => {

@@ -42,6 +42,11 @@ export async function migrate(url: string): Promise<MigrationOutcome> {
   }
 }
 
+/** Whether the database has every migration of this version; it may have those of a later one too. */
+export async function isMigrated(client: pg.Pool | pg.ClientBase): Promise<boolean> {
+  return (await missingMigrations(client, await migrationNames())).length === 0;
+}
+
 async function checkServer(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ version: string; shown: string; encoding: string }>(
     "SELECT current_setting('server_version_num') AS version, current_setting('server_version') AS shown, " +

@@ -50,15 +50,19 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
 
   const stopping = new AbortController();
   const draining = new AbortController();
+  const checkReadiness = async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted });
   const routes = apiRoutes({
     ...deps,
     spool,
     gate: createGate(config.maxConcurrentImports, config.importWaitMs),
-    checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted }),
+    checkReadiness,
     drainSignal: draining.signal,
-    // Metrics are answered without the database too; the gauge then shows what was last known.
+    // Metrics are answered without the database too; the queue's gauge then shows what was last known.
     refreshMetrics: async () => {
-      await store.queueSizes().then(metrics.setQueueJobs, () => undefined);
+      await Promise.all([
+        checkReadiness().then(metrics.setReadiness),
+        store.queueSizes().then(metrics.setQueueJobs, () => undefined),
+      ]);
     },
   });
   const app = createApp({

@@ -88,18 +88,22 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
   starting.defer(startHousekeeping({ store, logger, metrics }));
 
   let draining = false;
+  const checkReadiness = async () => {
+    const { database, queue: migrated } = await store.ready();
+    return { database, queue: migrated && queue.isWorking(), accepting: !draining };
+  };
   const admin = deps.serveAdmin
     ? await startAdmin({
         config,
         logger,
         metrics,
         version: deps.version,
-        checkReadiness: async () => {
-          const { database, queue: migrated } = await store.ready();
-          return { database, queue: migrated && queue.isWorking(), accepting: !draining };
-        },
+        checkReadiness,
         refreshMetrics: async () => {
-          await store.queueSizes().then(metrics.setQueueJobs, () => undefined);
+          await Promise.all([
+            checkReadiness().then(metrics.setReadiness),
+            store.queueSizes().then(metrics.setQueueJobs, () => undefined),
+          ]);
         },
       })
     : null;

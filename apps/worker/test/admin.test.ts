@@ -51,6 +51,8 @@ it.each([
   const text = await response.text();
   expect(text).toContain('runs_cancel_poll_count 0');
   expect(text).toContain('svc_queue_jobs{state="queued"} 0');
+  for (const check of ['database', 'queue', 'accepting'])
+    expect(text).toContain(`svc_ready{check="${check}"} 1`);
   expect(text).toMatch(/svc_http_requests_total\{method="GET",path="\/healthz",status_code="200"\} \d+/);
   expect(text).not.toContain('/nothing');
 });

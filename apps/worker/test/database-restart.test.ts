@@ -90,7 +90,10 @@ it('goes on after the database was restarted, without a restart of ours', { time
   expect(await service.get('/readyz')).toMatchObject({ status: 503, body: { checks: notReady } });
   expect((await fetch(`${service.worker.url}/readyz`)).status).toBe(503);
   expect((await service.get('/healthz')).status).toBe(200);
-  expect((await service.get('/metrics')).status).toBe(200);
+  const metrics = await service.get('/metrics');
+  expect(metrics.status).toBe(200);
+  expect(metrics.body).toContain('svc_ready{check="database"} 0');
+  expect(metrics.body).toContain('svc_ready{check="accepting"} 1');
   // the provider answers while nothing can be stored
   provider.release();
   await until(service.workerLog, (lines) => lines.some(({ event }) => event === 'job.hand_back'), 60_000);

@@ -25,6 +25,7 @@ export {
   type MetricsOptions,
   methodLabel,
   type QueueState,
+  type ReadinessCheck,
   type RequestMeasurement,
   type RunEndStatus,
   type RunItemStatus,

@@ -36,6 +36,7 @@ describe('createMetrics', () => {
       svc_hub_requests_total: 'counter',
       svc_hub_request_duration_seconds: 'histogram',
       svc_queue_jobs: 'gauge',
+      svc_ready: 'gauge',
       svc_runs_total: 'counter',
       svc_run_items_total: 'counter',
     });
@@ -100,6 +101,8 @@ describe('createMetrics', () => {
     metrics.recordHubRequest({ outcome: 'ok', durationMs: 100 });
     metrics.setQueueJobs({ queued: 3, running: 1 });
     metrics.setQueueJobs({ queued: 2 });
+    metrics.setReadiness({ database: true, accepting: true });
+    metrics.setReadiness({ database: true, queue: false });
     metrics.recordRun('completed');
     metrics.recordRunItem('unscored');
     expect(await series(metrics)).toMatchObject({
@@ -114,6 +117,9 @@ describe('createMetrics', () => {
       'svc_hub_request_duration_seconds_count{outcome="ok"}': 1,
       'svc_queue_jobs{state="queued"}': 2,
       'svc_queue_jobs{state="running"}': 0,
+      'svc_ready{check="database"}': 1,
+      'svc_ready{check="queue"}': 0,
+      'svc_ready{check="accepting"}': 0,
       'svc_runs_total{status="completed"}': 1,
       'svc_run_items_total{status="unscored"}': 1,
     });

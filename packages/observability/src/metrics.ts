@@ -19,6 +19,8 @@ export type HubOutcome =
   | 'aborted';
 /** Where a task of the queue stands. */
 export type QueueState = 'queued' | 'retry' | 'running' | 'failed';
+/** What a process needs before it can do its work; what `/readyz` answers. */
+export type ReadinessCheck = 'database' | 'queue' | 'accepting';
 /** How a run ended. */
 export type RunEndStatus = 'completed' | 'failed' | 'cancelled';
 /** What became of one item of a run. */
@@ -40,6 +42,7 @@ const hubOutcomes: readonly HubOutcome[] = [
   'aborted',
 ];
 const queueStates: readonly QueueState[] = ['queued', 'retry', 'running', 'failed'];
+const readinessChecks: readonly ReadinessCheck[] = ['database', 'queue', 'accepting'];
 const runEndStatuses: readonly RunEndStatus[] = ['completed', 'failed', 'cancelled'];
 const runItemStatuses: readonly RunItemStatus[] = ['ok', 'failed', 'unscored'];
 
@@ -98,6 +101,8 @@ export interface Metrics {
   recordHubRequest(done: { outcome: HubOutcome; durationMs: number }): void;
   /** How many tasks stand where; a state that is not named has none. */
   setQueueJobs(counts: Readonly<Partial<Record<QueueState, number>>>): void;
+  /** Which checks of readiness pass; one that is not named does not. */
+  setReadiness(checks: Readonly<Partial<Record<ReadinessCheck, boolean>>>): void;
   /** A run that ended. */
   recordRun(status: RunEndStatus): void;
   /** One result of a run. */
@@ -228,6 +233,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
     labelNames: ['state'],
     registers,
   });
+  const readiness = new Gauge({
+    name: 'svc_ready',
+    help: '1 where a check of readiness passes, else 0; asked whenever metrics are read.',
+    labelNames: ['check'],
+    registers,
+  });
   const runs = new Counter({
     name: 'svc_runs_total',
     help: 'Runs that ended, by status.',
@@ -265,6 +276,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       hubSeconds.zero({ outcome });
     }
     for (const state of queueStates) queueJobs.set({ state }, 0);
+    for (const check of readinessChecks) readiness.set({ check }, 0);
     for (const status of runEndStatuses) runs.inc({ status }, 0);
     for (const status of runItemStatuses) runItems.inc({ status }, 0);
   };
@@ -315,6 +327,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     setQueueJobs(counts) {
       for (const state of queueStates) queueJobs.set({ state }, counts[state] ?? 0);
+    },
+    setReadiness(checks) {
+      for (const check of readinessChecks) readiness.set({ check }, checks[check] === true ? 1 : 0);
     },
     recordRun: (status) => runs.inc({ status }),
     recordRunItem: (status) => runItems.inc({ status }),
