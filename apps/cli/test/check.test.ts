@@ -104,6 +104,37 @@ const CASES: readonly [name: string, files: Files, findings: readonly string[], 
     ['sections/a.jsonl:1:8: package_invalid_line'],
   ],
   [
+    'everything that the manifest states otherwise',
+    {
+      'manifest.json': manifest({
+        format: 'svc-pkg',
+        hash_spec: 'svc-jcs-sha256-1',
+        version_hash: 'f'.repeat(64),
+        sections: [
+          { name: 'a', file: 'sections/a.jsonl', item_count: 2, section_hash: 'e'.repeat(64) },
+          { name: 'b', file: 'sections/b.jsonl', item_count: 1 },
+        ],
+        files: [
+          { path: 'assets/a.txt', bytes: 2, sha256: sha256('a') },
+          { path: 'assets/b.txt', bytes: 1, sha256: sha256('c') },
+          { path: 'assets/gone.txt', bytes: 1, sha256: sha256('g') },
+        ],
+      }),
+      'sections/a.jsonl': '{"id":1}\n',
+      'sections/b.jsonl': '{"id":2}\n',
+      'assets/a.txt': 'a',
+      'assets/b.txt': 'b',
+    },
+    [
+      'manifest.json: package_hash_mismatch',
+      'manifest.json: package_hash_mismatch',
+      'manifest.json: package_hash_mismatch',
+      'manifest.json: package_hash_mismatch',
+      'manifest.json: package_hash_mismatch',
+      'manifest.json: package_missing_file',
+    ],
+  ],
+  [
     'a checksum of a file that no item names',
     {
       'manifest.json': manifest({ files: [{ path: 'assets/a.txt', bytes: 1, sha256: sha256('b') }] }),
@@ -230,6 +261,25 @@ it('finds an id that stands in two sections, and names files that are ignored', 
   );
   expect(stdout).toMatch(/^notes\.txt: .+ \(style_ignored_entry\)$/m);
   expect(stdout).toContain('found         0 errors, 2 style findings\n');
+});
+
+it('names files that no item refers to, where every line could be read', async () => {
+  const files = {
+    'sections/a.jsonl': '{"id":1,"assets":{"x":"assets/é.png"},"checker":{"path":"checkers/used.py"}}\n',
+    'assets/é.png': 'png',
+    'assets/unused.png': 'png',
+    'checkers/used.py': '',
+    'checkers/unused.py': '',
+  };
+  const unused = async (more: Files = {}): Promise<unknown[]> => {
+    const path = await writeArchive({ ...files, ...more });
+    const { findings }: ReportDocument = JSON.parse(
+      (await svcPkg(['check', '--strict', '--json', path])).stdout,
+    );
+    return findings.filter(({ code }) => code === 'style_unused_file').map(({ file }) => file);
+  };
+  expect(await unused()).toEqual(['assets/unused.png', 'checkers/unused.py']);
+  expect(await unused({ 'sections/b.jsonl': 'x\n' })).toEqual([]);
 });
 
 it('shows nothing that a terminal would obey', async () => {

@@ -36,6 +36,8 @@ export interface PackageReader extends AsyncDisposable {
   readonly manifestBytes: number;
   readonly metaBytes: number;
   readonly sections: readonly PackageSection[];
+  /** Files that items may refer to, under `assets/` and `checkers/`, as they are named in the archive. */
+  readonly itemFiles: readonly string[];
   /** Files that are no part of a package, as they are named in the archive. */
   readonly ignoredEntries: readonly string[];
   readonly limits: PackageLimits;
@@ -53,9 +55,14 @@ export interface PackageReader extends AsyncDisposable {
    * Holds what was read against what the manifest states: the version hash where `hash_spec` is ours, and every file
    * checksum that was not checked while reading.
    *
-   * @throws PackageError `package_hash_mismatch`, `package_missing_file`
+   * @throws PackageError for the first of {@link mismatches}
    */
   verify(found: FoundVersion, signal?: AbortSignal): Promise<void>;
+  /**
+   * Everything that `verify` finds, one error each: `package_hash_mismatch` for a count, hash or checksum that is not as
+   * stated, `package_missing_file` for a file that is stated and not there, `package_corrupt` for a damaged one.
+   */
+  mismatches(found: FoundVersion, signal?: AbortSignal): AsyncIterable<PackageError>;
   /**
    * The error to report for what a line of `file` failed with. A damaged file usually fails as a line first; so the
    * file is read through, and where it is damaged that is the error. Otherwise as `toPackageError`.
@@ -113,11 +120,28 @@ function createReader(
     unchecked.delete(path);
   }
 
+  async function* mismatches(found: FoundVersion, signal?: AbortSignal): AsyncGenerator<PackageError> {
+    yield* versionMismatches(manifest, found);
+    for (const stated of [...unchecked.values()]) {
+      if (!archive.files.has(stated.path)) {
+        yield missingFile(stated.path, { file: MANIFEST_FILE, path: `${stated.pointer}/path` });
+        continue;
+      }
+      try {
+        for await (const _ of read(stated.path, { uncounted: true, ...(signal && { signal }) }));
+      } catch (error) {
+        if (!(error instanceof PackageError)) throw error;
+        yield error;
+      }
+    }
+  }
+
   return {
     manifest,
     meta: metaFile?.value ?? null,
     manifestBytes: manifestFile?.byteLength ?? 0,
     metaBytes: metaFile?.byteLength ?? 0,
+    itemFiles: [...archive.files.keys()].filter(isItemFile),
     ignoredEntries,
     limits: archive.limits,
     sections: sectionFiles.map((file, orderIndex) => ({
@@ -128,7 +152,7 @@ function createReader(
     })),
 
     async readFile(path, place) {
-      if (!isPathInside(path, ASSETS_FOLDER) && !isPathInside(path, CHECKERS_FOLDER)) {
+      if (!isItemFile(path)) {
         throw new PackageError(
           'package_unsafe_entry',
           `The item refers to ${quote(path)}, which is no path under ${ASSETS_FOLDER} or ${CHECKERS_FOLDER}`,
@@ -151,13 +175,10 @@ function createReader(
     },
 
     async verify(found, signal) {
-      verifyVersion(manifest, found);
-      for (const stated of [...unchecked.values()]) {
-        if (!archive.files.has(stated.path))
-          throw missingFile(stated.path, { file: MANIFEST_FILE, path: `${stated.pointer}/path` });
-        for await (const _ of read(stated.path, { uncounted: true, ...(signal && { signal }) }));
-      }
+      for await (const first of mismatches(found, signal)) throw first;
     },
+
+    mismatches,
 
     explain: (error, file, signal) => explainLineError(archive, error, file, signal),
 
@@ -166,6 +187,9 @@ function createReader(
     [Symbol.asyncDispose]: () => archive.close(),
   };
 }
+
+const isItemFile = (path: string): boolean =>
+  isPathInside(path, ASSETS_FOLDER) || isPathInside(path, CHECKERS_FOLDER);
 
 /** The path as the archive has it. Tools of some systems decompose accents in names; references usually do not. */
 function knownPath(archive: Archive, path: string): string | null {
@@ -190,7 +214,7 @@ function checkStatedFile(stated: StatedFile, byteLength: number, sha256: string)
 }
 
 /** package-format section 2: the hash is compared where the manifest says that it was made by our rules. */
-function verifyVersion(manifest: JsonObject | null, found: FoundVersion): void {
+function* versionMismatches(manifest: JsonObject | null, found: FoundVersion): Generator<PackageError> {
   if (manifest === null || getMember(manifest, 'hash_spec') !== HASH_SPEC) return;
   const byName = new Map(found.sections.map((section) => [section.name, section]));
   for (const { section, pointer } of ourSections(manifest)) {
@@ -199,7 +223,7 @@ function verifyVersion(manifest: JsonObject | null, found: FoundVersion): void {
     if (!actual) continue;
     const itemCount = getMember(section, 'item_count');
     if (typeof itemCount === 'number' && itemCount !== actual.itemCount) {
-      throw mismatch(
+      yield mismatch(
         `Section ${quote(actual.name)} has ${actual.itemCount} items; the manifest states ${itemCount}`,
         `${pointer}/item_count`,
       );
@@ -207,7 +231,7 @@ function verifyVersion(manifest: JsonObject | null, found: FoundVersion): void {
     const sectionHash = getMember(section, 'section_hash');
     const actualHash = toHex(actual.sectionHash);
     if (typeof sectionHash === 'string' && sectionHash.toLowerCase() !== actualHash) {
-      throw mismatch(
+      yield mismatch(
         `Section ${quote(actual.name)} has the hash ${actualHash}; the manifest states ${quote(sectionHash)}`,
         `${pointer}/section_hash`,
       );
@@ -217,7 +241,7 @@ function verifyVersion(manifest: JsonObject | null, found: FoundVersion): void {
   if (stated === undefined) return;
   if (typeof stated !== 'string' || stated.toLowerCase() !== found.versionHash) {
     const shown = typeof stated === 'string' ? quote(stated) : 'something else';
-    throw mismatch(
+    yield mismatch(
       `The items have the version hash ${found.versionHash}; the manifest states ${shown}`,
       '/version_hash',
     );

@@ -57,9 +57,10 @@ export async function checkPackage(
   };
 
   const judge = strict ? createStyleJudge() : null;
+  const usedFiles = new Set<string>();
   const sections: HashedSection[] = [];
   for (const section of pkg.sections) {
-    sections.push(await checkSection(pkg, section, signal, judge, report, reportError));
+    sections.push(await checkSection(pkg, section, signal, judge, usedFiles, report, reportError));
   }
   await checkRunFiles(pkg, signal, reportError);
 
@@ -67,8 +68,12 @@ export async function checkPackage(
   // After an error the hash of the rest says nothing; the files can still be held against the manifest.
   const found =
     errorCount === 0 ? { sections, versionHash: hash } : { sections: [], versionHash: statedHash(pkg) };
-  await pkg.verify(found, signal).catch(reportError);
-  if (strict) for (const finding of fileFindings(pkg.ignoredEntries)) report(finding);
+  for await (const error of pkg.mismatches(found, signal)) reportError(error);
+  if (strict) {
+    // Lines that could not be read may be those that refer to it.
+    const unused = errorCount === 0 ? pkg.itemFiles.filter((file) => !usedFiles.has(composed(file))) : [];
+    for (const finding of fileFindings(pkg.ignoredEntries, unused)) report(finding);
+  }
 
   const itemCount = sections.reduce((sum, section) => sum + section.itemCount, 0);
   return { sections, itemCount, versionHash: errorCount === 0 ? hash : null };
@@ -79,6 +84,7 @@ async function checkSection(
   section: PackageSection,
   signal: AbortSignal,
   judge: StyleJudge | null,
+  usedFiles: Set<string>,
   report: Report,
   reportError: (error: unknown) => void,
 ): Promise<HashedSection> {
@@ -93,7 +99,7 @@ async function checkSection(
       if (error !== null) reportError(error);
       if (item !== null) {
         itemCount++;
-        const hash = await hashItem(pkg, item, place, reportError);
+        const hash = await hashItem(pkg, item, place, usedFiles, reportError);
         if (hash !== null) hasher.add(hash);
       }
       for (const finding of judge?.line(checked) ?? []) report(finding);
@@ -106,15 +112,20 @@ async function checkSection(
   return { name, file, orderIndex, itemCount, sectionHash: hasher.digest() };
 }
 
+/** A name as it is compared: tools of some systems decompose accents, and no two names of a package differ in that alone. */
+const composed = (name: string): string => name.normalize('NFC');
+
 /** The hash of an item with its files put in; null when one of them cannot be. Every one of them is tried. */
 async function hashItem(
   pkg: PackageReader,
   item: Item,
   place: Place,
+  usedFiles: Set<string>,
   reportError: (error: unknown) => void,
 ): Promise<Uint8Array | null> {
   let isWhole = true;
   const whole = await rehydrateItem(item, async ({ path, pointer }) => {
+    usedFiles.add(composed(path));
     try {
       return await pkg.readFile(path, { ...place, path: pointer });
     } catch (error) {

@@ -17,6 +17,7 @@ export const STYLE_CODES = {
     'an item before this one, in any section, has the same id (the first 1,000,000 ids are compared)',
   style_unknown_type: 'the type is none that the format names; often a typing error',
   style_ignored_entry: 'the file is no part of a package; an import ignores it',
+  style_unused_file: 'no item refers to the file (looked for where there is no error)',
 } as const;
 
 /** Item types that the format names; others are allowed, and easily a typing error. */
@@ -116,10 +117,13 @@ export function createStyleJudge(): StyleJudge {
 }
 
 /** What a package's files say of its style, apart from its lines. */
-export function fileFindings(ignoredEntries: readonly string[]): Finding[] {
-  return ignoredEntries.map((file) =>
-    style('style_ignored_entry', 'The file is no part of a package; an import ignores it', { file }),
-  );
+export function fileFindings(ignored: readonly string[], unused: readonly string[]): Finding[] {
+  return [
+    ...ignored.map((file) =>
+      style('style_ignored_entry', 'The file is no part of a package; an import ignores it', { file }),
+    ),
+    ...unused.map((file) => style('style_unused_file', 'No item refers to the file', { file })),
+  ];
 }
 
 function style(code: keyof typeof STYLE_CODES, message: string, place: Place): Finding {
