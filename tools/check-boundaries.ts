@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Workspace folder → the workspace packages it may import. */
 const ARROWS: Record<string, readonly string[]> = {
-  'packages/process': ['@svc/observability', '@svc/hub-client'],
+  'packages/process': ['@svc/observability', '@svc/hub-client', '@svc/jsonl-v23'],
   'packages/jsonl-v23': [],
   'packages/observability': [],
   'packages/pkg-format': ['@svc/jsonl-v23'],

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** What happens to the bytes of connections: passed on, passed on later, or kept for good. */
-export type Line = 'passes' | 'stalls' | { readonly delayMs: number };
+type Line = 'passes' | 'stalls' | { readonly delayMs: number };
 
 /** Stands between a service and what it needs, and does to the line what a network does. */
 export interface TcpProxy extends AsyncDisposable {

@@ -6,6 +6,7 @@ import { createMetrics } from '@svc/observability';
 import {
   createKeyVault,
   createMemoryVault,
+  isProcessAlive,
   letHeapGrow,
   openHub,
   providerEnvironment,
@@ -17,15 +18,6 @@ import { createRowEncoder, createStore, migrate, startEmbeddedPostgres } from '@
 import { startWorker } from '@svc/worker';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-
-/** Signal 0 only asks whether the process is there. */
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
 
 letHeapGrow();
 await runProcess('svc-standalone', process, async (config, logger) => {
@@ -75,7 +67,7 @@ await runProcess('svc-standalone', process, async (config, logger) => {
     secrets: [...secretsOf(config), ...providerSecrets(process.env)],
     vault,
     pid: process.pid,
-    isAlive,
+    isAlive: (pid) => isProcessAlive(process.kill, pid),
   });
 
   process.stderr.write(

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createMetrics } from '@svc/observability';
 import {
-  ConfigError,
   createKeyVault,
   letHeapGrow,
   openHub,
   providerEnvironment,
+  requiredDatabaseUrl,
   runProcess,
 } from '@svc/process';
 import { createRowEncoder, createStore } from '@svc/store';
@@ -16,11 +16,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 letHeapGrow();
 await runProcess('svc-worker', process, async (config, logger) => {
-  if (config.databaseUrl === undefined) {
-    throw new ConfigError(['DATABASE_URL is missing: only `npm start` brings a database of its own']);
-  }
+  const databaseUrl = requiredDatabaseUrl(config);
   await using starting = new AsyncDisposableStack();
-  const databaseUrl = config.databaseUrl.reveal();
   const metrics = createMetrics({ version });
   const store = starting.use(createStore({ url: databaseUrl, poolSize: config.databasePoolSize }));
   const encoder = starting.use(

@@ -158,10 +158,7 @@ describe('a worker process that is told to stop', () => {
 
 describe('a worker process', () => {
   it('explains why it cannot start', async () => {
-    await expect(start({ DATABASE_URL: '' })).rejects.toThrow(/DATABASE_URL is missing/);
-    await expect(start({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/x' })).rejects.toThrow(
-      /could not start/,
-    );
-    await expect(start({ SVC_WORKER_PORT: 'x' })).rejects.toThrow(/SVC_WORKER_PORT/);
+    await expect(start({ DATABASE_URL: '' })).rejects.toThrow(/ended with 78 .*DATABASE_URL is missing/s);
+    await expect(start({ SVC_WORKER_PORT: 'x' })).rejects.toThrow(/ended with 78 .*SVC_WORKER_PORT/s);
   });
 });

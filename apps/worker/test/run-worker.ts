@@ -40,7 +40,9 @@ export async function runWorker(env: Readonly<Record<string, string>>): Promise<
     if (line['event'] === 'server.start') started.resolve(line);
   });
   const ended = once(child, 'exit') as Promise<[number | null]>;
-  void ended.then(() => started.reject(new Error(`the worker ended before it had started: ${stderr}`)));
+  void ended.then(([code]) =>
+    started.reject(new Error(`the worker ended with ${code} before it had started: ${stderr}`)),
+  );
   const { port } = await started.promise;
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     child.kill(signal);

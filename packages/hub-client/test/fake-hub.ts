@@ -4,10 +4,8 @@
  * on request. It depends on nothing but Node, so that any test suite can use it.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, relative, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 /** A file that is made where it is read, for repositories larger than memory. */
@@ -18,7 +16,7 @@ export interface VirtualFile {
   read(start: number, end: number): Uint8Array;
 }
 
-export type FakeFile = string | Uint8Array | VirtualFile;
+type FakeFile = string | Uint8Array | VirtualFile;
 
 export interface FakeRepository {
   /** `owner/name`, or one legacy name. */
@@ -60,7 +58,7 @@ export type Fault =
   /** Compresses the body on the way and leaves its length out. */
   | { kind: 'gzip' };
 
-export interface FaultRule {
+interface FaultRule {
   /** Tested against `<origin> <path and query>`, such as `storage /lfs/...` or `hub /api/datasets/...`. */
   match: RegExp;
   fault: Fault;
@@ -70,7 +68,7 @@ export interface FaultRule {
   after?: number;
 }
 
-export interface RecordedRequest {
+interface RecordedRequest {
   origin: 'hub' | 'storage';
   method: string;
   /** Path and query. */
@@ -107,17 +105,6 @@ export interface FakeHub extends AsyncDisposable {
   forget(): void;
   totalBytes(): number;
   close(): Promise<void>;
-}
-
-/** The files below a folder, by their path with `/`. */
-export function folderFiles(folder: string): Record<string, Uint8Array> {
-  const files: Record<string, Uint8Array> = {};
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    files[relative(folder, path).split(sep).join('/')] = readFileSync(path);
-  }
-  return files;
 }
 
 interface StoredFile {

@@ -10,7 +10,7 @@ import {
 } from '../src/request.ts';
 
 /** A clock that does not wait: sleeping moves its time. */
-export function quickClock(): Clock & { slept: number[] } {
+function quickClock(): Clock & { slept: number[] } {
   let nowMs = 1000;
   const slept: number[] = [];
   return {

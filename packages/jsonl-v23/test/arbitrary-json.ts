@@ -31,7 +31,7 @@ export const anyText: fc.Arbitrary<string> = fc
   )
   .map((units) => String.fromCharCode(...units));
 
-export const anyKey: fc.Arbitrary<string> = fc.oneof(
+const anyKey: fc.Arbitrary<string> = fc.oneof(
   anyText,
   fc.constantFrom(
     '',

@@ -11,7 +11,7 @@ import {
 } from './build-zip.ts';
 
 /** What both readers must say of an archive. */
-export type Expectation =
+type Expectation =
   | { sections: { name: string; items: number }[]; ignored?: string[] }
   | { code: PackageErrorCode; entry?: string; place?: Record<string, unknown> };
 

@@ -89,7 +89,7 @@ export async function runProcess(
     logger.log('server.fault', { error, place: 'start' });
     proc.stderr.write(`${service} could not start: ${(error as Error).message}\n`);
     await logger.close();
-    proc.exit(1);
+    proc.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
   }
 }
 

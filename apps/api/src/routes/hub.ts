@@ -34,7 +34,7 @@ import { datasetCreated } from './dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from './dataset-fields.ts';
 import { datasetWriter } from './dataset-writer.ts';
 import { JOB, jobAccepted } from './job-body.ts';
-import { observeImport } from './observe-import.ts';
+import { observeRequestImport } from './observe-request-import.ts';
 import { DATASET_SUMMARY, shape } from './schemas.ts';
 
 export interface HubDeps {
@@ -242,7 +242,7 @@ async function importNow(
   const { path, split, subset, revision } = wanted.config;
   const start = { source: 'hub', path, split, subset, revision } as const;
   const writer = datasetWriter(store.datasets, claim);
-  const dataset = await observeImport(deps, start, signal, (onProgress) =>
+  const dataset = await observeRequestImport(deps, start, signal, (onProgress) =>
     importHub(
       { id: randomUUID(), ...wanted, signal, onProgress },
       { hub, store: writer, encoder, newId: randomUUID },

@@ -16,7 +16,7 @@ import { datasetCreated } from './dataset-body.ts';
 import { parseName } from './dataset-fields.ts';
 import { datasetWriter } from './dataset-writer.ts';
 import { JOB, jobAccepted } from './job-body.ts';
-import { observeImport } from './observe-import.ts';
+import { observeRequestImport } from './observe-request-import.ts';
 import { DATASET_SUMMARY } from './schemas.ts';
 
 export interface UploadDeps {
@@ -111,7 +111,7 @@ async function uploadNow(
   using _place = await gate.enter(signal);
   const start = { source: 'pkg_zip', bytes: upload.bytes } as const;
   const writer = datasetWriter(store.datasets, claim);
-  const dataset = await observeImport(deps, start, signal, (onProgress) =>
+  const dataset = await observeRequestImport(deps, start, signal, (onProgress) =>
     uploadPackage(
       {
         open: () => openPackageFile(upload.path, { limits: packageLimits(config) }),

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DatasetSummary, DatasetWriter } from '@svc/flows';
 import { HubError } from '@svc/hub-client';
-import { canonicalJson, formatPlace, type Place } from '@svc/jsonl-v23';
+import { canonicalJson } from '@svc/jsonl-v23';
 import { type EventFields, type Logger, type Metrics, runWithContext } from '@svc/observability';
-import type { TokenVault } from '@svc/process';
+import { type ImportFailure, type ImportProgress, observeImport, type TokenVault } from '@svc/process';
 import { type JobClaim, type Store, StoreError, type TakenJob } from '@svc/store';
 import type { Task, TaskEnd, TaskHandler } from '../queue.ts';
 import { reportProgress } from '../report-progress.ts';
@@ -22,10 +22,8 @@ export interface JobTaskDeps {
 const LONGEST_WAIT_MS = 10 * 60 * 1000;
 
 /** How far an import is, as its flow tells. */
-interface ImportProgress {
-  readonly items: number;
+interface JobProgress extends ImportProgress {
   readonly itemsTotal: number | null;
-  readonly bytes: number;
 }
 
 /** What the import of one kind needs to be done within a job. */
@@ -38,7 +36,7 @@ export interface JobImport {
   run(ports: {
     readonly store: DatasetWriter;
     readonly signal: AbortSignal;
-    readonly onProgress: (progress: ImportProgress) => void;
+    readonly onProgress: (progress: JobProgress) => void;
   }): Promise<DatasetSummary>;
 }
 
@@ -126,23 +124,24 @@ async function importIntoJob(
   { start, source: origin, run }: JobImport,
   { claim }: TakenJob,
   { task, cancelled }: { readonly task: Task; readonly cancelled: AbortSignal },
-  { logger, metrics, store }: JobTaskDeps,
+  deps: JobTaskDeps,
 ): Promise<void> {
-  const { source } = start;
-  const startedAt = performance.now();
-  const elapsedMs = (): number => Math.round(performance.now() - startedAt);
+  const { logger, store } = deps;
   const lost = new AbortController();
   const report = reportProgress(store.jobs, claim, (error) => {
     // Somebody else has the job, or it has ended: the rest of the work would be for nothing.
     if (error instanceof StoreError && error.code !== 'unavailable') lost.abort(error);
   });
-  let done = { items: 0, bytes: 0 };
-  logger.log('dataset.import.start', start);
-  try {
-    const dataset = await run({
+  const failureOf = (error: unknown): ImportFailure | null => {
+    if (isInterrupted(error, task)) return null;
+    if (cancelled.aborted) return { outcome: 'cancelled', code: 'aborted' };
+    return { outcome: 'failed', code: errorCode(error) };
+  };
+  const runAndReport = (onProgress: (done: ImportProgress) => void): Promise<DatasetSummary> =>
+    run({
       signal: AbortSignal.any([task.signal, cancelled, lost.signal]),
       onProgress: ({ items, itemsTotal, bytes }) => {
-        done = { items, bytes };
+        onProgress({ items, bytes });
         report.update({
           rowsDone: items,
           rowsTotal: itemsTotal,
@@ -163,33 +162,13 @@ async function importIntoJob(
           ),
       },
     });
-    metrics.recordImport({ source, outcome: 'succeeded', ...done, durationMs: elapsedMs() });
-    logger.log('dataset.import.finish', {
-      source,
-      dataset_id: dataset.id,
-      version_hash: dataset.versionHash,
-      section_count: dataset.sectionCount,
-      item_count: dataset.itemCount,
-      asset_count: dataset.assetCount,
-      bytes: done.bytes,
-      duration_ms: elapsedMs(),
-    });
+  try {
+    await observeImport(deps, start, runAndReport, failureOf);
   } catch (error) {
     await report.flush();
-    if (isInterrupted(error, task)) throw error;
-    const outcome = cancelled.aborted ? 'cancelled' : 'failed';
-    metrics.recordImport({ source, outcome, ...done, durationMs: elapsedMs() });
-    const { place } = error as { place?: Place };
-    logger.log('dataset.import.fail', {
-      source,
-      outcome,
-      code: cancelled.aborted ? 'aborted' : errorCode(error),
-      place: place === undefined ? undefined : formatPlace(place),
-      rows_done: done.items,
-      duration_ms: elapsedMs(),
-    });
     // here, where the secrets of the import are known
-    if (errorCode(error) === 'internal' && outcome === 'failed') logger.log('error.internal', { error });
+    const failure = failureOf(error);
+    if (failure?.outcome === 'failed' && failure.code === 'internal') logger.log('error.internal', { error });
     throw error;
   }
 }
