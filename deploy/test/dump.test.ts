@@ -1,12 +1,13 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, inject, it, type TestContext } from 'vitest';
+import { afterEach, beforeEach, expect, it, type TestContext } from 'vitest';
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { type RunningStandalone, runStandalone } from '../../apps/standalone/test/run-standalone.ts';
+import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
 import { type DeployedApp, startDeployedApp, until } from './deployed-app.ts';
 import { createEmbeddedDatabase } from './embedded-database.ts';
@@ -26,9 +27,13 @@ beforeEach(async () => {
 });
 afterEach(() => cleanUp.disposeAsync());
 
+type Post = (path: string, body: object | FormData, method?: string) => Promise<Response>;
+
 /** `npm start` with a dataset, a run of it and a changed setting in its database. */
-async function startedWithData(): Promise<{ service: RunningStandalone; url: string }> {
-  const service = await runStandalone(join(folder, 'data'));
+async function startedWithData(
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ service: RunningStandalone; datasetId: string; post: Post }> {
+  const service = await runStandalone(join(folder, 'data'), env);
   cleanUp.defer(async () => {
     if (service.child.exitCode === null) await service.end('SIGTERM');
   });
@@ -37,7 +42,7 @@ async function startedWithData(): Promise<{ service: RunningStandalone; url: str
     '{"id":12345678901234567890,"answer":"x","type":"exact","assets":{"i":{"mime_type":"image/png","encoding":"base64","data":"iVBORw0KGgo="}}}',
   ];
   const archive = await makePackage({ 'sections/a.jsonl': lines.join('\n'), 'sections/empty.jsonl': '' });
-  const post = (path: string, body: object | FormData, method = 'POST'): Promise<Response> =>
+  const post: Post = (path, body, method = 'POST') =>
     fetch(`${service.url}${path}`, {
       method,
       body: body instanceof FormData ? body : JSON.stringify(body),
@@ -53,7 +58,7 @@ async function startedWithData(): Promise<{ service: RunningStandalone; url: str
     ({ finished_at }) => finished_at !== null,
   );
   await post('/settings', { cancellation_check_interval_ms: 777 }, 'PATCH');
-  return { service, url: await embeddedUrl(join(folder, 'data/postgres')) };
+  return { service, datasetId: id, post };
 }
 
 async function embeddedUrl(postgres: string): Promise<string> {
@@ -62,12 +67,19 @@ async function embeddedUrl(postgres: string): Promise<string> {
   return `postgresql://postgres:${password}@127.0.0.1:${port}/svc`;
 }
 
-/** The block of docs/deployment.md that moves a database, as a program of bash. */
-async function documentedMove(): Promise<string> {
-  const page = await readFile(join(ROOT, 'docs/deployment.md'), 'utf8');
-  const [, block = ''] = /<!-- a test runs this block -->\n\n```sh\n([\s\S]*?)```/.exec(page) ?? [];
-  expect(block).toContain('dump-data.sql');
-  return block.replace('/opt/svc/cli', CLI);
+/** The blocks of a page that are said to be run here, as programs of bash. */
+async function documentedBlocks(page: string): Promise<string[]> {
+  const text = await readFile(join(ROOT, page), 'utf8');
+  const blocks = text.matchAll(/<!-- a test runs this block -->\n\n```sh\n([\s\S]*?)```/g);
+  return [...blocks].map(([, block = '']) => block.replace('/opt/svc/cli', CLI));
+}
+
+/** Runs a block in the folder of the test, with the programs of an installed PostgreSQL. */
+function bash(script: string, env: Readonly<Record<string, string>>, bin = ''): ReturnType<typeof run> {
+  return run('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: folder,
+    env: { PATH: [bin, dirname(process.execPath), process.env['PATH']].join(delimiter), ...env },
+  });
 }
 
 /** Everything that the service shows of its data, in a form that does not depend on where it stands. */
@@ -95,51 +107,77 @@ it('the database of npm start moves to any other PostgreSQL', { timeout: 120_000
   const bin = installed(context);
   const { service } = await startedWithData();
   const before = await shown(service.url);
-  const move = await documentedMove();
+  const [move = ''] = await documentedBlocks('docs/deployment.md');
+  expect(move).toContain('dump-data.sql');
   await symlink(join(ROOT, 'deploy'), join(folder, 'deploy'));
-  const bash = (script: string, to: string): ReturnType<typeof run> =>
-    run('bash', ['-euo', 'pipefail', '-c', script], {
-      cwd: folder,
-      env: { PATH: [bin, dirname(process.execPath), process.env['PATH']].join(delimiter), to },
-    });
 
   const older = cleanUp.use(await startExternalPostgres(bin));
   const same = cleanUp.use(await createEmbeddedDatabase());
   for (const { url } of [older, same]) {
     const withoutTables = move.replace(/^.*migrate.*\n/m, '');
-    await expect(bash(withoutTables, url)).rejects.toThrow(/_prisma_migrations.*does not exist/);
-    await bash(move, url);
+    await expect(bash(withoutTables, { to: url }, bin)).rejects.toThrow(/_prisma_migrations.*does not exist/);
+    await bash(move, { to: url }, bin);
     const api: DeployedApp = cleanUp.use(await startDeployedApp(API, { DATABASE_URL: url }));
     expect(await shown(api.url)).toEqual(before);
 
     // a second time it changes nothing
-    await expect(bash(move, url)).rejects.toThrow(/duplicate key/);
+    await expect(bash(move, { to: url }, bin)).rejects.toThrow(/duplicate key/);
     expect(await shown(api.url)).toEqual(before);
   }
 });
 
 it('work that has not ended is not left behind unnoticed', { timeout: 60_000 }, async (context) => {
   const psql = join(installed(context), 'psql');
-  const { url } = await startedWithData();
+  await startedWithData();
+  const url = await embeddedUrl(join(folder, 'data/postgres'));
   await queryDatabase(url, "UPDATE runs SET status = 'running', finished_at = NULL");
   await expect(run(psql, ['-XqAt', '-f', join(ROOT, 'deploy/dump-data.sql'), url])).rejects.toThrow(
     /some runs or jobs have not ended/,
   );
 });
 
-it('pg_dump and pg_restore move it to the same version', { timeout: 120_000 }, async (context) => {
-  const bin = installed(context);
-  const version = /(\d+)/.exec(execFileSync(join(bin, 'pg_dump'), ['--version'], { encoding: 'utf8' }))?.[1];
-  const [{ server_version }] = await queryDatabase(inject('postgresUrl'), 'SHOW server_version');
-  if (Number(version) < Number.parseInt(server_version, 10)) {
-    context.skip(`pg_dump ${version} does not read PostgreSQL ${server_version}`);
-  }
-  const { service, url } = await startedWithData();
-  const file = join(folder, 'whole.dump');
-  await run(join(bin, 'pg_dump'), ['--format=custom', '--no-owner', '--file', file, url]);
+it('a copy of the folder of a stopped npm start is a backup', { timeout: 120_000 }, async () => {
+  const { service } = await startedWithData();
   const before = await shown(service.url);
+  expect(await service.end('SIGTERM')).toBe(0);
+  const copy = (await documentedBlocks('docs/operations.md')).find((block) => block.startsWith('cp '));
+  await bash(copy as string, {});
+  await rm(join(folder, 'data'), { recursive: true });
+  await mkdir(join(folder, 'data'));
+  await bash('cp -a backup data/postgres', {});
+  const restored = await runStandalone(join(folder, 'data'));
+  cleanUp.defer(async () => void (await restored.end('SIGTERM')));
+  expect(await shown(restored.url)).toEqual(before);
+});
+
+it('a backup by pg_dump is restored with the work that had not ended', {
+  timeout: 120_000,
+}, async (context) => {
+  const bin = installed(context);
+  const [dump = '', restore = ''] = await documentedBlocks('docs/operations.md');
+  const source = cleanUp.use(await startExternalPostgres(bin)).url;
+  const { service, datasetId, post } = await startedWithData({ DATABASE_URL: source });
+  const before = await shown(service.url);
+
+  let hold = true;
+  const provider = cleanUp.use(await startFakeProvider(() => (hold ? 'hang' : { text: 'x' })));
+  const config = { provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' } };
+  const begun = (await (await post('/runs', { dataset_id: datasetId, config })).json()) as { id: string };
+  await until(provider.waiting, (waiting) => waiting > 0);
+  await bash(dump, { DATABASE_URL: source }, bin);
+  expect(await service.end('SIGTERM')).toBe(0);
+
+  hold = false;
   const target = cleanUp.use(await startExternalPostgres(bin)).url;
-  await run(join(bin, 'pg_restore'), ['--no-owner', '--exit-on-error', '--dbname', target, file]);
-  const api = cleanUp.use(await startDeployedApp(API, { DATABASE_URL: target }));
-  expect(await shown(api.url)).toEqual(before);
+  await bash(restore, { to: target }, bin);
+  const restored = await runStandalone(join(folder, 'data'), { DATABASE_URL: target });
+  cleanUp.defer(async () => void (await restored.end('SIGTERM')));
+  const ended = await until(
+    async () => (await fetch(`${restored.url}/runs/${begun.id}`)).json() as Promise<Record<string, unknown>>,
+    ({ finished_at }) => finished_at !== null,
+    90_000,
+  );
+  expect(ended).toMatchObject({ status: 'completed', counts: { total: 2, done: 2 } });
+  await queryDatabase(target, `DELETE FROM runs WHERE id = '${begun.id}'`);
+  expect(await shown(restored.url)).toEqual(before);
 });

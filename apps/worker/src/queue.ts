@@ -138,13 +138,17 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
   const bells = new Map<Lane, Bell>(lanes.map((lane) => [lane, createBell()]));
 
   let isWorking = true;
+  let reachedSinceMs: number | undefined;
+  /** The database has answered. */
   const succeeded = (): void => {
     isWorking = true;
+    reachedSinceMs ??= performance.now();
   };
   /** An outage is told of once. */
   const failed = (error: unknown): void => {
     if (isWorking) logger.log('queue.error', { error });
     isWorking = false;
+    reachedSinceMs = undefined;
   };
   boss.on('error', failed);
 
@@ -175,7 +179,6 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     while (!stopping.signal.aborted) {
       try {
         for (const kind of kinds) await fetchInto(lane, kind);
-        succeeded();
       } catch (error) {
         failed(error);
       }
@@ -188,6 +191,7 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     const free = lane.places - [...held].filter((one) => one.lane === lane).length;
     if (free <= 0) return;
     const jobs = await boss.fetch<TaskData>(kind, { batchSize: free, includeMetadata: true });
+    succeeded();
     for (const job of jobs) hold(lane, kind, job);
   }
 
@@ -277,6 +281,7 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     for (const [kind, ones] of Map.groupBy(held, (one) => one.kind)) {
       const jobs = ones.map(({ job }) => job);
       const ours = await stillHeld(kind, jobs);
+      succeeded();
       for (const { job, controller } of ones) {
         if (!ours.has(job.id)) controller.abort(new TaskLost(LOST));
       }
@@ -284,7 +289,6 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
   }
 
   let beating = false;
-  let reachedSinceMs: number | undefined;
   let supervisedAtMs = 0;
   const heartbeat = setInterval(async () => {
     if (beating || !isOpen) return;
@@ -292,15 +296,14 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     try {
       await beat();
       const nowMs = performance.now();
-      reachedSinceMs ??= nowMs;
+      const hadGrace = nowMs - (reachedSinceMs ?? nowMs) >= GRACE_MS;
       // Whichever process comes first does it for all; the others find nothing to do.
-      if (nowMs - reachedSinceMs >= GRACE_MS && nowMs - supervisedAtMs >= SUPERVISE_SECONDS * 1000) {
+      if (hadGrace && nowMs - supervisedAtMs >= SUPERVISE_SECONDS * 1000) {
         supervisedAtMs = nowMs;
         await boss.supervise();
+        succeeded();
       }
-      succeeded();
     } catch (error) {
-      reachedSinceMs = undefined;
       failed(error);
     } finally {
       beating = false;

@@ -151,3 +151,21 @@ it('a worker that still waits for its database stops as told', { timeout: 60_000
   expect(await worker.end('SIGTERM')).toBe(0);
   expect(worker.log.at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
 });
+
+it('an idle worker tells of an outage once, and is not ready until it is over', {
+  timeout: 120_000,
+}, async () => {
+  const database = await createDatabase();
+  const worker = cleanUp.use(await runWorker({ DATABASE_URL: database.url }));
+  const ready = (): Promise<Response> => fetch(`${worker.url}/readyz`);
+  await until(ready, ({ status }) => status === 200);
+  await database.stop();
+  // longer than two heartbeats
+  for (const end = performance.now() + 8_000; performance.now() < end; ) {
+    expect((await ready()).status).toBe(503);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  await database.start();
+  await until(ready, ({ status }) => status === 200, 30_000);
+  expect(worker.log.filter((line) => line['event'] === 'queue.error')).toHaveLength(1);
+});
