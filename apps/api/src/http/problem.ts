@@ -34,7 +34,7 @@ const UNAVAILABLE: Row = {
  * The one table from codes to HTTP. A code that is missing here does not compile.
  * Titles are fixed sentences; what went wrong this time stands in `detail`.
  */
-const ROWS: Readonly<Record<AnyErrorCode, Row>> = {
+export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, Row>> = {
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
   invalid_request: { status: 400, title: 'The request is not valid' },
   invalid_split: { status: 400, title: 'The split cannot be used' },
@@ -145,12 +145,12 @@ export function storedProblem(
   at: { readonly instance: string; readonly requestId: string },
 ): ProblemBody {
   const kept = JSON.parse(text) as { code: string; message: string; errors?: readonly FieldError[] };
-  const code = Object.hasOwn(ROWS, kept.code) ? (kept.code as AnyErrorCode) : 'internal';
+  const code = Object.hasOwn(PROBLEM_ROWS, kept.code) ? (kept.code as AnyErrorCode) : 'internal';
   return problemOf({ code, detail: kept.message, errors: kept.errors ?? [], headers: {} }, at).body;
 }
 
 function problemOf(known: Described, at: { readonly instance: string; readonly requestId: string }): Problem {
-  const row = ROWS[known.code];
+  const row = PROBLEM_ROWS[known.code];
   const code = row.code ?? known.code;
   const errors = known.errors.slice(0, MAX_ERRORS);
   return {
@@ -215,7 +215,7 @@ function describe(error: unknown): Described {
       code: error.code,
       detail: error.message,
       errors: [],
-      headers: retryAfter(undefined, ROWS[error.code].status === 503),
+      headers: retryAfter(undefined, PROBLEM_ROWS[error.code].status === 503),
     };
   }
   return {
