@@ -156,7 +156,7 @@ describe('compose.yaml', () => {
       }
     }
     for (const [, { image }] of services)
-      expect(image).toMatch(/^[\w./-]+:(?:v?[\d.]+|\$\{SVC_VERSION:-dev\})$/);
+      expect(image).toMatch(/^(?:[\w./-]+:v?[\d.]+|\$\{SVC_IMAGE:-svc\}-\w+:\$\{SVC_VERSION:-dev\})$/);
   });
 
   it('lets Prometheus find the processes, with their key', () => {
@@ -178,6 +178,14 @@ describe('deploy/systemd', () => {
     const { error, status, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
     if (error !== undefined) skip('systemd-analyze is not installed');
     expect(status, stderr).toBe(0);
+  });
+
+  it('are what docs/deployment.md shows of them', () => {
+    const shown = /```ini\n# (\S+), in short\n([\s\S]*?)```/.exec(read('docs/deployment.md'));
+    const unit = read(`deploy/systemd/${shown?.[1]}`).split('\n');
+    const lines = (shown?.[2] ?? '').split('\n').filter((line) => line !== '');
+    expect(lines.length).toBeGreaterThan(5);
+    expect(lines.filter((line) => !unit.includes(line))).toEqual([]);
   });
 
   it.each(units.filter((unit) => unit !== 'svc-migrate.service'))(
