@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createStore, type Store } from '../src/create-store.ts';
 import { migrate, readMigrations } from '../src/migrate.ts';
 import { openSchemaEngine } from '../src/schema-engine.ts';
+import { importItems } from './import-items.ts';
 import { queryDatabase } from './query-database.ts';
 
 /** Data as the service stored them at its first migration: see `test/upgrade`. */
@@ -107,3 +108,43 @@ describe.each(names.map((name, index) => [name, index + 1] as const))(
     });
   },
 );
+
+it('a database of the next version serves this one too, while processes are replaced', {
+  timeout: 60_000,
+}, async () => {
+  await databaseAt(names.length);
+  await migrate(url);
+  const pool = new pg.Pool({ connectionString: url });
+  cleanUp.defer(() => pool.end());
+  const { migrationDirectories, ...list } = await readMigrations();
+  // of the kind that CONTRIBUTING allows: it leaves the version before it working
+  const next = {
+    path: '99990101000000_next',
+    migrationFile: {
+      path: 'migration.sql',
+      content: {
+        tag: 'ok' as const,
+        value: `ALTER TABLE items ADD COLUMN note TEXT; ALTER TABLE datasets ADD COLUMN stars INTEGER NOT NULL DEFAULT 0;
+          CREATE TABLE notes (id UUID PRIMARY KEY); CREATE INDEX items_type ON items (type);`,
+      },
+    },
+  };
+  {
+    using opened = await openSchemaEngine(new PrismaPg(pool));
+    const outcome = await opened.engine.applyMigrations({
+      migrationsList: { ...list, migrationDirectories: [...migrationDirectories, next] },
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    expect(outcome.appliedMigrationNames).toEqual([next.path]);
+  }
+
+  expect(await migrate(url)).toEqual({ applied: [] });
+  const store = cleanUp.use(createStore({ url }));
+  expect(await store.ready()).toEqual({ database: true, queue: true });
+  const { data: before } = await store.datasets.list({ limit: 10 });
+  expect(before).toHaveLength(2);
+  const added = await importItems(store.datasets, { a: ['{"id":1}', '{"answer":0.10}'] });
+  for (const { id, versionHash: stored } of [...before, added]) {
+    expect((await computedHashes(store, id)).version).toBe(stored);
+  }
+});
