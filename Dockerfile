@@ -3,7 +3,8 @@
 # Three images from one file: docker build --target api|worker|cli .
 ARG NODE_VERSION=24
 
-FROM node:${NODE_VERSION}-bookworm-slim AS build
+# What is built holds no machine code, so it is built once for all platforms, on the builder's own.
+FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /src
 ENV TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1
 # What is installed depends on the manifests alone, so that a change of the sources takes what was installed before.
@@ -28,12 +29,13 @@ RUN --mount=type=cache,target=/root/.npm --mount=type=cache,target=/root/.local/
     npx --yes pnpm@12.21.0 run build \
     && node tools/deploy.mjs api /out/api \
     && node tools/deploy.mjs worker /out/worker \
-    && node tools/deploy.mjs cli /out/cli
+    && node tools/deploy.mjs cli /out/cli \
+    && mkdir /out/data
 
 FROM node:${NODE_VERSION}-bookworm-slim AS base
 ENV NODE_ENV=production
 # Uploads wait here while they are checked; everything else of the file system may be read-only.
-RUN mkdir /data && chown node:node /data
+COPY --from=build --chown=node:node /out/data /data
 WORKDIR /app
 USER node
 # Node is process 1 and hears it itself.

@@ -27,6 +27,24 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => treesCleanUp.disposeAsync());
 
+it('the folders of the apps hold no machine code, and fit any platform', async () => {
+  for (const folder of Object.values(trees)) {
+    const { stdout } = await run('find', [
+      folder,
+      '-type',
+      'f',
+      '(',
+      '-name',
+      '*.node',
+      '-o',
+      '-name',
+      '*.so*',
+      ')',
+    ]);
+    expect(stdout).toBe('');
+  }
+});
+
 let cleanUp: AsyncDisposableStack;
 beforeEach(() => {
   cleanUp = new AsyncDisposableStack();

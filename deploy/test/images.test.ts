@@ -20,8 +20,9 @@ const stages = new Map(
     .slice(1)
     .map((text) => {
       const lines = text.split('\n').filter((line) => line.trim() !== '');
-      const [, from = '', name = ''] = /^FROM (\S+) AS (\S+)$/.exec(lines[0] ?? '') ?? [];
-      return [name, { from, lines: lines.slice(1) }] as const;
+      const [, platform, from = '', name = ''] =
+        /^FROM (?:--platform=(\S+) )?(\S+) AS (\S+)$/.exec(lines[0] ?? '') ?? [];
+      return [name, { from, platform, lines: lines.slice(1) }] as const;
     }),
 );
 
@@ -60,6 +61,11 @@ describe('Dockerfile', () => {
     expect(program).toBeDefined();
     expect(stage?.lines.some((line) => /^(?:ENTRYPOINT|CMD) [^[]/.test(line))).toBe(false);
     if (name !== 'cli') expect(stage?.lines.some((line) => line.startsWith('HEALTHCHECK '))).toBe(true);
+  });
+
+  it('runs nothing on any platform but that of the builder', () => {
+    const running = [...stages].filter(([, { lines }]) => lines.some((line) => line.startsWith('RUN ')));
+    expect(running.map(([name, { platform }]) => [name, platform])).toEqual([['build', '$BUILDPLATFORM']]);
   });
 
   it('leaves out what was built or installed elsewhere, and every secret', () => {
