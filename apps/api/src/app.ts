@@ -1,20 +1,24 @@
+import type { RequestListener } from 'node:http';
 import type { JsonObject } from '@svc/jsonl-v23';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Config } from '@svc/process';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
+import { answerProbe } from './http/answer-probe.ts';
 import { type Caller, createAuthenticator, denied } from './http/authenticate.ts';
 import { discardBody, endAnswer } from './http/end-answer.ts';
 import { withIdleTimeout } from './http/idle-body.ts';
+import type { Layer } from './http/layer.ts';
 import { limitRate } from './http/limit-rate.ts';
 import { isFault, isOutage, toProblem } from './http/problem.ts';
 import { readJsonBody } from './http/read-json-body.ts';
 import { RequestError } from './http/request-error.ts';
 import type { Route, RouteRequest } from './http/route.ts';
-import { sendAnswer } from './http/send-answer.ts';
+import { endWithText, sendAnswer } from './http/send-answer.ts';
 import { ClientGone, requestState, trackRequest } from './http/track-request.ts';
 import { createRouteCompiler, type RouteValidator } from './http/validate.ts';
+import { checkHealth } from './routes/operation.ts';
 
 export interface AppOptions {
   readonly routes: readonly Route[];
@@ -45,36 +49,27 @@ const NOBODY: Caller = { key: undefined, may: () => false };
 /**
  * Builds the Express app: its layers in order, then the routes. It does not listen and reads no environment.
  */
-export function createApp({ routes, config, logger, metrics, stopSignal, isDraining }: AppOptions): Express {
+export function createApp({
+  routes,
+  config,
+  logger,
+  metrics,
+  stopSignal,
+  isDraining,
+}: AppOptions): RequestListener {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   const callers = new WeakMap<Request, Caller>();
   const authenticate = createAuthenticator(config.apiKeys, config.metricsKey);
 
-  app.use(trackRequest(logger, metrics, stopSignal));
-  app.use((request, response, next) => {
-    response.once('finish', () => discardBody(request));
-    // While we drain, a kept-alive connection ends with its answer.
-    if (isDraining()) response.setHeader('Connection', 'close');
-    if (request.httpVersion === '1.1' && request.headers.host === undefined) {
-      throw new RequestError('invalid_request', 'an HTTP/1.1 request names its host');
-    }
-    next();
-  });
-  app.use(helmet({ contentSecurityPolicy: { directives: { 'style-src': ["'self'", "'unsafe-inline'"] } } }));
-  if (config.corsOrigins.length > 0) {
-    const answerPages = cors({
-      origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
-      exposedHeaders: EXPOSED_HEADERS,
-      maxAge: 600,
-    });
-    app.use((request, response, next) => {
-      // Only what a browser asks ahead, without a key (Fetch standard, CORS-preflight), is answered before the keys.
-      const isPreflight = request.get('origin') && request.get('access-control-request-method');
-      if (request.method === 'OPTIONS' && !isPreflight) next();
-      else answerPages(request, response, next);
-    });
-  }
+  // What every answer has, whoever gives it.
+  const layers: readonly Layer[] = [
+    trackRequest(logger, metrics, stopSignal),
+    keepConnection(isDraining),
+    helmet({ contentSecurityPolicy: { directives: { 'style-src': ["'self'", "'unsafe-inline'"] } } }),
+    ...(config.corsOrigins.length > 0 ? [answerPages(config.corsOrigins)] : []),
+  ];
+  for (const layer of layers) app.use(layer);
   app.use((request, _response, next) => {
     callers.set(request, authenticate(request.get('authorization')));
     next();
@@ -118,7 +113,34 @@ export function createApp({ routes, config, logger, metrics, stopSignal, isDrain
     throw new RequestError('not_found', `there is nothing at ${request.path.slice(0, 200)}`);
   });
   app.use(answerError(logger));
-  return app;
+  return answerProbe('/healthz', layers, () => checkHealth(logger), app);
+}
+
+/** What is left of a request's body is let go; while we drain, a kept-alive connection ends with its answer. */
+function keepConnection(isDraining: () => boolean): Layer {
+  return (request, response, next) => {
+    response.once('finish', () => discardBody(request));
+    if (isDraining()) response.setHeader('Connection', 'close');
+    if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw new RequestError('invalid_request', 'an HTTP/1.1 request names its host');
+    }
+    next();
+  };
+}
+
+/** Lets the pages of some origins read answers (Fetch standard, CORS protocol). */
+function answerPages(origins: readonly string[]): Layer {
+  const answer = cors({
+    origin: origins.includes('*') ? '*' : [...origins],
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: 600,
+  });
+  return (request, response, next) => {
+    // Only what a browser asks ahead, without a key (Fetch standard, CORS-preflight), is answered before the keys.
+    const isPreflight = request.headers.origin && request.headers['access-control-request-method'];
+    if (request.method === 'OPTIONS' && !isPreflight) next();
+    else answer(request, response, next);
+  };
 }
 
 /** `/datasets/{id}` as Express and the metrics write it: `/datasets/:id`. */
@@ -193,9 +215,7 @@ function answerError(logger: Logger): ErrorRequestHandler {
     response.setHeader('Content-Type', 'application/json');
     for (const [name, value] of Object.entries(problem.headers)) response.setHeader(name, value);
     response.statusCode = problem.status;
-    const body = Buffer.from(JSON.stringify(problem.body));
-    response.setHeader('Content-Length', body.byteLength);
-    endAnswer(request, response, request.method === 'HEAD' ? undefined : body);
+    endWithText(request, response, JSON.stringify(problem.body));
   };
 }
 

@@ -72,6 +72,34 @@ describe('every response', () => {
     }
   });
 
+  it.each<[string, Record<string, string>]>([
+    ['from no page', {}],
+    ['from a page', { Origin: 'https://page.example' }],
+  ])('gives a probe %s one answer, whichever way it takes', async (_name, origin) => {
+    await using api = await startTestApi({ SVC_CORS_ORIGINS: 'https://page.example' });
+    // a wish for a media type, and a query that says nothing, are for the app
+    const asked = [
+      await fetch(`${api.url}/healthz`, { headers: origin }),
+      await fetch(`${api.url}/healthz`, { headers: { ...origin, Accept: 'application/json' } }),
+      await fetch(`${api.url}/healthz?`, { headers: origin }),
+    ];
+    const seen = asked.map(({ status, headers }) => {
+      const same = Object.fromEntries(headers);
+      expect(same['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
+      return { status, ...same, date: '', 'x-request-id': '' };
+    });
+    expect(seen[1]).toEqual(seen[0]);
+    expect(seen[2]).toEqual(seen[0]);
+    expect(seen[0]).toMatchObject({ 'content-type': 'application/json', 'content-length': '15' });
+    expect('access-control-allow-origin' in seen[0]!).toBe('Origin' in origin);
+    expect(await Promise.all(asked.map((response) => response.text()))).toEqual(
+      asked.map(() => '{"status":"ok"}'),
+    );
+    const routes = (): unknown[] =>
+      api.log().flatMap((line) => (line.event === 'http.request' ? [line['route']] : []));
+    await expect.poll(routes).toEqual(['/healthz', '/healthz', '/healthz']);
+  });
+
   it('answers /healthz with exactly one body, and logs it', async () => {
     const response = await fetch(`${api.url}/healthz`, { headers: { 'X-Request-ID': 'probe' } });
     expect(await response.text()).toBe('{"status":"ok"}');

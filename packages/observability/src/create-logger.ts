@@ -1,5 +1,5 @@
-import { Writable } from 'node:stream';
 import winston from 'winston';
+import Transport from 'winston-transport';
 import { currentContext } from './context.ts';
 import { EVENTS, type EventFields, type LogLevel } from './events.ts';
 import { formatLogRecord, type LogInput, toLogRecord } from './log-record.ts';
@@ -43,6 +43,8 @@ export interface Logger<Events extends object = EventFields> {
 const severity: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 2, debug: 3 };
 const message = Symbol.for('message'); // where winston's transports look for the text of a line
 
+type TextInfo = winston.Logform.TransformableInfo & { [message]?: string };
+
 interface Info extends winston.Logform.TransformableInfo {
   input: LogInput;
 }
@@ -65,29 +67,32 @@ interface Info extends winston.Logform.TransformableInfo {
 export function createLogger<Own extends object = Record<never, never>>(
   options: LoggerOptions<Own>,
 ): Logger<EventFields & Own> {
-  const { service, level = 'info', write = standardOutput(), now = () => new Date() } = options;
+  const { service, level = 'info', write, now = () => new Date() } = options;
   const redact = createRedactor(options.secrets ?? []);
-  const sink = createSink(write);
+  const sink = write === undefined ? standardOutput() : createSink(write);
   const lines = winston.createLogger({
     levels: severity,
     level,
     format: {
       transform(info) {
-        return { ...info, [message]: formatLogRecord(toLogRecord((info as Info).input)) };
+        const line: TextInfo = info;
+        line[message] = formatLogRecord(toLogRecord((info as Info).input));
+        return line;
       },
     },
-    transports: [new winston.transports.Stream({ stream: sink.stream, eol: '\n' })],
+    transports: [new SinkTransport(sink)],
   });
   const known = new Map<string, { readonly level: LogLevel }>(
     Object.entries({ ...options.events, ...EVENTS }),
   );
   const levelOf = (event: string): LogLevel => known.get(event)?.level ?? 'info';
+  const isWritten = (eventLevel: LogLevel): boolean => severity[eventLevel] <= severity[level];
   let closed = false;
 
   return {
     log(event, ...[fields]) {
       const eventLevel = levelOf(event);
-      if (closed || !lines.isLevelEnabled(eventLevel)) return;
+      if (closed || !isWritten(eventLevel)) return;
       const input: LogInput = {
         time: now(),
         level: eventLevel,
@@ -99,7 +104,7 @@ export function createLogger<Own extends object = Record<never, never>>(
       };
       lines.log({ level: eventLevel, message: event, input });
     },
-    isEnabled: (event) => !closed && lines.isLevelEnabled(levelOf(event)),
+    isEnabled: (event) => !closed && isWritten(levelOf(event)),
     flush: () => sink.flush(),
     async close() {
       closed = true;
@@ -109,38 +114,58 @@ export function createLogger<Own extends object = Record<never, never>>(
   };
 }
 
+/** Where lines go: each is written when it comes, whatever became of the one before. */
+interface Sink {
+  /** takes one line with its end; never throws */
+  write(line: string): void;
+  /** Resolves when every line so far is written, or lost for good. */
+  flush(): Promise<void>;
+}
+
+/** The end of winston's way: hands each line to a sink. */
+class SinkTransport extends Transport {
+  readonly #sink: Sink;
+
+  constructor(sink: Sink) {
+    super();
+    this.#sink = sink;
+  }
+
+  override log(info: TextInfo, next: () => void): void {
+    this.#sink.write(`${info[message]}\n`);
+    next();
+  }
+}
+
 /** Standard output; a reader that goes away takes the log with it and not the process. */
-function standardOutput(): (line: string) => Promise<void> {
-  if (process.stdout.listenerCount('error', ignore) === 0) process.stdout.on('error', ignore);
-  return (line) => new Promise((resolve) => process.stdout.write(line, () => resolve()));
+function standardOutput(): Sink {
+  const { stdout } = process;
+  if (stdout.listenerCount('error', ignore) === 0) stdout.on('error', ignore);
+  return {
+    write: (line) => void stdout.write(line),
+    // Lines are written in their order: when an empty one is through, so are all before it.
+    flush: () => new Promise((resolve) => stdout.write('', () => resolve())),
+  };
 }
 
 function ignore(): void {}
 
-/**
- * A stream that hands each line on at once, whatever became of the one before, and knows which are under way.
- */
-function createSink(write: (line: string) => unknown): { stream: Writable; flush(): Promise<void> } {
+/** A sink around a function, which may tell with a promise when a line is through. */
+function createSink(write: (line: string) => unknown): Sink {
   const underWay = new Set<Promise<unknown>>();
-  const stream = new Writable({
-    decodeStrings: false,
-    write(line: string, _encoding, done) {
+  return {
+    write(line) {
       try {
         const written = write(line);
-        if (written instanceof Promise) {
-          const settled: Promise<unknown> = written
-            .catch(() => undefined)
-            .finally(() => underWay.delete(settled));
-          underWay.add(settled);
-        }
+        if (!(written instanceof Promise)) return;
+        const settled: Promise<unknown> = written
+          .catch(() => undefined)
+          .finally(() => underWay.delete(settled));
+        underWay.add(settled);
       } catch {
         // A log that cannot be written is no reason to stop the work it tells of.
       }
-      done();
     },
-  });
-  return {
-    stream,
     async flush() {
       await Promise.all(underWay);
     },

@@ -40,6 +40,16 @@ export function toJsonSafe(value: unknown, options: JsonSafeOptions): JsonSafe |
   return new Walk(options).visit(value, 0);
 }
 
+/**
+ * Sets a member whatever its name: an assignment to `__proto__` would set the prototype. An ordinary object is used,
+ * and not one without a prototype, because `JSON.stringify` writes it twice as fast.
+ */
+export function setMember(owner: { [key: string]: JsonSafe }, name: string, value: JsonSafe): void {
+  if (name === '__proto__') {
+    Object.defineProperty(owner, name, { value, enumerable: true, writable: true, configurable: true });
+  } else owner[name] = value;
+}
+
 class Walk {
   readonly #redact: Redactor;
   readonly #stacks: boolean;
@@ -113,13 +123,14 @@ class Walk {
   }
 
   #members(value: object, depth: number): JsonSafe {
-    const result: { [key: string]: JsonSafe } = Object.create(null);
-    const keys = Object.keys(value);
-    for (const key of keys.slice(0, this.#limits.maxEntries)) {
+    const result: { [key: string]: JsonSafe } = {};
+    const all = Object.keys(value);
+    const keys = all.length > this.#limits.maxEntries ? all.slice(0, this.#limits.maxEntries) : all;
+    for (const key of keys) {
       const member = this.#member(value, key, depth);
-      if (member !== undefined) result[this.#text(key)] = member;
+      if (member !== undefined) setMember(result, this.#text(key), member);
     }
-    const left = keys.length - this.#limits.maxEntries;
+    const left = all.length - keys.length;
     if (left > 0) result['…'] = `[${left} more]`;
     return result;
   }
@@ -136,7 +147,7 @@ class Walk {
   }
 
   #error(error: Error, depth: number): JsonSafe {
-    const result: { [key: string]: JsonSafe } = Object.create(null);
+    const result: { [key: string]: JsonSafe } = {};
     const names = ['name', 'code', 'message', ...(this.#stacks ? ['stack'] : []), 'cause', 'errors'];
     for (const name of names) {
       const member = this.#member(error, name, depth);

@@ -1,6 +1,6 @@
 import type { LogContext } from './context.ts';
 import type { LogLevel } from './events.ts';
-import { type JsonSafe, toJsonSafe } from './json-safe.ts';
+import { type JsonSafe, setMember, toJsonSafe } from './json-safe.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 
 /** What becomes one line of the log. */
@@ -36,11 +36,12 @@ const standardKeys: ReadonlySet<string> = new Set([
  */
 export function toLogRecord(input: LogInput): LogRecord {
   const redact = redactorFor(input);
-  const record: LogRecord = Object.create(null);
-  record['timestamp'] = input.time.toISOString();
-  record['level'] = input.level;
-  record['service'] = input.service;
-  record['event'] = input.event;
+  const record: LogRecord = {
+    timestamp: input.time.toISOString(),
+    level: input.level,
+    service: input.service,
+    event: input.event,
+  };
   for (const name of ['request_id', 'run_id', 'job_id'] as const) {
     const id = input.context[name];
     if (id !== undefined) record[name] = redact(id);
@@ -48,7 +49,7 @@ export function toLogRecord(input: LogInput): LogRecord {
   const fields = toJsonSafe(input.fields, { redact, stacks: input.level === 'error' });
   if (fields === undefined || fields === null || typeof fields !== 'object' || Array.isArray(fields))
     return record;
-  for (const [name, value] of Object.entries(fields)) record[freeName(name, record)] = value;
+  for (const name of Object.keys(fields)) setMember(record, freeName(name, record), fields[name] ?? null);
   return record;
 }
 
@@ -73,6 +74,6 @@ function redactorFor(input: LogInput): Redactor {
 
 function freeName(name: string, record: LogRecord): string {
   let free = standardKeys.has(name) || /^\d+$/.test(name) ? `field_${name}` : name;
-  while (free in record) free = `field_${free}`;
+  while (Object.hasOwn(record, free)) free = `field_${free}`;
   return free;
 }

@@ -29,12 +29,15 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
 const sensitiveName =
   /^(?:(?:proxy_)?authorization|(?:set_)?cookies?|(?:x_)?api_?keys?|(?:access_|refresh_|bearer_|auth_|hub_)?token|pass(?:word|wd|phrase)|(?:client_)?secrets?|private_key|credentials?)$/;
 
+/** A part that every one of them has: most names are done with after it. */
+const sensitivePart = /auth|cookie|key|token|pass|secret|cred/i;
+
 /**
  * Whether a key says that its value is a secret, such as `Authorization`, `apiKey`, `hub_token` or
  * `password`.
  */
 export function isSensitiveName(name: string): boolean {
-  if (name.length > 64) return false;
+  if (name.length > 64 || !sensitivePart.test(name)) return false;
   const snake = name
     .replace(/([a-z])([A-Z])/g, '$1_$2')
     .replaceAll('-', '_')

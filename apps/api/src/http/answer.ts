@@ -16,18 +16,21 @@ export type Answer =
       readonly close: () => PromiseLike<void>;
     };
 
+/** An answer whose bytes are all there. */
+export type WholeAnswer = Exclude<Answer, { kind: 'stream' }>;
+
 /** A JSON answer. */
-export function json(body: JsonBody, status = 200, headers: Headers = {}): Answer {
+export function json(body: JsonBody, status = 200, headers: Headers = {}): WholeAnswer {
   return { kind: 'json', status, headers, body };
 }
 
 /** A text answer with its content type. */
-export function text(body: string, contentType: string): Answer {
+export function text(body: string, contentType: string): WholeAnswer {
   return { kind: 'text', status: 200, headers: { 'Content-Type': contentType }, body };
 }
 
 /** An answer without a body. */
-export function empty(status: number, headers: Headers = {}): Answer {
+export function empty(status: number, headers: Headers = {}): WholeAnswer {
   return { kind: 'empty', status, headers };
 }
 

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestState } from './track-request.ts';
 
 /** How long a client may go on sending a body that nobody reads any more, and be silent while it does. */
@@ -6,26 +6,31 @@ const LEFTOVER_BODY_MS = 5000;
 const LEFTOVER_PAUSE_MS = 1000;
 
 /** Whether a body belongs to the request (RFC 9112 section 6.3); one without is complete when its headers are. */
-function awaitsBody({ complete, headers }: Request): boolean {
+function awaitsBody({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /**
- * Ends an answer, with its last bytes.
+ * Ends an answer, with its last bytes, or a text of ASCII.
  *
  * Where the client is still sending a body that is not wanted, closing the connection at once would make its system
  * throw the answer away with it (RFC 9112 section 9.6). The answer then goes out whole, what still comes is
  * discarded for a while, and only then the connection ends.
  */
-export function endAnswer(request: Request, response: Response, bytes?: Uint8Array): void {
+export function endAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body?: Uint8Array | string,
+): void {
   if (!awaitsBody(request)) {
-    response.end(bytes);
+    if (typeof body === 'string') response.end(body, 'latin1');
+    else response.end(body);
     return;
   }
   if (!response.headersSent) response.setHeader('Connection', 'close');
-  if (bytes === undefined) response.flushHeaders();
-  else response.write(bytes);
+  if (body === undefined) response.flushHeaders();
+  else response.write(typeof body === 'string' ? Buffer.from(body, 'latin1') : body);
   requestState(request).setAnswered();
   request.once('end', () => response.end());
   discardBody(request, () => response.end(() => request.socket.destroy()));
@@ -35,7 +40,10 @@ export function endAnswer(request: Request, response: Response, bytes?: Uint8Arr
  * Reads what is left of a body and keeps nothing of it. `giveUp` is called when it takes too long, or when the client
  * sends no more.
  */
-export function discardBody(request: Request, giveUp: () => void = () => request.socket.destroy()): void {
+export function discardBody(
+  request: IncomingMessage,
+  giveUp: () => void = () => request.socket.destroy(),
+): void {
   if (!awaitsBody(request)) return;
   let seen = request.socket.bytesRead;
   let leftMs = LEFTOVER_BODY_MS;

@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { RequestError } from './request-error.ts';
 
 /**
@@ -6,7 +6,7 @@ import { RequestError } from './request-error.ts';
  * `timeoutMs` while it is not complete. Bodies that we ourselves hold back, because the disk is slow, do not count.
  */
 export async function withIdleTimeout<T>(
-  request: Request,
+  request: IncomingMessage,
   timeoutMs: number,
   signal: AbortSignal,
   read: (signal: AbortSignal) => Promise<T>,

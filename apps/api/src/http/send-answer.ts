@@ -1,47 +1,63 @@
 import { once } from 'node:events';
-import type { Request, Response } from 'express';
-import type { Answer } from './answer.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Answer, WholeAnswer } from './answer.ts';
 import { endAnswer } from './end-answer.ts';
 import { toJsonText } from './json-text.ts';
 
-/**
- * Writes an answer. Bodies are sent as bytes, so that a header that holds bytes beyond ASCII is not
- * encoded a second time. A stream is pulled only as fast as the client reads; `signal` ends it.
- */
+/** Writes an answer. A stream is pulled only as fast as the client reads; `signal` ends it. */
 export async function sendAnswer(
-  request: Request,
-  response: Response,
+  request: IncomingMessage,
+  response: ServerResponse,
   answer: Answer,
   signal: () => AbortSignal,
 ): Promise<void> {
-  response.statusCode = answer.status;
-  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
-  if (answer.kind === 'empty') {
-    endAnswer(request, response);
+  if (answer.kind !== 'stream') {
+    sendWhole(request, response, answer);
     return;
   }
-  if (answer.kind === 'stream') {
-    try {
-      await sendStream(request, response, answer.body, signal());
-    } finally {
-      await answer.close();
-    }
+  try {
+    sendHead(response, answer);
+    await sendStream(request, response, answer.body, signal());
+  } finally {
+    await answer.close();
+  }
+}
+
+/** Writes an answer whose bytes are all there. */
+export function sendWhole(request: IncomingMessage, response: ServerResponse, answer: WholeAnswer): void {
+  sendHead(response, answer);
+  if (answer.kind === 'empty') {
+    endAnswer(request, response);
     return;
   }
   if (answer.kind === 'json' && !response.hasHeader('Content-Type')) {
     response.setHeader('Content-Type', 'application/json');
   }
-  const body = Buffer.from(answer.kind === 'json' ? toJsonText(answer.body) : answer.body);
-  response.setHeader('Content-Length', body.byteLength);
-  endAnswer(request, response, request.method === 'HEAD' ? undefined : body);
+  endWithText(request, response, answer.kind === 'json' ? toJsonText(answer.body) : answer.body);
+}
+
+/** Ends an answer with a text, which a HEAD request gets the length of. */
+export function endWithText(request: IncomingMessage, response: ServerResponse, text: string): void {
+  const byteLength = Buffer.byteLength(text);
+  response.setHeader('Content-Length', byteLength);
+  if (request.method === 'HEAD') endAnswer(request, response);
+  // Node writes head and text in one piece where both are strings, and in the encoding of the text. Headers are Latin-1:
+  // UTF-8 would encode what they hold beyond ASCII a second time.
+  else if (byteLength === text.length) endAnswer(request, response, text);
+  else endAnswer(request, response, Buffer.from(text));
+}
+
+function sendHead(response: ServerResponse, { status, headers }: Answer): void {
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
 /** A reader that takes nothing at all for so long holds a connection and a database cursor for nothing. */
 const READER_TIMEOUT_MS = 120_000;
 
 async function sendStream(
-  request: Request,
-  response: Response,
+  request: IncomingMessage,
+  response: ServerResponse,
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import type { Logger, Metrics } from '@svc/observability';
 import { acceptRequestId, runWithContext } from '@svc/observability';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Layer } from './layer.ts';
 
 /** What the layers of one request share. */
 export interface RequestState {
@@ -15,10 +16,10 @@ export interface RequestState {
   setAnswered(): void;
 }
 
-const states = new WeakMap<Request, RequestState>();
+const states = new WeakMap<IncomingMessage, RequestState>();
 
 /** The state of a request that has passed {@link trackRequest}. */
-export function requestState(request: Request): RequestState {
+export function requestState(request: IncomingMessage): RequestState {
   const state = states.get(request);
   if (state === undefined) throw new Error('the request has not been tracked');
   return state;
@@ -33,9 +34,10 @@ export class ClientGone extends Error {
  * The first layer: gives every request its id and context, every response `X-Request-ID`, and when the response
  * is over writes its log line and counts it; a client that went away counts as 499.
  */
-export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: AbortSignal): RequestHandler {
-  return (request: Request, response: Response, next: NextFunction): void => {
-    const id = acceptRequestId(request.get('x-request-id'));
+export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: AbortSignal): Layer {
+  return (request, response, next) => {
+    // A header that is sent twice reaches us joined.
+    const id = acceptRequestId(request.headers['x-request-id'] as string | undefined);
     response.setHeader('X-Request-ID', id);
     const startedAt = performance.now();
     const measurement = metrics.startRequest({ method: request.method });
@@ -63,7 +65,7 @@ export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: Abort
       measurement.finish({ statusCode, durationMs });
       runWithContext({ request_id: id }, () => {
         logger.log('http.request', {
-          method: request.method,
+          method: request.method ?? '',
           route,
           status_code: statusCode,
           duration_ms: Math.round(durationMs * 1000) / 1000,

@@ -1,5 +1,5 @@
 import type { Logger, Metrics } from '@svc/observability';
-import { json, text } from '../http/answer.ts';
+import { json, text, type WholeAnswer } from '../http/answer.ts';
 import type { Route } from '../http/route.ts';
 import { shape } from './schemas.ts';
 
@@ -11,6 +11,14 @@ export interface OperationDeps {
   /** brings gauges up to date that are read only when metrics are asked for */
   readonly refreshMetrics: () => Promise<void>;
 }
+
+/** The answer of `/healthz`. */
+export function checkHealth(logger: Logger): WholeAnswer {
+  logger.log('healthz.check');
+  return HEALTHY;
+}
+
+const HEALTHY: WholeAnswer = json({ status: 'ok' });
 
 /** The endpoints for probes and Prometheus. */
 export function operationRoutes({
@@ -30,10 +38,7 @@ export function operationRoutes({
       produces: 'application/json',
       responses: { 200: { description: 'alive', schema: shape({ status: { const: 'ok' } }) } },
       errors: [],
-      handle: async () => {
-        logger.log('healthz.check');
-        return json({ status: 'ok' });
-      },
+      handle: async () => checkHealth(logger),
     },
     {
       method: 'get',

@@ -1,0 +1,41 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { WholeAnswer } from './answer.ts';
+import type { Layer } from './layer.ts';
+import { sendWhole } from './send-answer.ts';
+import { requestState } from './track-request.ts';
+
+/**
+ * Answers the plain form of a probe in front of the app: every load balancer sends it every second, for ever, and it
+ * must cost next to nothing. It passes the same layers as all requests. Whatever is special about a request (a query,
+ * another method, a body, a wish for another media type) leaves it to the app, which has a route for it.
+ */
+export function answerProbe(
+  path: string,
+  layers: readonly Layer[],
+  answer: () => WholeAnswer,
+  app: RequestListener,
+): RequestListener {
+  const last: Layer = (request, response) => {
+    requestState(request).setRoute(path);
+    sendWhole(request, response, answer());
+  };
+  const pass = layers.reduceRight<Layer>(
+    (next, layer) => (request, response, end) => layer(request, response, () => next(request, response, end)),
+    last,
+  );
+  return (request, response) => {
+    if (isPlain(request, path)) pass(request, response, () => undefined);
+    else app(request, response);
+  };
+}
+
+function isPlain({ method, url, headers }: IncomingMessage, path: string): boolean {
+  return (
+    url === path &&
+    method === 'GET' &&
+    headers.host !== undefined &&
+    (headers.accept === undefined || headers.accept === '*/*') &&
+    headers['content-length'] === undefined &&
+    headers['transfer-encoding'] === undefined
+  );
+}
