@@ -176,8 +176,14 @@ export function isFault(error: unknown): boolean {
 
 /** Whether something that the service needs is away or full: no fault of ours, but of interest to the operator. */
 export function isOutage(error: unknown): boolean {
-  return describe(error).code === 'unavailable' && (error as { cause?: unknown }).cause !== undefined;
+  if (describe(error).code !== 'unavailable') return false;
+  return isOutOfRoom(error) || (error as { cause?: unknown }).cause !== undefined;
 }
+
+/** What the system says when a disk, a quota, the size of a file or the number of open files is at its end. */
+const OUT_OF_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
+const isOutOfRoom = (error: unknown): boolean =>
+  error instanceof Error && OUT_OF_ROOM.has((error as { code?: unknown }).code);
 
 interface Described {
   readonly code: AnyErrorCode;
@@ -216,6 +222,14 @@ function describe(error: unknown): Described {
       detail: error.message,
       errors: [],
       headers: retryAfter(undefined, PROBLEM_ROWS[error.code].status === 503),
+    };
+  }
+  if (isOutOfRoom(error)) {
+    return {
+      code: 'unavailable',
+      detail: 'There is no room for this at the moment.',
+      errors: [],
+      headers: { 'Retry-After': '10' },
     };
   }
   return {

@@ -27,7 +27,7 @@ export interface Upload extends AsyncDisposable {
  *
  * @param names the fields that the form may have; `file` is the file
  * @throws RequestError `unsupported_media_type`, `invalid_request` (parts missing, repeated, unknown or too
- * large), `upload_too_large` (counted while it streams), `unavailable` (no room in the spool)
+ * large), `upload_too_large` (counted while it streams)
  */
 export async function receiveUpload(
   request: Request,
@@ -58,16 +58,6 @@ const maxFormBytes = (limits: UploadLimits): number =>
 
 const tooLarge = (limits: UploadLimits): RequestError =>
   new RequestError('upload_too_large', `the file is larger than ${limits.maxUploadBytes} bytes`);
-
-/** What the system says when a disk, a quota, the size of a file or the number of open files is at its end. */
-const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
-const isFull = (error: unknown): boolean => FULL.has((error as { code?: unknown }).code);
-
-const noRoom = (cause: unknown): RequestError =>
-  new RequestError('unavailable', 'there is no room for the file at the moment', {
-    headers: { 'Retry-After': '10' },
-    cause,
-  });
 
 const invalid = (path: string, message: string, cause?: unknown): RequestError =>
   new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
@@ -148,12 +138,7 @@ async function parseForm(
       content,
       counted,
       createWriteStream(file.path, { mode: 0o600, flags: 'wx' }),
-    ).then(
-      () => bytes,
-      (error: unknown) => {
-        throw isFull(error) ? noRoom(error) : error;
-      },
-    );
+    ).then(() => bytes);
     written.catch(fail);
     received = { fileName: info.filename ?? '', content, written };
   });
