@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
+import { LEFTOVERS, NO_LEFTOVERS } from '../../apps/standalone/test/faults/stored-datasets.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
+import { queryDatabase } from '../../prisma/test/query-database.ts';
 import { type DeployedApp, runDeployedCli, startDeployedApp, until } from './deployed-app.ts';
 import { createEmbeddedDatabase } from './embedded-database.ts';
 import { findPostgres, startExternalPostgres } from './external-postgres.ts';
@@ -188,4 +190,79 @@ describe.each([
       expect(app.log.filter(({ level }) => level === 'error')).toEqual([]);
     }
   });
+});
+
+it('whoever is killed at whatever moment, all that was confirmed is there, whole, and all that was begun ends', {
+  timeout: 240_000,
+}, async () => {
+  const DATABASE_URL = await (findPostgres() === null ? embeddedDatabase() : installedDatabase());
+  expect(await runDeployedCli(trees.cli, ['migrate'], { DATABASE_URL })).toMatchObject({ code: 0 });
+  const apis = await startAll(trees.api, { DATABASE_URL });
+  const workers = await startAll(trees.worker, { DATABASE_URL });
+  const provider = cleanUp.use(await startFakeProvider((prompt) => ({ text: prompt, delayMs: 40 })));
+  const config = {
+    provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' },
+    concurrency: 2,
+  };
+  const archive = await makePackage({ 'sections/a.jsonl': lines });
+  const base = await apis[0]?.ask('/datasets/upload', uploadForm(archive, { name: 'Base' }));
+
+  /** Sends an upload; its confirmation, or undefined where the process died over it. */
+  const upload = async (app: DeployedApp | undefined, name: string, isAsync: boolean) => {
+    const headers: Record<string, string> = isAsync ? { prefer: 'respond-async' } : {};
+    const body = uploadForm(large, { name });
+    try {
+      const response = await fetch(`${app?.url}/datasets/upload`, { method: 'POST', body, headers });
+      return (await response.json()) as { readonly id: string; readonly version_hash?: string };
+    } catch {
+      return undefined;
+    }
+  };
+  const items = Array.from({ length: 20_000 }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
+  const large = await makePackage({ 'sections/a.jsonl': items.join('\n') });
+  const stored: { readonly id: string; readonly version_hash?: string }[] = [];
+  const jobs: { readonly id: string }[] = [];
+  const runs: { readonly id: string }[] = [];
+  for (let round = 0; round < 8; round++) {
+    const [group, tree] = round % 2 === 0 ? [apis, trees.api] : [workers, trees.worker];
+    const victim = (round >> 1) % 2;
+    const other = apis[1 - victim];
+    const uploads = apis.map((app, index) => upload(app, `Waited ${round} ${index}`, false));
+    const job = upload(other, `Asked ${round}`, true);
+    runs.push(await other?.ask('/runs', { dataset_id: base.id, config }));
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 700));
+    await group[victim]?.end('SIGKILL');
+    group[victim] = cleanUp.use(await startDeployedApp(tree, { DATABASE_URL }));
+    stored.push(...(await Promise.all(uploads)).filter((answer) => answer !== undefined));
+    jobs.push(...[await job].filter((answer) => answer !== undefined));
+  }
+
+  const [api] = apis as [DeployedApp];
+  for (const { id } of runs) {
+    const ended = await until(
+      () => api.ask(`/runs/${id}`),
+      ({ finished_at }) => finished_at !== null,
+      90_000,
+    );
+    expect(ended).toMatchObject({ status: 'completed', counts: { total: 40, done: 40, ok: 40 } });
+  }
+  for (const { id } of jobs) {
+    const ended = await until(
+      () => api.ask(`/jobs/${id}`),
+      ({ finished_at }) => finished_at !== null,
+      90_000,
+    );
+    expect(ended).toMatchObject({ status: 'succeeded', progress: { rows_done: 20_000 } });
+    stored.push({ id: ended.dataset_id });
+  }
+  expect(jobs).toHaveLength(8);
+  const hashes = new Set(stored.flatMap(({ version_hash }) => version_hash ?? []));
+  expect(hashes.size).toBe(1);
+  for (const { id } of stored) {
+    const { item_count, version_hash } = await api.ask(`/datasets/${id}`);
+    expect({ item_count, version_hash }).toEqual({ item_count: 20_000, version_hash: [...hashes][0] });
+  }
+  // and of what was not confirmed, whole datasets or nothing
+  expect(await queryDatabase(DATABASE_URL, LEFTOVERS)).toEqual(NO_LEFTOVERS);
+  expect(await queryDatabase(DATABASE_URL, 'SELECT FROM job_chunks')).toEqual([]);
 });
