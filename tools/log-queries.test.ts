@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger, EVENTS, runWithContext } from '../packages/observability/src/index.ts';
 
@@ -55,7 +56,12 @@ beforeAll(async () => {
     }
     worker.log('worker.run.finish', { status: 'completed', ok: 9, failed: 1, unscored: 0, duration_ms: 40 });
   });
+  await runWithContext({ request_id: 'client-9', job_id: RUN }, async () => {
+    worker.log('job.recover', { kind: 'run', attempt: 2 });
+  });
   await runWithContext({ request_id: 'client-9' }, async () => {
+    api.log('dataset.export.finish', { dataset_id: DATASET, bytes: 700, duration_ms: 3, complete: true });
+    api.log('dataset.export.finish', { dataset_id: DATASET, bytes: 42, duration_ms: 3, complete: false });
     api.log('error.internal', {
       error: new TypeError('x is not a function'),
       method: 'GET',
@@ -85,7 +91,98 @@ const found = [
   ['1\tprovider.retry\trate_limited', '2\tprovider.retry\ttimeout'],
 ];
 
+type Labels = Readonly<Record<string, string>>;
+
+/** The labels that Loki's `json` stage makes of a line: nested members joined with `_`, lists left out. */
+function labelsOf(line: string): Record<string, string> {
+  const labels: Record<string, string> = {};
+  const add = (value: object, prefix: string): void => {
+    for (const [key, member] of Object.entries(value)) {
+      if (Array.isArray(member) || member === null) continue;
+      if (typeof member === 'object') add(member, `${prefix}${key}_`);
+      else labels[prefix + key] = String(member);
+    }
+  };
+  add(JSON.parse(line), '');
+  return labels;
+}
+
+/**
+ * What a query of the page selects of a log: the part of LogQL that the page uses. Lines as `line_format` writes them; of
+ * an aggregation, group → the values that it is made of.
+ */
+function askLoki(query: string, log: readonly string[]): unknown {
+  const [, pipeline = ''] = /\{app="svc"\}(.*?)(?:\[\w+\].*)?$/.exec(query) ?? [];
+  let lines: { text: string; labels: Labels }[] = log.map((text) => ({ text, labels: { app: 'svc' } }));
+  for (const stage of pipeline
+    .split('|')
+    .slice(1)
+    .map((one) => one.trim())) {
+    const [, operator, value = ''] = /^(=) "(.*)"$/.exec(stage) ?? [];
+    const [, label = '', wanted] = /^(\w+)="(.*)"$/.exec(stage) ?? [];
+    const [, format] = /^line_format "(.*)"$/.exec(stage) ?? [];
+    const [, field] = /^unwrap (\w+)$/.exec(stage) ?? [];
+    if (operator !== undefined) lines = lines.filter(({ text }) => text.includes(value));
+    else if (stage === 'json') lines = lines.map(({ text }) => ({ text, labels: labelsOf(text) }));
+    else if (wanted !== undefined) lines = lines.filter(({ labels }) => labels[label] === wanted);
+    else if (format !== undefined) {
+      const fill = (labels: Labels): string =>
+        format.replaceAll(/\{\{\.(\w+)\}\}/g, (_, name) => labels[name] ?? '');
+      lines = lines.map(({ labels }) => ({ text: fill(labels), labels }));
+    } else if (field !== undefined)
+      lines = lines.map(({ labels }) => ({ text: labels[field] ?? '', labels }));
+    else throw new Error(`this test does not know the stage ${stage}`);
+  }
+  if (query.startsWith('{')) return lines.map(({ text }) => text);
+  const by = /\bby \((\w+)\)/.exec(query)?.[1] ?? '';
+  const groups = Map.groupBy(lines, ({ labels }) => labels[by] ?? '');
+  return Object.fromEntries(
+    [...groups].map(([group, ones]) => [
+      group,
+      /\| unwrap /.test(query) ? ones.map(({ text }) => Number(text)) : ones.length,
+    ]),
+  );
+}
+
+const answers = [
+  [
+    expect.stringMatching(/"event":"dataset.import.finish".*"request_id":"client-7"/),
+    expect.stringMatching(/"event":"http.request"/),
+  ],
+  ['error.internal  x is not a function'],
+  { '/datasets/upload': 1, '/datasets/hub/import': 1, '/datasets': 2 },
+  { '/datasets/upload': [5], '/datasets/hub/import': [1502.25], '/datasets': [2, 1] },
+  { package_invalid_line: 1 },
+  { '': [700, 42] },
+  [`run ${RUN}, try 2`],
+];
+
 describe('docs/logs.md', () => {
+  const log = (): string[] => readFileSync(join(folder, 'svc.log'), 'utf8').trimEnd().split('\n');
+
+  it('has as many Loki examples as this test knows', () => {
+    expect(blocks('logql')).toHaveLength(answers.length);
+  });
+
+  it.each(blocks('logql').map((query, index) => [query, index] as const))(
+    'finds in real log lines what it says: %s',
+    (query, index) => {
+      expect(askLoki(query, log())).toEqual(answers[index]);
+    },
+  );
+
+  it('lists no event that nothing logs', () => {
+    const sources = ['apps/api/src', 'apps/worker/src', 'apps/standalone/src', 'packages/process/src']
+      .flatMap((path) => {
+        const at = fileURLToPath(new URL(`../${path}`, import.meta.url));
+        return readdirSync(at, { recursive: true, encoding: 'utf8' })
+          .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+          .map((name) => readFileSync(join(at, name), 'utf8'));
+      })
+      .join('\n');
+    expect(Object.keys(EVENTS).filter((event) => !sources.includes(`'${event}'`))).toEqual([]);
+  });
+
   const queries = blocks('sh');
 
   it('has as many jq examples as this test knows', () => {

@@ -203,8 +203,9 @@ function answerError(logger: Logger): ErrorRequestHandler {
     const instance = request.path;
     const problem = toProblem(error, { instance, requestId: state.id });
     state.setCode(problem.body.code);
-    if (isFault(error)) logger.log('error.internal', { error, method: request.method });
-    else if (isOutage(error)) logger.log('error.unavailable', { error, method: request.method });
+    const { route } = state;
+    if (isFault(error)) logger.log('error.internal', { error, method: request.method, route });
+    else if (isOutage(error)) logger.log('error.unavailable', { error, method: request.method, route });
     if (response.headersSent) {
       // A stream that failed half-way must not look complete.
       response.destroy();

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import JSZip from 'jszip';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { makePackage, uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
@@ -146,4 +148,31 @@ it('says so when the run or dataset is not there', async () => {
     ),
   );
   expect(codes).toEqual(['dataset_not_found', 'run_not_found', 'dataset_not_found']);
+});
+
+it('tells of an export that breaks off because the database went away', { timeout: 60_000 }, async () => {
+  const lines = Array.from({ length: 200_000 }, (_, index) =>
+    JSON.stringify({ id: index, answer: randomUUID() }),
+  );
+  const { id } = await upload(await makePackage({ 'sections/a.jsonl': lines.join('\n') }));
+  const response = await fetch(`${api.url}/datasets/${id}/export`);
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  expect((await reader.read()).done).toBe(false);
+  await queryDatabase(
+    api.databaseUrl,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'svc' AND pid <> pg_backend_pid()`,
+  );
+  const rest = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  await expect(rest()).rejects.toThrow();
+  const told = (): Record<string, unknown>[] =>
+    api
+      .log()
+      .filter(({ event, dataset_id }) => dataset_id === id && String(event).startsWith('dataset.export'));
+  await expect.poll(told).toMatchObject([{ event: 'dataset.export.fail', error: { code: 'unavailable' } }]);
+  expect(api.log().find(({ event }) => event === 'error.unavailable')).toMatchObject({
+    route: '/datasets/:id/export',
+  });
 });

@@ -26,9 +26,13 @@ await runProcess('svc-standalone', process, async (config, logger) => {
   const elapsedMs = (): number => Math.round(performance.now() - startedAt);
 
   const postgres =
-    config.databaseUrl === undefined
-      ? starting.use(await startEmbeddedPostgres({ dataDir: config.dataDir }))
-      : undefined;
+    config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : undefined;
+  starting.defer(async () => {
+    if (postgres === undefined) return;
+    const stoppedAt = performance.now();
+    await postgres.stop();
+    logger.log('database.stop', { duration_ms: Math.round(performance.now() - stoppedAt) });
+  });
   const url = postgres?.url ?? config.databaseUrl?.reveal() ?? '';
   logger.log('database.start', { embedded: postgres !== undefined, duration_ms: elapsedMs() });
   const { applied } = await migrate(url);

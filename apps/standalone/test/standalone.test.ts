@@ -86,6 +86,16 @@ describe('npm start', () => {
     expect(await ended).toBe(0);
   });
 
+  it('tells of its database from start to end', async () => {
+    const service = await start();
+    expect(await service.end('SIGTERM')).toBe(0);
+    const told = service.log
+      .map(({ event }) => event)
+      .filter((event) => /^(database|server)\./.test(String(event)));
+    expect(told.slice(0, 1)).toEqual(['database.start']);
+    expect(told.slice(-3)).toEqual(['server.drain', 'database.stop', 'server.stop']);
+  });
+
   it('explains in one sentence why it cannot start', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');

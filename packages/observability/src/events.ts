@@ -13,8 +13,8 @@ export type JobKind = 'run' | 'import' | 'upload' | (string & {});
  */
 export interface EventFields {
   'config.loaded': { settings: Readonly<Record<string, unknown>> };
-  'server.start': { host: string; port: number; version: string; node_version?: string };
-  'server.drain': { reason: string; timeout_ms: number; requests_in_progress?: number };
+  'server.start': { host: string; port: number; version: string };
+  'server.drain': { reason: string; timeout_ms: number };
   'server.stop': { reason: string; exit_code?: number; duration_ms?: number };
   'server.fault': { error: unknown; place: string };
   'healthz.check': Record<never, never>;
@@ -30,10 +30,9 @@ export interface EventFields {
   };
   'error.internal': { error: unknown; method?: string; route?: string };
   'error.unavailable': { error: unknown; method?: string; route?: string };
-  'database.start': { version?: string; host?: string; embedded?: boolean; duration_ms?: number };
+  'database.start': { embedded: boolean; duration_ms: number };
   'database.migrate': { applied: readonly string[]; duration_ms: number };
-  'database.error': { error: unknown };
-  'database.stop': { duration_ms?: number };
+  'database.stop': { duration_ms: number };
   'spool.clean': { files: number; bytes: number };
   'dataset.import.start': {
     source: ImportSource;
@@ -42,18 +41,16 @@ export interface EventFields {
     split?: string | undefined;
     revision?: string | undefined;
     bytes?: number | undefined;
-    dry_run?: boolean | undefined;
   };
   'dataset.import.finish': {
     source: ImportSource;
-    dataset_id: string | null;
+    dataset_id: string;
     version_hash: string;
     section_count: number;
     item_count: number;
     asset_count: number;
     bytes: number;
     duration_ms: number;
-    dry_run?: boolean | undefined;
   };
   'dataset.import.fail': {
     source: ImportSource;
@@ -110,10 +107,10 @@ export interface EventFields {
   'job.enqueue': { kind: JobKind };
   'job.start': { kind: JobKind; attempt: number; waited_ms?: number | undefined };
   'job.finish': { kind: JobKind; attempt: number; duration_ms: number };
-  'job.retry': { kind: JobKind; attempt: number; code: string; delay_ms?: number | undefined };
+  'job.retry': { kind: JobKind; attempt: number; code: string };
   'job.fail': { kind: JobKind; attempt: number; code: string; duration_ms: number };
   'job.cancel': { kind: JobKind; stage: 'requested' | 'cancelled'; duration_ms?: number | undefined };
-  'job.recover': { kind: JobKind; attempt: number; silent_ms?: number | undefined };
+  'job.recover': { kind: JobKind; attempt: number };
   'job.hand_back': { kind: JobKind; attempt: number; reason: string };
   'queue.error': { error: unknown };
   'run.create': { dataset_id: string; item_count?: number | undefined; provider: string };
@@ -179,7 +176,6 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
       host: 'address it listens on',
       port: 'port it listens on',
       version: 'version of the product',
-      node_version: 'version of Node.js',
     },
   },
   'server.drain': {
@@ -188,7 +184,6 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
     fields: {
       reason: 'the signal, or why',
       timeout_ms: 'how long running work may go on, in milliseconds',
-      requests_in_progress: 'requests still being answered',
     },
   },
   'server.stop': {
@@ -234,8 +229,6 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
     level: 'info',
     when: 'the database is reached',
     fields: {
-      version: 'version of the server',
-      host: 'host of the server',
       embedded: 'whether it is the embedded one',
       duration_ms: duration,
     },
@@ -245,7 +238,6 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
     when: 'the schema was brought up to date',
     fields: { applied: 'names of the migrations that were applied', duration_ms: duration },
   },
-  'database.error': { level: 'error', when: 'an idle connection broke', fields: { error } },
   'database.stop': {
     level: 'info',
     when: 'the embedded database was stopped',
@@ -266,7 +258,6 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
       split: 'split expression as it was sent',
       revision: 'revision as it was sent',
       bytes: 'bytes of the archive',
-      dry_run: 'whether nothing is to be stored',
     },
   },
   'dataset.import.finish': {
@@ -274,14 +265,13 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
     when: 'an import was stored',
     fields: {
       source,
-      dataset_id: 'id of the new dataset, null for a dry run',
+      dataset_id: 'id of the new dataset',
       version_hash: 'its version hash',
       section_count: 'number of its sections',
       item_count: 'number of its items',
       asset_count: 'number of its assets',
       bytes: 'bytes that were read',
       duration_ms: duration,
-      dry_run: 'whether nothing was to be stored',
     },
   },
   'dataset.import.fail': {
@@ -298,18 +288,18 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
   },
   'dataset.export.finish': {
     level: 'info',
-    when: 'an export ended, also when its reader went away',
+    when: 'an export ended, also before it was complete',
     fields: {
       dataset_id: 'id of the dataset',
       exported_run_id: 'id of the run in the archive',
       bytes: 'bytes that were written',
       duration_ms: duration,
-      complete: 'false when the reader went away',
+      complete: 'false when the reader went away, or the service stopped',
     },
   },
   'dataset.export.fail': {
     level: 'error',
-    when: 'an export broke off for a reason of ours',
+    when: 'an export broke off through a fault of the service, or because the database went away',
     fields: {
       dataset_id: 'id of the dataset',
       error,
@@ -391,7 +381,6 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
       kind,
       attempt: 'which try failed, from 1',
       code,
-      delay_ms: 'how long until the next one, in milliseconds',
     },
   },
   'job.fail': {
@@ -407,7 +396,7 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
   'job.recover': {
     level: 'warn',
     when: 'a task was taken over from a worker that fell silent',
-    fields: { kind, attempt, silent_ms: 'how long nothing was heard of it, in milliseconds' },
+    fields: { kind, attempt },
   },
   'job.hand_back': {
     level: 'info',

@@ -8,7 +8,8 @@ export interface RequestState {
   readonly id: string;
   /** aborts when the client goes away before its answer is complete, or the service is forced to stop */
   readonly signal: AbortSignal;
-  /** the route template, once it is known */
+  /** the route template, `__unmatched__` before it is known */
+  readonly route: string;
   setRoute(template: string): void;
   /** the code of the error that was answered */
   setCode(code: string): void;
@@ -86,6 +87,9 @@ export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: Abort
             client.abort(new ClientGone('the client went away'));
         }
         return signal;
+      },
+      get route() {
+        return route;
       },
       setRoute: (template) => {
         route = template;

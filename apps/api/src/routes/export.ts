@@ -41,21 +41,32 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
       const reading = opening.move();
       async function* body(): AsyncGenerator<Uint8Array> {
         let bytes = 0;
-        let complete = false;
+        let outcome: 'complete' | 'left' | 'failed' = 'left';
+        const facts = (): { dataset_id: string; bytes: number; duration_ms: number } => ({
+          dataset_id: id,
+          bytes,
+          duration_ms: Math.round(performance.now() - startedAt),
+        });
         try {
           for await (const chunk of found.bytes()) {
             bytes += chunk.byteLength;
             yield chunk;
           }
-          complete = true;
+          outcome = 'complete';
+        } catch (error) {
+          if (!signal.aborted) {
+            outcome = 'failed';
+            logger.log('dataset.export.fail', { ...facts(), error });
+          }
+          throw error;
         } finally {
-          logger.log('dataset.export.finish', {
-            dataset_id: id,
-            ...(runId === undefined ? {} : { exported_run_id: runId }),
-            bytes,
-            duration_ms: Math.round(performance.now() - startedAt),
-            complete,
-          });
+          if (outcome !== 'failed') {
+            logger.log('dataset.export.finish', {
+              ...facts(),
+              ...(runId === undefined ? {} : { exported_run_id: runId }),
+              complete: outcome === 'complete',
+            });
+          }
         }
       }
       return stream(
