@@ -8,6 +8,17 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** What an app puts together. */
+const OF_APPS: readonly string[] = [
+  '@svc/flows',
+  '@svc/jsonl-v23',
+  '@svc/pkg-format',
+  '@svc/process',
+  '@svc/hub-client',
+  '@svc/observability',
+  '@svc/store',
+];
+
 /** Workspace folder → the workspace packages it may import. */
 const ARROWS: Record<string, readonly string[]> = {
   'packages/process': ['@svc/observability', '@svc/hub-client', '@svc/jsonl-v23'],
@@ -17,33 +28,9 @@ const ARROWS: Record<string, readonly string[]> = {
   'packages/hub-client': ['@svc/jsonl-v23'],
   'packages/flows': ['@svc/jsonl-v23', '@svc/pkg-format'],
   prisma: ['@svc/flows', '@svc/jsonl-v23'],
-  'apps/api': [
-    '@svc/flows',
-    '@svc/jsonl-v23',
-    '@svc/pkg-format',
-    '@svc/process',
-    '@svc/hub-client',
-    '@svc/observability',
-    '@svc/store',
-  ],
-  'apps/worker': [
-    '@svc/flows',
-    '@svc/jsonl-v23',
-    '@svc/pkg-format',
-    '@svc/process',
-    '@svc/hub-client',
-    '@svc/observability',
-    '@svc/store',
-  ],
-  'apps/cli': [
-    '@svc/flows',
-    '@svc/jsonl-v23',
-    '@svc/pkg-format',
-    '@svc/process',
-    '@svc/hub-client',
-    '@svc/observability',
-    '@svc/store',
-  ],
+  'apps/api': OF_APPS,
+  'apps/worker': OF_APPS,
+  'apps/cli': OF_APPS,
   'apps/standalone': ['@svc/process', '@svc/api', '@svc/worker', '@svc/observability', '@svc/store'],
 };
 
