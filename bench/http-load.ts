@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
+import type { Bench } from './bench.ts';
 import type { Sample } from './measure.ts';
 
 const CONNECTIONS = 20;
@@ -20,12 +23,16 @@ export interface Comparison {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts one of the servers of `http-servers.ts`. */
-export async function startComparison(kind: 'bare' | 'middleware'): Promise<Comparison> {
+/** Starts one of the servers of `http-servers.ts`; what it logs goes into a file, as the service's log does. */
+export async function startComparison(
+  kind: 'bare' | 'middleware' | 'datasets',
+  { folder, psql }: Bench,
+): Promise<Comparison> {
+  const log = openSync(join(folder, `${kind}.log`), 'w');
   const child: ChildProcess = spawn(
     process.execPath,
     [fileURLToPath(new URL('http-servers.ts', import.meta.url)), kind],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+    { stdio: ['ignore', log, 'pipe'], env: { ...process.env, DATABASE_URL: psql.PGURL } },
   );
   const port = await new Promise<string>((resolve, reject) => {
     child.once('exit', () => reject(new Error(`the ${kind} server did not start`)));
@@ -35,7 +42,7 @@ export async function startComparison(kind: 'bare' | 'middleware'): Promise<Comp
     });
   });
   return {
-    url: `http://127.0.0.1:${port}/healthz`,
+    url: `http://127.0.0.1:${port}`,
     stop: async () => {
       const ended = once(child, 'exit');
       child.kill();

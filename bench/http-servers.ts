@@ -1,8 +1,10 @@
-/** The servers that `/healthz` is compared with, each as a process of its own: `node http-servers.ts bare|middleware`. */
+/** The servers that requests are compared with, each as a process of its own: `node http-servers.ts bare|middleware|datasets`. */
+import { createStore } from '@svc/store';
 import express from 'express';
 
+const kind = process.argv[2];
 const app = express();
-if (process.argv[2] === 'middleware') {
+if (kind === 'middleware') {
   const { pinoHttp } = await import('pino-http');
   const { default: promBundle } = await import('express-prom-bundle');
   app.use(pinoHttp());
@@ -11,6 +13,14 @@ if (process.argv[2] === 'middleware') {
 app.get('/healthz', (_request, response) => {
   response.json({ status: 'ok' });
 });
+if (kind === 'datasets') {
+  const store = createStore({ url: process.env['DATABASE_URL'] ?? '' });
+  app.get('/datasets', async (_request, response) => {
+    const { data, nextCursor, totalItems } = await store.datasets.list({ limit: 50 });
+    const rows = data.map(({ schema, ...dataset }) => ({ ...dataset, schema: JSON.parse(schema) }));
+    response.json({ data: rows, meta: { limit: 50, next_cursor: nextCursor, total_items: totalItems } });
+  });
+}
 const server = app.listen(0, '127.0.0.1', () => {
   process.stderr.write(`port ${(server.address() as { port: number }).port}\n`);
 });

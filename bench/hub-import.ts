@@ -1,22 +1,11 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { startFakeHub } from '../packages/hub-client/test/fake-hub.ts';
-import { type Case, type Sample, timed } from './measure.ts';
+import { type FakeHub, startFakeHub } from '../packages/hub-client/test/fake-hub.ts';
+import { type Bench, sampleOf, WARM_UPS } from './bench.ts';
+import { type Case, timed } from './measure.ts';
 import type { Service } from './service.ts';
 import { shell } from './shell.ts';
-
-export interface HubCaseOptions {
-  readonly size: number;
-  readonly label: string;
-  readonly folder: string;
-  readonly psql: Readonly<Record<string, string>>;
-  readonly withService: <T>(
-    use: (service: Service) => Promise<T>,
-    env?: Readonly<Record<string, string>>,
-  ) => Promise<T>;
-  readonly sampleOf: (service: Service, work: () => Promise<unknown>) => Promise<Sample>;
-}
 
 /** Makes a Parquet file of questions, answers, an integer and a float column, as a hub's writer would. */
 async function writeParquet(path: string, size: number): Promise<void> {
@@ -34,63 +23,74 @@ async function writeParquet(path: string, size: number): Promise<void> {
   database.closeSync();
 }
 
+/** Lets a loopback hub serve a file as the dataset `bench/rows`. */
+async function withHub<T>(parquet: string, use: (hub: FakeHub) => Promise<T>): Promise<T> {
+  const file = openSync(parquet, 'r');
+  const { size: byteLength } = statSync(parquet);
+  await using hub = await startFakeHub({
+    id: 'bench/rows',
+    files: {
+      'data/train-00000-of-00001.parquet': {
+        byteLength,
+        read: (start, end) => {
+          const bytes = Buffer.allocUnsafe(end - start);
+          readSync(file, bytes, 0, end - start, start);
+          return bytes;
+        },
+      },
+    },
+  });
+  try {
+    return await use(hub);
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function post<T>(service: Service, path: string, body: unknown): Promise<T> {
+  const response = await fetch(service.url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+const importRows = (service: Service, split: string): Promise<{ id: string }> =>
+  post(service, '/datasets/hub/import', {
+    name: 'bench',
+    config: { path: 'bench/rows', split },
+    mapping: { prompt_column: 'question', answer_column: 'answer', meta_columns: ['level', 'score'] },
+  });
+
 /** Import of a Parquet dataset from a loopback hub, against DuckDB and psql doing the bare minimum. */
-export async function hubCase(options: HubCaseOptions): Promise<Case> {
-  const { size, label, folder, psql, withService, sampleOf } = options;
+export async function hubCase(bench: Bench, size: number): Promise<Case> {
+  const { folder, psql } = bench;
   const parquet = join(folder, `${size}.parquet`);
   await writeParquet(parquet, size);
   const csv = join(folder, `${size}.csv`);
   return {
-    name: `hub import, ${label} rows of Parquet`,
+    name: `hub import, ${size.toLocaleString('en')} rows of Parquet`,
     baseline: 'DuckDB to CSV, then psql \\copy to a table of those columns',
     target: 1.25,
-    runOurs: async () => {
-      const file = openSync(parquet, 'r');
-      const { size: byteLength } = statSync(parquet);
-      await using hub = await startFakeHub({
-        id: 'bench/rows',
-        files: {
-          'data/train-00000-of-00001.parquet': {
-            byteLength,
-            read: (start, end) => {
-              const bytes = Buffer.allocUnsafe(end - start);
-              readSync(file, bytes, 0, end - start, start);
-              return bytes;
-            },
+    runOurs: () =>
+      withHub(parquet, (hub) =>
+        bench.withService(
+          async (service) => {
+            for (let time = 0; time < WARM_UPS; time += 1) await importRows(service, 'train[:10000]');
+            await bench.empty();
+            return await sampleOf(service, () => importRows(service, 'train'));
           },
-        },
-      });
-      try {
-        return await withService(
-          (service) =>
-            sampleOf(service, async () => {
-              const response = await fetch(`${service.url}/datasets/hub/import`, {
-                method: 'POST',
-                headers: { 'Content-Type': 'application/json' },
-                body: JSON.stringify({
-                  name: 'bench',
-                  config: { path: 'bench/rows', split: 'train' },
-                  mapping: {
-                    prompt_column: 'question',
-                    answer_column: 'answer',
-                    meta_columns: ['level', 'score'],
-                  },
-                }),
-              });
-              const text = await response.text();
-              if (response.status !== 201) throw new Error(`import answered ${response.status}: ${text}`);
-            }),
           { HUB_ENDPOINT: hub.endpoint },
-        );
-      } finally {
-        closeSync(file);
-      }
-    },
+        ),
+      ),
     runBaseline: async () => {
       await shell(
         `psql -q "$PGURL" -c 'DROP TABLE IF EXISTS hub_floor' -c 'CREATE TABLE hub_floor (question text, answer text, level bigint, score float8)'`,
         psql,
       );
+      await bench.empty();
       return timed(async () => {
         const database = await DuckDBInstance.create();
         const connection = await database.connect();
@@ -101,4 +101,28 @@ export async function hubCase(options: HubCaseOptions): Promise<Case> {
       });
     },
   };
+}
+
+/** What a first look at a dataset of so many rows takes of the hub. */
+export async function previewCost(
+  bench: Bench,
+  size: number,
+): Promise<{ readonly requests: number; readonly bytes: number; readonly milliseconds: number }> {
+  const parquet = join(bench.folder, `${size}.parquet`);
+  await writeParquet(parquet, size);
+  return await withHub(parquet, (hub) =>
+    bench.withService(
+      async (service) => {
+        const { seconds } = await timed(() =>
+          post(service, '/datasets/hub/preview', { path: 'bench/rows', split: 'train' }),
+        );
+        return {
+          requests: hub.requests.length,
+          bytes: hub.totalBytes(),
+          milliseconds: Math.round(seconds * 1000),
+        };
+      },
+      { HUB_ENDPOINT: hub.endpoint },
+    ),
+  );
 }

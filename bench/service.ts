@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openAsBlob, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { openAsBlob, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export interface Service {
@@ -12,13 +13,15 @@ export interface Service {
 }
 
 const MAIN = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));
+const LOOK_INTERVAL_MS = 50;
 
-/** Starts the built service as a process of its own on the given database. */
+/** Starts the built service as a process of its own on the given database; its log goes into a file. */
 export async function startService(
   databaseUrl: string,
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Service> {
+  const log = join(dataDir, 'service.log');
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -30,15 +33,14 @@ export async function startService(
       ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('SVC_'))),
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', openSync(log, 'w'), 'ignore'],
   });
-  const port = await new Promise<number>((resolve, reject) => {
-    child.once('exit', () => reject(new Error('the service did not start')));
-    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (text) => {
-      const line = JSON.parse(text) as { event: string; port: number };
-      if (line.event === 'server.start') resolve(line.port);
-    });
-  });
+  let port: string | undefined;
+  while (port === undefined) {
+    if (child.exitCode !== null) throw new Error(`the service did not start: ${readFileSync(log, 'utf8')}`);
+    await sleep(LOOK_INTERVAL_MS);
+    port = /"event":"server\.start".*?"port":(\d+)/.exec(readFileSync(log, 'utf8'))?.[1];
+  }
   return {
     url: `http://127.0.0.1:${port}`,
     peakBytes: () => peakOf(child),

@@ -37,6 +37,14 @@ describe('canonicalJson', () => {
     expect(canonicalJson(number)).toBe(text);
   });
 
+  it('writes integers of all lengths and signs, at and beyond 32 bits, as ECMAScript does', () => {
+    const edges = [0, 1, 9, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1];
+    const tens = Array.from({ length: 16 }, (_, power) => [10 ** power - 1, 10 ** power, 10 ** power + 1]);
+    const integers = [...edges, ...tens.flat()].flatMap((value) => [value, -value, -value - 1]);
+    expect(canonicalJson(integers)).toBe(`[${integers.map(String).join(',')}]`);
+    fc.assert(fc.property(fc.maxSafeInteger(), (value) => expect(canonicalJson(value)).toBe(String(value))));
+  });
+
   // RFC 8785, appendix B: what is no JSON number; and other things that are no JSON.
   it.each([
     Number.NaN,

@@ -22,6 +22,10 @@ const SHORT_BYTES = 24;
 const MOST_REMEMBERED_KEYS = 16 * 1024;
 
 const QUOTE = 34;
+const MINUS = 45;
+const ZERO = 48;
+/** Of -2147483648. */
+const MAX_INTEGER_BYTES = 11;
 const COMMA = 44;
 const COLON = 58;
 const OPEN_BRACKET = 91;
@@ -203,8 +207,25 @@ export class CanonicalWriter {
 
   /** RFC 8785 section 3.2.2.3: the ECMAScript form. */
   #writeNumber(value: number): void {
-    if (!Number.isFinite(value)) throw new JsonlError('invalid_json', `${value} cannot be written as JSON`);
-    this.#writeAscii(String(value));
+    if ((value | 0) === value) this.#writeInteger(value);
+    else if (Number.isFinite(value)) this.#writeAscii(String(value));
+    else throw new JsonlError('invalid_json', `${value} cannot be written as JSON`);
+  }
+
+  /** An integer of 32 bits, without a text of its own; -0 is one, and written 0. */
+  #writeInteger(value: number): void {
+    this.#reserve(MAX_INTEGER_BYTES);
+    const bytes = this.#bytes;
+    if (value < 0) bytes[this.#length++] = MINUS;
+    let rest = Math.abs(value);
+    let digits = 1;
+    for (let bound = 10; rest >= bound; bound *= 10) digits++;
+    for (let at = this.#length + digits - 1; at >= this.#length; at--) {
+      const tenth = Math.floor(rest / 10);
+      bytes[at] = ZERO + rest - tenth * 10;
+      rest = tenth;
+    }
+    this.#length += digits;
   }
 
   /** RFC 8785 section 3.2.2.2. */

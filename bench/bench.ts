@@ -1,0 +1,52 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Sample, timed } from './measure.ts';
+import { type Service, startService } from './service.ts';
+import { shell } from './shell.ts';
+
+/** What the cases share: a folder, a database, and the built service on it. */
+export interface Bench {
+  readonly folder: string;
+  /** environment in which `psql "$PGURL"` reaches the database */
+  readonly psql: { readonly PGURL: string; readonly PGOPTIONS: string };
+  /** Runs the service for a while. */
+  withService<T>(use: (service: Service) => Promise<T>, env?: Readonly<Record<string, string>>): Promise<T>;
+  /** Empties the tables, and has the server write out what it still owes, so that no case pays for the one before. */
+  empty(): Promise<void>;
+  /** Has the server write out what it still owes. */
+  settle(): Promise<void>;
+}
+
+/** Small ones of a kind that a service has done before it is measured: it runs for weeks, and compiles its code once. */
+export const WARM_UPS = 3;
+
+/** @param url the database */
+export function createBench(folder: string, url: string): Bench {
+  const psql = { PGURL: url, PGOPTIONS: '-c client_min_messages=warning' };
+  const data = join(folder, 'service');
+  const statement = (sql: string): Promise<void> => shell(`psql -q "$PGURL" -c '${sql}'`, psql);
+  return {
+    folder,
+    psql,
+    async withService(use, env = {}) {
+      await mkdir(data, { recursive: true });
+      const service = await startService(url, data, env);
+      try {
+        return await use(service);
+      } finally {
+        await service.stop();
+      }
+    },
+    async empty() {
+      await statement('TRUNCATE datasets, sections, items CASCADE');
+      await statement('CHECKPOINT');
+    },
+    settle: () => statement('CHECKPOINT'),
+  };
+}
+
+/** Times what a service does, with the most memory that it has held. */
+export async function sampleOf(service: Service, work: () => Promise<unknown>): Promise<Sample> {
+  const sample = await timed(work);
+  return { ...sample, peakBytes: service.peakBytes() };
+}

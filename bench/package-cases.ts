@@ -1,0 +1,95 @@
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { convertLegacyFile } from '@svc/pkg-format/node';
+import { type Bench, sampleOf, WARM_UPS } from './bench.ts';
+import { type Case, timed } from './measure.ts';
+import { type Service, upload } from './service.ts';
+import { shell } from './shell.ts';
+
+/** One value a line, whatever it holds: no quote and no delimiter that JSON can contain. */
+const RAW_LINES = `(FORMAT csv, QUOTE e'\\x01', DELIMITER e'\\x02')`;
+
+const label = (size: number): string => `${size.toLocaleString('en')} items`;
+
+/** From the request to its 201, against psql loading the same lines into the barest table. */
+export function uploadCase(bench: Bench, size: number, archive: string, small: string): Case {
+  const { psql } = bench;
+  return {
+    name: `upload, ${label(size)}`,
+    baseline: 'unzip -p | psql \\copy to one jsonb column',
+    target: 1,
+    runOurs: () =>
+      bench.withService(async (service) => {
+        for (let time = 0; time < WARM_UPS; time += 1) await upload(service, small);
+        await bench.empty();
+        return await sampleOf(service, () => upload(service, archive));
+      }),
+    runBaseline: async () => {
+      await shell(
+        `psql -q "$PGURL" -c 'DROP TABLE IF EXISTS floor' -c 'CREATE TABLE floor (item jsonb)'`,
+        psql,
+      );
+      await bench.empty();
+      return timed(() =>
+        shell(`unzip -p ${archive} | psql -q "$PGURL" -c "\\copy floor FROM stdin WITH ${RAW_LINES}"`, psql),
+      );
+    },
+  };
+}
+
+/** A stored dataset to a file, against psql writing the same rows through gzip. */
+export function exportCase(bench: Bench, size: number, archive: string, small: string): Case {
+  const { folder, psql } = bench;
+  let stored: { readonly id: string } | undefined;
+  const store = async (service: Service): Promise<{ readonly id: string }> => {
+    if (stored === undefined) {
+      await bench.empty();
+      stored = await upload(service, archive);
+    }
+    return stored;
+  };
+  const download = async (service: Service, { id }: { readonly id: string }): Promise<void> => {
+    const response = await fetch(`${service.url}/datasets/${id}/export`);
+    if (response.status !== 200) throw new Error(`export answered ${response.status}`);
+    await pipeline(Readable.fromWeb(response.body as never), createWriteStream(join(folder, 'export.zip')));
+  };
+  return {
+    name: `export, ${label(size)}`,
+    baseline: 'psql \\copy (select …) to stdout | gzip -6',
+    target: 0.9,
+    runOurs: () =>
+      bench.withService(async (service) => {
+        const dataset = await store(service);
+        const other = await upload(service, small);
+        for (let time = 0; time < WARM_UPS; time += 1) await download(service, other);
+        await bench.settle();
+        return await sampleOf(service, () => download(service, dataset));
+      }),
+    runBaseline: async () => {
+      const { id } = stored ?? (await bench.withService(store));
+      await bench.settle();
+      // By the primary key, as the items lie there: the quickest way that PostgreSQL has to give them in order.
+      const select = `SELECT payload, answer FROM items WHERE section_id = (SELECT id FROM sections WHERE dataset_id = '${id}') ORDER BY order_index`;
+      return timed(() =>
+        shell(
+          `psql -q "$PGURL" -c "\\copy (${select}) TO stdout" | gzip -6 > ${join(folder, 'export.gz')}`,
+          psql,
+        ),
+      );
+    },
+  };
+}
+
+/** A legacy archive to a package, against unpacking and packing the same bytes. */
+export function convertCase({ folder }: Bench, size: number, archive: string): Case {
+  return {
+    name: `convert, ${label(size)}`,
+    baseline: 'unzip -p | gzip -6',
+    target: 1.5,
+    runOurs: () =>
+      timed(() => convertLegacyFile(archive, join(folder, 'converted.pkg.zip'), { force: true })),
+    runBaseline: () => timed(() => shell(`unzip -p ${archive} | gzip -6 > ${join(folder, 'convert.gz')}`)),
+  };
+}
