@@ -26,7 +26,7 @@ export interface Measured {
   readonly higherIsBetter: boolean;
 }
 
-export interface Spread {
+interface Spread {
   readonly median: number;
   readonly min: number;
   readonly max: number;

@@ -42,7 +42,11 @@ describe('canonicalJson', () => {
     const tens = Array.from({ length: 16 }, (_, power) => [10 ** power - 1, 10 ** power, 10 ** power + 1]);
     const integers = [...edges, ...tens.flat()].flatMap((value) => [value, -value, -value - 1]);
     expect(canonicalJson(integers)).toBe(`[${integers.map(String).join(',')}]`);
-    fc.assert(fc.property(fc.maxSafeInteger(), (value) => expect(canonicalJson(value)).toBe(String(value))));
+    fc.assert(
+      fc.property(fc.maxSafeInteger(), (value) => {
+        expect(canonicalJson(value)).toBe(String(value));
+      }),
+    );
   });
 
   // RFC 8785, appendix B: what is no JSON number; and other things that are no JSON.

@@ -21,7 +21,7 @@ export function hashView(item: Item): Item {
 }
 
 /** The hash view of the `assets` member. */
-export function assetsHashView(assets: JsonValue): JsonValue {
+function assetsHashView(assets: JsonValue): JsonValue {
   if (Array.isArray(assets)) {
     return assets.some(hasContentAndPath)
       ? assets.map((entry) => (hasContentAndPath(entry) ? withoutPath(entry) : entry))
@@ -38,7 +38,7 @@ export function assetsHashView(assets: JsonValue): JsonValue {
 }
 
 /** The hash view of the `checker` member. */
-export function checkerHashView(checker: JsonValue): JsonValue {
+function checkerHashView(checker: JsonValue): JsonValue {
   return isEmbeddedChecker(checker) && hasContentAndPath(checker) ? withoutPath(checker) : checker;
 }
 
