@@ -1,5 +1,5 @@
-// The two commands of this repository, for a machine that has Node 20 or newer and npm and nothing else:
-// `npm start` and `npm test` both come here. Plain JavaScript, because it runs before anything is installed.
+// The commands of this repository, for a machine that has Node 20 or newer and npm and nothing else:
+// `npm start`, `npm test` and the longer ones come here. Plain JavaScript, because it runs before anything is installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -94,6 +94,7 @@ async function test(args) {
   await pnpm('run', 'check:format');
   await pnpm('run', 'types');
   await run(NODE_24, ['tools/check-boundaries.ts']);
+  await run(NODE_24, ['tools/check-licences.ts']);
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const report = join(folder, 'report.json');
   try {
@@ -113,6 +114,44 @@ async function test(args) {
   }
 }
 
+/** Every fault and bad input, with all tries; `--write` makes docs/reliability.md of what was found. */
+async function testFaults(args) {
+  const isWritten = args.includes('--write');
+  const rest = args.filter((arg) => arg !== '--write');
+  if (isWritten && rest.length > 0) {
+    console.error('only a whole run is written: --write stands alone');
+    process.exit(2);
+  }
+  await install();
+  await build();
+  environment.FAULTS = 'long';
+  const suites = rest.length > 0 ? rest : ['apps/standalone/test/faults', 'apps/api/test/access.test.ts'];
+  await run(NODE_24, [
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--project=service',
+    '--no-file-parallelism',
+    '--reporter=default',
+    '--reporter=./tools/skipped-reporter.ts',
+    ...(isWritten ? ['--reporter=./apps/standalone/test/faults/reliability-reporter.ts'] : []),
+    ...suites,
+  ]);
+}
+
+/** What the service consists of, as a CycloneDX document on standard output or in `--out <file>`. */
+async function sbom(args) {
+  await install();
+  await run(process.platform === 'win32' ? 'npx.cmd' : 'npx', [
+    '--yes',
+    PNPM,
+    'sbom',
+    '--sbom-format=cyclonedx',
+    '--sbom-type=application',
+    '--prod',
+    ...args,
+  ]);
+}
+
 async function bench(args) {
   await install();
   await build();
@@ -126,7 +165,7 @@ async function checkPackages() {
   await run(NODE_24, ['tools/check-packages.ts']);
 }
 
-const commands = { start, test, bench, 'check-packages': checkPackages };
+const commands = { start, test, 'test-faults': testFaults, bench, 'check-packages': checkPackages, sbom };
 const [name, ...args] = process.argv.slice(2);
 const command = commands[name];
 if (command === undefined) {

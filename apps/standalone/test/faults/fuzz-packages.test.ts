@@ -2,24 +2,26 @@ import fc from 'fast-check';
 import JSZip from 'jszip';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildZip, type ZipEntrySpec } from '../../../../packages/pkg-format/test/build-zip.ts';
-import { startTestApi, type TestApi } from '../../../api/test/start-test-api.ts';
 import { mutate, mutations } from './mutate-bytes.ts';
 import { report, tally, times } from './report.ts';
-import { type Answer, ask, listDatasets, outcomeOf } from './stored-datasets.ts';
+import type { ServiceProcess } from './run-service.ts';
+import { type OwnService, startService } from './start-service.ts';
+import { type Answer, ask, LEFTOVERS, listDatasets, NO_LEFTOVERS, outcomeOf } from './stored-datasets.ts';
 
-let api: TestApi;
+let own: OwnService;
+let api: ServiceProcess;
 beforeAll(async () => {
   // small limits, so that they are met
-  api = await startTestApi({
+  own = await startService({
     SVC_MAX_UPLOAD_BYTES: '100000',
     SVC_MAX_ARCHIVE_ENTRIES: '20',
     SVC_MAX_UNCOMPRESSED_BYTES: '2000000',
     SVC_MAX_LINE_BYTES: '20000',
     SVC_MAX_ASSET_BYTES: '20000',
-    SVC_LOG_LEVEL: 'warn',
   });
+  api = own.service;
 });
-afterAll(() => api[Symbol.asyncDispose]());
+afterAll(() => own[Symbol.asyncDispose]());
 
 const HANG_MS = 5000;
 
@@ -120,6 +122,7 @@ async function fuzz(
   // each that was stored went round through its export
   const stored = outcomes.filter((outcome) => outcome === '201').length;
   expect((await listDatasets(api.url)).length - before).toBe(stored * 2);
+  expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
   expect(await api.spooled()).toEqual([]);
   expect(api.log().filter(({ event }) => event === 'error.internal')).toEqual([]);
   return tally(outcomes);

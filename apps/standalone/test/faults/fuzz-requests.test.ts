@@ -2,22 +2,25 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
 import { openConnection } from '../../../api/test/raw-connection.ts';
-import { startTestApi, type TestApi } from '../../../api/test/start-test-api.ts';
 import { mutate, mutations } from './mutate-bytes.ts';
 import { report, tally, times } from './report.ts';
+import type { ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
-import { type Answer, ask, outcomeOf } from './stored-datasets.ts';
+import { type OwnService, startService } from './start-service.ts';
+import { type Answer, ask, LEFTOVERS, NO_LEFTOVERS, outcomeOf } from './stored-datasets.ts';
 
 const HANG_MS = 5000;
 let hub: FakeHub;
-let api: TestApi;
+let own: OwnService;
+let api: ServiceProcess;
 let dataset: string;
 let run: string;
 let operations: { method: string; path: string }[];
 beforeAll(async () => {
   hub = await startFakeHub();
   hub.add({ id: 'org/lines', files: { 'train.jsonl': '{"q":"a","n":1}\n{"q":"b","n":2}\n' } });
-  api = await startTestApi({ HUB_ENDPOINT: hub.endpoint, SVC_LOG_LEVEL: 'error' });
+  own = await startService({ HUB_ENDPOINT: hub.endpoint });
+  api = own.service;
   const stored = await ask(`${api.url}/datasets/upload`, {
     method: 'POST',
     body: uploadForm(samplePackage(5), 'target'),
@@ -31,7 +34,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await api[Symbol.asyncDispose]();
+  await own[Symbol.asyncDispose]();
   await hub.close();
 });
 
@@ -69,6 +72,7 @@ async function expectUnharmed(before: Record<string, number>, made: Record<strin
   for (const [name, count] of Object.entries(before)) {
     expect([name, after[name]]).toEqual([name, count + (made[name] ?? 0)]);
   }
+  expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
   expect(await api.spooled()).toEqual([]);
   expect(api.log().filter(({ event }) => event === 'error.internal')).toEqual([]);
   expect((await ask(`${api.url}/healthz`)).status).toBe(200);
@@ -198,7 +202,7 @@ describe('mutated requests', () => {
         add(made, creates(path, answer));
         expectInOrder(answer);
       }),
-      { numRuns: times(2500, 250), seed: 20_240_511, endOnFailure: true },
+      { numRuns: times(5000, 250), seed: 20_240_511, endOnFailure: true },
     );
     await expectUnharmed(before, made);
     report(context, {
@@ -272,7 +276,7 @@ describe('mutated requests', () => {
           expectInOrder(answer);
         },
       ),
-      { numRuns: times(2000, 200), seed: 20_240_512, endOnFailure: true },
+      { numRuns: times(4000, 200), seed: 20_240_512, endOnFailure: true },
     );
     await expectUnharmed(before, made);
     report(context, {
@@ -360,7 +364,7 @@ describe('mutated requests', () => {
           expectInOrder(answer);
         },
       ),
-      { numRuns: times(2000, 200), seed: 20_240_513, endOnFailure: true },
+      { numRuns: times(4000, 200), seed: 20_240_513, endOnFailure: true },
     );
     await expectUnharmed(before, made);
     report(context, {
@@ -415,7 +419,7 @@ describe('mutated requests', () => {
           statuses.filter((status) => !status.endsWith(' 100')).length,
         );
       }),
-      { numRuns: times(1500, 150), seed: 20_240_514, endOnFailure: true },
+      { numRuns: times(3000, 150), seed: 20_240_514, endOnFailure: true },
     );
     await expectUnharmed(before, {});
     report(context, {

@@ -16,39 +16,40 @@ tried, what is promised, and what happened. This file is written by the suite it
 bounded, and random input has fixed seeds.
 `;
 
-/** Writes docs/reliability.md from what the tests of a whole run found; an incomplete or failed run writes nothing. */
+/** Writes docs/reliability.md from what the tests of a whole run found; a failed run writes nothing. */
 export default class ReliabilityReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
-    const findings: Finding[] = [];
-    for (const module of modules) {
-      for (const test of module.children.allTests()) {
-        if (test.result().state === 'failed') {
-          console.error('docs/reliability.md is not written: a test failed');
-          return;
-        }
-        findings.push(...(test.meta().findings ?? []));
-      }
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+    const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    const isWhole = errors.length === 0 && modules.every((module) => module.ok());
+    if (!isWhole) {
+      console.error('docs/reliability.md is not written: a test failed');
+      return;
     }
-    writeFileSync(FILE, toMarkdown(findings));
+    const skipped = tests.filter((test) => test.result().state === 'skipped').map(({ fullName }) => fullName);
+    const findings = tests.flatMap((test) => test.meta().findings ?? []);
+    writeFileSync(FILE, toMarkdown(findings, skipped));
   }
 }
 
-/** The report: a table for each area, in the order in which they were found. */
-export function toMarkdown(findings: readonly Finding[]): string {
+/**
+ * The report: a table for each area, and what could not be tried on the machine that wrote it.
+ *
+ * @param findings what tests found; those that differ in their numbers alone are added up
+ * @param skipped names of tests that did not run
+ */
+export function toMarkdown(findings: readonly Finding[], skipped: readonly string[]): string {
   const areas = Map.groupBy(findings, ({ area }) => area);
   const sections = [...areas]
-    .sort(([a], [b]) => a.localeCompare(b))
+    .sort(([a], [b]) => a.localeCompare(b, 'en'))
     .map(([area, found]) => {
       const rows = Map.groupBy(found, ({ fault, promised }) => `${fault}\n${promised}`);
-      const lines = [...rows.values()].map(toRow);
-      return [
-        `## ${area}`,
-        '',
-        '| fault or bad input | tried | promised | happened |',
-        '|---|---:|---|---|',
-        ...lines,
-      ].join('\n');
+      const head = ['| fault or bad input | tried | promised | happened |', '|---|---:|---|---|'];
+      return [`## ${area}`, '', ...head, ...[...rows.values()].map(toRow)].join('\n');
     });
+  if (skipped.length > 0) {
+    const lines = skipped.map((name) => `- ${name}`);
+    sections.push(['## Not tried', '', 'The machine that wrote this could not:', '', ...lines].join('\n'));
+  }
   return `${HEAD}\n${sections.join('\n\n')}\n`;
 }
 
@@ -63,5 +64,6 @@ function toRow(findings: readonly Finding[]): string {
   const outcome = Object.entries(happened)
     .map(([name, count]) => `${count.toLocaleString('en')} × ${name}`)
     .join(', ');
-  return `| ${[first?.fault, tried.toLocaleString('en'), first?.promised, outcome].join(' | ')} |`;
+  const cells = [first?.fault ?? '', tried.toLocaleString('en'), first?.promised ?? '', outcome];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

@@ -1,0 +1,143 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FakeHub, type Fault, startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
+import { report, tally, times } from './report.ts';
+import { metricOf, type ServiceProcess } from './run-service.ts';
+import { type OwnService, startService } from './start-service.ts';
+import { type Answer, ask, LEFTOVERS, listDatasets, NO_LEFTOVERS, outcomeOf } from './stored-datasets.ts';
+
+const AREA = 'The hub';
+let hub: FakeHub;
+let own: OwnService;
+let service: ServiceProcess;
+beforeAll(async () => {
+  hub = await startFakeHub();
+  const rows = Array.from({ length: 5000 }, (_, index) => `{"q":"question ${index} ${'x'.repeat(200)}"}\n`);
+  hub.add({ id: 'org/lines', files: { 'train.jsonl': rows.join('') } });
+  own = await startService({ HUB_ENDPOINT: hub.endpoint });
+  service = own.service;
+});
+afterAll(async () => {
+  await own[Symbol.asyncDispose]();
+  await hub.close();
+});
+beforeEach(() => hub.forget());
+
+const post = (
+  path: string,
+  body: object,
+  { url = service.url, signal }: { url?: string; signal?: AbortSignal } = {},
+): Promise<Answer> =>
+  ask(`${url}/datasets/hub/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+const importAll = (name: string, signal?: AbortSignal): Promise<Answer> =>
+  post(
+    'import',
+    { name, config: { path: 'org/lines' }, mapping: { prompt_column: 'q' } },
+    signal === undefined ? {} : { signal },
+  );
+
+async function expectNothingLeft(datasets: number): Promise<void> {
+  expect(await listDatasets(service.url)).toHaveLength(datasets);
+  expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+  await expect.poll(() => service.spooled()).toEqual([]);
+  await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
+  expect(service.log().filter(({ event }) => event === 'error.internal')).toEqual([]);
+  expect((await ask(`${service.url}/readyz`)).status).toBe(200);
+}
+
+const REFUSED = expect.stringMatching(/^50[234] hub_(?:unavailable|bad_response|timeout|rate_limited)$/);
+
+const FAULTS: readonly (readonly [fault: string, rule: Fault])[] = [
+  ['answers 500', { kind: 'status', status: 500 }],
+  ['answers with a page', { kind: 'html' }],
+  ['answers with bytes that are not HTTP', { kind: 'garbage' }],
+  ['breaks off', { kind: 'cut', afterBytes: 10 }],
+];
+
+describe('a hub', () => {
+  // all at once: each is tried again for some fifteen seconds before it is given up
+  it('that fails is named, and nothing is stored', { timeout: 120_000 }, async (context) => {
+    await using gone = await startService();
+    const tries = times(10, 1);
+    const both = (url: string, path: string): Promise<Answer>[] => [
+      post('preview', { path }, { url }),
+      post('import', { name: 'never', config: { path }, mapping: { prompt_column: 'q' } }, { url }),
+    ];
+    const failing = FAULTS.map(([fault, rule], index) => {
+      const id = `org/failing-${index}`;
+      hub.add({ id, files: { 'train.jsonl': '{"q":"x"}\n' } });
+      hub.fail({ match: new RegExp(id), fault: rule });
+      return [fault, Array.from({ length: tries }, () => both(service.url, id)).flat()] as const;
+    });
+    const refused = Array.from({ length: tries }, () => both(gone.service.url, 'org/lines')).flat();
+    for (const [fault, asked] of [...failing, ['is gone: connections are refused', refused] as const]) {
+      const answers = await Promise.all(asked);
+      for (const answer of answers) expect([fault, outcomeOf(answer)]).toEqual([fault, REFUSED]);
+      report(context, {
+        area: AREA,
+        fault: `a hub that ${fault}: previews and imports`,
+        promised:
+          '502, 503 or 504 with a code that says it is the hub; nothing is stored, the service stays ready',
+        tried: answers.length,
+        happened: tally(answers.map(outcomeOf)),
+      });
+    }
+    await expectNothingLeft(0);
+    expect(await listDatasets(gone.service.url)).toEqual([]);
+  });
+
+  it('that breaks off in the middle of a file is asked for the rest', {
+    timeout: 120_000,
+  }, async (context) => {
+    const before = (await listDatasets(service.url)).length;
+    const answers: Answer[] = [];
+    for (let round = 0; round < times(10, 2); round++) {
+      hub.forget();
+      hub.fail({ match: /train/, fault: { kind: 'cut', afterBytes: 100_000 + round * 7 }, times: 2 });
+      answers.push(await importAll(`resumed ${round}`));
+    }
+    expect(tally(answers.map(outcomeOf))).toEqual({ 201: answers.length });
+    // all of it, once
+    expect(new Set(answers.map(({ body }) => `${body.item_count} ${body.version_hash}`)).size).toBe(1);
+    expect(answers[0]?.body.item_count).toBe(5000);
+    await expectNothingLeft(before + answers.length);
+    report(context, {
+      area: AREA,
+      fault: 'a hub that breaks off in the middle of a file, twice',
+      promised: '201, with every row once',
+      tried: answers.length,
+      happened: tally(answers.map(outcomeOf)),
+    });
+  });
+
+  it('that goes silent in the middle holds nobody who goes away', { timeout: 120_000 }, async (context) => {
+    const before = (await listDatasets(service.url)).length;
+    hub.fail({ match: /train/, fault: { kind: 'stall', afterBytes: 200_000 } });
+    const found: string[] = [];
+    for (let round = 0; round < times(30, 6); round++) {
+      const gone = new AbortController();
+      const answer = importAll('never', gone.signal);
+      await delay(50 + round * 10);
+      gone.abort();
+      found.push(outcomeOf(await answer) === 'no answer' ? 'freed' : outcomeOf(await answer));
+    }
+    expect(tally(found)).toEqual({ freed: found.length });
+    await expectNothingLeft(before);
+    hub.forget();
+    // no slot of the four is held
+    const after = await Promise.all(Array.from({ length: 4 }, () => post('preview', { path: 'org/lines' })));
+    expect(tally(after.map(outcomeOf))).toEqual({ 200: 4 });
+    report(context, {
+      area: AREA,
+      fault: 'imports from a hub that goes silent, whose clients go away',
+      promised: 'slot, transaction and connection are freed; nothing is stored',
+      tried: found.length,
+      happened: tally(found),
+    });
+  });
+});

@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { queryDatabase } from '../../../../prisma/test/query-database.ts';
+import { createTestDatabase } from '../../../../prisma/test/template-db.ts';
+import { runService, type ServiceProcess } from './run-service.ts';
+
+/** A built service and its database, which nothing but the test's own requests disturbs. */
+export interface OwnService extends AsyncDisposable {
+  readonly service: ServiceProcess;
+  readonly databaseUrl: string;
+  /** Runs a statement past the service. */
+  // biome-ignore lint/suspicious/noExplicitAny: rows have every shape
+  query(sql: string): Promise<any[]>;
+}
+
+/** Starts a built service on an empty, migrated database of its own; `env` is what an operator would set. */
+export async function startService(
+  env: Readonly<Record<string, string>> = {},
+  app: 'api' | 'standalone' = 'api',
+): Promise<OwnService> {
+  await using starting = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+  starting.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const database = await createTestDatabase();
+  starting.defer(() => database.drop());
+  const service = starting.use(
+    await runService({ app, dataDir, env: { DATABASE_URL: database.url, ...env } }),
+  );
+  const running = starting.move();
+  return {
+    service,
+    databaseUrl: database.url,
+    query: (sql) => queryDatabase(database.url, sql),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
