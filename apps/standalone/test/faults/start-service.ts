@@ -8,16 +8,21 @@ import { runService, type ServiceProcess } from './run-service.ts';
 /** A built service and its database, which nothing but the test's own requests disturbs. */
 export interface OwnService extends AsyncDisposable {
   readonly service: ServiceProcess;
-  readonly databaseUrl: string;
   /** Runs a statement past the service. */
   // biome-ignore lint/suspicious/noExplicitAny: rows have every shape
   query(sql: string): Promise<any[]>;
 }
 
-/** Starts a built service on an empty, migrated database of its own; `env` is what an operator would set. */
+/**
+ * Starts a built service on an empty, migrated database of its own.
+ *
+ * @param env what an operator would set
+ * @param urlOf gives the `DATABASE_URL` that the service sees
+ */
 export async function startService(
   env: Readonly<Record<string, string>> = {},
   app: 'api' | 'standalone' = 'api',
+  urlOf: (databaseUrl: string) => string | Promise<string> = (url) => url,
 ): Promise<OwnService> {
   await using starting = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
@@ -25,12 +30,11 @@ export async function startService(
   const database = await createTestDatabase();
   starting.defer(() => database.drop());
   const service = starting.use(
-    await runService({ app, dataDir, env: { DATABASE_URL: database.url, ...env } }),
+    await runService({ app, dataDir, env: { DATABASE_URL: await urlOf(database.url), ...env } }),
   );
   const running = starting.move();
   return {
     service,
-    databaseUrl: database.url,
     query: (sql) => queryDatabase(database.url, sql),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
