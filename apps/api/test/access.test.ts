@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { report } from '../../standalone/test/faults/report.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 let api: TestApi;
@@ -51,7 +52,7 @@ describe('access', () => {
     }
   });
 
-  it('keeps every endpoint of the OpenAPI document to its role', async () => {
+  it('keeps every endpoint of the OpenAPI document to its role', async (context) => {
     const document = (await (
       await fetch(`${api.url}/openapi.json`, { headers: as('see-1') })
     ).json()) as Document;
@@ -78,6 +79,17 @@ describe('access', () => {
     }
     expect(checked).toBeGreaterThan(8);
     expect(open).toEqual(['get /healthz', 'get /readyz']);
+    const row = { area: 'Access', tried: checked, happened: { 'as promised': checked } };
+    report(context, {
+      ...row,
+      fault: 'every endpoint of the OpenAPI document, without a key',
+      promised: '401 with `WWW-Authenticate`, but for `/healthz` and `/readyz`',
+    });
+    report(context, {
+      ...row,
+      fault: 'every endpoint of the OpenAPI document, with the key of each role',
+      promised: '403 below the role that it asks for; no change is possible with a viewer’s key',
+    });
   });
 
   it('answers pages of the allowed origins only', async () => {
