@@ -2,16 +2,19 @@ import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions }
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { report } from '../../standalone/test/faults/report.ts';
-import { startTestApi, type TestApi } from './start-test-api.ts';
+import type { ServiceProcess } from '../../standalone/test/faults/run-service.ts';
+import { type OwnService, startService } from '../../standalone/test/faults/start-service.ts';
 
-let api: TestApi;
+let own: OwnService;
+let api: ServiceProcess;
 beforeAll(async () => {
-  api = await startTestApi({
+  own = await startService({
     SVC_API_KEYS: 'viewer:see-1,editor:edit-1,admin:all-1',
     SVC_CORS_ORIGINS: 'https://pages.example',
   });
+  api = own.service;
 });
-afterAll(() => api[Symbol.asyncDispose]());
+afterAll(() => own[Symbol.asyncDispose]());
 
 const UUID = '00000000-0000-4000-8000-000000000000';
 
