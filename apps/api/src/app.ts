@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { JsonObject } from '@svc/jsonl-v23';
-import type { Logger, Metrics } from '@svc/observability';
+import { createRedactor, type Logger, type Metrics, type Redactor } from '@svc/observability';
 import type { Config } from '@svc/process';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
@@ -28,6 +28,8 @@ export interface AppOptions {
   /** aborts when running requests must end, drained or not */
   readonly stopSignal: AbortSignal;
   readonly isDraining: () => boolean;
+  /** what no answer may repeat */
+  readonly secrets: readonly string[];
 }
 
 /** Paths that answer without a key, so that a probe needs none. */
@@ -56,6 +58,7 @@ export function createApp({
   metrics,
   stopSignal,
   isDraining,
+  secrets,
 }: AppOptions): RequestListener {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
@@ -112,7 +115,7 @@ export function createApp({
   app.use((request) => {
     throw new RequestError('not_found', `there is nothing at ${request.path.slice(0, 200)}`);
   });
-  app.use(answerError(logger));
+  app.use(answerError(logger, createRedactor(secrets)));
   return answerProbe('/healthz', layers, () => checkHealth(logger), app);
 }
 
@@ -195,13 +198,13 @@ function mount(
   });
 }
 
-function answerError(logger: Logger): ErrorRequestHandler {
+function answerError(logger: Logger, redact: Redactor): ErrorRequestHandler {
   return (thrown: unknown, request: Request, response: Response, _next): void => {
     const state = requestState(request);
     const error = fromExpress(thrown);
     if (error instanceof ClientGone || response.destroyed) return void response.destroy();
     const instance = request.path;
-    const problem = toProblem(error, { instance, requestId: state.id });
+    const problem = toProblem(error, { instance, requestId: state.id }, redact);
     state.setCode(problem.body.code);
     const { route } = state;
     if (isFault(error)) logger.log('error.internal', { error, method: request.method, route });

@@ -20,7 +20,7 @@ export interface ApiDeps {
   readonly hub: Hub;
   readonly encoder: RowEncoder;
   readonly version: string;
-  /** secrets known to this process, which no export may hold */
+  /** secrets known to this process, which no export and no error may hold */
   readonly secrets: readonly string[];
   readonly pid: number;
   readonly isAlive: (pid: number) => boolean;
@@ -72,6 +72,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     metrics,
     stopSignal: stopping.signal,
     isDraining: () => draining.signal.aborted,
+    secrets: deps.secrets,
   });
   const server = createServer({ app, logger, metrics, headersTimeoutMs: config.headersTimeoutMs });
   server.listen(config.port, config.host);

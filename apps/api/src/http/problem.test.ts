@@ -1,5 +1,7 @@
+import { createRedactor } from '@svc/observability';
 import { describe, expect, it } from 'vitest';
 import { isFault, isOutage, toProblem } from './problem.ts';
+import { RequestError } from './request-error.ts';
 
 const at = { instance: '/datasets/upload', requestId: 'r1' };
 
@@ -14,6 +16,20 @@ describe('toProblem', () => {
       expect([isOutage(error), isFault(error)]).toEqual([true, false]);
     },
   );
+
+  it('repeats no secret, wherever a client put it', () => {
+    const redact = createRedactor(['k3y-of-somebody']);
+    const error = new RequestError('invalid_request', 'no k3y-of-somebody', {
+      errors: [{ message: 'k3y-of-somebody is too long', path: '/k3y-of-somebody', row: 3 }],
+    });
+    const { body } = toProblem(error, { instance: '/datasets/k3y-of-somebody', requestId: 'r1' }, redact);
+    expect(body).toMatchObject({
+      detail: 'no [redacted]',
+      instance: '/datasets/[redacted]',
+      errors: [{ message: '[redacted] is too long', path: '/[redacted]', row: 3 }],
+      errors_total: 1,
+    });
+  });
 
   it('makes anything that is not known a fault, and says nothing of it', () => {
     for (const error of [

@@ -1,6 +1,7 @@
 import { RunError } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type JsonlErrorCode, type Place } from '@svc/jsonl-v23';
+import type { Redactor } from '@svc/observability';
 import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
 import { StoreError, type StoreErrorCode } from '@svc/store';
 import { type FieldError, RequestError, type RequestErrorCode } from './request-error.ts';
@@ -128,13 +129,30 @@ export interface ProblemBody {
  *
  * @param error what was thrown
  * @param at the request's path and id
+ * @param redact takes out what no answer may repeat: a key that was pasted into a path or a body by mistake would
+ *   go on from there, into tickets and logs of others
  */
 export function toProblem(
   error: unknown,
   at: { readonly instance: string; readonly requestId: string },
+  redact: Redactor = (text) => text,
 ): Problem {
-  return problemOf(describe(error), at);
+  const known = describe(error);
+  const told = {
+    ...known,
+    detail: redact(known.detail),
+    errors: known.errors.slice(0, MAX_ERRORS).map((one) => redacted(one, redact)),
+    errorsTotal: known.errorsTotal ?? known.errors.length,
+  };
+  return problemOf(told, { ...at, instance: redact(at.instance) });
 }
+
+const redacted = ({ message, path, file, ...place }: FieldError, redact: Redactor): FieldError => ({
+  message: redact(message),
+  ...(path === undefined ? {} : { path: redact(path) }),
+  ...(file === undefined ? {} : { file: redact(file) }),
+  ...place,
+});
 
 /**
  * An error that a task of the queue kept, `{code, message, errors}` as JSON text, as the body that a request would

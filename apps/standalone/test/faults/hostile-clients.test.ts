@@ -292,7 +292,7 @@ const CASES: readonly Case[] = [
   [
     BODIES,
     'an archive that unpacks to a thousand times its size',
-    '400 `package_limit`, and no more than 1 MiB of it is unpacked',
+    '400 `package_limit`, nothing of it stored',
     [20, 2],
     ['400 package_limit'],
     () => exchange(upload(file(zip({ 'sections/a.jsonl': `{"a":"${'x'.repeat(8_000_000)}"}` })), END)),

@@ -99,7 +99,7 @@ const millions = (count: number): Files =>
 const jsonHead = (length: number): string =>
   `PATCH /datasets/${UUID} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-/** Each limit with something just within it and something beyond. */
+/** Each limit with something within it and something beyond. */
 const CASES: readonly (readonly [
   limit: string,
   within: readonly [string, () => Promise<string>],
@@ -217,7 +217,7 @@ describe('a limit', () => {
     report(context, {
       area: 'Limits',
       fault: limit,
-      promised: `${good} just within it, ${bad} beyond it; nothing is kept of that`,
+      promised: `${good} within it, ${bad} beyond it; nothing is kept of that`,
       tried: 2 * tries,
       happened: tally([...accepted, ...refused]),
     });
