@@ -59,10 +59,10 @@ async function archiveOf(size: number): Promise<string> {
   return path;
 }
 
-show(
+const HEAD: readonly string[] = [
   '| case | baseline | ratio: median (min to max) | to reach | reached | ours | peak memory |',
   '|---|---|---|---|---|---|---|',
-);
+];
 const uploads = new Map<number, Measured>();
 for (const size of sizes) {
   if (wanted.has('read') || wanted.has('encode')) {
@@ -77,7 +77,7 @@ for (const size of sizes) {
   if (wanted.has('convert')) await compare(convertCase(bench, size, await archiveOf(size)));
   if (wanted.has('hub')) await compare(await hubCase(bench, size));
 }
-if (wanted.has('http')) for (const measured of await httpCases(bench, small, rounds)) show(toRow(measured));
+if (wanted.has('http')) for (const measured of await httpCases(bench, small, rounds)) showRow(measured);
 
 if (wanted.has('upload')) {
   const perItem = [...uploads].map(([size, { ours }]) => ({
@@ -127,8 +127,13 @@ if (options.write) {
 
 async function compare(one: Case): Promise<Measured> {
   const measured = await measure(one, rounds);
-  show(toRow(measured));
+  showRow(measured);
   return measured;
+}
+
+function showRow(measured: Measured): void {
+  if (lines.length === 0) show(...HEAD);
+  show(toRow(measured));
 }
 
 function toRow(one: Measured): string {
