@@ -4,9 +4,9 @@ import { createRedactor, type Logger, type Metrics, type Redactor } from '@svc/o
 import type { Config } from '@svc/process';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import helmet from 'helmet';
 import { answerProbe } from './http/answer-probe.ts';
-import { type Caller, createAuthenticator, denied } from './http/authenticate.ts';
+import { createAuthenticator, denied } from './http/authenticate.ts';
+import { awaitsBody } from './http/awaits-body.ts';
 import { discardBody, endAnswer } from './http/end-answer.ts';
 import { withIdleTimeout } from './http/idle-body.ts';
 import type { Layer } from './http/layer.ts';
@@ -15,6 +15,7 @@ import { isFault, isOutage, toProblem } from './http/problem.ts';
 import { readJsonBody } from './http/read-json-body.ts';
 import { RequestError } from './http/request-error.ts';
 import type { Route, RouteRequest } from './http/route.ts';
+import { secureAnswers } from './http/secure-answers.ts';
 import { endWithText, sendAnswer } from './http/send-answer.ts';
 import { ClientGone, requestState, trackRequest } from './http/track-request.ts';
 import { createRouteCompiler, type RouteValidator } from './http/validate.ts';
@@ -46,8 +47,6 @@ const EXPOSED_HEADERS: string[] = [
   'RateLimit-Policy',
 ];
 
-const NOBODY: Caller = { key: undefined, may: () => false };
-
 /**
  * Builds the Express app: its layers in order, then the routes. It does not listen and reads no environment.
  */
@@ -62,23 +61,22 @@ export function createApp({
 }: AppOptions): RequestListener {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
-  const callers = new WeakMap<Request, Caller>();
   const authenticate = createAuthenticator(config.apiKeys, config.metricsKey);
 
   // What every answer has, whoever gives it.
   const layers: readonly Layer[] = [
     trackRequest(logger, metrics, stopSignal),
     keepConnection(isDraining),
-    helmet({ contentSecurityPolicy: { directives: { 'style-src': ["'self'", "'unsafe-inline'"] } } }),
+    secureAnswers(),
     ...(config.corsOrigins.length > 0 ? [answerPages(config.corsOrigins)] : []),
   ];
   for (const layer of layers) app.use(layer);
   app.use((request, _response, next) => {
-    callers.set(request, authenticate(request.get('authorization')));
+    requestState(request).caller = authenticate(request.get('authorization'));
     next();
   });
   if (config.rateLimitPerMinute > 0) {
-    const limit = limitRate(config.rateLimitPerMinute, (request) => callers.get(request)?.key);
+    const limit = limitRate(config.rateLimitPerMinute, (request) => requestState(request).caller.key);
     // A probe that is refused would make its orchestrator end a service that is well.
     app.use((request, response, next) => {
       if (OPEN_PATHS.includes(request.path)) next();
@@ -86,7 +84,7 @@ export function createApp({
     });
   }
   app.use((request, _response, next) => {
-    const caller = callers.get(request) ?? NOBODY;
+    const { caller } = requestState(request);
     // Whoever has no key learns nothing about what exists: the check stands before the routes.
     const access = OPEN_PATHS.includes(request.path)
       ? 'public'
@@ -98,7 +96,7 @@ export function createApp({
   });
 
   const compile = createRouteCompiler();
-  for (const route of routes) mount(app, route, compile(route), config, callers);
+  for (const route of routes) mount(app, route, compile(route), config);
   for (const [path, methods] of methodsByPath(routes)) {
     app.all(path, (request, response) => {
       requestState(request).setRoute(path);
@@ -122,7 +120,7 @@ export function createApp({
 /** What is left of a request's body is let go; while we drain, a kept-alive connection ends with its answer. */
 function keepConnection(isDraining: () => boolean): Layer {
   return (request, response, next) => {
-    response.once('finish', () => discardBody(request));
+    if (awaitsBody(request)) response.once('finish', () => discardBody(request));
     if (isDraining()) response.setHeader('Connection', 'close');
     if (request.httpVersion === '1.1' && request.headers.host === undefined) {
       throw new RequestError('invalid_request', 'an HTTP/1.1 request names its host');
@@ -159,18 +157,12 @@ function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
   return found;
 }
 
-function mount(
-  app: Express,
-  route: Route,
-  validator: RouteValidator,
-  config: Config,
-  callers: WeakMap<Request, Caller>,
-): void {
+function mount(app: Express, route: Route, validator: RouteValidator, config: Config): void {
   const path = expressPath(route.path);
   app[route.method](path, async (request: Request, response: Response) => {
     const state = requestState(request);
     state.setRoute(path);
-    const caller = callers.get(request) ?? NOBODY;
+    const { caller } = state;
     if (!caller.may(route.access)) throw denied(caller, route.access);
     if (!request.accepts([route.produces, 'application/json'])) {
       throw new RequestError('not_acceptable', `the answer is ${route.produces}`);
@@ -205,7 +197,7 @@ function answerError(logger: Logger, redact: Redactor): ErrorRequestHandler {
     if (error instanceof ClientGone || response.destroyed) return void response.destroy();
     const instance = request.path;
     const problem = toProblem(error, { instance, requestId: state.id }, redact);
-    state.setCode(problem.body.code);
+    state.code = problem.body.code;
     const { route } = state;
     if (isFault(error)) logger.log('error.internal', { error, method: request.method, route });
     else if (isOutage(error)) logger.log('error.unavailable', { error, method: request.method, route });

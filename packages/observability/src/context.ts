@@ -31,12 +31,15 @@ export function currentContext(): LogContext {
  */
 export function runWithContext<T>(context: LogContext, run: () => T): T {
   const outer = currentContext();
-  const secrets = [...(outer.secrets ?? []), ...(context.secrets ?? [])];
+  const secrets =
+    outer.secrets && context.secrets
+      ? [...outer.secrets, ...context.secrets]
+      : (context.secrets ?? outer.secrets);
   const merged: LogContext = Object.freeze({
     request_id: context.request_id ?? outer.request_id,
     run_id: context.run_id ?? outer.run_id,
     job_id: context.job_id ?? outer.job_id,
-    ...(secrets.length > 0 ? { secrets } : {}),
+    secrets,
   });
   return storage.run(merged, run);
 }

@@ -23,15 +23,13 @@ export {
   METRICS_CONTENT_TYPE,
   type Metrics,
   type MetricsOptions,
-  methodLabel,
   type QueueState,
   type ReadinessCheck,
-  type RequestMeasurement,
   type RunEndStatus,
   type RunItemStatus,
   reset_metrics_for_testing,
   resetMetricsForTesting,
-  UNMATCHED_PATH,
 } from './metrics.ts';
 export { createRedactor, type Redactor } from './redact.ts';
 export { acceptRequestId, newRequestId } from './request-id.ts';
+export { methodLabel, type RequestMeasurement, UNMATCHED_PATH } from './request-metrics.ts';

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { createMetrics, methodLabel, reset_metrics_for_testing, resetMetricsForTesting } from './metrics.ts';
+import { createMetrics, reset_metrics_for_testing, resetMetricsForTesting } from './metrics.ts';
+import { methodLabel } from './request-metrics.ts';
 
 const quiet = { version: '1.2.3', collectProcessMetrics: false };
 

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type RequestMeasurement, RequestMetrics } from './request-metrics.ts';
 
 /** Where a dataset comes from. */
 export type ImportSource = 'hub' | 'pkg_zip';
@@ -48,36 +49,6 @@ const runItemStatuses: readonly RunItemStatus[] = ['ok', 'failed', 'unscored'];
 
 /** Content type of {@link Metrics.render}: Prometheus text format 0.0.4. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-/** `path` of a request that no route took. */
-export const UNMATCHED_PATH = '__unmatched__';
-
-const standardMethods: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-  'CONNECT',
-]);
-
-/**
- * The `method` label: a method of RFC 9110 section 9 or PATCH as it is, anything else `OTHER`. Case counts.
- */
-export function methodLabel(method: string | undefined): string {
-  return method !== undefined && standardMethods.has(method) ? method : 'OTHER';
-}
-
-/** One request while it is answered. */
-export interface RequestMeasurement {
-  /** Names the route once it is known: the template with its mount, `/datasets/:id`. */
-  setRoute(route: string): void;
-  /** Counts the request and takes it out of those in progress. Only the first call counts. */
-  finish(answer: { statusCode: number; durationMs: number }): void;
-}
-
 /** The product's metrics, on a registry of their own. */
 export interface Metrics {
   /** Value of the `Content-Type` header for {@link render}. */
@@ -120,8 +91,6 @@ export interface MetricsOptions {
   readonly collectProcessMetrics?: boolean;
 }
 
-// A request may be a health check or the upload of gigabytes.
-const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const queryBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const importBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 const hubBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -148,24 +117,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
 
-  const requests = new Counter({
-    name: 'svc_http_requests_total',
-    help: 'HTTP requests answered, by method, route template and status code; 499 where the client went away.',
-    labelNames: ['method', 'path', 'status_code'],
-    registers,
-  });
-  const requestSeconds = new Histogram({
-    name: 'svc_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer.',
-    buckets: requestBuckets,
-    registers,
-  });
-  const requestsInProgress = new Gauge({
-    name: 'svc_http_requests_in_progress',
-    help: 'HTTP requests being answered, by method and route template.',
-    labelNames: ['method', 'path'],
-    registers,
-  });
+  const requests = new RequestMetrics(registers);
   const buildInfo = new Gauge({
     name: 'svc_build_info',
     help: 'Always 1; the version of the product is its label.',
@@ -261,7 +213,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   // at 0.
   const start = (): void => {
     buildInfo.set({ version: options.version }, 1);
-    requestSeconds.zero({});
+    requests.reset();
     cancelPollSeconds.zero({});
     for (const source of importSources) {
       for (const outcome of importOutcomes) {
@@ -281,35 +233,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
     for (const status of runItemStatuses) runItems.inc({ status }, 0);
   };
   start();
-  let resets = 0;
 
   return {
     contentType: METRICS_CONTENT_TYPE,
-    startRequest(request) {
-      const startedAtReset = resets;
-      const method = methodLabel(request.method);
-      let path = request.route ?? UNMATCHED_PATH;
-      let finished = false;
-      requestsInProgress.inc({ method, path });
-      return {
-        setRoute(route) {
-          if (finished || route === path) return;
-          if (startedAtReset === resets) {
-            requestsInProgress.dec({ method, path });
-            requestsInProgress.inc({ method, path: route });
-          }
-          path = route;
-        },
-        finish({ statusCode, durationMs }) {
-          if (finished) return;
-          finished = true;
-          if (startedAtReset !== resets) return; // the reset has already forgotten it
-          requestsInProgress.dec({ method, path });
-          requests.inc({ method, path, status_code: String(statusCode) });
-          requestSeconds.observe(durationMs / 1000);
-        },
-      };
-    },
+    startRequest: ({ method, route }) => requests.start(method, route),
     recordCancelPoll({ queries, durationMs }) {
       cancelPolls.inc();
       cancelPollQueries.inc(queries);
@@ -335,7 +262,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     recordRunItem: (status) => runItems.inc({ status }),
     render: () => registry.metrics(),
     resetForTesting() {
-      resets += 1;
       registry.resetMetrics();
       start();
     },

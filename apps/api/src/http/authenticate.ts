@@ -12,6 +12,9 @@ export interface Caller {
   may(access: Access): boolean;
 }
 
+/** The caller of a request that nobody has looked at yet. */
+export const NOBODY: Caller = { key: undefined, may: () => false };
+
 /** The caller where no keys are configured. */
 const EVERYTHING: Caller = { key: undefined, may: () => true };
 

@@ -1,15 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { awaitsBody } from './awaits-body.ts';
 import { requestState } from './track-request.ts';
 
 /** How long a client may go on sending a body that nobody reads any more, and be silent while it does. */
 const LEFTOVER_BODY_MS = 5000;
 const LEFTOVER_PAUSE_MS = 1000;
-
-/** Whether a body belongs to the request (RFC 9112 section 6.3); one without is complete when its headers are. */
-function awaitsBody({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false;
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
 
 /**
  * Ends an answer, with its last bytes, or a text of ASCII.
