@@ -39,7 +39,8 @@ export type {
   SectionSummary,
   SectionTarget,
 } from './ports.ts';
-export { type Preview, type PreviewOptions, previewHub, type TruncatedCell } from './preview-hub.ts';
+export { type Preview, type PreviewOptions, previewHub } from './preview-hub.ts';
+export type { TruncatedCell } from './preview-samples.ts';
 export { provenanceOf } from './provenance.ts';
 export { buildMessages } from './run/build-messages.ts';
 export type { CheckOutcome } from './run/checkers/checker.ts';

@@ -25,7 +25,7 @@ import type { IdempotencyClaim, Job, Store, StoredAnswer } from '@svc/store';
 import { json } from '../http/answer.ts';
 import type { Gate } from '../http/gate.ts';
 import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.ts';
-import { type JsonBody, JsonText } from '../http/json-text.ts';
+import { type JsonBody, JsonText, toJsonText } from '../http/json-text.ts';
 import { PREFER, prefersAsync } from '../http/prefer.ts';
 import { isFault } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
@@ -163,7 +163,15 @@ export function hubRoutes(deps: HubDeps): readonly Route[] {
         return await withToken(request.token, async () => {
           const limit = numberOf(body, 'limit') ?? 10;
           const preview = await previewHub(
-            { ...request, limit, maxBytes: config.maxPreviewBytes, signal },
+            {
+              ...request,
+              limit,
+              roomBeside: (head) => {
+                const rest = toJsonText(previewBody({ ...head, samples: [], truncatedCells: [] }));
+                return config.maxPreviewBytes - Buffer.byteLength(rest);
+              },
+              signal,
+            },
             hub,
           );
           return json(previewBody(preview));

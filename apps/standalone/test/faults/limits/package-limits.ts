@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
+import { buildZip, type ZipEntrySpec } from '../../../../../packages/pkg-format/test/build-zip.ts';
+import { ask, outcomeOf } from '../stored-datasets.ts';
+import { count, LIMITS, type LimitCase, type Target } from './limit-case.ts';
+
+type Entries = readonly ZipEntrySpec[];
+
+const uploadArchive =
+  (make: () => Uint8Array) =>
+  async ({ service }: Target): Promise<string> => {
+    const form = new FormData();
+    form.append('file', new Blob([make() as Uint8Array<ArrayBuffer>]), 'a.zip');
+    return outcomeOf(await ask(`${service.url}/datasets/upload`, { method: 'POST', body: form }));
+  };
+const uploadEntries = (make: () => Entries): ReturnType<typeof uploadArchive> =>
+  uploadArchive(() => buildZip({ entries: [...make()] }));
+
+/** A limit of which a package has some amount: just as much as it allows, and one more. */
+function packageLimit(
+  limit: string,
+  most: number,
+  unit: string,
+  send: (amount: number) => ReturnType<typeof uploadArchive>,
+  refusal = '400 package_limit',
+): LimitCase {
+  return {
+    limit,
+    within: { what: count(most, unit), outcome: '201', send: send(most) },
+    beyond: { what: count(most + 1, unit), outcome: refusal, send: send(most + 1) },
+  };
+}
+
+const section = (content: string): ZipEntrySpec => ({ name: 'sections/a.jsonl', content });
+const line = (bytes: number): string => `{"a":"${'x'.repeat(bytes - 8)}"}`;
+export const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}1${']'.repeat(depth - 1)}}`;
+
+/** An archive of so many bytes in all: bytes that do not compress, and that no package has a use for, fill it up. */
+function archiveOf(bytes: number): Uint8Array {
+  const build = (filling: number): Uint8Array =>
+    buildZip({
+      entries: [section('{}'), { name: 'filling', content: randomBytes(filling), method: 'stored' }],
+    });
+  return build(bytes - build(0).byteLength);
+}
+
+/** Files of every kind that is unpacked, with so many bytes together; what no package has a use for is not. */
+function unpackingTo(bytes: number): Entries {
+  const small: Entries = [
+    { name: 'manifest.json', content: '{"name":"n"}' },
+    { name: 'meta.json', content: '{"description":"d"}' },
+    { name: 'assets/x', content: randomBytes(1000) },
+    { name: 'ignored', content: 'x'.repeat(1000) },
+  ];
+  const first = '{"assets":["assets/x"]}\n';
+  // sections of less than a million bytes: what unpacks to no more than 1 MiB may do so at any ratio
+  const rest = bytes - 12 - 19 - 1000 - first.length;
+  const part = Math.floor(rest / 3);
+  return [
+    ...small,
+    section(first + itemsOf(part)),
+    { name: 'sections/b.jsonl', content: itemsOf(part) },
+    { name: 'sections/c.jsonl', content: itemsOf(rest - 2 * part) },
+  ];
+}
+
+/** Lines of so many bytes in all. */
+const itemsOf = (bytes: number): string => '{"a":1}\n'.repeat(Math.floor(bytes / 8)).padEnd(bytes, ' ');
+
+const RATIO = LIMITS.SVC_MAX_EXPANSION_RATIO;
+const PACKED_BYTES = 7000;
+
+/**
+ * A section of `RATIO` times its compressed size and so many bytes more. A part of it stays uncompressed, in a stored
+ * block (RFC 1951 section 3.2.4), which makes the compressed size exact.
+ */
+function expandedBy(more: number): Entries {
+  const content = Buffer.from(itemsOf(PACKED_BYTES * RATIO + more));
+  let stored = 0;
+  for (let round = 0; round < 10; round++) {
+    const head = Buffer.from([0, 0, 0, 0, 0]);
+    head.writeUInt16LE(stored, 1);
+    head.writeUInt16LE(0xffff - stored, 3);
+    const rest = deflateRawSync(content.subarray(stored));
+    const packed = Buffer.concat([head, content.subarray(0, stored), rest]);
+    if (packed.byteLength === PACKED_BYTES) return [{ name: 'sections/a.jsonl', content, packed }];
+    stored += PACKED_BYTES - packed.byteLength;
+  }
+  throw new Error(`no stored part makes it ${PACKED_BYTES} bytes`);
+}
+
+/** Every limit of an archive, its entries and its lines. */
+export const PACKAGE_LIMITS: readonly LimitCase[] = [
+  packageLimit(
+    'upload, compressed: `SVC_MAX_UPLOAD_BYTES`',
+    LIMITS.SVC_MAX_UPLOAD_BYTES,
+    'bytes',
+    (bytes) => uploadArchive(() => archiveOf(bytes)),
+    '413 upload_too_large',
+  ),
+  packageLimit(
+    'archive entries: `SVC_MAX_ARCHIVE_ENTRIES`',
+    LIMITS.SVC_MAX_ARCHIVE_ENTRIES,
+    'entries',
+    (entries) =>
+      uploadEntries(() => [
+        section('{}'),
+        ...Array.from({ length: entries - 1 }, (_, index) => ({ name: `x${index}`, content: '{}' })),
+      ]),
+  ),
+  packageLimit(
+    'uncompressed, total: `SVC_MAX_UNCOMPRESSED_BYTES`',
+    LIMITS.SVC_MAX_UNCOMPRESSED_BYTES,
+    'bytes',
+    (bytes) => uploadEntries(() => unpackingTo(bytes)),
+  ),
+  {
+    limit: 'expansion of an entry past its first 1 MiB: `SVC_MAX_EXPANSION_RATIO`',
+    within: {
+      what: `${count(RATIO * PACKED_BYTES, 'bytes')} of ${count(PACKED_BYTES, 'bytes')}`,
+      outcome: '201',
+      send: uploadEntries(() => expandedBy(0)),
+    },
+    beyond: {
+      what: `${count(RATIO * PACKED_BYTES + 1, 'bytes')} of as many`,
+      outcome: '400 package_limit',
+      send: uploadEntries(() => expandedBy(1)),
+    },
+  },
+  packageLimit('one line: `SVC_MAX_LINE_BYTES`', LIMITS.SVC_MAX_LINE_BYTES, 'bytes', (bytes) =>
+    uploadEntries(() => [section(`{}\n${line(bytes)}\n{}`)]),
+  ),
+  packageLimit('one asset: `SVC_MAX_ASSET_BYTES`', LIMITS.SVC_MAX_ASSET_BYTES, 'bytes', (bytes) =>
+    uploadEntries(() => [
+      section('{"assets":["assets/x"]}'),
+      { name: 'assets/x', content: randomBytes(bytes) },
+    ]),
+  ),
+  packageLimit(
+    'nesting in items: `SVC_MAX_JSON_DEPTH`',
+    LIMITS.SVC_MAX_JSON_DEPTH,
+    'levels',
+    (depth) => uploadEntries(() => [section(nested(depth))]),
+    '400 package_invalid_line',
+  ),
+  packageLimit(
+    'nesting in `manifest.json`, which leaves 8 levels for the provenance of a dataset that is exported again: `SVC_MAX_JSON_DEPTH`',
+    LIMITS.SVC_MAX_JSON_DEPTH - 8,
+    'levels',
+    (depth) => uploadEntries(() => [section('{}'), { name: 'manifest.json', content: nested(depth) }]),
+    '400 package_invalid_json',
+  ),
+];

@@ -1,0 +1,79 @@
+import type { JsonObject } from '@svc/jsonl-v23';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type PreviewSamples, SampleCollector } from './preview-samples.ts';
+
+/** What both lists take between their brackets. */
+const bytesOf = ({ samples, truncatedCells }: PreviewSamples): number =>
+  Buffer.byteLength(JSON.stringify(samples)) + Buffer.byteLength(JSON.stringify(truncatedCells)) - 4;
+
+function collect(rows: readonly JsonObject[], maxBytes: number): PreviewSamples {
+  const collector = new SampleCollector(maxBytes);
+  for (const row of rows) collector.add(row);
+  return collector.end();
+}
+
+const IMAGE = { bytes: Buffer.alloc(300).toString('base64'), path: 'a.png' };
+
+describe('SampleCollector', () => {
+  it('shows what fits whole, to the byte, and never more than fits', () => {
+    const cell = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 60 }),
+      fc.string({ unit: 'binary', maxLength: 30 }),
+      fc.integer(),
+      fc.constant(null),
+      fc.constant(IMAGE),
+      fc.array(fc.constant({ bytes: null, path: 'https://images.example/1.png' }), { maxLength: 3 }),
+      fc.array(fc.string({ maxLength: 9 }), { maxLength: 9 }),
+    );
+    const columns = fc.uniqueArray(fc.string({ maxLength: 8 }), { maxLength: 5 });
+    const table = columns.chain((names) =>
+      fc
+        .array(fc.tuple(...names.map(() => cell)), { maxLength: 15 })
+        .map((rows) =>
+          rows.map(
+            (cells) => Object.fromEntries(names.map((name, index) => [name, cells[index]])) as JsonObject,
+          ),
+        ),
+    );
+    fc.assert(
+      fc.property(table, fc.nat(400), (rows, less) => {
+        const whole = collect(rows, Number.MAX_SAFE_INTEGER);
+        const bytes = bytesOf(whole);
+        expect(collect(rows, bytes)).toEqual(whole);
+        const shown = collect(rows, bytes - 1 - less);
+        expect(bytesOf(shown)).toBeLessThanOrEqual(Math.max(0, bytes - 1 - less));
+        for (const { row, column } of shown.truncatedCells) {
+          expect(shown.samples[row]?.[column]).not.toEqual(whole.samples[row]?.[column]);
+        }
+      }),
+    );
+  });
+
+  it('shortens a cell over 16 KiB whatever room there is', () => {
+    const most = 'x'.repeat(16 * 1024 - 2);
+    expect(collect([{ a: most }], 100_000).truncatedCells).toEqual([]);
+    const { samples, truncatedCells } = collect([{ a: `${most}x` }], 100_000);
+    expect(truncatedCells).toEqual([{ row: 0, column: 'a', bytes: 16 * 1024 + 1 }]);
+    expect(JSON.stringify(samples[0]?.['a'])).toHaveLength(16 * 1024);
+  });
+
+  it('keeps every row, and of an image what describes it, before it leaves anything out', () => {
+    const rows = Array.from({ length: 20 }, (_, index) => ({ n: index, image: IMAGE }));
+    const { samples, truncatedCells } = collect(rows, 4000);
+    expect(samples.map((row) => row['n'])).toEqual(rows.map(({ n }) => n));
+    const shown = samples.map((row) => row['image'] as JsonObject);
+    expect(shown[0]).toMatchObject({ data: IMAGE.bytes });
+    for (const { row } of truncatedCells)
+      expect(shown[row]).toEqual({ mime_type: 'image/png', encoding: 'base64' });
+    expect(truncatedCells.length).toBeGreaterThan(5);
+  });
+
+  it('leaves rows out at the end where even empty cells do not fit', () => {
+    const rows = Array.from({ length: 100 }, () => ({ 'a long name of a column': 'some words' }));
+    const { samples } = collect(rows, 500);
+    expect(samples.length).toBeGreaterThan(5);
+    expect(samples.length).toBeLessThan(100);
+    expect(collect(rows, -10)).toEqual({ samples: [], truncatedCells: [] });
+  });
+});
