@@ -12,7 +12,7 @@ export interface PreviewOptions extends HubReference {
 }
 
 /** What is known before a row is read. */
-export interface PreviewHead {
+interface PreviewHead {
   readonly features: readonly MappableFeature[];
   /** rows of the resolved slice; null where only reading the data would tell */
   readonly numRows: number | null;
