@@ -10,6 +10,7 @@ import { createServer } from './http/create-server.ts';
 import { createGate } from './http/gate.ts';
 import { RequestError } from './http/request-error.ts';
 import { openSpool } from './http/spool-file.ts';
+import { takePending } from './http/take-pending.ts';
 import { apiRoutes } from './routes/api-routes.ts';
 
 export interface ApiDeps {
@@ -85,6 +86,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     url: `http://${host}:${port}`,
     stop: async (signal) => {
       draining.abort();
+      await takePending(server);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       // Those that are still in use become idle with their answer, and would then be kept for a next request.

@@ -4,7 +4,7 @@ import { type FakeHub, startFakeHub } from '../../../../packages/hub-client/test
 import { openConnection } from '../../../api/test/raw-connection.ts';
 import { mutate, mutations } from './mutate-bytes.ts';
 import { report, tally, times } from './report.ts';
-import type { ServiceProcess } from './run-service.ts';
+import { metricOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
 import { type Answer, ask, LEFTOVERS, NO_LEFTOVERS, outcomeOf } from './stored-datasets.ts';
@@ -15,6 +15,8 @@ let own: OwnService;
 let api: ServiceProcess;
 let dataset: string;
 let run: string;
+let job: string;
+let victim: string;
 let operations: { method: string; path: string }[];
 beforeAll(async () => {
   hub = await startFakeHub();
@@ -26,8 +28,19 @@ beforeAll(async () => {
     body: uploadForm(samplePackage(5), 'target'),
   });
   dataset = stored.body.id;
+  const deleted = await ask(`${api.url}/datasets/upload`, {
+    method: 'POST',
+    body: uploadForm(samplePackage(1), 'victim'),
+  });
+  victim = deleted.body.id;
   run = (await send('POST', '/runs', { dataset_id: dataset, config: { provider: { type: 'echo' } } })).body
     .id;
+  const queued = await ask(`${api.url}/datasets/upload`, {
+    method: 'POST',
+    body: uploadForm(samplePackage(1), 'queued'),
+    headers: { Prefer: 'respond-async' },
+  });
+  job = queued.body.id;
   const { body: document } = await ask(`${api.url}/openapi.json`);
   operations = Object.entries(document.paths as Record<string, object>).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
@@ -44,6 +57,21 @@ const send = (method: string, path: string, body: object): Promise<Answer> =>
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
+
+/** Reads the head of a stream and its first piece, and goes away; an error is read whole. */
+async function askForStart(url: string, init: RequestInit): Promise<Answer> {
+  const response = await fetch(url, init);
+  const { status, headers } = response;
+  if (headers.get('content-type') !== 'text/event-stream') {
+    const text = await response.text();
+    const body = JSON.parse(text);
+    return { status, code: body.code, headers, body, text };
+  }
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return { status, code: '', headers, body: null, text: Buffer.from(value ?? []).toString() };
+}
 
 /** An answer is one of those that are described, and says what is wrong as every error does. */
 function expectInOrder(answer: Answer): void {
@@ -156,11 +184,15 @@ const JSON_WORDS = [
 
 function creates(path: string, answer: Answer): Record<string, number> {
   if (answer.status === 201) return { datasets: 1 };
+  if (answer.status === 204 && path === `/datasets/${victim}`) return { datasets: -1 };
   return answer.status === 202 && path === '/runs' ? { runs: 1 } : {};
 }
 const add = (sum: Record<string, number>, more: Record<string, number>): void => {
   for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
 };
+
+/** A request to any endpoint: its number, two path parameters, query, headers, body. */
+type Request = [number, string[], [string, string][], [string, string][], string];
 
 describe('mutated requests', () => {
   it('with JSON bodies', async (context) => {
@@ -292,9 +324,10 @@ describe('mutated requests', () => {
     const before = await rows();
     const made: Record<string, number> = {};
     const outcomes: string[] = [];
+    const watched = new Set<string>();
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 20 }),
-      fc.constantFrom('', '0', '-1', 'x', dataset, run, '\u0000', '%', 'null'),
+      fc.constantFrom('', '0', '-1', 'x', dataset, run, job, '\u0000', '%', 'null'),
     );
     const name = fc.oneof(
       fc.constantFrom(
@@ -334,6 +367,11 @@ describe('mutated requests', () => {
             ),
         ),
     );
+    const events = ['/runs/{id}/events', '/jobs/{id}/events'];
+    const watching = events.map((path, index) => {
+      const which = operations.findIndex((operation) => operation.path === path);
+      return [which, [index === 0 ? run : job, ''], [], [], ''] as Request;
+    });
     await fc.assert(
       fc.asyncProperty(
         fc.nat(operations.length - 1),
@@ -343,13 +381,17 @@ describe('mutated requests', () => {
         fc.string({ maxLength: 30 }),
         async (which, parameters, query, headers, body) => {
           const { method, path } = operations[which] as (typeof operations)[number];
-          // these go on until what they watch has ended
-          if (path.endsWith('/events')) return;
           let at = 0;
           const encoded = (value: string): string => encodeURIComponent(value.toWellFormed());
-          const filled = path.replaceAll(/\{\w+\}/g, () => encoded(parameters[at++] ?? '') || '%20');
+          const id = (): string => {
+            const parameter = parameters[at++] ?? '';
+            // what the others ask for stays
+            return method === 'DELETE' && parameter === dataset ? victim : parameter;
+          };
+          const filled = path.replaceAll(/\{\w+\}/g, () => encoded(id()) || '%20');
           const search = query.map(([key, value]) => `${encoded(key)}=${encoded(value)}`).join('&');
-          const answer = await ask(`${api.url}${filled}?${search}`, {
+          const send = path.endsWith('/events') ? askForStart : ask;
+          const answer = await send(`${api.url}${filled}?${search}`, {
             method,
             headers: [
               ...headers.filter(([key]) => key !== 'expect'),
@@ -359,18 +401,23 @@ describe('mutated requests', () => {
             signal: AbortSignal.timeout(HANG_MS),
           });
           outcomes.push(`${Math.floor(answer.status / 100)}xx`);
+          if (answer.status < 400 && path.endsWith('/events')) watched.add(path);
           add(made, creates(filled, answer));
           if (answer.status === 503 && path === '/readyz') return;
           expectInOrder(answer);
         },
       ),
-      { numRuns: times(4000, 200), seed: 20_240_513, endOnFailure: true },
+      { numRuns: times(4000, 200), seed: 20_240_513, endOnFailure: true, examples: watching },
     );
+    // what nobody works on is watched until its client goes
+    expect([...watched].sort()).toEqual(events.sort());
+    await expect.poll(() => metricOf(api.url, 'svc_http_requests_in_progress')).toBe(1);
     await expectUnharmed(before, made);
     report(context, {
       area: 'Random input',
       fault: 'any path parameters, query, headers and body, on every endpoint of the OpenAPI document',
-      promised: 'done, or an error of the request; never a 500, a crash, a hang beyond 5 s or a row left',
+      promised:
+        'done, or an error of the request; never a 500, a crash, a hang beyond 5 s or a row left; streams of events are left after their start',
       tried: outcomes.length,
       happened: tally(outcomes),
     });

@@ -32,6 +32,21 @@ export function outcomeOf({ status, code }: Answer): string {
   return status < 400 ? String(status) : `${status} ${code}`;
 }
 
+/** A fate of a request, see {@link fateOf}. */
+export const CLOSED = 'connection closed before a request was read';
+
+/**
+ * The same of a request with an `X-Request-ID` of its own, which tells apart what `no answer` was: a connection that was
+ * refused, one that was closed before anything of the request was read, and a request that was read and has no answer.
+ *
+ * @param log lines that the service wrote, which name every request that it read
+ */
+export function fateOf(answer: Answer, requestId: string, log: readonly string[]): string {
+  if (answer.status !== 0) return outcomeOf(answer);
+  if (log.some((line) => line.includes(requestId))) return 'read and not answered';
+  return answer.code === 'ECONNREFUSED' ? 'connection refused' : CLOSED;
+}
+
 /** Every dataset, through all pages. */
 export async function listDatasets(url: string, headers: Record<string, string> = {}): Promise<Body[]> {
   const found: Body[] = [];
