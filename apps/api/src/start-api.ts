@@ -9,6 +9,7 @@ import { createApp } from './app.ts';
 import { createServer } from './http/create-server.ts';
 import { createGate } from './http/gate.ts';
 import { RequestError } from './http/request-error.ts';
+import { silentConnections } from './http/silent-connections.ts';
 import { openSpool } from './http/spool-file.ts';
 import { takePending } from './http/take-pending.ts';
 import { apiRoutes } from './routes/api-routes.ts';
@@ -38,6 +39,9 @@ export interface RunningApi {
 
 /** How long running requests have to answer once they have been told to end. */
 const LAST_WORDS_MS = 2000;
+
+/** How long a connection may be there at the start of a drain before the first byte of its request. */
+const FIRST_WORDS_MS = 1000;
 
 /** How often a drain looks for connections whose last answer is out. */
 const SWEEP_INTERVAL_MS = 50;
@@ -76,6 +80,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     secrets: deps.secrets,
   });
   const server = createServer({ app, logger, metrics, headersTimeoutMs: config.headersTimeoutMs });
+  const silent = silentConnections(server);
   server.listen(config.port, config.host);
   await once(server, 'listening');
   const { address, family, port } = server.address() as AddressInfo;
@@ -91,6 +96,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
       server.closeIdleConnections();
       // Those that are still in use become idle with their answer, and would then be kept for a next request.
       const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_INTERVAL_MS);
+      const hush = setTimeout(silent.end, FIRST_WORDS_MS);
       const forced = new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
         else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -102,6 +108,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
       const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
       await closed;
       clearTimeout(timer);
+      clearTimeout(hush);
       clearInterval(sweep);
     },
   };

@@ -81,4 +81,18 @@ describe('a drain', () => {
     // Node itself would wait five seconds for another request
     expect(performance.now() - answeredAt).toBeLessThan(4000);
   });
+
+  it('does not wait for connections on which nothing has come', async () => {
+    await using draining = await startTestApi();
+    using silent = await openConnection(draining.url);
+    using late = await openConnection(draining.url);
+    const timeout = AbortSignal.timeout(20_000);
+    const stopped = draining.stop(timeout);
+    late.send(get('/healthz'));
+    // what comes in time is answered
+    expect(await late.ended).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await silent.ended).toBe('');
+    await stopped;
+    expect(timeout.aborted).toBe(false);
+  });
 });
