@@ -9,7 +9,7 @@ import {
 import { assembleNested } from 'hyparquet/src/assemble.js';
 import { parquetHeader } from 'hyparquet/src/column.js';
 import type { Compressors, PageHeader } from 'hyparquet/src/types.js';
-import { pageCodecs } from '#platform';
+import { createPageCodecs } from '#platform';
 import { RAW_PARSERS } from './cell.ts';
 import { HubError, shorten } from './errors.ts';
 import type { Features } from './features.ts';
@@ -90,7 +90,15 @@ const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 const MAX_PAGE_VALUES = 2 ** 24;
 const MAX_VALUES_AT_ONCE = 2 ** 27;
 
-const COMPRESSORS: Compressors = { ...pageCodecs, LZ4_RAW: inflateLz4Block, LZ4: inflateHadoopLz4 };
+/** What decompresses pages. */
+export type PageInflaters = Compressors;
+
+/** Makes what decompresses the pages of one file. */
+export const createPageInflaters = (): PageInflaters => ({
+  ...createPageCodecs(),
+  LZ4_RAW: inflateLz4Block,
+  LZ4: inflateHadoopLz4,
+});
 
 /** What decoding needs and nobody else looks at. */
 interface Internals {
@@ -255,6 +263,7 @@ export function decodeChunk(
   group: number,
   leaf: number,
   file: string,
+  inflaters: PageInflaters,
   textSlices = false,
 ): ChunkDecoder {
   const { metadata, leaves } = internals.get(footer)!;
@@ -271,7 +280,7 @@ export function decodeChunk(
     codec: meta.codec,
     parsers: textSlices ? BYTES_PARSERS : PARSERS,
     textSlices,
-    compressors: COMPRESSORS,
+    compressors: inflaters,
     utf8: false,
   };
   let valuesLeft = Number(meta.num_values);

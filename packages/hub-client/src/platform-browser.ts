@@ -49,5 +49,11 @@ export function createSha256(): { update(bytes: Uint8Array): void; hex(): string
 
 type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array;
 
-/** Browsers decompress only asynchronously, which Parquet pages cannot wait for. */
-export const pageCodecs: Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD', Inflate>>> = {};
+/** Codecs of Parquet pages. */
+export type PageCodecs = Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD' | 'SNAPPY', Inflate>>>;
+
+/**
+ * Browsers decompress only asynchronously, which Parquet pages cannot wait for. Snappy, which hyparquet brings along,
+ * is left to it: WebAssembly would need a page's leave (`wasm-unsafe-eval`, Content Security Policy level 3).
+ */
+export const createPageCodecs = (): PageCodecs => ({});

@@ -9,6 +9,7 @@ import {
   zstdDecompressSync,
 } from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
+import { createSnappyInflater } from './inflate-snappy.ts';
 import { type AnswerHeaders, contentLength, type OpenTransport } from './transport.ts';
 
 /** Anything that undici sends requests through: an agent, a proxy agent, a mock. */
@@ -139,9 +140,13 @@ export function createSha256(): { update(bytes: Uint8Array): void; hex(): string
 
 type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array;
 
-/** Codecs of Parquet pages that the runtime brings along; the length is known, and a page never exceeds it. */
-export const pageCodecs: Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD', Inflate>>> = {
+/** Codecs of Parquet pages. */
+export type PageCodecs = Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD' | 'SNAPPY', Inflate>>>;
+
+/** Codecs for the pages of one file; the length is known, and a page never exceeds it. */
+export const createPageCodecs = (): PageCodecs => ({
   GZIP: (input, outputLength) => gunzipSync(input, { maxOutputLength: outputLength || 1 }),
   BROTLI: (input, outputLength) => brotliDecompressSync(input, { maxOutputLength: outputLength || 1 }),
   ZSTD: (input, outputLength) => zstdDecompressSync(input, { maxOutputLength: outputLength || 1 }),
-};
+  SNAPPY: createSnappyInflater(),
+});

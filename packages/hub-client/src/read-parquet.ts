@@ -6,9 +6,11 @@ import {
   assembleColumn,
   type ByteInterval,
   type ChunkDecoder,
+  createPageInflaters,
   decodeChunk,
   FOOTER_TAIL_BYTES,
   footerLength,
+  type PageInflaters,
   type PageLocation,
   type ParquetChunk,
   type ParquetFooter,
@@ -136,6 +138,7 @@ export async function* readParquet(
     wanted.delete(name) ? [{ name, index, leaves, textSlices: options.textSlices?.has(name) ?? false }] : [],
   );
   const leaves = columns.flatMap((column) => column.leaves);
+  const inflaters = createPageInflaters();
   const stop = new AbortController();
   const signal = joinSignals(options.signal, stop.signal)!;
 
@@ -169,7 +172,7 @@ export async function* readParquet(
       const following = batches[index + 1];
       next = following === undefined ? null : begin(following);
       next?.catch(() => undefined);
-      for (const task of tasks) yield* readGroup(file, task, columns, runs, leaves.length, signal);
+      for (const task of tasks) yield* readGroup(file, task, columns, runs, leaves.length, inflaters, signal);
     }
   } finally {
     stop.abort(new Error('not read on'));
@@ -293,6 +296,7 @@ async function* readGroup(
   columns: readonly WantedColumn[],
   runs: ByteRuns,
   leafCount: number,
+  inflaters: PageInflaters,
   signal: AbortSignal,
 ): AsyncGenerator<ColumnBatch> {
   const { footer, path } = file;
@@ -301,7 +305,15 @@ async function* readGroup(
   const readers = new Map(
     task.chunks.map((chunk) => [
       chunk.leaf,
-      new ChunkReader(file, task, chunk, runs, blockSize(leafCount), sliced.has(chunk.leaf), signal),
+      new ChunkReader(
+        file,
+        task,
+        chunk,
+        runs,
+        blockSize(leafCount),
+        decodeChunk(file.footer, task.group, chunk.leaf, file.path, inflaters, sliced.has(chunk.leaf)),
+        signal,
+      ),
     ]),
   );
   for (let row = task.from; row < task.to; ) {
@@ -339,7 +351,7 @@ class ChunkReader {
     task: ChunkTask,
     runs: ByteRuns,
     blockBytes: number,
-    textSlices: boolean,
+    decoder: ChunkDecoder,
     signal: AbortSignal,
   ) {
     this.#file = file;
@@ -347,7 +359,7 @@ class ChunkReader {
     this.#runs = runs;
     this.#blockBytes = blockBytes;
     this.#signal = signal;
-    this.#decoder = decodeChunk(file.footer, group.group, task.leaf, file.path, textSlices);
+    this.#decoder = decoder;
     this.#at = task.pages.start;
     this.#skip = group.from - task.firstRow;
   }
