@@ -2,7 +2,8 @@ import winston from 'winston';
 import Transport from 'winston-transport';
 import { currentContext } from './context.ts';
 import { EVENTS, type EventFields, type LogLevel } from './events.ts';
-import { formatLogRecord, type LogInput, toLogRecord } from './log-record.ts';
+import { createIsoClock } from './iso-clock.ts';
+import { createLogLineFormatter, type LogInput } from './log-line.ts';
 import { createRedactor } from './redact.ts';
 
 /** The services that log. A service's name stands in each of its lines. */
@@ -68,7 +69,8 @@ export function createLogger<Own extends object = Record<never, never>>(
   options: LoggerOptions<Own>,
 ): Logger<EventFields & Own> {
   const { service, level = 'info', write, now = () => new Date() } = options;
-  const redact = createRedactor(options.secrets ?? []);
+  const formatLine = createLogLineFormatter(createRedactor(options.secrets ?? []));
+  const timestamp = createIsoClock(now);
   const sink = write === undefined ? standardOutput() : createSink(write);
   const lines = winston.createLogger({
     levels: severity,
@@ -76,7 +78,7 @@ export function createLogger<Own extends object = Record<never, never>>(
     format: {
       transform(info) {
         const line: TextInfo = info;
-        line[message] = formatLogRecord(toLogRecord((info as Info).input));
+        line[message] = formatLine((info as Info).input);
         return line;
       },
     },
@@ -94,13 +96,12 @@ export function createLogger<Own extends object = Record<never, never>>(
       const eventLevel = levelOf(event);
       if (closed || !isWritten(eventLevel)) return;
       const input: LogInput = {
-        time: now(),
+        timestamp: timestamp(),
         level: eventLevel,
         service,
         event,
         context: currentContext(),
         fields: fields ?? {},
-        redact,
       };
       lines.log({ level: eventLevel, message: event, input });
     },

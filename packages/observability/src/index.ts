@@ -14,7 +14,7 @@ export {
   type JobKind,
   type LogLevel,
 } from './events.ts';
-export { formatLogRecord, type LogInput, type LogRecord, toLogRecord } from './log-record.ts';
+export { createLogLineFormatter, type LogInput, type LogLineFormatter } from './log-line.ts';
 export {
   createMetrics,
   type HubOutcome,

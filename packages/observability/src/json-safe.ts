@@ -1,4 +1,5 @@
-import { isSensitiveName, type Redactor } from './redact.ts';
+import type { KnownNames } from './known-names.ts';
+import type { Redactor } from './redact.ts';
 
 /** What {@link toJsonSafe} gives: a tree that `JSON.stringify` writes as it stands. */
 export type JsonSafe = null | boolean | number | string | JsonSafe[] | { [key: string]: JsonSafe };
@@ -24,6 +25,8 @@ const DEFAULT_JSON_SAFE_LIMITS: JsonSafeLimits = Object.freeze({
 export interface JsonSafeOptions {
   /** Takes secrets out of every string and key. */
   readonly redact: Redactor;
+  /** what `redact` makes of names */
+  readonly names: KnownNames;
   /** Whether errors show their stack. */
   readonly stacks: boolean;
   readonly limits?: JsonSafeLimits;
@@ -44,7 +47,7 @@ export function toJsonSafe(value: unknown, options: JsonSafeOptions): JsonSafe |
  * Sets a member whatever its name: an assignment to `__proto__` would set the prototype. An ordinary object is used,
  * and not one without a prototype, because `JSON.stringify` writes it twice as fast.
  */
-export function setMember(owner: { [key: string]: JsonSafe }, name: string, value: JsonSafe): void {
+function setMember(owner: { [key: string]: JsonSafe }, name: string, value: JsonSafe): void {
   if (name === '__proto__') {
     Object.defineProperty(owner, name, { value, enumerable: true, writable: true, configurable: true });
   } else owner[name] = value;
@@ -52,6 +55,7 @@ export function setMember(owner: { [key: string]: JsonSafe }, name: string, valu
 
 class Walk {
   readonly #redact: Redactor;
+  readonly #names: KnownNames;
   readonly #stacks: boolean;
   readonly #limits: JsonSafeLimits;
   readonly #above = new Set<object>();
@@ -60,6 +64,7 @@ class Walk {
 
   constructor(options: JsonSafeOptions) {
     this.#redact = options.redact;
+    this.#names = options.names;
     this.#stacks = options.stacks;
     this.#limits = options.limits ?? DEFAULT_JSON_SAFE_LIMITS;
   }
@@ -128,7 +133,7 @@ class Walk {
     const keys = all.length > this.#limits.maxEntries ? all.slice(0, this.#limits.maxEntries) : all;
     for (const key of keys) {
       const member = this.#member(value, key, depth);
-      if (member !== undefined) setMember(result, this.#text(key), member);
+      if (member !== undefined) setMember(result, this.#name(key), member);
     }
     const left = all.length - keys.length;
     if (left > 0) result['…'] = `[${left} more]`;
@@ -142,8 +147,8 @@ class Walk {
     } catch {
       return '[unreadable]';
     }
-    const hidden = isSensitiveName(key) && typeof value === 'string' && value !== '';
-    return hidden ? '[redacted]' : this.visit(value, depth);
+    const isHidden = typeof value === 'string' && value !== '' && this.#names.of(key).isSensitive;
+    return isHidden ? '[redacted]' : this.visit(value, depth);
   }
 
   #error(error: Error, depth: number): JsonSafe {
@@ -156,9 +161,16 @@ class Walk {
     return result;
   }
 
+  #name(name: string): string {
+    return this.#cut(this.#names.of(name).text);
+  }
+
   #text(text: string): string {
+    return this.#cut(this.#redact(text)); // before it is cut, so that no part of a secret survives at the cut
+  }
+
+  #cut(clean: string): string {
     const left = Math.max(0, this.#limits.maxTotalChars - this.#chars);
-    const clean = this.#redact(text); // before it is cut, so that no part of a secret survives at the cut
     const maxChars = Math.min(this.#limits.maxStringChars, left);
     this.#chars += Math.min(clean.length, maxChars);
     return clean.length <= maxChars

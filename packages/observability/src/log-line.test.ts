@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatLogRecord, type LogInput, toLogRecord } from './log-record.ts';
-import { createRedactor } from './redact.ts';
+import { createLogLineFormatter, type LogInput } from './log-line.ts';
+import { createRedactor, type Redactor } from './redact.ts';
 
 const base: LogInput = {
-  time: new Date('2024-02-29T12:34:56.789Z'),
+  timestamp: '2024-02-29T12:34:56.789Z',
   level: 'info',
   service: 'svc-api',
   event: 'http.request',
@@ -12,8 +12,8 @@ const base: LogInput = {
   fields: {},
 };
 
-function line(fields: unknown, more: Partial<LogInput> = {}): string {
-  return formatLogRecord(toLogRecord({ ...base, fields: fields as LogInput['fields'], ...more }));
+function line(fields: unknown, more: Partial<LogInput> = {}, redact?: Redactor): string {
+  return createLogLineFormatter(redact)({ ...base, fields: fields as LogInput['fields'], ...more });
 }
 
 function fieldsOf(fields: unknown, more: Partial<LogInput> = {}): Record<string, unknown> {
@@ -21,7 +21,7 @@ function fieldsOf(fields: unknown, more: Partial<LogInput> = {}): Record<string,
   return rest;
 }
 
-describe('toLogRecord', () => {
+describe('createLogLineFormatter', () => {
   it('writes its keys in the documented order', () => {
     expect(
       line(
@@ -35,7 +35,7 @@ describe('toLogRecord', () => {
   });
 
   it('leaves out ids that the context does not have', () => {
-    expect(Object.keys(toLogRecord({ ...base, context: { run_id: 'n', job_id: undefined } }))).toEqual([
+    expect(Object.keys(JSON.parse(line({}, { context: { run_id: 'n', job_id: undefined } })))).toEqual([
       'timestamp',
       'level',
       'service',
@@ -45,12 +45,8 @@ describe('toLogRecord', () => {
   });
 
   it('renames fields that would stand in for a standard key or move to the front', () => {
-    const record = toLogRecord({
-      ...base,
-      context: { request_id: 'r' },
-      fields: { timestamp: 1, event: 2, request_id: 3, run_id: 4, field_event: 5, '7': 6 },
-    });
-    expect(Object.entries(record)).toEqual([
+    const fields = { timestamp: 1, event: 2, request_id: 3, run_id: 4, field_event: 5, '7': 6 };
+    expect(Object.entries(JSON.parse(line(fields, { context: { request_id: 'r' } })))).toEqual([
       ['timestamp', '2024-02-29T12:34:56.789Z'],
       ['level', 'info'],
       ['service', 'svc-api'],
@@ -167,7 +163,8 @@ describe('toLogRecord', () => {
         long: `${'x'.repeat(8188)}TOPSECRET`,
         error: new Error('m', { cause: new Error('TOPSECRET and REQUESTSECRET') }),
       },
-      { redact, level: 'error', context: { request_id: 'TOPSECRET', secrets: ['REQUESTSECRET'] } },
+      { level: 'error', context: { request_id: 'TOPSECRET', secrets: ['REQUESTSECRET'] } },
+      redact,
     );
     expect(text).not.toMatch(/TOPS|REQUESTS/);
     expect(JSON.parse(text).request_id).toBe('[redacted]');
@@ -177,6 +174,39 @@ describe('toLogRecord', () => {
     const text = line({ a: '\n\r\u2028\u2029\u0085\u007f\u0000\ud800' });
     expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
     expect(JSON.parse(text).a).toBe('\n\r\u2028\u2029\u0085\u007f\u0000\ud800');
+  });
+
+  it('writes numbers, names and values as JSON.stringify does, with nothing repeated', () => {
+    const name = fc.oneof(
+      fc.string(),
+      fc.constantFrom('event', 'run_id', 'field_event', '12', 'field_12', '-0'),
+    );
+    const value = fc.oneof(fc.double(), fc.integer(), fc.string({ unit: 'binary' }), fc.boolean());
+    fc.assert(
+      fc.property(fc.dictionary(name, value), (fields) => {
+        const text = line(fields);
+        const { timestamp, level, service, event, ...rest } = JSON.parse(text);
+        expect(Object.keys(rest)).toHaveLength(Object.keys(fields).length);
+        expect(text.match(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)).toBeNull();
+        for (const [key, kept] of Object.entries(fields)) {
+          if (/^(field_|event$|run_id$|timestamp$|level$|service$|request_id$|job_id$|\d+$)/.test(key))
+            continue;
+          const isNumber = typeof kept === 'number' && Number.isFinite(kept);
+          expect(rest[key]).toEqual(
+            isNumber || typeof kept !== 'number' ? JSON.parse(JSON.stringify(kept)) : String(kept),
+          );
+        }
+      }),
+    );
+  });
+
+  it('keeps secrets of one line out of the names of its own only', () => {
+    const format = createLogLineFormatter(createRedactor(['TOPSECRET']));
+    const fields = { ONCE: 1, TOPSECRET: 2, token: 'x' };
+    const first = format({ ...base, fields, context: { secrets: ['ONCE'] } });
+    expect(first).not.toMatch(/ONCE|TOPSECRET/);
+    for (let time = 0; time < 2; time++)
+      expect(format({ ...base, fields })).toContain('"ONCE":1,"[redacted]":2,"token":"[redacted]"');
   });
 
   it('gives valid JSON with the standard keys first whatever the fields hold', () => {
