@@ -18,7 +18,7 @@ export interface Bench {
 }
 
 /** Small ones of a kind that a service has done before it is measured: it runs for weeks, and compiles its code once. */
-export const WARM_UPS = 3;
+export const WARM_UPS = 10;
 
 /** @param url the database */
 export function createBench(folder: string, url: string): Bench {

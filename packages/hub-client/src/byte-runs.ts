@@ -5,6 +5,8 @@ import type { ByteInterval } from './parquet-codec.ts';
 export interface ByteRuns {
   /** The bytes of one of the intervals that were asked for. */
   get(interval: ByteInterval): Promise<Uint8Array>;
+  /** Gives back the memory of all bytes, once all are here: what `get` gave out can no longer be read. */
+  release(): Promise<void>;
 }
 
 /**
@@ -41,7 +43,7 @@ export function fetchRuns(
     intervals.filter(({ start, end }) => end > start),
     limits,
   );
-  const fetched: Array<Promise<Uint8Array>> = [];
+  const fetched: Array<Promise<Uint8Array<ArrayBuffer>>> = [];
   for (const [index, { start, end }] of runs.entries()) {
     const before = fetched[index - CONCURRENT_RUNS] ?? Promise.resolve();
     const bytes = before.then(() => file.readRange(start, end, signal));
@@ -56,6 +58,9 @@ export function fetchRuns(
       const bytes = await fetched[index]!;
       const run = runs[index]!;
       return bytes.subarray(start - run.start, end - run.start);
+    },
+    async release() {
+      for (const bytes of await Promise.all(fetched)) bytes.buffer.transfer(0);
     },
   };
 }

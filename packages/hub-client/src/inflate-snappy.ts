@@ -1,7 +1,7 @@
 import { snappyUncompress, snappyUncompressor } from 'hysnappy';
 
 /** Pages beyond this get memory of their own: WebAssembly memory grows and never shrinks. */
-const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Makes a decompressor of snappy blocks (the snappy format description), three times as fast as one in JavaScript. Its

@@ -90,15 +90,27 @@ const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 const MAX_PAGE_VALUES = 2 ** 24;
 const MAX_VALUES_AT_ONCE = 2 ** 27;
 
-/** What decompresses pages. */
-export type PageInflaters = Compressors;
+/** What decompresses the pages of one file. */
+export interface PageInflaters {
+  readonly compressors: Compressors;
+  /** Whether all of this memory is one page that was decompressed, so that it can be given back with the page. */
+  isPage(memory: ArrayBufferLike): boolean;
+}
 
-/** Makes what decompresses the pages of one file. */
-export const createPageInflaters = (): PageInflaters => ({
-  ...createPageCodecs(),
-  LZ4_RAW: inflateLz4Block,
-  LZ4: inflateHadoopLz4,
-});
+export function createPageInflaters(): PageInflaters {
+  const codecs: Compressors = { ...createPageCodecs(), LZ4_RAW: inflateLz4Block, LZ4: inflateHadoopLz4 };
+  const pages = new WeakSet<ArrayBufferLike>();
+  const compressors = Object.entries(codecs).map(([codec, inflate]) => [
+    codec,
+    (input: Uint8Array, outputLength: number): Uint8Array => {
+      const page = inflate(input, outputLength);
+      // Node puts small buffers into one that they share.
+      if (page.byteLength === page.buffer.byteLength) pages.add(page.buffer);
+      return page;
+    },
+  ]);
+  return { compressors: Object.fromEntries(compressors), isPage: (memory) => pages.has(memory) };
+}
 
 /** What decoding needs and nobody else looks at. */
 interface Internals {
@@ -252,6 +264,8 @@ export interface ChunkDecoder {
   take(count: number): ColumnValues;
   /** Says that no page follows, which completes the last row. */
   finish(): void;
+  /** Gives back the memory of texts, all of which have been taken: they can no longer be read. */
+  release(): void;
 }
 
 /**
@@ -280,19 +294,28 @@ export function decodeChunk(
     codec: meta.codec,
     parsers: textSlices ? BYTES_PARSERS : PARSERS,
     textSlices,
-    compressors: inflaters,
+    compressors: inflaters.compressors,
     utf8: false,
   };
   let valuesLeft = Number(meta.num_values);
   let dictionary: ColumnValues | undefined;
   let rows: ColumnValues = [];
   let taken = 0;
+  /** The page in which the texts of `rows` stand, where it has memory of its own that nothing else is read from. */
+  let pageOfRows: ArrayBuffer | null = null;
   /** The last row of a nested page may go on in the next one. */
   let open: unknown[] = [];
 
   const headerOf = (bytes: Uint8Array): { header: PageHeader; headerBytes: number } => {
     const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), offset: 0 };
     return { header: parquetHeader(reader), headerBytes: reader.offset };
+  };
+
+  const pageOf = (values: ColumnValues): ArrayBuffer | null => {
+    if (!(values instanceof TextSlices)) return null;
+    const { buffer } = values.bytes;
+    const isDictionary = dictionary instanceof TextSlices && dictionary.bytes.buffer === buffer;
+    return isDictionary || !inflaters.isPage(buffer) ? null : (buffer as ArrayBuffer);
   };
 
   return {
@@ -336,7 +359,14 @@ export function decodeChunk(
           open = listed.splice(-1);
           decoded = listed;
         }
-        rows = taken === rows.length ? decoded : [...listOf(this.take(this.ready)), ...listOf(decoded)];
+        if (this.ready > 0) {
+          rows = [...listOf(this.take(this.ready)), ...listOf(decoded)];
+          pageOfRows = null;
+        } else {
+          this.release();
+          rows = decoded;
+          pageOfRows = pageOf(decoded);
+        }
         taken = 0;
       });
     },
@@ -353,6 +383,10 @@ export function decodeChunk(
       rows = Array.from(listOf(rows)).slice(taken).concat(open);
       taken = 0;
       open = [];
+    },
+    release() {
+      pageOfRows?.transfer(0);
+      pageOfRows = null;
     },
   };
 }
