@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import type { SchemaElement } from 'hyparquet';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 
@@ -22,6 +23,7 @@ export function writeParquet({
   return new Uint8Array(
     parquetWriteBuffer({
       columnData: columns,
+      compressors: { GZIP: (page) => gzipSync(page) },
       ...(schema && { schema }),
       ...(rowGroupSize && { rowGroupSize }),
       ...(pageSize && { pageSize }),
