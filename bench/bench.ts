@@ -11,9 +11,9 @@ export interface Bench {
   readonly psql: { readonly PGURL: string; readonly PGOPTIONS: string };
   /** Runs the service for a while. */
   withService<T>(use: (service: Service) => Promise<T>, env?: Readonly<Record<string, string>>): Promise<T>;
-  /** Empties the tables, and has the server write out what it still owes, so that no case pays for the one before. */
+  /** Empties the tables, and settles. */
   empty(): Promise<void>;
-  /** Has the server write out what it still owes. */
+  /** Has the server and the system write to disk what they still owe it, so that no case pays for the one before. */
   settle(): Promise<void>;
 }
 
@@ -25,6 +25,10 @@ export function createBench(folder: string, url: string): Bench {
   const psql = { PGURL: url, PGOPTIONS: '-c client_min_messages=warning' };
   const data = join(folder, 'service');
   const statement = (sql: string): Promise<void> => shell(`psql -q "$PGURL" -c '${sql}'`, psql);
+  const settle = async (): Promise<void> => {
+    await statement('CHECKPOINT');
+    await shell('sync', psql);
+  };
   return {
     folder,
     psql,
@@ -39,9 +43,9 @@ export function createBench(folder: string, url: string): Bench {
     },
     async empty() {
       await statement('TRUNCATE datasets, sections, items CASCADE');
-      await statement('CHECKPOINT');
+      await settle();
     },
-    settle: () => statement('CHECKPOINT'),
+    settle,
   };
 }
 

@@ -32,8 +32,8 @@ const { values: options } = parseArgs({
 const sizes = options.sizes.split(',').map(Number);
 const wanted = new Set(options.cases.split(','));
 const rounds = Number(options.rounds);
-if (!(await hasPrograms(['bash', 'psql', 'unzip', 'gzip']))) {
-  throw new Error('the baselines need bash, psql, unzip and gzip');
+if (!(await hasPrograms(['bash', 'psql', 'unzip', 'gzip', 'sync']))) {
+  throw new Error('the baselines need bash, psql, unzip, gzip and sync');
 }
 
 await using cleanUp = new AsyncDisposableStack();
