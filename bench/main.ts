@@ -39,7 +39,10 @@ if (!(await hasPrograms(['bash', 'psql', 'unzip', 'gzip', 'sync']))) {
 await using cleanUp = new AsyncDisposableStack();
 const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'));
 cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
-const postgres = cleanUp.use(await startEmbeddedPostgres({ dataDir: folder }));
+// It would tidy up after one side while the other is measured.
+const postgres = cleanUp.use(
+  await startEmbeddedPostgres({ dataDir: folder, settings: { autovacuum: 'off' } }),
+);
 await migrate(postgres.url);
 const bench = createBench(folder, postgres.url);
 
