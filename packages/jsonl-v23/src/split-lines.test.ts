@@ -50,6 +50,11 @@ describe('splitLines', () => {
     ]);
   });
 
+  it('gives a last line without an end a batch of its own where it does not fit into the one before', async () => {
+    const batches = await collect(splitLines(streamIn(encode('longer\n\nlast'), 6), { batchBytes: 3 }));
+    expect(batches.map(({ bytes }) => decode(bytes))).toEqual(['longer\n', '\n', 'last']);
+  });
+
   it('gives the same lines wherever the stream is cut', async () => {
     const piece = fc.constantFrom('{}', '\n', '\r\n', ' ', '\t', '\ufeff', '\f', 'é', '{"a":1}', '\n\n');
     await fc.assert(
@@ -76,6 +81,7 @@ describe('splitLines', () => {
           expect(firstLine - 1).toBe(lines.length);
         },
       ),
+      { numRuns: 2000 },
     );
   });
 

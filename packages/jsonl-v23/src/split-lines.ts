@@ -104,7 +104,10 @@ class LineBuffer {
   *end(): Generator<LineBatch, void, undefined> {
     yield* this.#scan();
     if (this.#isTooLong(this.#filled)) yield* this.#refuse();
-    if (this.#filled > this.#complete) this.#finishLine(this.#filled, this.#filled);
+    if (this.#filled > this.#complete) {
+      if (this.#lineCount > 0 && this.#filled > this.#batchBytes) yield this.#take();
+      this.#finishLine(this.#filled, this.#filled);
+    }
     if (this.#lineCount > 0) yield this.#take();
   }
 
