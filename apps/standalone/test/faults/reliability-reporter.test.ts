@@ -31,6 +31,16 @@ describe('toMarkdown', () => {
 `);
   });
 
+  it('shows what happened before the fix of a finding', () => {
+    const text = toMarkdown(
+      [{ ...row, fault: 'H1: a foreign Host', before: '200', tried: 2, happened: { 421: 2 } }],
+      [],
+    );
+    expect(text.slice(text.indexOf('| finding'))).toBe(
+      '| finding | tried | before | promised | now |\n|---|---:|---|---|---|\n| H1: a foreign Host | 2 | 200 | 503 | 2 × 421 |\n',
+    );
+  });
+
   it('names what could not be tried', () => {
     const text = toMarkdown([{ ...row, tried: 1, happened: { done: 1 } }], ['uploads > on a full disk']);
     expect(text.slice(text.indexOf('## Not tried'))).toBe(

@@ -43,8 +43,13 @@ export function toMarkdown(findings: readonly Finding[], skipped: readonly strin
     .sort(([a], [b]) => a.localeCompare(b, 'en'))
     .map(([area, found]) => {
       const rows = Map.groupBy(found, ({ fault, promised }) => `${fault}\n${promised}`);
-      const head = ['| fault or bad input | tried | promised | happened |', '|---|---:|---|---|'];
-      return [`## ${area}`, '', ...head, ...[...rows.values()].map(toRow)].join('\n');
+      const hasBefore = found.some(({ before }) => before !== undefined);
+      const head = hasBefore
+        ? ['| finding | tried | before | promised | now |', '|---|---:|---|---|---|']
+        : ['| fault or bad input | tried | promised | happened |', '|---|---:|---|---|'];
+      return [`## ${area}`, '', ...head, ...[...rows.values()].map((row) => toRow(row, hasBefore))].join(
+        '\n',
+      );
     });
   if (skipped.length > 0) {
     const lines = skipped.map((name) => `- ${name}`);
@@ -53,7 +58,7 @@ export function toMarkdown(findings: readonly Finding[], skipped: readonly strin
   return `${HEAD}\n${sections.join('\n\n')}\n`;
 }
 
-function toRow(findings: readonly Finding[]): string {
+function toRow(findings: readonly Finding[], hasBefore: boolean): string {
   const [first] = findings;
   const tried = findings.reduce((sum, finding) => sum + finding.tried, 0);
   const happened: Record<string, number> = {};
@@ -64,6 +69,7 @@ function toRow(findings: readonly Finding[]): string {
   const outcome = Object.entries(happened)
     .map(([name, count]) => `${count.toLocaleString('en')} × ${name}`)
     .join(', ');
-  const cells = [first?.fault ?? '', tried.toLocaleString('en'), first?.promised ?? '', outcome];
+  const before = hasBefore ? [first?.before ?? ''] : [];
+  const cells = [first?.fault ?? '', tried.toLocaleString('en'), ...before, first?.promised ?? '', outcome];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

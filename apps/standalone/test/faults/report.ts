@@ -7,6 +7,8 @@ export interface Finding {
   /** the fault or bad input */
   readonly fault: string;
   readonly promised: string;
+  /** what happened before the fix, where the row belongs to a review's finding; `fault` then begins with its id, "H1: …" */
+  readonly before?: string;
   /** how many were tried */
   readonly tried: number;
   /** what happened, and how often */
