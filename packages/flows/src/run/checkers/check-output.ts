@@ -1,5 +1,6 @@
 import { getMember, type Item, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
 import { labelledChoices } from '../labelled-choices.ts';
+import { limitCheckSize } from './check-limits.ts';
 import { type Checker, type CheckOutcome, type CheckRequest, type Judge, unscored } from './checker.ts';
 import { choice } from './choice.ts';
 import { exactMatch } from './exact-match.ts';
@@ -40,6 +41,7 @@ export async function checkOutput(request: Omit<CheckRequest, 'options'>): Promi
   if (type === undefined) return unscored('The item has no checker');
   const checker = Object.hasOwn(CHECKERS, type) ? CHECKERS[type] : undefined;
   if (checker === undefined) return unscored(`Checkers of type ${shown(type)} are not run`);
+  limitCheckSize(request.output, getMember(request.item, 'answer') ?? null);
   return checker({ ...request, options });
 }
 

@@ -1,12 +1,9 @@
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23';
-import {
-  type LabelledChoice,
-  type LabelledChoices,
-  labelledChoices,
-  plainText,
-} from '../labelled-choices.ts';
-import { RunError } from '../run-error.ts';
+import { type LabelledChoice, labelledChoices, plainText } from '../labelled-choices.ts';
+import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
+import { type ChoiceIndex, createChoiceIndex } from './choice-index.ts';
+import { createTextSearch } from './find-text.ts';
 
 /** An output this long is searched for a choice from this many characters before its end ... */
 const MAX_SEARCHED_CHARS = 100_000;
@@ -14,9 +11,8 @@ const MAX_SEARCHED_CHARS = 100_000;
 const MAX_SEARCH_STEPS = 10_000_000;
 /** No task offers more; looking for them would take seconds. */
 const MAX_CHOICES = 1_000;
-
-/** What may stand around a choice without being part of it. */
-const AROUND = new Set(' \t\r\n*_"\'`()[]{}.:!$');
+/** Elements of an output or an answer that is a list. No task asks for more choices than there are. */
+const MAX_ELEMENTS = 10_000;
 
 /**
  * `choice`: the output picks the choice that is the answer; where `answer` is a list, exactly those choices.
@@ -32,111 +28,107 @@ export const choice: Checker = ({ output, item }) => {
   if (answer === undefined) return NO_ANSWER;
   if (listed.choices.length === 0) return unscored('The item has no choices');
   if (listed.choices.length > MAX_CHOICES) {
-    throw new RunError(
-      'checker_limit',
+    throw checkerLimit(
       `The item has ${listed.choices.length} choices, and at most ${MAX_CHOICES} are looked for`,
     );
   }
 
+  limitElements('answer', answer);
+  limitElements('output', output);
+  const index = createChoiceIndex(listed);
   const expected = new Set<number>();
   for (const one of Array.isArray(answer) ? answer : [answer]) {
-    const index = choiceMeant(one, listed);
-    if (index === undefined) return unscored(`The answer ${shown(one)} is none of the choices`);
-    expected.add(index);
+    const meant = choiceMeant(one, index);
+    if (meant === undefined) return unscored(`The answer ${shown(one)} is none of the choices`);
+    expected.add(meant);
   }
   if (expected.size === 0) return NO_ANSWER;
 
-  const picked = choicesPicked(output, listed, expected.size > 1);
+  const picked = choicesPicked(output, index, expected.size > 1);
   if (picked.size === 0) return passedOrNot(false, 'The output picks none of the choices');
-  const labels = [...picked].sort((a, b) => a - b).map((index) => listed.choices[index]?.label);
-  const isRight = picked.size === expected.size && [...picked].every((index) => expected.has(index));
+  const labels = [...picked].sort((a, b) => a - b).map((one) => listed.choices[one]?.label);
+  const isRight = picked.size === expected.size && [...picked].every((one) => expected.has(one));
   return passedOrNot(isRight, `Picked ${labels.join(', ')}`);
 };
 
+function limitElements(what: string, value: JsonValue): void {
+  if (!Array.isArray(value) || value.length <= MAX_ELEMENTS) return;
+  throw checkerLimit(`The ${what} has ${value.length} elements, and at most ${MAX_ELEMENTS} are looked at`);
+}
+
 /** Which choice a value that stands for one means: its own label, its text, its letter, its index from 0. */
-function choiceMeant(value: JsonValue, { choices, ownLabels }: LabelledChoices): number | undefined {
+function choiceMeant(value: JsonValue, index: ChoiceIndex): number | undefined {
   if (value === null || (typeof value === 'object' && !(value instanceof ExactNumber))) {
     const text = value === null || Array.isArray(value) ? undefined : (value['label'] ?? value['text']);
     return text === undefined || text === null || typeof text === 'object'
       ? undefined
-      : choiceMeant(text, { choices, ownLabels });
+      : choiceMeant(text, index);
   }
   const text = plainText(value).trim();
-  const byLabel = (): number => choices.findIndex(({ label }) => isAlike(label, text));
-  const byText = (): number => {
-    const exact = choices.findIndex((one) => one.text.trim() === text);
-    return exact >= 0 ? exact : choices.findIndex((one) => isAlike(one.text.trim(), text));
-  };
-  const byIndex = (): number => (/^\d{1,9}$/.test(text) && Number(text) < choices.length ? Number(text) : -1);
-  // Letters that this service gave mean less than what the item itself says.
-  const ways = ownLabels ? [byLabel, byText, byIndex] : [byText, byLabel, byIndex];
-  // A number is the index, but where the item's own labels are numbers, or its choices are.
-  for (const way of ways) {
-    const index = way();
-    if (index >= 0) return index;
-  }
-  return undefined;
+  const byIndex = /^\d{1,9}$/.test(text) && Number(text) < index.choices.length ? Number(text) : undefined;
+  // Letters that this service gave mean less than what the item itself says. A number is the index, but where
+  // the item's own labels are numbers, or its choices are.
+  return index.ownLabels
+    ? (index.byLabel(text) ?? index.byText(text) ?? byIndex)
+    : (index.byText(text) ?? index.byLabel(text) ?? byIndex);
 }
 
-function choicesPicked(output: JsonValue, listed: LabelledChoices, several: boolean): ReadonlySet<number> {
+function choicesPicked(output: JsonValue, index: ChoiceIndex, several: boolean): ReadonlySet<number> {
   if (Array.isArray(output))
-    return new Set(output.map((one) => choiceMeant(one, listed)).filter((one) => one !== undefined));
+    return new Set(output.map((one) => choiceMeant(one, index)).filter((one) => one !== undefined));
   if (typeof output !== 'string') {
-    const index = choiceMeant(output, listed);
-    return new Set(index === undefined ? [] : [index]);
+    const meant = choiceMeant(output, index);
+    return new Set(meant === undefined ? [] : [meant]);
   }
-  const { choices } = listed;
   const text = output
-    .slice(-Math.min(MAX_SEARCHED_CHARS, Math.ceil(MAX_SEARCH_STEPS / choices.length)))
+    .slice(-Math.min(MAX_SEARCHED_CHARS, Math.ceil(MAX_SEARCH_STEPS / index.choices.length)))
     .trim();
-  return several ? severalPicked(text, choices) : new Set(onePicked(text, choices));
+  return several ? severalPicked(text, index) : new Set(onePicked(text, index));
 }
 
 /** At most one index. */
-function onePicked(text: string, choices: readonly LabelledChoice[]): number[] {
-  const whole = wholeChoice(text, choices);
-  if (whole >= 0) return [whole];
-  const labels = labelPattern(choices);
+function onePicked(text: string, index: ChoiceIndex): number[] {
+  const whole = index.byWhole(text);
+  if (whole !== undefined) return [whole];
+  // A label begins with a letter or digit and what may stand before it does not, so nothing is tried twice.
+  const label = `(?=[\\p{L}\\p{N}])(${index.labelPattern})(?![\\p{L}\\p{N}])`;
   const said =
     last(
       text,
       new RegExp(
-        `(?:answer|choice|option)\\b[^.\\n]{0,40}?(?:\\bis\\b|:|=)[\\s:*_"'(\\[{]*(${labels})(?![\\p{L}\\p{N}])`,
+        `(?:answer|choice|option)\\b[^.\\n]{0,40}?(?:\\bis\\b|:|=)[\\s:*_"'(\\[{]{0,32}${label}`,
         'giu',
       ),
     ) ??
-    last(text, new RegExp(`\\\\boxed\\{\\s*(?:\\\\text\\{)?\\s*\\(?(${labels})\\b`, 'giu')) ??
-    last(text, new RegExp(`^[\\s*_"'(\\[]*(${labels})[\\])*_"']*(?:[.:)]|\\s*$)`, 'iu'));
-  if (said !== undefined) return [labelIndex(said, choices)];
+    last(text, new RegExp(`\\\\boxed\\{\\s{0,32}(?:\\\\text\\{\\s{0,32})?\\(?${label}`, 'giu')) ??
+    last(text, new RegExp(`^[\\s*_"'(\\[]{0,32}${label}[\\])*_"']{0,32}(?:[.:)]|$)`, 'iu'));
+  const meant = said === undefined ? undefined : index.bySearched(said);
+  if (meant !== undefined) return [meant];
   const lastLine = text.slice(text.lastIndexOf('\n') + 1);
-  const ending = wholeChoice(lastLine.replace(/^.*\b(?:is|:)\s/i, ''), choices);
-  if (ending >= 0) return [ending];
-  const named = textsNamed(text, choices);
+  const ending = index.byWhole(lastLine.replace(/^.*\b(?:is|:)\s/i, ''));
+  if (ending !== undefined) return [ending];
+  const named = textsNamed(text, index.choices);
   if (named.length > 0) return named.length === 1 ? named : [];
-  const alone = new Set(
-    [...text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(${labels})(?![\\p{L}\\p{N}])`, 'gu'))].map((match) =>
-      labelIndex(match[1] ?? '', choices),
-    ),
-  );
+  const alone = labelsAlone(text, index);
   return alone.size === 1 ? [...alone] : [];
 }
 
-function severalPicked(text: string, choices: readonly LabelledChoice[]): ReadonlySet<number> {
-  const labels = labelPattern(choices);
+function severalPicked(text: string, index: ChoiceIndex): ReadonlySet<number> {
   const after =
     last(text, /(?:answers?|choices?|options?)\b[^.\n]{0,40}?(?:\bis\b|\bare\b|:|=)(.*)/gi) ?? text;
-  const named = textsNamed(after, choices);
-  if (named.length > 0) return new Set(named);
-  const alone = after.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(${labels})(?![\\p{L}\\p{N}])`, 'gu'));
-  return new Set([...alone].map((match) => labelIndex(match[1] ?? '', choices)));
+  const named = textsNamed(after, index.choices);
+  return named.length > 0 ? new Set(named) : labelsAlone(after, index);
 }
 
-/** The choice that a text is, by label or text, with no more around it than punctuation and emphasis. */
-function wholeChoice(text: string, choices: readonly LabelledChoice[]): number {
-  const bare = withoutSurroundings(text);
-  const byLabel = choices.findIndex(({ label }) => isAlike(label, bare));
-  if (byLabel >= 0) return byLabel;
-  return choices.findIndex((one) => isAlike(one.text.trim(), text.trim()) || isAlike(one.text.trim(), bare));
+/** The choices whose labels stand in the text as words. */
+function labelsAlone(text: string, index: ChoiceIndex): ReadonlySet<number> {
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${index.labelPattern})(?![\\p{L}\\p{N}])`, 'gu');
+  const found = new Set<number>();
+  for (const [, label = ''] of text.matchAll(pattern)) {
+    const meant = index.bySearched(label);
+    if (meant !== undefined) found.add(meant);
+  }
+  return found;
 }
 
 /** The choices whose text stands in the output, without those that only stand in the text of a longer one. */
@@ -144,54 +136,51 @@ function textsNamed(text: string, choices: readonly LabelledChoice[]): number[] 
   let rest = text.toLowerCase();
   const named: number[] = [];
   const longestFirst = [...choices.entries()].sort(([, a], [, b]) => b.text.length - a.text.length);
-  for (const [index, { text: choiceText }] of longestFirst) {
+  for (const [position, { text: choiceText }] of longestFirst) {
     const wanted = choiceText.trim().toLowerCase();
-    if (
-      wanted.length < 2 ||
-      !new RegExp(`(?<![\\p{L}\\p{N}])${escaped(wanted)}(?![\\p{L}\\p{N}])`, 'u').test(rest)
-    )
-      continue;
-    named.push(index);
-    rest = rest.replaceAll(wanted, '\u0000');
+    if (wanted.length < 2) continue;
+    const places = occurrences(rest, wanted);
+    if (!places.some((start) => isWord(rest, start, start + wanted.length))) continue;
+    named.push(position);
+    rest = without(rest, wanted.length, places);
   }
   return named;
 }
 
-/**
- * By hand, since a pattern for the end of a text takes time that grows with the square of a long run of
- * blanks.
- */
-function withoutSurroundings(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && AROUND.has(text[start] ?? '')) start += 1;
-  while (end > start && AROUND.has(text[end - 1] ?? '')) end -= 1;
-  return text.slice(start, end);
+/** Where `wanted` begins in the text, without overlaps. */
+function occurrences(text: string, wanted: string): number[] {
+  const search = createTextSearch(wanted);
+  const places: number[] = [];
+  for (let start = search(text, 0); start >= 0; start = search(text, start + wanted.length))
+    places.push(start);
+  return places;
 }
 
-function labelPattern(choices: readonly LabelledChoice[]): string {
-  return choices
-    .map(({ label }) => escaped(label))
-    .sort((a, b) => b.length - a.length)
-    .join('|');
+/** The text with each of these places, `length` long, replaced by one character that no choice holds. */
+function without(text: string, length: number, places: readonly number[]): string {
+  const parts: string[] = [];
+  let end = 0;
+  for (const start of places) {
+    parts.push(text.slice(end, start));
+    end = start + length;
+  }
+  return [...parts, text.slice(end)].join('\u0000');
 }
 
-function labelIndex(label: string, choices: readonly LabelledChoice[]): number {
-  const exact = choices.findIndex((one) => one.label === label);
-  return exact >= 0 ? exact : choices.findIndex((one) => isAlike(one.label, label));
+const ENDS_IN_WORD = /[\p{L}\p{N}]$/u;
+const BEGINS_WITH_WORD = /^[\p{L}\p{N}]/u;
+
+/** Whether neither a letter nor a digit stands before `start` or at `end`. Two units hold any character. */
+function isWord(text: string, start: number, end: number): boolean {
+  return (
+    !ENDS_IN_WORD.test(text.slice(Math.max(0, start - 2), start)) &&
+    !BEGINS_WITH_WORD.test(text.slice(end, end + 2))
+  );
 }
 
 function last(text: string, pattern: RegExp): string | undefined {
   if (!pattern.global) return pattern.exec(text)?.[1];
   return [...text.matchAll(pattern)].at(-1)?.[1];
-}
-
-function isAlike(a: string, b: string): boolean {
-  return a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase();
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
 function shown(value: JsonValue): string {

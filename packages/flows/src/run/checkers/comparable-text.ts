@@ -1,5 +1,6 @@
 import type { JsonValue } from '@svc/jsonl-v23';
 import { plainText } from '../labelled-choices.ts';
+import { toNfc } from './to-nfc.ts';
 
 /** How two texts are made alike before they are compared. */
 export interface TextComparison {
@@ -8,11 +9,11 @@ export interface TextComparison {
 }
 
 /**
- * A JSON value as text to compare: Unicode NFC, without outer blanks and in lower case where that is asked
+ * A JSON value as text to compare: Unicode NFC (see {@link toNfc}), without outer blanks and in lower case where that is asked
  * for.
  */
 export function comparableText(value: JsonValue, how: TextComparison): string {
-  const text = plainText(value).normalize('NFC').replaceAll('\r\n', '\n');
+  const text = toNfc(plainText(value)).replaceAll('\r\n', '\n');
   const trimmed = how.trim ? text.trim() : text;
   return how.ignoreCase ? trimmed.toLowerCase() : trimmed;
 }

@@ -1,5 +1,7 @@
+import { checkerLimit, MAX_SEARCH_STEPS } from './check-limits.ts';
 import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
 import { comparableText } from './comparable-text.ts';
+import { createTextSearch } from './find-text.ts';
 
 /**
  * `includes`: the output contains the answer; where `answer` is a list, one of them, or every one with `all`.
@@ -15,6 +17,11 @@ export const includes: Checker = ({ output, item, options }) => {
     .filter((text) => text !== '');
   if (wanted.length === 0) return NO_ANSWER;
   const given = comparableText(output, { ignoreCase, trim: false });
-  const isIn = (text: string): boolean => given.includes(text);
+  if (wanted.length > 1 && wanted.length * given.length > MAX_SEARCH_STEPS) {
+    throw checkerLimit(
+      `The item has ${wanted.length} answers, too many to look for in an output of ${given.length} characters`,
+    );
+  }
+  const isIn = (text: string): boolean => createTextSearch(text)(given, 0) >= 0;
   return passedOrNot(all ? wanted.every(isIn) : wanted.some(isIn));
 };

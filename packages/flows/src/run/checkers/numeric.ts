@@ -7,11 +7,15 @@ import {
   type JsonValue,
 } from '@svc/jsonl-v23';
 import { RunError } from '../run-error.ts';
+import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
 import { isWithin } from './decimal.ts';
 
 /** An output this long is searched for its number from this many characters before its end. */
 const MAX_SEARCHED_CHARS = 100_000;
+
+/** Digits of a number. More are counted in time that grows with the square of their number. */
+const MAX_DIGITS = 10_000;
 
 /** A sign counts where nothing stands before it that it could join to (`10-20` is two numbers). */
 const NUMBERS =
@@ -44,11 +48,18 @@ export const numeric: Checker = ({ output, item, options }) => {
  * none.
  */
 function numberIn(value: JsonValue): string | undefined {
-  if (typeof value === 'number' || value instanceof ExactNumber) return canonicalJson(value);
+  if (typeof value === 'number' || value instanceof ExactNumber) return limited(canonicalJson(value));
   if (typeof value !== 'string') return undefined;
   const text = value.slice(-MAX_SEARCHED_CHARS).replaceAll('\u2212', '-');
   const last = text.match(NUMBERS)?.at(-1);
-  return last === undefined ? undefined : toLiteral(last);
+  return last === undefined ? undefined : toLiteral(limited(last));
+}
+
+function limited(written: string): string {
+  if (written.length <= MAX_DIGITS) return written;
+  throw checkerLimit(
+    `A number must have at most ${MAX_DIGITS} characters to be compared, got ${written.length}`,
+  );
 }
 
 function toLiteral(written: string): string | undefined {
