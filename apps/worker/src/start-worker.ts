@@ -1,4 +1,4 @@
-import type { Hub, RowEncoder } from '@svc/flows';
+import { createCheckRunner, type Hub, type RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Config, ProviderEnvironment, TokenVault } from '@svc/process';
 import type { Store } from '@svc/store';
@@ -53,6 +53,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
   starting.defer(() => cancelWatch.stop());
   const dispatcher = createProviderDispatcher();
   starting.defer(() => dispatcher.destroy());
+  const checks = starting.use(createCheckRunner());
 
   const jobDeps = { ...deps, cancelWatch };
   const queue = await startQueue({
@@ -60,7 +61,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
     logger,
     lanes: [
       {
-        handlers: { run: createRunTask({ ...jobDeps, dispatcher }) },
+        handlers: { run: createRunTask({ ...jobDeps, dispatcher, checks }) },
         places: config.workerConcurrency,
         resumable: true,
       },

@@ -43,6 +43,7 @@ export { type Preview, type PreviewOptions, previewHub } from './preview-hub.ts'
 export type { TruncatedCell } from './preview-samples.ts';
 export { provenanceOf } from './provenance.ts';
 export { buildMessages } from './run/build-messages.ts';
+export { type CheckRunner, createCheckRunner } from './run/checkers/check-runner.ts';
 export type { CheckOutcome } from './run/checkers/checker.ts';
 export type {
   ChatMessage,

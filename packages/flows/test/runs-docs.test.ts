@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CHECKERS } from '../src/run/checkers/check-output.ts';
+import { CHECKERS } from '../src/run/checkers/checkers.ts';
 import { parseRunConfig } from '../src/run/run-config.ts';
 import { PROVIDER_SCHEMAS, RUN_CONFIG_SCHEMA } from '../src/run/run-config-schema.ts';
 
@@ -47,7 +47,7 @@ describe('docs/runs.md', () => {
     ).toEqual(schemas);
   });
 
-  it('lists every checker', () => expect(names('checker')).toEqual(Object.keys(CHECKERS)));
+  it('lists every checker', () => expect(names('checker')).toEqual([...Object.keys(CHECKERS), 'judge']));
 
   it('lists every code of a result', () => {
     const source = readFileSync(new URL('../src/run/run-error.ts', import.meta.url), 'utf8');

@@ -1,4 +1,5 @@
 import {
+  type CheckRunner,
   executeRun,
   parseRunConfig,
   type RunConfig,
@@ -22,6 +23,8 @@ export interface RunTaskDeps extends ProviderSetup {
   readonly metrics: Metrics;
   readonly store: Pick<Store, 'runs' | 'datasets'>;
   readonly cancelWatch: CancelWatch;
+  /** the process's threads for checkers */
+  readonly checks: CheckRunner;
 }
 
 /** What somebody learns of a run that failed through no fault of its items or provider. */
@@ -79,6 +82,7 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
           metrics.recordRunItem(status);
         }),
         ...createProviders(config, deps),
+        checks: deps.checks,
         clock: { nowMs: () => performance.now() },
       },
       {

@@ -1,6 +1,7 @@
 import { getMember, type JsonValue } from '@svc/jsonl-v23';
 import { buildMessages } from './build-messages.ts';
 import { checkOutput } from './checkers/check-output.ts';
+import type { CheckRunner } from './checkers/check-runner.ts';
 import type { Judge } from './checkers/checker.ts';
 import type { Provider, ProviderAnswer, RunClock, RunFailure, RunItem, RunResult } from './ports.ts';
 import { RunError } from './run-error.ts';
@@ -9,6 +10,7 @@ import { RunError } from './run-error.ts';
 export interface RunItemPorts {
   readonly provider: Provider;
   readonly judge: Judge | null;
+  readonly checks: CheckRunner;
   readonly clock: RunClock;
   /** hears of an error that is no fault of the item or its provider */
   readonly onFault?: ((error: unknown) => void) | undefined;
@@ -66,7 +68,7 @@ export async function runItem(
   const latencyMs = ports.clock.nowMs() - startMs;
 
   try {
-    const outcome = await checkOutput({ output, item, judge: ports.judge, signal });
+    const outcome = await checkOutput({ output, item, judge: ports.judge, checks: ports.checks, signal });
     return { ...base, ...outcome, output, error: null, latencyMs, usage };
   } catch (error) {
     return failed(error, output, { latencyMs, usage });

@@ -1,5 +1,6 @@
 import type { Item, JsonValue } from '@svc/jsonl-v23';
 import { describe, expect, it } from 'vitest';
+import { createCheckRunner } from './checkers/check-runner.ts';
 import type { Provider, ProviderRequest, RunEnd, RunItem, RunResult, RunSession } from './ports.ts';
 import { executeRun, type RunOptions } from './run.ts';
 import { RunError, runCancelled } from './run-error.ts';
@@ -78,7 +79,13 @@ function run(
   let nowMs = 0;
   const config = { repetitions: 1, concurrency: 4, judge: null };
   return executeRun(
-    { session, provider: given, judge, clock: { nowMs: () => (nowMs += 5) } },
+    {
+      session,
+      provider: given,
+      judge,
+      checks: createCheckRunner({ threads: 0 }),
+      clock: { nowMs: () => (nowMs += 5) },
+    },
     { config, defaultJudgePrompts: null, signal: new AbortController().signal, ...options },
   );
 }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '@svc/jsonl-v23';
+import type { CheckRunner } from './checkers/check-runner.ts';
 import type { Judge } from './checkers/checker.ts';
 import { forEachConcurrently } from './for-each-concurrently.ts';
 import { plainText } from './labelled-choices.ts';
@@ -17,6 +18,8 @@ export interface RunPorts {
   readonly provider: Provider;
   /** the judge model; null where the run has none */
   readonly judge: Provider | null;
+  /** does the work of checkers on foreign content */
+  readonly checks: CheckRunner;
   readonly clock: RunClock;
 }
 
@@ -46,7 +49,7 @@ export interface RunOptions {
  * then
  */
 export async function executeRun(ports: RunPorts, options: RunOptions): Promise<RunEnd> {
-  const { session, provider, clock } = ports;
+  const { session, provider, checks, clock } = ports;
   const { config, signal } = options;
   const judge = judgeOf(ports.judge, options);
   const results = createResultWriter((batch) => session.saveResults(batch), MAX_WAITING_RESULTS);
@@ -58,7 +61,7 @@ export async function executeRun(ports: RunPorts, options: RunOptions): Promise<
       tasks,
       { concurrency: config.concurrency, signal },
       async (task, taskSignal) => {
-        const itemPorts = { provider, judge, clock, onFault: options.onFault };
+        const itemPorts = { provider, judge, checks, clock, onFault: options.onFault };
         await results.write(await runItem(itemPorts, task.item, task.repetition, taskSignal));
       },
     );

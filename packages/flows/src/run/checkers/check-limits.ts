@@ -1,9 +1,10 @@
-import type { JsonValue } from '@svc/jsonl-v23';
-import { isJsonObject } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
 import { RunError } from '../run-error.ts';
 
 /** Characters of the output and of the reference answer together. */
-export const MAX_CHECK_CHARS = 16 * 1024 * 1024;
+export const MAX_CHECK_CHARS: number = 16 * 1024 * 1024;
+/** Values inside the output, the answer, the choices and the options: members of lists and objects, at any depth. */
+export const MAX_CHECK_VALUES = 250_000;
 /** Characters of the output times the texts that are looked for in it. */
 export const MAX_SEARCH_STEPS = 100_000_000;
 
@@ -12,36 +13,45 @@ export function checkerLimit(message: string): RunError {
   return new RunError('checker_limit', message);
 }
 
-/**
- * Refuses an output and an answer that are too long together for any checker.
- *
- * @throws RunError `checker_limit`
- */
-export function limitCheckSize(output: JsonValue, answer: JsonValue): void {
-  if (charsUpTo(output, MAX_CHECK_CHARS) + charsUpTo(answer, MAX_CHECK_CHARS) > MAX_CHECK_CHARS) {
-    throw checkerLimit(
-      `The output and the answer must have at most ${MAX_CHECK_CHARS} characters together to be compared`,
-    );
-  }
+/** What a check looks at. */
+interface CheckedValues {
+  readonly output: JsonValue;
+  readonly answer: JsonValue | undefined;
+  readonly choices: JsonValue | undefined;
+  readonly options: JsonObject;
 }
 
-/** About the characters of a value's JSON text; counting stops once there are more than `limit`. */
-function charsUpTo(value: JsonValue, limit: number): number {
+/**
+ * Measures what a check looks at, and refuses what is too large for any checker.
+ *
+ * @returns about the characters of its JSON text
+ * @throws RunError `checker_limit`
+ */
+export function measureCheck({ output, answer, choices, options }: CheckedValues): number {
   let chars = 0;
-  const count = (one: JsonValue): void => {
-    if (chars > limit) return;
-    if (typeof one === 'string') chars += one.length + 2;
-    else if (Array.isArray(one)) {
-      chars += 2;
-      for (const member of one) count(member);
-    } else if (isJsonObject(one)) {
-      chars += 2;
-      for (const [key, member] of Object.entries(one)) {
+  let values = 0;
+  const count = (value: JsonValue): void => {
+    values += 1;
+    if (typeof value === 'string') chars += value.length + 2;
+    else if (Array.isArray(value)) {
+      for (const member of value) count(member);
+    } else if (isJsonObject(value)) {
+      for (const key of Object.keys(value)) {
         chars += key.length + 4;
-        count(member);
+        count(value[key] ?? null);
       }
-    } else chars += String(one).length + 1;
+    } else chars += String(value).length + 1;
+    if (chars > MAX_CHECK_CHARS) {
+      throw checkerLimit(
+        `The output and the answer must have at most ${MAX_CHECK_CHARS} characters together to be checked`,
+      );
+    }
+    if (values > MAX_CHECK_VALUES) {
+      throw checkerLimit(
+        `The output and the answer must have at most ${MAX_CHECK_VALUES} values together to be checked`,
+      );
+    }
   };
-  count(value);
+  for (const value of [output, answer, choices, options]) if (value !== undefined) count(value);
   return chars;
 }

@@ -1,12 +1,15 @@
 import { ExactNumber, type Item, type JsonValue } from '@svc/jsonl-v23';
 import { describe, expect, it } from 'vitest';
 import { checkOutput } from './check-output.ts';
+import { createCheckRunner } from './check-runner.ts';
 import type { CheckOutcome, Judge } from './checker.ts';
 
 const exact = (text: string) => new ExactNumber(text);
 
+const checks = createCheckRunner({ threads: 0 });
+
 function check(item: Item, output: JsonValue, judge: Judge | null = null): Promise<CheckOutcome> {
-  return checkOutput({ item, output, judge, signal: new AbortController().signal });
+  return checkOutput({ item, output, judge, checks, signal: new AbortController().signal });
 }
 
 /** true: passed, false: not passed, null: unscored */

@@ -1,25 +1,22 @@
 import { getMember, type Item, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
 import { labelledChoices } from '../labelled-choices.ts';
-import { limitCheckSize } from './check-limits.ts';
-import { type Checker, type CheckOutcome, type CheckRequest, type Judge, unscored } from './checker.ts';
-import { choice } from './choice.ts';
-import { exactMatch } from './exact-match.ts';
-import { includes } from './includes.ts';
-import { jsonEqual } from './json-equal.ts';
+import { measureCheck } from './check-limits.ts';
+import type { CheckRunner } from './check-runner.ts';
+import { packValue } from './check-task.ts';
+import { type CheckOutcome, type Judge, unscored } from './checker.ts';
+import { CHECKERS } from './checkers.ts';
 import { asksForJudge, judge } from './judge.ts';
-import { numeric } from './numeric.ts';
-import { regex } from './regex.ts';
 
-/** Every checker by its `checker.type`. */
-export const CHECKERS: Readonly<Record<string, Checker>> = {
-  exact_match: exactMatch,
-  includes,
-  regex,
-  numeric,
-  choice,
-  json_equal: jsonEqual,
-  judge,
-};
+/** An output to score, and what it is scored with. */
+export interface ScoreRequest {
+  /** what the provider gave */
+  readonly output: JsonValue;
+  readonly item: Item;
+  /** null where the run has none */
+  readonly judge: Judge | null;
+  readonly checks: CheckRunner;
+  readonly signal: AbortSignal;
+}
 
 /** The checker of an item without one, by the item's type where that leaves no doubt. */
 const BY_ITEM_TYPE: Readonly<Record<string, string>> = {
@@ -34,15 +31,34 @@ const BY_ITEM_TYPE: Readonly<Record<string, string>> = {
  * and the item has a judge prompt or criteria, else unscored. A checker of a type that is not known here,
  * such as a script, is never executed: unscored.
  *
- * Throws as {@link Checker} does.
+ * @throws RunError `checker_invalid` when the checker's options cannot be used, `checker_limit` when the check would
+ * take too long or too much memory; the signal's reason when it was aborted
  */
-export async function checkOutput(request: Omit<CheckRequest, 'options'>): Promise<CheckOutcome> {
-  const { type, options } = chosenChecker(request.item, request.judge);
+export async function checkOutput(request: ScoreRequest): Promise<CheckOutcome> {
+  const { output, item, checks, signal } = request;
+  const { type, options } = chosenChecker(item, request.judge);
   if (type === undefined) return unscored('The item has no checker');
-  const checker = Object.hasOwn(CHECKERS, type) ? CHECKERS[type] : undefined;
-  if (checker === undefined) return unscored(`Checkers of type ${shown(type)} are not run`);
-  limitCheckSize(request.output, getMember(request.item, 'answer') ?? null);
-  return checker({ ...request, options });
+  if (type === 'judge') return await judge({ output, item, options, judge: request.judge, signal });
+  if (!Object.hasOwn(CHECKERS, type)) return unscored(`Checkers of type ${shown(type)} are not run`);
+  const answer = getMember(item, 'answer');
+  const choices = type === 'choice' ? choicesOf(item) : undefined;
+  const chars = measureCheck({ output, answer, choices, options });
+  return await checks.run(
+    {
+      type,
+      chars,
+      output: packValue(output),
+      answer: packValue(answer),
+      choices: packValue(choices),
+      options: packValue(options),
+    },
+    signal,
+  );
+}
+
+function choicesOf(item: Item): JsonValue | undefined {
+  const inputs = getMember(item, 'inputs');
+  return isJsonObject(inputs) ? getMember(inputs, 'choices') : undefined;
 }
 
 function chosenChecker(item: Item, model: Judge | null): { type: string | undefined; options: JsonObject } {

@@ -6,11 +6,10 @@ import { RunError } from '../run-error.ts';
 export interface CheckRequest {
   /** what the provider gave */
   readonly output: JsonValue;
+  /** a checker that runs on a thread sees the item's answer and choices, and nothing else of it */
   readonly item: Item;
   /** the item's `checker` object; empty when the checker was chosen by the item's type */
   readonly options: JsonObject;
-  readonly judge: Judge | null;
-  readonly signal: AbortSignal;
 }
 
 /** The model that judges, and how. */
@@ -42,7 +41,7 @@ export type CheckOutcome =
  * Scores one output. Throws RunError `checker_invalid` when its options cannot be used, `checker_limit` when
  * the check would take too long; the result is then `failed`.
  */
-export type Checker = (request: CheckRequest) => CheckOutcome | Promise<CheckOutcome>;
+export type Checker = (request: CheckRequest) => CheckOutcome;
 
 /** An output that is right or wrong: score 1 or 0. */
 export function passedOrNot(passed: boolean, explanation: string | null = null): CheckOutcome {
