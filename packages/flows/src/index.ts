@@ -63,6 +63,7 @@ export {
   type ModelConfig,
   type ProviderConfig,
   parseRunConfig,
+  parseStoredRunConfig,
   type RunConfig,
   runConfigToJson,
 } from './run/run-config.ts';

@@ -37,10 +37,9 @@ export function createRedactor(secrets: readonly string[]): <T extends JsonValue
     if (Array.isArray(value)) return value.map(redact);
     if (!isJsonObject(value)) return value;
     const result: JsonObject = {};
+    const nameFor = createNamer(result);
     for (const key of Object.keys(value)) {
-      let name = replaceSecrets(key, spellings);
-      while (Object.hasOwn(result, name)) name += '_';
-      setMember(result, name, redact(value[key]!));
+      setMember(result, nameFor(replaceSecrets(key, spellings)), redact(value[key]!));
     }
     return result;
   };
@@ -92,22 +91,44 @@ function sanitiseValue(value: JsonValue, secrets: Secrets): JsonValue {
 
 function sanitiseObject(object: JsonObject, secrets: Secrets): JsonObject {
   const result: JsonObject = {};
+  const nameFor = createNamer(result);
   const pairedValue = secretPairValue(object);
   for (const key of Object.keys(object)) {
     const value = object[key]!;
     if (pairedValue.has(key) || isSecretMember(key, value)) continue;
-    let name = sanitiseText(key, secrets);
-    while (Object.hasOwn(result, name)) name += '_';
-    setMember(result, name, sanitiseValue(value, secrets));
+    setMember(result, nameFor(sanitiseText(key, secrets)), sanitiseValue(value, secrets));
   }
   return result;
 }
+
+/** Names that became the same get this many underscores at most, and then numbers. */
+const MAX_UNDERSCORES = 8;
+
+/** Gives a function that makes a name different from those that an object has. Takes no longer for the thousandth. */
+function createNamer(object: JsonObject): (name: string) => string {
+  const numbers = new Map<string, number>();
+  return (wanted) => {
+    let name = wanted;
+    for (let tries = 0; Object.hasOwn(object, name) && tries < MAX_UNDERSCORES; tries++) name += '_';
+    while (Object.hasOwn(object, name)) {
+      const number = (numbers.get(wanted) ?? MAX_UNDERSCORES) + 1;
+      numbers.set(wanted, number);
+      name = `${wanted}_${number}`;
+    }
+    return name;
+  };
+}
+
+/*
+ * Every pattern of this file takes time that grows with the text and no faster: configurations come with requests and
+ * packages. A run of characters is looked at from one place only, or its length is bounded.
+ */
 
 /** Words of a name, whatever its style: `x-api-key`, `apiKey`, `API_KEY` are "api", "key". */
 function words(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');
@@ -180,7 +201,7 @@ function isSecretName(name: string): boolean {
   const parts = words(name);
   if (parts.some((word) => SECRET_WORDS.has(word)) || SECRET_PARTS.test(parts.join(''))) return true;
   while (parts.length > 1 && (SELF_WORDS.has(parts.at(-1)!) || /^\d+$/.test(parts.at(-1)!))) parts.pop();
-  const last = parts.at(-1)?.replace(/\d+$/, '');
+  const last = parts.at(-1)?.replace(/(?<!\d)\d+$/, '');
   if (last === 'key' || last === 'keys' || last === 'token' || last === 'pass' || last === 'pat') return true;
   return last === 'tokens' && !parts.some((word) => TOKEN_MEASURES.has(word));
 }
@@ -244,6 +265,7 @@ function sanitiseText(text: string, secrets: Secrets): string {
   const nested = /^\s*[[{"]/.test(text) ? sanitiseJsonText(text, secrets) : text;
   let result = replaceSecrets(nested, secrets);
   for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
+  result = redactWebTokens(result);
   result = result.replace(BASIC, (match, scheme: string, credentials: string) =>
     isBasicCredentials(credentials) ? `${scheme} ${REDACTED}` : match,
   );
@@ -290,8 +312,11 @@ function isBasicCredentials(text: string): boolean {
 const ASSIGNMENT =
   /(^|[\s?&;,"'{(])-{0,2}([A-Za-z][\w-]{0,60})(=|:[ \t]+(?=\S+$))("[^"]*"|'[^']*'|[^\s&;,"')}]+)/gm;
 
-/** `"name": "value"` of JSON or a program in the middle of a text, its quotes perhaps escaped. */
-const QUOTED_MEMBER = /(\\*["'])([\w-]{1,60})(\\*["']\s*[:=]\s*)(\\*["'])(?:(?!\4)[\s\S])*\4/g;
+/**
+ * `"name": "value"` of JSON or a program in the middle of a text, its quotes perhaps escaped: 15 backslashes are JSON
+ * inside of JSON, four times. So there are few forms of a quote, and a text is searched to its end once for each.
+ */
+const QUOTED_MEMBER = /(["'])([\w-]{1,60})(\\{0,15}["']\s*[:=]\s*)(\\{0,15}["'])[\s\S]*?\4/g;
 
 /** What gives itself away without a name. */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
@@ -300,14 +325,35 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/^[^\s/:@?#]+:[^\s/@?#]+@(?=[\w.-]+(?::\d+)?(?:[/?#]|$))/g, ''],
   [/\b(Bearer|Token|ApiKey|Api-Key)\s+(?=[^\s"',;]*\d)[A-Za-z0-9._~+/=:-]{12,}/gi, `$1 ${REDACTED}`],
   [/\b(Digest|Negotiate|AWS4-HMAC-SHA256)\s+(?:[A-Za-z-]+=|[A-Za-z0-9+/]{16,}).*$/gim, `$1 ${REDACTED}`],
-  [/^(\s*(?:proxy-)?authorization\s*:).*$/gim, `$1 ${REDACTED}`],
-  [/^(\s*(?:set-)?cookie\s*:).*$/gim, `$1 ${REDACTED}`],
+  [/^([^\S\r\n\u2028\u2029]*(?:proxy-)?authorization\s*:).*$/gim, `$1 ${REDACTED}`],
+  [/^([^\S\r\n\u2028\u2029]*(?:set-)?cookie\s*:).*$/gim, `$1 ${REDACTED}`],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
-  // JSON Web Tokens, and the key forms of well-known services.
-  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?/g, REDACTED],
-  [/\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9_-]{16,}/g, REDACTED],
+  // The key forms of well-known services.
+  [/\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/g, REDACTED],
   [/\b(?:hf|gh[opsur]|glpat|npm|pypi|xox[abeprs]|gsk|xai|r8|dop_v1|shpat)[-_][A-Za-z0-9_-]{16,}/g, REDACTED],
   [/\bgithub_pat_[A-Za-z0-9_]{20,}/g, REDACTED],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REDACTED],
   [/\bAIza[A-Za-z0-9_-]{30,}/g, REDACTED],
 ];
+
+/**
+ * Replaces JSON Web Tokens (RFC 7519): `eyJ…`, a dot, four characters, and perhaps a third part. By hand, since a pattern
+ * would look at the rest of `eyJ-eyJ-eyJ-…` from each of its parts.
+ */
+function redactWebTokens(text: string): string {
+  if (!text.includes('eyJ')) return text;
+  const parts: string[] = [];
+  let copied = 0;
+  const runs = /[\w-]+/g;
+  for (let run = runs.exec(text); run !== null; run = runs.exec(text)) {
+    const end = runs.lastIndex;
+    const start = /\beyJ/.exec(run[0]);
+    if (start === null || run[0].length - start.index < 11 || text[end] !== '.') continue;
+    const payload = /[\w-]{4,}(?:\.[\w-]*)?/y;
+    payload.lastIndex = end + 1;
+    if (!payload.test(text)) continue;
+    parts.push(text.slice(copied, run.index + start.index), REDACTED);
+    copied = runs.lastIndex = payload.lastIndex;
+  }
+  return parts.join('') + text.slice(copied);
+}

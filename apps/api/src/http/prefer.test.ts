@@ -13,6 +13,16 @@ it.each([
   ['respond-asynchronously', false],
   ['x="a, respond-async, b"', false],
   ['x="\\", respond-async"', false],
+  ['x="respond-async, ', false],
+  ['x="\\"\\", respond-async\\', false],
 ])('%j: %j', (header, expected) => {
   expect(prefersAsync(header)).toBe(expected);
+});
+
+it('takes time that grows with the header and no faster', () => {
+  const startMs = performance.now();
+  for (const part of ['"\\"', '"', '\\', '",']) {
+    for (const end of ['', '\\']) prefersAsync(part.repeat(200_000) + end);
+  }
+  expect(performance.now() - startMs).toBeLessThan(10_000);
 });

@@ -14,7 +14,8 @@ export const ASYNC_APPLIED: Readonly<Record<string, string>> = { 'Preference-App
  * which are separated by commas and may have parameters.
  */
 export function prefersAsync(header: string | undefined): boolean {
-  const withoutQuotes = (header ?? '').replace(/"(?:[^"\\]|\\.)*"/g, '');
+  // A quoted string without an end reaches to the end of the header, so that no part of it is searched twice.
+  const withoutQuotes = (header ?? '').replace(/"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)/g, '');
   return withoutQuotes.split(',').some((preference) => {
     const name = preference.split(/[;=]/, 1)[0] ?? '';
     return name.trim().toLowerCase() === 'respond-async';

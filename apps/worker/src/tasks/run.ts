@@ -1,7 +1,7 @@
 import {
   type CheckRunner,
   executeRun,
-  parseRunConfig,
+  parseStoredRunConfig,
   type RunConfig,
   type RunEnd,
   RunError,
@@ -59,7 +59,7 @@ export function createRunTask(deps: RunTaskDeps): TaskHandler {
 async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDeps): Promise<TaskEnd> {
   const { store, logger, metrics } = deps;
   const startedAt = performance.now();
-  const config = parseRunConfig(parseJson(run.config));
+  const config = parseStoredRunConfig(parseJson(run.config));
   logger.log('worker.run.start', {
     dataset_id: run.datasetId,
     provider: config.provider.type,

@@ -1,7 +1,7 @@
 import { ExactNumber, type JsonValue, parseJson } from '@svc/jsonl-v23';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { parseRunConfig, runConfigToJson } from './run-config.ts';
+import { parseRunConfig, parseStoredRunConfig, runConfigToJson } from './run-config.ts';
 import { RUN_CONFIG_SCHEMA } from './run-config-schema.ts';
 import { RunError } from './run-error.ts';
 
@@ -204,5 +204,33 @@ describe('parseRunConfig', () => {
     expect(() => parseRunConfig({}, '/body')).toThrow(
       expect.objectContaining({ errors: [{ path: '/body/provider', message: 'is missing' }] }),
     );
+  });
+});
+
+describe('texts of params', () => {
+  const long = 'x'.repeat(16_385);
+  it.each<[JsonValue, string]>([
+    [{ provider: { ...openai, params: { stop: long } } }, '/config/provider/params/stop'],
+    [{ provider: { ...openai, params: { a: [{ b: long }] } } }, '/config/provider/params/a/0/b'],
+    [{ provider: { ...openai, params: { [long]: 1 } } }, '/config/provider/params'],
+    [
+      { provider: openai, judge: { base_url: 'https://host/v1', model: 'm', params: { a: long } } },
+      '/config/judge/params/a',
+    ],
+  ])('are refused when they are too long, but not where they are stored', (value, path) => {
+    expect(problems(value).map(([at]) => at)).toEqual([path]);
+    expect(parseStoredRunConfig(value)).toBeDefined();
+  });
+
+  it('may have 16 kB', () => {
+    expect(problems({ provider: { ...openai, params: { stop: long.slice(1) } } })).toEqual([]);
+  });
+
+  it('is quick with as many problems as fit into a request, and lists some of them', () => {
+    const params = Array.from({ length: 60_000 }, () => ({ token: 'x' }));
+    const startMs = performance.now();
+    const found = problems({ provider: { ...openai, params: { params } } });
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+    expect(found).toHaveLength(100);
   });
 });

@@ -31,6 +31,11 @@ export interface RunConfig {
 /** What a request body may set of itself, and what it may not: the service sets these. */
 const RESERVED_PARAMS: ReadonlySet<string> = new Set(['model', 'messages', 'stream', 'stream_options', 'n']);
 
+/** Characters of one text or name in `params`. */
+const MAX_PARAM_TEXT_CHARS = 16_384;
+/** Problems that an error lists. */
+const MAX_LISTED_PROBLEMS = 100;
+
 /** Names whose values are secrets, in lower case and without `-` and `_`. */
 const SECRET_NAME =
   /^(?:(?:proxy)?authorization|x?apikey|(?:access|auth|bearer|refresh|hub|api|session)?token|password|passwd|passphrase|(?:client)?secret|secretkey|privatekey|credentials?)$/;
@@ -54,6 +59,19 @@ const SECRET_CARRIER = /^(?:(?:extra|default)?headers|(?:set)?cookies?)$/;
  * parseRunConfig({ provider: { type: 'openai_compatible', base_url: 'https://host/v1', model: 'm' }, repetitions: 3 });
  */
 export function parseRunConfig(value: JsonValue, path = '/config'): RunConfig {
+  return parse(value, path, MAX_PARAM_TEXT_CHARS);
+}
+
+/**
+ * Reads the configuration of a run that is stored. As {@link parseRunConfig}, but for limits that came after it.
+ *
+ * @throws RunError `invalid_request`
+ */
+export function parseStoredRunConfig(value: JsonValue): RunConfig {
+  return parse(value, '/config', Number.POSITIVE_INFINITY);
+}
+
+function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig {
   const problems: RunConfigProblem[] = [];
   const report = (message: string, at: readonly (string | number)[]): void => {
     problems.push({ message, path: `${path}${jsonPointer(at)}` });
@@ -79,13 +97,17 @@ export function parseRunConfig(value: JsonValue, path = '/config'): RunConfig {
     if (validate !== undefined) collect(validate, provider, ['provider'], report);
     else report(`must be one of ${Object.keys(PROVIDER_SCHEMAS).join(', ')}`, ['provider', 'type']);
     checkModel(provider, ['provider'], report);
+    checkTexts(provider['params'], ['provider', 'params'], maxTextChars, report);
   }
-  if (isJsonObject(config['judge'])) checkModel(config['judge'], ['judge'], report);
+  const judge = config['judge'];
+  if (isJsonObject(judge)) {
+    checkModel(judge, ['judge'], report);
+    checkTexts(judge['params'], ['judge', 'params'], maxTextChars, report);
+  }
   // A secret is named once, as a secret, and not once more as an unknown member.
-  const known = problems.filter(
-    (one, index) => problems.findIndex((other) => other.path === one.path) === index,
-  );
-  if (known.length > 0) throw invalid(known);
+  const known = new Map<string, RunConfigProblem>();
+  for (const one of problems) if (!known.has(one.path)) known.set(one.path, one);
+  if (known.size > 0) throw invalid([...known.values()]);
   return toRunConfig(config);
 }
 
@@ -148,7 +170,7 @@ function toProvider(provider: JsonObject): ProviderConfig {
 
 function toModel(model: JsonObject): ModelConfig {
   return {
-    baseUrl: (model['base_url'] as string).replace(/\/+$/, ''),
+    baseUrl: (model['base_url'] as string).replace(/(?<!\/)\/+$/, ''),
     model: model['model'] as string,
     params: (model['params'] as JsonObject | undefined) ?? {},
     apiKeyEnv: (model['api_key_env'] as string | undefined) ?? null,
@@ -171,6 +193,25 @@ function checkModel(model: JsonObject, at: readonly string[], report: Report): v
   if (!isJsonObject(params)) return;
   for (const name of Object.keys(params)) {
     if (RESERVED_PARAMS.has(name)) report('is set by the service', [...at, 'params', name]);
+  }
+}
+
+/** Refuses texts and names of `params` that are longer than a setting of a model can be. */
+function checkTexts(
+  value: JsonValue | undefined,
+  at: readonly (string | number)[],
+  maxChars: number,
+  report: Report,
+): void {
+  if (typeof value === 'string' && value.length > maxChars) {
+    report(`must have at most ${maxChars} characters, got ${value.length}`, at);
+  } else if (Array.isArray(value)) {
+    for (const [index, member] of value.entries()) checkTexts(member, [...at, index], maxChars, report);
+  } else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      if (name.length > maxChars) report(`must have names of at most ${maxChars} characters`, at);
+      else checkTexts(member, [...at, name], maxChars, report);
+    }
   }
 }
 
@@ -282,6 +323,6 @@ function invalid(errors: readonly RunConfigProblem[]): RunError {
   return new RunError(
     'invalid_request',
     `The run's configuration is not valid: ${first?.path} ${first?.message}${more}`,
-    { errors },
+    { errors: errors.slice(0, MAX_LISTED_PROBLEMS) },
   );
 }
