@@ -351,7 +351,7 @@ async function startServer(
   while (owner === null) {
     if (hasEnded) {
       const output = await readLogFrom(layout, logStart);
-      if (/lock file .* already exists|could not bind/.test(output)) return 'taken';
+      if (/lock file .{0,1024} already exists|could not bind/.test(output)) return 'taken';
       throw failure(explain(output, layout), new Error(output));
     }
     if (options.signal?.aborted === true || performance.now() > deadline) {

@@ -45,7 +45,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
     const { initdb, pg_ctl, postgres } = binaries;
     await makeExecutable([initdb, pg_ctl, postgres]);
     const { stdout } = await execFile(postgres, ['--version']); // postgres (PostgreSQL) 18.4
-    found = { initdb, pg_ctl, postgres, majorVersion: /(\d+)\.\d+/.exec(stdout)?.[1] ?? '' };
+    found = { initdb, pg_ctl, postgres, majorVersion: /(?<!\d)(\d+)\.\d+/.exec(stdout)?.[1] ?? '' };
   } catch (cause) {
     throw none(cause);
   }

@@ -150,7 +150,7 @@ export function packageFileName(name: string): string {
   const safe = name
     .normalize('NFC')
     .replace(UNSAFE, '_')
-    .replace(/^[.\s]+|[.\s]+$/g, '');
+    .replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '');
   const base = [...safe].slice(0, MAX_BASE_LENGTH).join('') || 'dataset';
   return `${base}.pkg.zip`;
 }

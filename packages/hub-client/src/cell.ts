@@ -130,7 +130,7 @@ function converterFor(feature: Feature): CellConverter {
 function valueConverter(dtype: string): CellConverter {
   const unit = /^(?:time|duration)[0-9]*\[(s|ms|us|ns)/.exec(dtype)?.[1];
   if (/^timestamp/.test(dtype)) {
-    const zone = /, tz=([^\]]+)\]$/.exec(dtype)?.[1];
+    const zone = /, tz=([^\]]{1,128})\]$/.exec(dtype)?.[1];
     if (zone === undefined) return toJson;
     const toZone = compileZone(zone);
     return (cell) => (typeof cell === 'string' ? toZone(cell) : toJson(cell));

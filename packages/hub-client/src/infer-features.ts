@@ -43,7 +43,7 @@ export class JsonInference {
 }
 
 /** A whole number written with a fraction or an exponent: `1.0`, `2e3`. Texts may match too, which only costs time. */
-const WHOLE_FLOAT = /[0-9](?:\.0+(?![0-9])|\.?[0-9]*[eE])/;
+const WHOLE_FLOAT = /[0-9]\.0+(?![0-9])|[0-9]\.?[eE]/;
 
 /** The row with a number in place of 1.0 and its like that is seen to be a float; the row itself where there are none. */
 function markFloats(row: JsonObject, text: string): JsonObject {

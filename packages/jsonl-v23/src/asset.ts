@@ -230,7 +230,7 @@ function checkPath(entry: JsonObject, at: AssetPlace): void {
 
 /** The folder a path seems to mean, however it is spelled: `./assets/x`, `/assets/x` and `assets\x` say assets. */
 function firstFolder(path: string): string {
-  return /^[./\\]*([^/\\]*)[/\\]/.exec(path)?.[1] ?? '';
+  return /^[./\\]*([^./\\][^/\\]*)[/\\]/.exec(path)?.[1] ?? '';
 }
 
 /** Whether a path is `folder/...` with plain segments: no empty one, no `.`, no `..`, no backslash, no NUL. */

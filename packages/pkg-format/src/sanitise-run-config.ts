@@ -66,8 +66,11 @@ function spellingsOf(secrets: readonly string[]): Secrets {
         JSON.stringify(secret).slice(1, -1),
         encodeURIComponent(wellFormed),
         base64,
-        base64.replace(/=+$/, ''),
-        base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''),
+        base64.replace(/(?<!=)=+$/, ''),
+        base64
+          .replaceAll('+', '-')
+          .replaceAll('/', '_')
+          .replace(/(?<!=)=+$/, ''),
       ];
     });
   return { inside: [...new Set(inside)].sort((a, b) => b.length - a.length), whole: new Set(known) };

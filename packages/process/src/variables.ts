@@ -87,7 +87,7 @@ function httpUrl(name: string, fallback: string, description: string): Variable<
     parse: (value) => {
       const url = URL.parse(value ?? fallback);
       if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '') {
-        return (value ?? fallback).replace(/\/+$/, '');
+        return (value ?? fallback).replace(/(?<!\/)\/+$/, '');
       }
       throw new Error('must be an http or https URL without user information');
     },

@@ -43,7 +43,7 @@ function parseServiceUrl(text: string, source: string): string {
   ) {
     throw new CliError('usage', `${source} must be an http or https URL without user, query and fragment`);
   }
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 /**

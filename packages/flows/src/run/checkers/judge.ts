@@ -159,7 +159,7 @@ function lastVerdict(reply: string): Verdict | undefined {
   if (reply.trim().length > 40) return undefined;
   const word = reply
     .trim()
-    .replace(/^[*_"'`]+|[*_"'`.!]+$/g, '')
+    .replace(/^[*_"'`]+|(?<![*_"'`.!])[*_"'`.!]+$/g, '')
     .toLowerCase();
   if (/^(?:0(?:\.\d+)?|1(?:\.0+)?|\.\d+)$/.test(word)) {
     return { score: Number(word), passed: undefined, explanation: undefined };

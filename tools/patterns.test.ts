@@ -1,0 +1,167 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseSync } from 'vite';
+import { describe, expect, it } from 'vitest';
+import { hostileTexts } from './hostile-texts.ts';
+
+/*
+ * Every regular expression of the code base meets growing hostile input that is made of its own parts. Its time has to
+ * grow with the input and no faster (docs/decisions/patterns-on-a-linear-engine.md).
+ */
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Patterns whose time grows faster, and why their input is short nevertheless. */
+const SHORT_INPUT: Readonly<Record<string, string>> = {};
+
+/** Patterns put together at run time, and why they are safe. */
+const COMPUTED: Readonly<Record<string, string>> = {
+  'packages/flows/src/run/checkers/choice.ts':
+    'labels are escaped, begin and end with a letter or digit, and have 64 characters at most; runs are bounded; tried with hostile labels in hostile-checks.test.ts',
+  'packages/hub-client/src/split-slice.ts':
+    'constant parts; the whole is one anchored pattern for a split expression',
+  'packages/hub-client/src/default-splits.ts': 'constant words between constant separators, without repeats',
+  'packages/observability/src/redact.ts':
+    'escaped secrets of the configuration, joined by alternation, without repeats',
+};
+
+interface Pattern {
+  readonly file: string;
+  readonly line: number;
+  readonly source: string;
+  readonly flags: string;
+}
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+}
+
+const patterns: Pattern[] = [];
+const computed = new Set<string>();
+
+for (const file of globSync('{packages/*,apps/*,prisma}/src/**/*.ts', { cwd: root })) {
+  if (/\.test\.ts$|\/generated\//.test(file)) continue;
+  const text = readFileSync(`${root}/${file}`, 'utf8');
+  const { program, errors } = parseSync(file, text, { lang: 'ts' });
+  if (errors.length > 0) throw new Error(`Cannot parse ${file}`);
+  visit(program, (node) => {
+    const line = text.slice(0, node.start).split('\n').length;
+    const add = (source: string, flags: string): void => void patterns.push({ file, line, source, flags });
+    if (node.type === 'Literal' && 'regex' in node) {
+      const { pattern, flags } = node.regex as { pattern: string; flags: string };
+      add(pattern, flags);
+    }
+    // JSON Schema: its validator compiles these
+    if (node.type === 'Property' && nameOf((node as { key?: unknown }).key) === 'pattern') {
+      const source = textOf((node as { value?: unknown }).value);
+      if (source !== undefined) add(source, 'u');
+    }
+    if (node.type !== 'NewExpression' && node.type !== 'CallExpression') return;
+    const { callee, arguments: given } = node as unknown as { callee: unknown; arguments: unknown[] };
+    if (nameOf(callee) !== 'RegExp') return;
+    const source = textOf(given[0]);
+    if (source === undefined) computed.add(file);
+    else add(source, textOf(given[1]) ?? '');
+  });
+}
+
+function visit(value: unknown, see: (node: Node) => void): void {
+  if (Array.isArray(value)) for (const one of value) visit(one, see);
+  else if (typeof value === 'object' && value !== null && !(value instanceof RegExp)) {
+    if ('type' in value && 'start' in value) see(value as Node);
+    for (const one of Object.values(value)) visit(one, see);
+  }
+}
+
+function nameOf(node: unknown): string | undefined {
+  return (node as { name?: string } | undefined)?.name;
+}
+
+function textOf(node: unknown): string | undefined {
+  const value = (node as { value?: unknown } | undefined)?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Each is several times the one before, so that what is exponential is found before it takes for ever. */
+const SIZES = [24, 512, 8_192, 32_768];
+/** Less is noise, and no danger. */
+const MIN_SLOW_MS = 50;
+/** Growth of the time that is too much, where the input grows by `FACTOR`. */
+const FACTOR = 4;
+const MAX_GROWTH = 8;
+const ATTEMPTS = 3;
+
+function timeMs({ source, flags }: Pattern, text: string): number {
+  const pattern = new RegExp(source, flags);
+  const startMs = performance.now();
+  if (pattern.global) text.replace(pattern, '');
+  else pattern.exec(text);
+  return performance.now() - startMs;
+}
+
+/** The quickest of several attempts: the machine may be busy, and no code runs quicker than it can. */
+function leastMs(pattern: Pattern, text: string): number {
+  return Math.min(...Array.from({ length: ATTEMPTS }, () => timeMs(pattern, text)));
+}
+
+/** The beginning of a text for which the pattern's time grows too fast; undefined where there is none. */
+function slowText(pattern: Pattern): string | undefined {
+  for (const text of hostileTexts(pattern.source)) {
+    for (const size of SIZES) {
+      const large = text(size);
+      if (timeMs(pattern, large) < MIN_SLOW_MS) continue;
+      const slowMs = leastMs(pattern, large);
+      const isSlow = slowMs > MIN_SLOW_MS && slowMs > MAX_GROWTH * leastMs(pattern, text(size / FACTOR));
+      if (isSlow) return `${JSON.stringify(text(24))} takes ${Math.round(slowMs)} ms for ${size} characters`;
+    }
+  }
+  return undefined;
+}
+
+describe('the patterns of the code base', () => {
+  it('are found', () => {
+    expect(patterns.length).toBeGreaterThan(100);
+  });
+
+  it('are known where they are put together at run time', () => {
+    expect([...computed].sort()).toEqual(Object.keys(COMPUTED).sort());
+  });
+
+  it.each([
+    ['^(a+)+$', ''],
+    ['^(?:a|a)*b', ''],
+    ['\\s+$', ''],
+    ['^\\s*authorization', 'm'],
+    ['\\beyJ[\\w-]{8,}\\.', ''],
+    ['([A-Z]+)([A-Z][a-z])', 'g'],
+    ['\\\\boxed\\{\\s*(?:text)?\\s*x', ''],
+    ['"(?:[^"\\\\]|\\\\.)*"', 'g'],
+  ])('would be found out: /%s/%s', (source, flags) => {
+    expect(slowText({ file: 'this test', line: 1, source, flags })).toBeDefined();
+  });
+
+  const tried = patterns.filter(({ file, source }) => !(`${file} /${source}/` in SHORT_INPUT));
+  const byFile = Map.groupBy(tried, ({ file }) => file);
+  it.each([...byFile.keys()])(
+    'take time that grows with their input and no faster: %s',
+    { timeout: 300_000 },
+    (file) => {
+      const slow = (byFile.get(file) ?? []).flatMap((pattern) => {
+        const found = slowText(pattern);
+        return found === undefined
+          ? []
+          : [`${file}:${pattern.line} /${pattern.source}/${pattern.flags}: ${found}`];
+      });
+      expect(slow).toEqual([]);
+    },
+  );
+
+  it('that have an excuse are there, and need it', () => {
+    for (const [key, reason] of Object.entries(SHORT_INPUT)) {
+      const pattern = patterns.find(({ file, source }) => `${file} /${source}/` === key);
+      expect(pattern, key).toBeDefined();
+      expect(reason.length).toBeGreaterThan(20);
+    }
+  });
+});
