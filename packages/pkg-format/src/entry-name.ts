@@ -1,4 +1,5 @@
 import { PackageError, quote } from './errors.ts';
+import { normalForm } from './normal-form.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -66,7 +67,7 @@ export function isPathInside(path: string, folder: string): boolean {
  * them. Upper then lower case comes close to full case folding (ß and SS, final sigma).
  */
 export function foldName(name: string): string {
-  return name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC').replace(/\/$/, '');
+  return normalForm(normalForm(name, 'NFC').toUpperCase().toLowerCase(), 'NFC').replace(/\/$/, '');
 }
 
 /** Compares by UTF-8 bytes; JavaScript's own order is by UTF-16 units, which puts U+1F600 before U+FF5E. */

@@ -6,6 +6,7 @@ import { toHex } from './hex.ts';
 import { ASSETS_FOLDER, CHECKERS_FOLDER, MANIFEST_FILE, META_FILE, packageLayout } from './layout.ts';
 import type { PackageLimits } from './limits.ts';
 import { ourSections, type StatedFile, sectionNames, statedFiles } from './manifest.ts';
+import { normalForm } from './normal-form.ts';
 import { type Archive, collectBytes, missingFile, type ReadOptions } from './open-archive.ts';
 
 /** One section of a package. */
@@ -193,7 +194,9 @@ const isItemFile = (path: string): boolean =>
 
 /** The path as the archive has it. Tools of some systems decompose accents in names; references usually do not. */
 function knownPath(archive: Archive, path: string): string | null {
-  return [path, path.normalize('NFC'), path.normalize('NFD')].find((form) => archive.files.has(form)) ?? null;
+  return (
+    [path, normalForm(path, 'NFC'), normalForm(path, 'NFD')].find((form) => archive.files.has(form)) ?? null
+  );
 }
 
 function checkStatedFile(stated: StatedFile, byteLength: number, sha256: string): void {

@@ -1,4 +1,5 @@
 import type { ArchiveFiles } from './layout.ts';
+import { normalForm } from './normal-form.ts';
 
 /**
  * Gives a function that says which archive file a reference in a legacy item means: its path from the root, beside the
@@ -14,7 +15,7 @@ export function createReferenceResolver(
     const folder = fromFile.slice(0, fromFile.lastIndexOf('/') + 1);
     for (const candidate of [path, normalPath(`${folder}${reference}`), path && `assets/${path}`]) {
       if (candidate === null) continue;
-      const forms = [candidate, candidate.normalize('NFC'), candidate.normalize('NFD')];
+      const forms = [candidate, normalForm(candidate, 'NFC'), normalForm(candidate, 'NFD')];
       const found = forms.find((form) => files.has(form));
       if (found !== undefined) return found;
     }
