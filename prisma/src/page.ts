@@ -7,6 +7,8 @@ export interface PageRequest {
   readonly limit: number;
   /** `nextCursor` of the page before; absent for the first one */
   readonly cursor?: string | undefined;
+  /** cancels the read, in the server too */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A part of a list. */
@@ -24,9 +26,13 @@ type Values<Kinds extends readonly Kind[]> = {
   -readonly [Index in keyof Kinds]: Kinds[Index] extends 'uuid' ? string : number;
 };
 
+/** Years 1 to 9999, which every layer below writes in the same way; PostgreSQL's own range is wider. */
+const MIN_TIME_MS = -62_135_596_800_000;
+const MAX_TIME_MS = 253_402_300_799_999;
+
 const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   index: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 0x7fff_ffff,
-  time: (value) => Number.isInteger(value) && Math.abs(Number(value)) <= 8_640_000_000_000_000,
+  time: (value) => Number.isInteger(value) && Number(value) >= MIN_TIME_MS && Number(value) <= MAX_TIME_MS,
   uuid: (value) => typeof value === 'string' && isUuid(value),
 };
 
