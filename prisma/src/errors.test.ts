@@ -39,3 +39,12 @@ it.each([
 ])('leaves %s alone', (_, error) => {
   expect(toStoreError(error)).toBe(error);
 });
+
+it.each([
+  ['53100', 'has no room left on its disk'],
+  ['53300', 'has no connection left'],
+  ['57014', 'took too long'],
+  ['57P01', 'cannot be reached'],
+])('says what %s means', (code, message) => {
+  expect(toStoreError(withFacts({ code }))).toMatchObject({ message: expect.stringContaining(message) });
+});

@@ -5,6 +5,7 @@ export type StoreErrorCode =
   | 'job_not_found'
   | 'invalid_cursor'
   | 'invalid_request'
+  | 'item_too_large'
   | 'run_finished'
   | 'job_finished'
   | 'idempotency_key_reused'
@@ -21,10 +22,11 @@ export type StoreErrorCode =
  * - `dataset_not_found`, `run_not_found`, `job_not_found`: no such row (any more)
  * - `invalid_cursor`: a cursor that no list of this kind handed out
  * - `invalid_request`: a value that PostgreSQL cannot hold; the message names the field
+ * - `item_too_large`: an item or result that is larger than one may be stands in what was asked for
  * - `run_finished`, `job_finished`: the work has ended, what was asked is no longer possible
  * - `idempotency_key_reused`: the key came with another request before
  * - `superseded`: another worker has taken the run, job or key over; what this one does no longer counts
- * - `unavailable`: the database cannot be reached or is shutting down; try again later
+ * - `unavailable`: the database cannot be reached, has no room, took too long or is busy; try again later
  * - `database_unsupported`: the server is too old or not UTF-8
  * - `migration_failed`: the schema could not be brought up to date
  * - `embedded_postgres`: the embedded server could not be started or stopped
@@ -72,11 +74,28 @@ export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError) return error;
   for (let cause: unknown = error, depth = 0; isObject(cause) && depth < 5; depth++) {
     if (isUnavailable(cause)) {
-      return new StoreError('unavailable', 'The database cannot be reached at the moment.', { cause: error });
+      return new StoreError('unavailable', explain(cause), { cause: error });
     }
     cause = cause['cause'] ?? firstOf(cause['errors']) ?? driverErrorOf(cause);
   }
   return error;
+}
+
+/** What a caller is told, by the SQLSTATE where it says more than that the server is not there. */
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  '53100': 'The database has no room left on its disk.',
+  '53200': 'The database has no memory left for this.',
+  '53300': 'The database has no connection left for this.',
+  '53400': 'The database has reached a limit of its configuration.',
+  '57014': 'The database took too long for this.',
+  '40001': 'The database was busy with a conflicting change.',
+  '40P01': 'The database was busy with a conflicting change.',
+  '55P03': 'The database was busy with a conflicting change.',
+};
+
+function explain(error: Record<string, unknown>): string {
+  const code = error['code'] ?? error['originalCode'];
+  return EXPLANATIONS[String(code)] ?? 'The database cannot be reached at the moment.';
 }
 
 function isUnavailable(error: Record<string, unknown>): boolean {

@@ -80,6 +80,7 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, Row>> = {
   idempotency_key_reused: { status: 409, title: 'The idempotency key belongs to another request' },
   run_finished: { status: 409, title: 'The run has ended' },
   job_finished: { status: 409, title: 'The job has ended' },
+  item_too_large: { status: 409, title: 'An item is too large to be read' },
   body_too_large: { status: 413, title: 'The body is too large' },
   upload_too_large: { status: 413, title: 'The upload is too large' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported' },
