@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type pg from 'pg';
+
+const CANCEL_REQUEST_CODE = 80_877_102;
+const TIMEOUT_MS = 5_000;
+
+/**
+ * Asks the server to cancel what it does for a connection (PostgreSQL protocol, "Canceling Requests in Progress"), on
+ * a connection of its own, which a pooler passes on as well. Resolves when the server has closed it, or does not answer
+ * in time: whether a query was cancelled shows on the query alone. Never throws.
+ */
+export async function cancelQuery(client: pg.ClientBase): Promise<void> {
+  const { host, port, processID, secretKey } = client as unknown as {
+    readonly host: string;
+    readonly port: number;
+    readonly processID: number;
+    readonly secretKey: number;
+  };
+  const request = Buffer.alloc(16);
+  request.writeInt32BE(16, 0);
+  request.writeInt32BE(CANCEL_REQUEST_CODE, 4);
+  request.writeInt32BE(processID, 8);
+  request.writeInt32BE(secretKey, 12);
+  const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+  socket.on('error', () => undefined);
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
+  socket.resume().write(request);
+  if (!socket.closed) await once(socket, 'close').catch(() => undefined);
+}

@@ -1,0 +1,84 @@
+import pg from 'pg';
+import { cancelQuery } from './cancel-query.ts';
+import { streamOf } from './connection.ts';
+
+/** Runs one statement of a read and gives its rows. */
+export type ReadQuery = <Row extends pg.QueryResultRow>(
+  sql: string,
+  values?: readonly unknown[],
+) => Promise<Row[]>;
+
+/** Runs each statement on whatever connection is free, see {@link readFrom}. */
+export function createReadQuery(pool: pg.Pool, signal?: AbortSignal): ReadQuery {
+  return (sql, values) => readFrom(pool, (query) => query(sql, values), signal);
+}
+
+/** How long a server may take to end a query that was cancelled, before its connection is given up. */
+const CANCEL_TIMEOUT_MS = 5_000;
+const QUERY_CANCELED = '57014';
+
+/**
+ * Reads on one connection of the pool. When `signal` aborts, the server cancels the query, and the connection is held
+ * until it has: a caller that leaves takes no more of the server than one that stays.
+ *
+ * @param begin the statement that begins a transaction around `work`; without, each statement is its own
+ * @throws the signal's reason; what the server says
+ */
+export async function readFrom<T>(
+  pool: pg.Pool,
+  work: (query: ReadQuery) => Promise<T>,
+  signal?: AbortSignal,
+  begin?: string,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const client = await pool.connect();
+  const ignore = (): void => undefined; // a connection that breaks fails the query that uses it
+  client.on('error', ignore);
+  let cancelling: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = (): void => {
+    timer = setTimeout(() => streamOf(client).destroy(), CANCEL_TIMEOUT_MS);
+    cancelling = cancelQuery(client);
+  };
+  let isLost = false;
+  let wasCancelled = false;
+  const run = async <Row extends pg.QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+  ): Promise<Row[]> => {
+    try {
+      return (await client.query<Row>(sql, [...values])).rows;
+    } catch (error) {
+      // What the server refuses leaves the connection as it was.
+      if (error instanceof pg.DatabaseError && error.severity === 'ERROR')
+        wasCancelled = error.code === QUERY_CANCELED;
+      else isLost = true;
+      throw error;
+    }
+  };
+  try {
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const query: ReadQuery = async (sql, values) => {
+      signal?.throwIfAborted();
+      return await run(sql, values);
+    };
+    if (begin !== undefined) await query(begin);
+    const result = await work(query);
+    if (begin !== undefined) await query('COMMIT');
+    return result;
+  } catch (error) {
+    await cancelling;
+    if (begin !== undefined && !isLost) await run('ROLLBACK').catch(() => undefined);
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    await cancelling;
+    clearTimeout(timer);
+    // A cancel request that has found no query might end the next one.
+    const isClean = !isLost && (cancelling === undefined || wasCancelled);
+    client.release(!isClean);
+    if (isClean) client.off('error', ignore);
+  }
+}
