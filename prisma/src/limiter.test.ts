@@ -48,3 +48,35 @@ it('lets who is aborted go, and keeps its place for the next', async () => {
   await next;
   await expect(limiter.enter(AbortSignal.abort(new Error('before')))).rejects.toThrow('before');
 });
+
+it('lets in by permits, in the order of arrival', async () => {
+  const limiter = createLimiter(10, 5_000);
+  const leave = await limiter.enter(undefined, 8);
+  const order: string[] = [];
+  const large = limiter.enter(undefined, 99).then((done) => {
+    order.push('large');
+    return done;
+  });
+  const small = limiter.enter(undefined, 1).then((done) => {
+    order.push('small');
+    return done;
+  });
+  await delay(10);
+  expect(order).toEqual([]);
+  leave();
+  // all of them, though more were asked for
+  (await large)();
+  (await small)();
+  expect(order).toEqual(['large', 'small']);
+});
+
+it('lets those in that stood behind one that was refused', async () => {
+  const limiter = createLimiter(2, 5_000);
+  await limiter.enter();
+  const abort = new AbortController();
+  const large = limiter.enter(abort.signal, 2);
+  const small = limiter.enter();
+  abort.abort(new Error('gone'));
+  await expect(large).rejects.toThrow('gone');
+  await small;
+});

@@ -1,60 +1,77 @@
 import { StoreError } from './errors.ts';
 
-/** Lets a bounded number of callers in at once. */
+/** A semaphore: lets callers in while there are permits. */
 export interface Limiter {
   /**
-   * Waits for a place and takes it; the returned function gives it back (calling it again does nothing).
+   * Waits, in order of arrival, for permits and takes them; the returned function gives them back (calling it again
+   * does nothing).
    *
-   * @throws StoreError `unavailable` when none gets free in time; the signal's reason when it is aborted
+   * @param permits how many; more than there are count as all of them
+   * @throws StoreError `unavailable` when they do not get free in time; the signal's reason when it is aborted
    */
-  enter(signal?: AbortSignal): Promise<() => void>;
+  enter(signal?: AbortSignal, permits?: number): Promise<() => void>;
 }
 
 /**
- * Keeps long streams from taking every connection of the pool: short queries always find one.
+ * Keeps some work from taking every connection of the pool, or all memory: the rest always finds some.
  *
- * @param places callers at once
- * @param waitMs how long one waits for a place
+ * @param total permits
+ * @param waitMs how long one waits for them
+ * @param busy what a caller is told that has waited for so long
  */
-export function createLimiter(places: number, waitMs: number): Limiter {
-  let free = places;
-  const waiting: (() => void)[] = [];
+export function createLimiter(
+  total: number,
+  waitMs: number,
+  busy = 'Too many imports and exports are under way.',
+): Limiter {
+  let free = total;
+  const waiting: { readonly permits: number; readonly admit: () => void }[] = [];
 
-  const leaveOnce = (): (() => void) => {
+  /** Whoever came first goes first: a caller that wants much is not passed for ever by those that want little. */
+  const admitNext = (): void => {
+    for (let next = waiting[0]; next !== undefined && next.permits <= free; next = waiting[0]) {
+      free -= next.permits;
+      next.admit();
+    }
+  };
+  const leaveOnce = (permits: number): (() => void) => {
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next();
+      free += permits;
+      admitNext();
     };
   };
 
   return {
-    async enter(signal) {
+    async enter(signal, wanted = 1) {
       signal?.throwIfAborted();
-      if (free > 0) {
-        free--;
-        return leaveOnce();
+      const permits = Math.min(wanted, total);
+      if (waiting.length === 0 && permits <= free) {
+        free -= permits;
+        return leaveOnce(permits);
       }
       await new Promise<void>((done, fail) => {
         const settle = (end: () => void): void => {
           clearTimeout(timer);
           signal?.removeEventListener('abort', onAbort);
-          const index = waiting.indexOf(admit);
+          const index = waiting.indexOf(entry);
           if (index >= 0) waiting.splice(index, 1);
           end();
         };
-        const admit = (): void => settle(done);
-        const onAbort = (): void => settle(() => fail(signal?.reason));
-        const timer = setTimeout(() => {
-          settle(() => fail(new StoreError('unavailable', 'Too many imports and exports are under way.')));
-        }, waitMs);
+        const refuse = (reason: unknown): void => {
+          settle(() => fail(reason));
+          // What stood behind it may fit.
+          admitNext();
+        };
+        const entry = { permits, admit: (): void => settle(done) };
+        const onAbort = (): void => refuse(signal?.reason);
+        const timer = setTimeout(() => refuse(new StoreError('unavailable', busy)), waitMs);
         signal?.addEventListener('abort', onAbort, { once: true });
-        waiting.push(admit);
+        waiting.push(entry);
       });
-      return leaveOnce();
+      return leaveOnce(permits);
     },
   };
 }
