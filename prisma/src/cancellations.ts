@@ -26,7 +26,7 @@ export async function cancellationsAmong(
          SELECT wanted.id FROM unnest($1::uuid[]) AS wanted (id)
          WHERE NOT EXISTS (SELECT FROM runs WHERE runs.id = wanted.id AND cancel_requested_at IS NULL AND finished_at IS NULL)
            AND NOT EXISTS (SELECT FROM jobs WHERE jobs.id = wanted.id AND cancel_requested_at IS NULL AND finished_at IS NULL)
-       ) AS cancelled, (SELECT value FROM settings WHERE key = $2) AS interval`,
+       ) AS cancelled, (SELECT value FROM settings WHERE key = $2 AND octet_length(value) <= 1000) AS interval`,
       [ids, CHECK_INTERVAL_KEY],
     );
     const interval = Number(rows[0]?.interval ?? Number.NaN);

@@ -13,5 +13,11 @@ export interface StoreContext {
   readonly imports: Limiter;
   /** bounds those that exports hold, so that slow readers keep nobody from importing */
   readonly exports: Limiter;
+  /** bounds those of searches and comparisons, which read whole datasets for one page */
+  readonly searches: Limiter;
+  /** bounds the memory of large pages: its permits are bytes */
+  readonly largePages: Limiter;
+  /** what an item or a result may have; a larger one is not read */
+  readonly maxItemBytes: number;
   readonly queue: Queue;
 }

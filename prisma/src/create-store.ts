@@ -17,10 +17,16 @@ import { createSettingsStore, type SettingsStore } from './settings-store.ts';
 export interface StoreOptions {
   /** postgresql:// URL of a migrated database */
   readonly url: string;
-  /** connections at most; a quarter of them at most are held by imports, and a quarter by exports */
+  /** connections at most; a quarter of them at most are held by imports, by exports, and by searches and comparisons */
   readonly poolSize?: number | undefined;
   /** how long an import or export waits for one of those before it is refused as `unavailable` */
   readonly streamWaitMs?: number | undefined;
+  /** the same of a search or comparison, and of a large page */
+  readonly searchWaitMs?: number | undefined;
+  /** how long a statement of a read may take, 30 s without */
+  readonly statementTimeoutMs?: number | undefined;
+  /** bytes that an item or a result may have, 64 MiB without; a larger one is reported and not read */
+  readonly maxItemBytes?: number | undefined;
 }
 
 /** Everything that is stored. Nothing connects before it is used. */
@@ -44,6 +50,13 @@ export interface Store extends AsyncDisposable {
 
 const DEFAULT_POOL_SIZE = 20;
 const DEFAULT_STREAM_WAIT_MS = 30_000;
+const DEFAULT_SEARCH_WAIT_MS = 10_000;
+const DEFAULT_STATEMENT_TIMEOUT_MS = 30_000;
+const DEFAULT_MAX_ITEM_BYTES = 64 * 1024 * 1024;
+/** A string of the engine has at most 2^29 - 24 units: no limit of an operator makes a larger item readable. */
+const LARGEST_ITEM_BYTES = 256 * 1024 * 1024;
+/** What all large pages that are read or sent at one time may hold. */
+const LARGE_PAGES_BYTES = 128 * 1024 * 1024;
 const READY_TIMEOUT_MS = 2_000;
 
 /**
@@ -56,15 +69,28 @@ const READY_TIMEOUT_MS = 2_000;
  */
 export function createStore(options: StoreOptions): Store {
   const size = options.poolSize ?? DEFAULT_POOL_SIZE;
-  const pool = createPool({ url: options.url, size });
+  const pool = createPool({
+    url: options.url,
+    size,
+    statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
+  });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const waitMs = options.streamWaitMs ?? DEFAULT_STREAM_WAIT_MS;
+  const searchWaitMs = options.searchWaitMs ?? DEFAULT_SEARCH_WAIT_MS;
+  const maxItemBytes = Math.min(options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES, LARGEST_ITEM_BYTES);
   const quarter = Math.max(1, Math.floor(size / 4));
   const context: StoreContext = {
     pool,
     prisma,
     imports: createLimiter(quarter, waitMs),
     exports: createLimiter(quarter, waitMs),
+    searches: createLimiter(quarter, searchWaitMs, 'Too many searches and comparisons are under way.'),
+    largePages: createLimiter(
+      Math.max(LARGE_PAGES_BYTES, maxItemBytes),
+      searchWaitMs,
+      'Too many large pages are being read.',
+    ),
+    maxItemBytes,
     queue: createQueue(pool),
   };
   let closing: Promise<void> | undefined;

@@ -1,5 +1,6 @@
 import type { DatasetSource, DatasetSummary, SectionSummary } from '@svc/flows';
 import { StoreError } from './errors.ts';
+import { boundedName, boundedText } from './item-size.ts';
 
 /** A section as it is stored. */
 export interface StoredSection extends SectionSummary {
@@ -13,6 +14,32 @@ export function datasetNotFound(id: string): StoreError {
   const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
   return new StoreError('dataset_not_found', `There is no dataset "${shown}".`);
 }
+
+/** A schema that has more is shown as {@link TRUNCATED_SCHEMA}; an export has it whole. */
+const MAX_SHOWN_SCHEMA_BYTES = 16 * 1024 * 1024;
+const TRUNCATED_SCHEMA = '{"source":"pkg_zip","package":null,"truncated":true}';
+/** A description or note that has more is shown cut; an export has it whole. */
+const MAX_SHOWN_TEXT_BYTES = 1024 * 1024;
+
+const shownText = (column: string): string =>
+  `${boundedText(column, MAX_SHOWN_TEXT_BYTES, `left(${column}, 100000) || '…'`)} AS ${column}`;
+
+const FIXED_COLUMNS = `id, source, version_hash AS "versionHash", section_count AS "sectionCount",
+  item_count AS "itemCount", asset_count AS "assetCount", created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+/** The columns of a dataset as it is shown, under the names of {@link DatasetRow}. */
+export function shownDataset(maxSchemaBytes: number = MAX_SHOWN_SCHEMA_BYTES): string {
+  const isLarge = `octet_length(schema) > ${MAX_SHOWN_SCHEMA_BYTES} OR source = 'pkg_zip' AND octet_length(schema) > ${maxSchemaBytes}`;
+  return `${FIXED_COLUMNS}, ${boundedName('name')} AS name, ${shownText('description')}, ${shownText('notes')},
+    CASE WHEN ${isLarge} THEN '${TRUNCATED_SCHEMA}' ELSE schema END AS schema`;
+}
+
+/** The same, all texts whole: to be asked for only where {@link DATASET_BYTES} are known. */
+export const WHOLE_DATASET: string = `${FIXED_COLUMNS}, name, description, notes, schema`;
+
+/** Bytes of all texts of a dataset. */
+export const DATASET_BYTES: string = `octet_length(name)::bigint + coalesce(octet_length(description), 0)
+  + coalesce(octet_length(notes), 0) + octet_length(schema)`;
 
 /** The columns of a dataset as queries name them. */
 export interface DatasetRow {
@@ -55,7 +82,8 @@ export function toSummary(
   };
 }
 
-export function toStoredSection(row: {
+/** The columns of a section as queries name them. */
+export interface StoredSectionRow {
   readonly id: string;
   readonly name: string;
   readonly orderIndex: number;
@@ -63,7 +91,9 @@ export function toStoredSection(row: {
   readonly sectionHash: Uint8Array;
   readonly fileBytes: bigint | null;
   readonly fileSha256: Uint8Array | null;
-}): StoredSection {
+}
+
+export function toStoredSection(row: StoredSectionRow): StoredSection {
   const { id, name, orderIndex, itemCount, sectionHash, fileBytes, fileSha256 } = row;
   const exportFile =
     fileBytes === null || fileSha256 === null ? null : { bytes: Number(fileBytes), sha256: fileSha256 };

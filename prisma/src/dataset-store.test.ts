@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { encodeSections, importItems } from '../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
 import { createStore, type Store } from './create-store.ts';
+import type { StoredItem } from './list-items.ts';
 import type { Page } from './page.ts';
 
 let database: TestDatabase;
@@ -108,9 +109,8 @@ describe('saveDataset', () => {
     expect(streamed).toEqual({ ...listed, itemHash: Uint8Array.from(listed?.itemHash ?? []) });
     const again = await importItems(store.datasets, { s: [joinItem(streamed!)] });
     expect(again.versionHash).toBe(saved.versionHash);
-    expect(joinItem((await store.datasets.listItems(again.id, { limit: 1 })).data[0]!)).toBe(
-      joinItem(streamed!),
-    );
+    const [listedAgain] = (await store.datasets.listItems(again.id, { limit: 1 })).data;
+    expect(joinItem(listedAgain as StoredItem)).toBe(joinItem(streamed!));
   });
 
   it('keeps absent and null apart', async () => {

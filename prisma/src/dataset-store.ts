@@ -1,19 +1,23 @@
-import type { DatasetSource, DatasetSummary, DatasetWriter } from '@svc/flows';
+import type { DatasetSource, DatasetSummary, DatasetWriter, SectionSummary } from '@svc/flows';
 import { inTransaction } from './connection.ts';
 import type { StoreContext } from './context.ts';
 import {
   type DatasetRow,
   datasetNotFound,
   type StoredSection,
+  type StoredSectionRow,
+  shownDataset,
   toStoredSection,
   toSummary,
 } from './dataset-row.ts';
 import { type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
-import type { Prisma } from './generated/prisma/client.ts';
 import { guarded } from './guarded.ts';
-import { type ItemsRequest, listItems, type StoredItem } from './list-items.ts';
+import { boundedName } from './item-size.ts';
+import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from './list-items.ts';
 import { type OpenDataset, openDataset, streamItems } from './open-dataset.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from './page.ts';
+import { MAX_PAGE_BYTES } from './read-item-texts.ts';
+import { createReadQuery, type ReadQuery } from './read-query.ts';
 import { type SaveOptions, SUMMARY_SECTIONS, saveDataset } from './save-dataset.ts';
 import { containsPattern, isUuid, searchableText, storableText } from './values.ts';
 
@@ -50,8 +54,8 @@ export interface DatasetStore extends DatasetWriter {
    * @throws StoreError `invalid_cursor`
    */
   list(request: DatasetsRequest): Promise<Page<DatasetSummary>>;
-  /** One dataset with its whole schema. */
-  get(id: string): Promise<DatasetSummary>;
+  /** One dataset with its schema, unless that has more than 16 MiB. */
+  get(id: string, signal?: AbortSignal): Promise<DatasetSummary>;
   /** @throws StoreError `invalid_request` for a text that PostgreSQL cannot hold */
   update(id: string, changes: DatasetChanges): Promise<DatasetSummary>;
   /** Deletes a dataset with its sections, items, runs and their results, in one transaction. */
@@ -59,12 +63,12 @@ export interface DatasetStore extends DatasetWriter {
   /** @throws StoreError `invalid_cursor` */
   listSections(id: string, request: PageRequest): Promise<Page<StoredSection>>;
   /**
-   * Items in section and item order, as canonical texts. A page ends early when its items are large, so that
-   * an answer stays within some megabytes.
+   * Items in section and item order, as canonical texts. A page ends early when its items are large: it has at most
+   * 16 MiB, or one item. An item that is larger than one may be comes without its parts.
    *
    * @throws StoreError `invalid_cursor`
    */
-  listItems(id: string, request: ItemsRequest): Promise<Page<StoredItem>>;
+  listItems(id: string, request: ItemsRequest): Promise<ItemsPage>;
   /**
    * All items, or those of the sections of one name, in batches of what the server sends at once. Reads as
    * fast as the consumer pulls; when it stops, or `signal` is aborted, the server's cursor ends too.
@@ -86,71 +90,30 @@ export interface DatasetStore extends DatasetWriter {
 
 /** Beyond this size the list leaves the schema of an uploaded package out. */
 const MAX_LISTED_SCHEMA_BYTES = 64 * 1024;
-const LEFT_OUT_SCHEMA = '{"source":"pkg_zip","package":null,"truncated":true}';
 
 export function createDatasetStore(context: StoreContext): DatasetStore {
-  const { pool, prisma } = context;
+  const { pool, searches } = context;
 
-  const get = async (id: string): Promise<DatasetSummary> => {
-    const found = isUuid(id)
-      ? await prisma.dataset.findUnique({ where: { id }, include: withSections })
-      : null;
-    if (found === null) throw datasetNotFound(id);
-    return toSummary(found);
+  const get = async (id: string, signal?: AbortSignal): Promise<DatasetSummary> => {
+    const query = createReadQuery(pool, signal);
+    const [found] = isUuid(id)
+      ? await query<DatasetRow>(`SELECT ${shownDataset()} FROM datasets WHERE id = $1`, [id])
+      : [];
+    if (found === undefined) throw datasetNotFound(id);
+    return toSummary({ ...found, sections: await firstSections(query, [id]) });
   };
 
   return guarded({
     saveDataset: (rows, finish, options) => saveDataset(context, rows, finish, options),
 
     async list(request) {
-      const { limit, cursor, name, q, source, versionHash } = request;
-      const values: unknown[] = [];
-      const parameter = (value: unknown): string => `$${values.push(value)}`;
-      const filters: string[] = [];
-      if (name !== undefined) filters.push(`name = ${parameter(searchableText(name))}`);
-      if (q !== undefined) {
-        const pattern = parameter(containsPattern(searchableText(q)));
-        filters.push(`(name ILIKE ${pattern} OR description ILIKE ${pattern})`);
+      const { signal, q } = request;
+      const leave = q === undefined ? undefined : await searches.enter(signal);
+      try {
+        return await listDatasets(createReadQuery(pool, signal), request);
+      } finally {
+        leave?.();
       }
-      if (source !== undefined) filters.push(`source = ${parameter(source)}`);
-      if (versionHash !== undefined) filters.push(`version_hash = ${parameter(searchableText(versionHash))}`);
-      const where = filters.length === 0 ? '' : `WHERE ${filters.join(' AND ')}`;
-      const total = await pool.query<{ count: string }>(`SELECT count(*) FROM datasets ${where}`, [
-        ...values,
-      ]);
-
-      if (cursor !== undefined) {
-        const [createdAtMs, id] = decodeCursor('datasets', ['time', 'uuid'], cursor);
-        filters.push(
-          `(created_at, id) < (to_timestamp(${parameter(createdAtMs)}::float8 / 1000)::timestamptz(3), ${parameter(id)}::uuid)`,
-        );
-      }
-      const { rows } = await pool.query<DatasetRow>(
-        `SELECT id, name, description, notes, source, version_hash AS "versionHash",
-           CASE WHEN source = 'pkg_zip' AND octet_length(schema) > ${MAX_LISTED_SCHEMA_BYTES}
-             THEN '${LEFT_OUT_SCHEMA}' ELSE schema END AS schema,
-           section_count AS "sectionCount", item_count AS "itemCount", asset_count AS "assetCount",
-           created_at AS "createdAt", updated_at AS "updatedAt"
-         FROM datasets ${filters.length === 0 ? '' : `WHERE ${filters.join(' AND ')}`}
-         ORDER BY created_at DESC, id DESC LIMIT ${parameter(limit + 1)}`,
-        values,
-      );
-      const shown = rows.slice(0, limit);
-      const sections = await prisma.section.findMany({
-        ...withSections.sections,
-        where: { ...withSections.sections.where, datasetId: { in: shown.map((row) => row.id) } },
-        select: { ...withSections.sections.select, datasetId: true },
-      });
-      const byDataset = Map.groupBy(sections, (section) => section.datasetId);
-      const last = shown.at(-1);
-      return {
-        data: shown.map((row) => toSummary({ ...row, sections: byDataset.get(row.id) ?? [] })),
-        nextCursor:
-          rows.length > limit && last !== undefined
-            ? encodeCursor('datasets', [last.createdAt.getTime(), last.id])
-            : null,
-        totalItems: Number(total.rows[0]?.count ?? 0),
-      };
     },
 
     get,
@@ -192,24 +155,28 @@ export function createDatasetStore(context: StoreContext): DatasetStore {
       });
     },
 
-    async listSections(id, { limit, cursor }) {
+    async listSections(id, { limit, cursor, signal }) {
       const after = cursor === undefined ? -1 : decodeCursor('sections', ['index'], cursor)[0];
-      const dataset = isUuid(id)
-        ? await prisma.dataset.findUnique({ where: { id }, select: { sectionCount: true } })
-        : null;
-      if (dataset === null) throw datasetNotFound(id);
-      const rows = await prisma.section.findMany({
-        where: { datasetId: id, orderIndex: { gt: after } },
-        orderBy: { orderIndex: 'asc' },
-        take: limit + 1,
-      });
+      const query = createReadQuery(pool, signal);
+      const [dataset] = isUuid(id)
+        ? await query<{ count: number }>('SELECT section_count AS count FROM datasets WHERE id = $1', [id])
+        : [];
+      if (dataset === undefined) throw datasetNotFound(id);
+      const rows = await query<Omit<StoredSectionRow, 'fileBytes'> & { readonly fileBytes: string | null }>(
+        `SELECT id, ${boundedName('name')} AS name, order_index AS "orderIndex", item_count AS "itemCount",
+           section_hash AS "sectionHash", file_bytes AS "fileBytes", file_sha256 AS "fileSha256"
+         FROM sections WHERE dataset_id = $1 AND order_index > $2 ORDER BY order_index LIMIT $3`,
+        [id, after, limit + 1],
+      );
       const shown = rows.slice(0, limit);
       const last = shown.at(-1);
       return {
-        data: shown.map(toStoredSection),
+        data: shown.map((row) =>
+          toStoredSection({ ...row, fileBytes: row.fileBytes === null ? null : BigInt(row.fileBytes) }),
+        ),
         nextCursor:
           rows.length > limit && last !== undefined ? encodeCursor('sections', [last.orderIndex]) : null,
-        totalItems: dataset.sectionCount,
+        totalItems: dataset.count,
       };
     },
 
@@ -220,11 +187,77 @@ export function createDatasetStore(context: StoreContext): DatasetStore {
   } satisfies DatasetStore);
 }
 
-/** Order indexes count from 0 without gaps, so the first sections are those below a bound. */
-const withSections = {
-  sections: {
-    where: { orderIndex: { lt: SUMMARY_SECTIONS } },
-    orderBy: { orderIndex: 'asc' },
-    select: { id: true, name: true, orderIndex: true, itemCount: true },
-  },
-} as const satisfies Prisma.DatasetInclude;
+type SectionOfDataset = SectionSummary & { readonly datasetId: string };
+
+/** The sections that summaries name. Order indexes count from 0 without gaps, so the first are those below a bound. */
+async function firstSections(query: ReadQuery, ids: readonly string[]): Promise<SectionOfDataset[]> {
+  return await query<SectionOfDataset>(
+    `SELECT id, dataset_id AS "datasetId", ${boundedName('name')} AS name, order_index AS "orderIndex",
+       item_count AS "itemCount"
+     FROM sections WHERE dataset_id = ANY ($1::uuid[]) AND order_index < ${SUMMARY_SECTIONS}
+     ORDER BY dataset_id, order_index`,
+    [ids],
+  );
+}
+
+/** See `DatasetStore.list`. */
+async function listDatasets(query: ReadQuery, request: DatasetsRequest): Promise<Page<DatasetSummary>> {
+  const { limit, cursor, name, q, source, versionHash } = request;
+  const values: unknown[] = [];
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
+  const filters = ['true'];
+  if (name !== undefined) filters.push(`name = ${parameter(searchableText(name))}`);
+  if (q !== undefined) {
+    const pattern = parameter(containsPattern(searchableText(q)));
+    filters.push(`(name ILIKE ${pattern} OR description ILIKE ${pattern})`);
+  }
+  if (source !== undefined) filters.push(`source = ${parameter(source)}`);
+  if (versionHash !== undefined) filters.push(`version_hash = ${parameter(searchableText(versionHash))}`);
+  const counted = { where: filters.join(' AND '), values: [...values] };
+  if (cursor !== undefined) {
+    const [createdAtMs, id] = decodeCursor('datasets', ['time', 'uuid'], cursor);
+    filters.push(
+      `(created_at, id) < (to_timestamp(${parameter(createdAtMs)}::float8 / 1000)::timestamptz(3), ${parameter(id)}::uuid)`,
+    );
+  }
+  const [total] = await query<{ count: string }>(
+    `SELECT count(*) FROM datasets WHERE ${counted.where}`,
+    counted.values,
+  );
+  const rows = await query<DatasetRow & { readonly found: string }>(
+    `SELECT ${shownDataset(MAX_LISTED_SCHEMA_BYTES)}, found FROM (
+       SELECT *, count(*) OVER () AS found, row_number() OVER newest AS place,
+         sum(least(octet_length(name), 65536) + coalesce(least(octet_length(description), 1048576), 0)
+           + coalesce(least(octet_length(notes), 1048576), 0) + least(octet_length(schema), 16777216)
+           + names) OVER newest AS bytes
+       FROM (
+         SELECT datasets.*, coalesce((
+           SELECT sum(least(octet_length(sections.name), 65536) + ${SECTION_BYTES}) FROM sections
+           WHERE dataset_id = datasets.id AND order_index < ${SUMMARY_SECTIONS}
+         ), 0) AS names
+         FROM datasets WHERE ${filters.join(' AND ')}
+         ORDER BY created_at DESC, id DESC LIMIT ${parameter(limit + 1)}
+       ) candidate WINDOW newest AS (ORDER BY created_at DESC, id DESC)
+     ) datasets WHERE bytes <= ${MAX_PAGE_BYTES} OR place = 1
+     ORDER BY created_at DESC, id DESC`,
+    values,
+  );
+  const shown = rows.slice(0, limit);
+  const sections = await firstSections(
+    query,
+    shown.map(({ id }) => id),
+  );
+  const byDataset = Map.groupBy(sections, ({ datasetId }) => datasetId);
+  const last = shown.at(-1);
+  return {
+    data: shown.map((row) => toSummary({ ...row, sections: byDataset.get(row.id) ?? [] })),
+    nextCursor:
+      last !== undefined && Number(last.found) > shown.length
+        ? encodeCursor('datasets', [last.createdAt.getTime(), last.id])
+        : null,
+    totalItems: Number(total?.count ?? 0),
+  };
+}
+
+/** What a section has beside its name, in JSON. */
+const SECTION_BYTES = 150;

@@ -3,7 +3,8 @@ export interface DecodedRow {
   readonly sectionOrderIndex: number;
   readonly orderIndex: number;
   readonly itemHash: Uint8Array;
-  readonly payload: string;
+  /** null where the item is larger than one may be */
+  readonly payload: string | null;
   readonly answer: string | null;
   readonly checker: string | null;
   readonly assets: string | null;
@@ -86,7 +87,7 @@ function readRow(bytes: Buffer, at: number): DecodedRow {
   const orderIndex = field()?.readInt32BE(0) ?? 0;
   // a copy: a view would keep the whole chunk alive
   const itemHash = Uint8Array.from(field() ?? []);
-  const payload = text() ?? '';
+  const payload = text();
   return {
     sectionOrderIndex,
     orderIndex,

@@ -1,7 +1,8 @@
-import { inTransaction } from './connection.ts';
 import type { StoreContext } from './context.ts';
 import { datasetNotFound } from './dataset-row.ts';
+import { boundedName } from './item-size.ts';
 import { decodeCursor, encodeCursor, type PageRequest } from './page.ts';
+import { type ReadQuery, readFrom } from './read-query.ts';
 import { isUuid } from './values.ts';
 
 export type ItemChange = 'added' | 'removed' | 'moved';
@@ -45,73 +46,81 @@ const CHANGES: readonly ItemChange[] = ['added', 'removed', 'moved'];
  * name in both datasets are unchanged, the others pair up in order. What is left over is added or removed.
  */
 export async function diffDatasets(
-  { pool, exports }: Pick<StoreContext, 'pool' | 'exports'>,
+  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
   id: string,
   otherId: string,
   request: DiffRequest,
 ): Promise<DatasetDiff> {
-  const { limit, cursor, change } = request;
+  const { limit, cursor, change, signal } = request;
   const after =
     cursor === undefined ? [-1, -1, -1] : decodeCursor('diff', ['index', 'index', 'index'], cursor);
   for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw datasetNotFound(wanted);
 
-  const leave = await exports.enter();
+  const leave = await searches.enter(signal);
   try {
-    return await inTransaction(
+    const { first, rows } = await readFrom(
       pool,
-      async (client) => {
-        const { rows: present } = await client.query<{ id: string; item_count: number }>(
-          'SELECT id, item_count FROM datasets WHERE id = ANY($1::uuid[])',
-          [[id, otherId]],
-        );
-        const first = present.find((row) => row.id === id.toLowerCase());
-        if (first === undefined) throw datasetNotFound(id);
-        if (!present.some((row) => row.id === otherId.toLowerCase())) throw datasetNotFound(otherId);
-
-        // two hash joins over all item hashes: in memory rather than in files
-        await client.query("SET LOCAL work_mem = '64MB'");
-        const { rows } = await client.query<ChangeRow>(DIFF, [
-          id,
-          otherId,
-          change === undefined ? -1 : CHANGES.indexOf(change),
-          ...after,
-          limit + 1,
-        ]);
-        const summary = rows[0];
-        const counts = {
-          added: Number(summary?.added ?? 0),
-          removed: Number(summary?.removed ?? 0),
-          moved: Number(summary?.moved ?? 0),
-          unchanged: 0,
-        };
-        counts.unchanged = first.item_count - counts.removed - counts.moved;
-        const entries = rows.filter((row) => row.kind !== null);
-        const shown = entries.slice(0, limit);
-        const last = shown.at(-1);
-        return {
-          counts,
-          data: shown.map(toEntry),
-          nextCursor:
-            entries.length > limit && last !== undefined
-              ? encodeCursor('diff', [Number(last.kind), last.at_section, last.at_item])
-              : null,
-          totalItems: change === undefined ? counts.added + counts.removed + counts.moved : counts[change],
-        };
-      },
-      'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+      (query) => compare(query, id, otherId, change, after, limit),
+      signal,
+      // two hash joins over all item hashes: in memory rather than in files
+      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL work_mem = '64MB'",
     );
+    const summary = rows[0];
+    const counts = {
+      added: Number(summary?.added ?? 0),
+      removed: Number(summary?.removed ?? 0),
+      moved: Number(summary?.moved ?? 0),
+      unchanged: 0,
+    };
+    counts.unchanged = first.item_count - counts.removed - counts.moved;
+    const entries = rows.filter((row) => row.kind !== null);
+    const shown = entries.slice(0, limit);
+    const last = shown.at(-1);
+    return {
+      counts,
+      data: shown.map(toEntry),
+      nextCursor:
+        entries.length > limit && last !== undefined
+          ? encodeCursor('diff', [Number(last.kind), last.at_section, last.at_item])
+          : null,
+      totalItems: change === undefined ? counts.added + counts.removed + counts.moved : counts[change],
+    };
   } finally {
     leave();
   }
 }
 
+interface PresentDataset {
+  readonly id: string;
+  readonly item_count: number;
+}
+
+async function compare(
+  query: ReadQuery,
+  id: string,
+  otherId: string,
+  change: ItemChange | undefined,
+  after: readonly number[],
+  limit: number,
+): Promise<{ readonly first: PresentDataset; readonly rows: readonly ChangeRow[] }> {
+  const present = await query<PresentDataset>(
+    'SELECT id, item_count FROM datasets WHERE id = ANY($1::uuid[])',
+    [[id, otherId]],
+  );
+  const first = present.find((row) => row.id === id.toLowerCase());
+  if (first === undefined) throw datasetNotFound(id);
+  if (!present.some((row) => row.id === otherId.toLowerCase())) throw datasetNotFound(otherId);
+  const wanted = change === undefined ? -1 : CHANGES.indexOf(change);
+  return { first, rows: await query<ChangeRow>(DIFF, [id, otherId, wanted, ...after, limit + 1]) };
+}
+
 /** $1, $2 the datasets; $3 the kind asked for, or -1; $4 to $6 the place to go on behind; $7 the limit. */
 const DIFF = `
 WITH a AS (
-  SELECT s.name, s.order_index AS section, i.order_index AS item, i.item_hash AS hash
+  SELECT sha256(convert_to(s.name, 'UTF8')) AS name, s.order_index AS section, i.order_index AS item, i.item_hash AS hash
   FROM sections s JOIN items i ON i.section_id = s.id WHERE s.dataset_id = $1
 ), b AS (
-  SELECT s.name, s.order_index AS section, i.order_index AS item, i.item_hash AS hash
+  SELECT sha256(convert_to(s.name, 'UTF8')) AS name, s.order_index AS section, i.order_index AS item, i.item_hash AS hash
   FROM sections s JOIN items i ON i.section_id = s.id WHERE s.dataset_id = $2
 ), a_left AS (
   SELECT a.*, row_number() OVER (PARTITION BY hash ORDER BY section, item) AS occurrence FROM a
@@ -122,8 +131,7 @@ WITH a AS (
 ), changes AS MATERIALIZED (
   SELECT CASE WHEN a.hash IS NULL THEN 0 WHEN b.hash IS NULL THEN 1 ELSE 2 END AS kind,
     coalesce(b.section, a.section) AS at_section, coalesce(b.item, a.item) AS at_item, coalesce(b.hash, a.hash) AS hash,
-    a.name AS from_name, a.section AS from_section, a.item AS from_item,
-    b.name AS to_name, b.section AS to_section, b.item AS to_item
+    a.section AS from_section, a.item AS from_item, b.section AS to_section, b.item AS to_item
   FROM a_left a FULL JOIN b_left b USING (hash, occurrence)
 ), summary AS (
   SELECT count(*) FILTER (WHERE kind = 0) AS added, count(*) FILTER (WHERE kind = 1) AS removed,
@@ -133,7 +141,11 @@ WITH a AS (
   WHERE ($3 = -1 OR kind = $3) AND (kind, at_section, at_item) > ($4::int, $5::int, $6::int)
   ORDER BY kind, at_section, at_item LIMIT $7
 )
-SELECT summary.*, page.* FROM summary LEFT JOIN page ON true ORDER BY kind, at_section, at_item`;
+SELECT summary.*, page.*, ${boundedName('f.name')} AS from_name, ${boundedName('t.name')} AS to_name
+FROM summary LEFT JOIN page ON true
+  LEFT JOIN sections f ON f.dataset_id = $1 AND f.order_index = page.from_section
+  LEFT JOIN sections t ON t.dataset_id = $2 AND t.order_index = page.to_section
+ORDER BY kind, at_section, at_item`;
 
 interface ChangeRow {
   readonly added: string;

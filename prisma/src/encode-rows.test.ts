@@ -130,8 +130,9 @@ function toExportRow(row: DecodedRow): Buffer {
     int(row.sectionOrderIndex),
     int(row.orderIndex),
     Buffer.from(row.itemHash),
-    Buffer.from(row.payload),
-    ...[row.answer, row.checker, row.assets].map((text) => (text === null ? null : Buffer.from(text))),
+    ...[row.payload, row.answer, row.checker, row.assets].map((text) =>
+      text === null ? null : Buffer.from(text),
+    ),
   ];
   return Buffer.concat([
     Buffer.from([0, 7]),

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { StoreContext } from './context.ts';
 import { StoreError, toStoreError } from './errors.ts';
 import { guarded } from './guarded.ts';
+import { boundedText } from './item-size.ts';
 
 /** The right to do the work of a key, for as long as it is renewed. */
 export interface IdempotencyClaim {
@@ -59,6 +60,9 @@ export interface IdempotencyStore {
   sweep(): Promise<number>;
 }
 
+/** A stored response is the summary of what was made: megabytes at most. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const MAX_HEADERS_BYTES = 64 * 1024;
 /** How long an answer is kept. */
 const KEPT_HOURS = 24;
 /** A claim that is not renewed for so long is a dead process's. */
@@ -77,7 +81,9 @@ export function createIdempotencyStore({ pool }: Pick<StoreContext, 'pool'>): Id
           return { replay: null, claim: { key, token }, release: keepClaim(pool, { key, token }) };
         }
         const { rows } = await pool.query<KeyRow>(
-          'SELECT request_hash, status, headers, body FROM idempotency_keys WHERE key = $1 AND expires_at > clock_timestamp()',
+          `SELECT request_hash, status, ${boundedText('headers', MAX_HEADERS_BYTES)} AS headers,
+             ${boundedText('body', MAX_BODY_BYTES)} AS body, octet_length(body) > ${MAX_BODY_BYTES} AS "isTooLarge"
+           FROM idempotency_keys WHERE key = $1 AND expires_at > clock_timestamp()`,
           [key],
         );
         const row = rows[0];
@@ -89,6 +95,7 @@ export function createIdempotencyStore({ pool }: Pick<StoreContext, 'pool'>): Id
             );
           }
           if (row.status !== null) {
+            if (row.isTooLarge === true) throw new Error('the stored response is larger than one may be');
             const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
             return { replay: { status: row.status, headers, body: row.body ?? '' } };
           }
@@ -180,4 +187,5 @@ interface KeyRow {
   readonly status: number | null;
   readonly headers: string | null;
   readonly body: string | null;
+  readonly isTooLarge: boolean | null;
 }

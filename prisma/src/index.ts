@@ -26,7 +26,7 @@ export type {
   NewJob,
   TakenJob,
 } from './job-store.ts';
-export type { ItemsRequest, StoredItem } from './list-items.ts';
+export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './list-items.ts';
 export { type Channel, type Listener, type ListenOptions, listen } from './listen.ts';
 export { type MigrationOutcome, migrate } from './migrate.ts';
 export type { OpenDataset } from './open-dataset.ts';
@@ -40,8 +40,8 @@ export {
   type TaskData,
 } from './queue.ts';
 export { createRowEncoder } from './row-encoder.ts';
-export type { StoredResult } from './run-results.ts';
+export type { ListedResult, StoredResult } from './run-results.ts';
 export type { Run, RunStatus } from './run-row.ts';
-export type { NewRun, ResultsRequest, RunStore, RunsRequest, TakenRun } from './run-store.ts';
+export type { NewRun, ResultsPage, ResultsRequest, RunStore, RunsRequest, TakenRun } from './run-store.ts';
 export type { SaveOptions } from './save-dataset.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings-store.ts';

@@ -5,6 +5,7 @@ import { copyIn } from './copy-items.ts';
 import { StoreError } from './errors.ts';
 import { guarded } from './guarded.ts';
 import { completeClaim, type IdempotencyClaim, type StoredAnswer } from './idempotency-store.ts';
+import { boundedText } from './item-size.ts';
 import { QUEUE_SCHEMA } from './queue.ts';
 import { WORKER_LOST } from './run-store.ts';
 import { isUuid, storableText } from './values.ts';
@@ -121,19 +122,29 @@ export interface JobStore {
   endAbandoned(): Promise<Job[]>;
 }
 
+/** Chunks are made of a megabyte or so. */
+const MAX_CHUNK_BYTES = 64 * 1024 * 1024;
+/** A hundred places of errors with their messages have less. */
+const MAX_ERROR_BYTES = 1024 * 1024;
+/** A request body has a megabyte, or what an operator allows: this is no limit of requests. */
+const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+
 const COLUMNS = `id, kind, status, rows_done AS "rowsDone", rows_total AS "rowsTotal", bytes_done AS "bytesDone",
-  bytes_total AS "bytesTotal", dataset_id AS "datasetId", error, request_id AS "requestId",
+  bytes_total AS "bytesTotal", dataset_id AS "datasetId",
+  ${boundedText('error', MAX_ERROR_BYTES, `'{"code":"internal","message":"The error is too long to be shown."}'`)} AS error,
+  ${boundedText('request_id', 16_384)} AS "requestId",
   created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
 
 /** Columns that every end of a job sets. */
 const ENDED = 'finished_at = clock_timestamp(), sealed_token = NULL';
 
-export function createJobStore({ pool, prisma, queue, imports }: StoreContext): JobStore {
+export function createJobStore({ pool, queue, imports }: StoreContext): JobStore {
   const readArchiveChunk = async (id: string, index: number): Promise<Uint8Array | null> => {
-    const { rows } = await pool.query<{ bytes: Uint8Array }>(
-      'SELECT bytes FROM job_chunks WHERE job_id = $1 AND index = $2',
+    const { rows } = await pool.query<{ bytes: Uint8Array | null }>(
+      `SELECT ${boundedText('bytes', MAX_CHUNK_BYTES)} AS bytes FROM job_chunks WHERE job_id = $1 AND index = $2`,
       [id, index],
     );
+    if (rows[0]?.bytes === null) throw new Error(`chunk ${index} of job ${id} is larger than a chunk may be`);
     return rows[0]?.bytes ?? null;
   };
   const ended = async (client: pg.ClientBase, id: string): Promise<void> => {
@@ -177,9 +188,11 @@ export function createJobStore({ pool, prisma, queue, imports }: StoreContext): 
       },
 
       async get(id) {
-        const row = isUuid(id) ? await prisma.job.findUnique({ where: { id } }) : null;
-        if (row === null) throw jobNotFound(id);
-        return toJob(row);
+        const { rows } = isUuid(id)
+          ? await pool.query<JobRow>(`SELECT ${COLUMNS} FROM jobs WHERE id = $1`, [id])
+          : { rows: [] };
+        if (rows[0] === undefined) throw jobNotFound(id);
+        return toJob(rows[0]);
       },
 
       async take(id) {
@@ -188,7 +201,8 @@ export function createJobStore({ pool, prisma, queue, imports }: StoreContext): 
         >(
           `UPDATE jobs SET attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()),
              status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END
-           WHERE id = $1 AND finished_at IS NULL RETURNING ${COLUMNS}, attempt, request, sealed_token AS sealed`,
+           WHERE id = $1 AND finished_at IS NULL RETURNING ${COLUMNS}, attempt,
+             ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request, ${boundedText('sealed_token', 65_536)} AS sealed`,
           [id],
         );
         const row = rows[0];
@@ -337,11 +351,10 @@ interface JobRow {
   readonly id: string;
   readonly kind: string;
   readonly status: string;
-  /** a number from Prisma, a text from a plain query */
-  readonly rowsDone: bigint | string;
-  readonly rowsTotal: bigint | string | null;
-  readonly bytesDone: bigint | string;
-  readonly bytesTotal: bigint | string | null;
+  readonly rowsDone: string;
+  readonly rowsTotal: string | null;
+  readonly bytesDone: string;
+  readonly bytesTotal: string | null;
   readonly datasetId: string | null;
   readonly error: string | null;
   readonly requestId: string | null;

@@ -1,6 +1,16 @@
 import type { StoreContext } from './context.ts';
 import { datasetNotFound } from './dataset-row.ts';
+import { boundedName, hasAtMost } from './item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from './page.ts';
+import {
+  EAGER_BYTES,
+  type ItemCandidate,
+  itemCandidates,
+  type PlannedItems,
+  planItems,
+  readPlannedItems,
+} from './read-item-texts.ts';
+import { createReadQuery, type ReadQuery } from './read-query.ts';
 import { containsPattern, insideJsonString, isUuid, searchableText } from './values.ts';
 
 /** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
@@ -25,16 +35,81 @@ export interface ItemsRequest extends PageRequest {
   readonly q?: string | undefined;
 }
 
-/** A page ends when what it holds takes more than this on the server's disk. */
-const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+/** An item of a page; its payload is null where the item is larger than one may be, and is not read. */
+export type ListedItem = Omit<StoredItem, 'payload'> & { readonly payload: string | null };
+
+/** A page of items, whose memory is accounted for until it is released. */
+export interface ItemsPage extends Page<ListedItem> {
+  /** whether the page is large, so that it should be sent piece by piece */
+  readonly isLarge: boolean;
+  /** To be called when the page was sent, or is not needed. */
+  release(): void;
+}
 
 /** See `DatasetStore.listItems`. */
 export async function listItems(
-  { pool }: Pick<StoreContext, 'pool'>,
+  context: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes'>,
   id: string,
   request: ItemsRequest,
-): Promise<Page<StoredItem>> {
-  const { limit, cursor, section } = request;
+): Promise<ItemsPage> {
+  const { pool, largePages, maxItemBytes } = context;
+  const { limit, signal } = request;
+  const query = createReadQuery(pool, signal);
+  const { total, candidates } = await findCandidates(query, context, id, request);
+
+  // Measuring a text costs the database as much memory as the text has.
+  const boundBytes = candidates.reduce((most, item) => Math.max(most, Number(item.boundBytes)), 0);
+  const leave = boundBytes > EAGER_BYTES ? await largePages.enter(signal, boundBytes) : undefined;
+  let plan: PlannedItems<ItemCandidateRow>;
+  try {
+    plan = await planItems(query, candidates.slice(0, limit), maxItemBytes);
+  } finally {
+    leave?.();
+  }
+  const release = plan.unreadBytes > 0 ? await largePages.enter(signal, plan.unreadBytes) : () => undefined;
+  try {
+    const items = await readPlannedItems(query, plan);
+    const last = plan.items.at(-1)?.item;
+    return {
+      data: items.map(toListedItem),
+      nextCursor:
+        last !== undefined && candidates.length > plan.items.length
+          ? encodeCursor('items', [last.sectionOrderIndex, last.orderIndex])
+          : null,
+      totalItems: total,
+      isLarge: plan.unreadBytes > 0,
+      release,
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+interface ItemCandidateRow extends ItemCandidate {
+  readonly sectionOrderIndex: number;
+  readonly itemHash: Uint8Array;
+}
+
+type FoundRow = Omit<ItemCandidateRow, 'section'> & {
+  readonly total: string | null;
+  /** null where the page is empty */
+  readonly section: string | null;
+};
+
+function toListedItem(item: ItemCandidateRow): ListedItem {
+  const { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets } = item;
+  return { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets };
+}
+
+/** The next items, one more than asked for, and how many there are in all. */
+async function findCandidates(
+  query: ReadQuery,
+  { searches, maxItemBytes }: Pick<StoreContext, 'searches' | 'maxItemBytes'>,
+  id: string,
+  request: ItemsRequest,
+): Promise<{ readonly total: number; readonly candidates: readonly ItemCandidateRow[] }> {
+  const { limit, cursor, section, signal } = request;
   const [afterSection, afterItem] =
     cursor === undefined ? [-1, -1] : decodeCursor('items', ['index', 'index'], cursor);
   if (!isUuid(id)) throw datasetNotFound(id);
@@ -42,51 +117,34 @@ export async function listItems(
   const values: unknown[] = [id];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const ofSection = section === undefined ? '' : `AND s.name = ${parameter(searchableText(section))}`;
-  const ofItem = itemFilter(request, parameter);
+  const ofItem = itemFilter(request, maxItemBytes, parameter);
   const s = parameter(afterSection);
   const i = parameter(afterItem);
   const n = parameter(limit + 1);
-  // What a row takes is known without reading it; only the rows of the page are.
-  const { rows } = await pool.query<ItemRow>(
-    `${ofItem === '' ? allItems(ofSection, s, i, n) : matchingItems(ofSection, ofItem, s, i, n)}
-     SELECT total, found, section, "sectionOrderIndex", "orderIndex", item_hash AS "itemHash", payload::text AS payload,
-       answer::text AS answer, checker::text AS checker, assets::text AS assets
-     FROM counted LEFT JOIN (
-       SELECT candidate.*, count(*) OVER () AS found,
-         sum(bytes) OVER (ORDER BY "sectionOrderIndex", "orderIndex") - bytes AS bytes_before
-       FROM (
-         SELECT s.name AS section, s.order_index AS "sectionOrderIndex", i.order_index AS "orderIndex", i.item_hash,
-           i.payload, i.answer, i.checker, i.assets,
-           pg_column_size(i.payload) + coalesce(pg_column_size(i.answer), 0)
-             + coalesce(pg_column_size(i.checker), 0) + coalesce(pg_column_size(i.assets), 0) AS bytes
-         FROM page JOIN sections s ON s.dataset_id = $1 AND s.order_index = page.section
-           JOIN items i ON i.section_id = s.id AND i.order_index = page.item
-       ) candidate
-     ) sized ON bytes_before < ${MAX_PAGE_BYTES}
-     ORDER BY "sectionOrderIndex", "orderIndex"`,
-    values,
+  const candidates = itemCandidates(
+    `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
+       i.order_index AS "orderIndex", i.item_hash AS "itemHash", i.payload, i.answer, i.checker, i.assets
+     FROM page JOIN sections s ON s.dataset_id = $1 AND s.order_index = page.section
+       JOIN items i ON i.section_id = s.id AND i.order_index = page.item`,
+    '"itemHash"',
   );
-  if (rows[0] === undefined) throw datasetNotFound(id);
-  const shown = rows
-    .filter((row): row is ItemRow & { section: string } => row.section !== null)
-    .slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    data: shown.map(({ total: _, found: __, ...item }) => item),
-    nextCursor:
-      last !== undefined && Number(last.found) > shown.length
-        ? encodeCursor('items', [last.sectionOrderIndex, last.orderIndex])
-        : null,
-    totalItems: Number(rows[0].total ?? 0),
-  };
+  const leave = ofItem === '' ? undefined : await searches.enter(signal);
+  try {
+    const rows = await query<FoundRow>(
+      `${ofItem === '' ? allItems(ofSection, s, i, n) : matchingItems(ofSection, ofItem, s, i, n)}
+       SELECT total, found.* FROM counted LEFT JOIN (${candidates}) found ON true
+       ORDER BY "sectionOrderIndex", "orderIndex"`,
+      values,
+    );
+    if (rows[0] === undefined) throw datasetNotFound(id);
+    return {
+      total: Number(rows[0].total ?? 0),
+      candidates: rows.filter((row): row is FoundRow & ItemCandidateRow => row.section !== null),
+    };
+  } finally {
+    leave?.();
+  }
 }
-
-type ItemRow = Omit<StoredItem, 'section'> & {
-  readonly total: string | null;
-  readonly found: string;
-  /** null where the page is empty */
-  readonly section: string | null;
-};
 
 /** For each section its next rows by primary key, in section order, until there are enough. */
 function allItems(ofSection: string, s: string, i: string, n: string): string {
@@ -117,7 +175,11 @@ function matchingItems(ofSection: string, ofItem: string, s: string, i: string, 
   )`;
 }
 
-function itemFilter({ type, q }: ItemsRequest, parameter: (value: unknown) => string): string {
+function itemFilter(
+  { type, q }: ItemsRequest,
+  maxItemBytes: number,
+  parameter: (value: unknown) => string,
+): string {
   const filters: string[] = [];
   if (type !== undefined) filters.push(`AND i.type = ${parameter(insideJsonString(type))}`);
   if (q !== undefined) {
@@ -128,7 +190,11 @@ function itemFilter({ type, q }: ItemsRequest, parameter: (value: unknown) => st
           `position(${wantedLower} IN lower(i.${part}::text COLLATE "C")) > 0`
       : (pattern: string) => (part: string) => `i.${part}::text ILIKE ${pattern}`;
     const value = parameter(isAscii(wanted) ? wanted.toLowerCase() : containsPattern(wanted));
-    filters.push(`AND (${['payload', 'answer', 'checker'].map(contains(value)).join(' OR ')})`);
+    // An item that is not read is not searched either.
+    const parts = ['payload', 'answer', 'checker'];
+    filters.push(
+      `AND CASE WHEN ${hasAtMost(maxItemBytes, 'i', parts)} THEN ${parts.map(contains(value)).join(' OR ')} ELSE false END`,
+    );
   }
   return filters.join(' ');
 }

@@ -3,10 +3,20 @@ import type { ItemParts } from '@svc/jsonl-v23';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from './context.ts';
-import { datasetNotFound, type StoredSection, toStoredSection, toSummary } from './dataset-row.ts';
+import {
+  DATASET_BYTES,
+  type DatasetRow,
+  datasetNotFound,
+  type StoredSection,
+  toStoredSection,
+  toSummary,
+  WHOLE_DATASET,
+} from './dataset-row.ts';
 import { type DecodedRow, decodeRows } from './decode-rows.ts';
-import { toStoreError } from './errors.ts';
+import { StoreError, toStoreError } from './errors.ts';
+import { boundedName, hasAtMost, itemTooLarge } from './item-size.ts';
 import type { StoredItem } from './list-items.ts';
+import type { ReadQuery } from './read-query.ts';
 import { readResults, type StoredResult } from './run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 import { SUMMARY_SECTIONS } from './save-dataset.ts';
@@ -34,7 +44,7 @@ export interface OpenDataset extends AsyncDisposable {
 
 /** See `DatasetStore.open`. */
 export async function openDataset(
-  { pool, exports }: Pick<StoreContext, 'pool' | 'exports'>,
+  { pool, exports, maxItemBytes }: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
   id: string,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<OpenDataset> {
@@ -48,22 +58,22 @@ export async function openDataset(
     leave();
     throw error;
   }
-  const session = new ReadSession(client, leave, signal);
+  const session = new ReadSession(client, leave, maxItemBytes, signal);
+  const query: ReadQuery = async <Row extends pg.QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+  ) => (await client.query<Row>(sql, [...values])).rows;
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     // Items are read in the order of their primary key, and have been written in it.
     await client.query(
-      'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
+      `SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off;
+       -- an export takes as long as its reader
+       SET LOCAL statement_timeout = 0`,
     );
-    const { rows } = await client.query<DatasetColumns>(
-      `SELECT id, name, description, notes, source, version_hash AS "versionHash", schema,
-         section_count AS "sectionCount", item_count AS "itemCount", asset_count AS "assetCount",
-         created_at AS "createdAt", updated_at AS "updatedAt" FROM datasets WHERE id = $1`,
-      [id],
-    );
-    if (rows[0] === undefined) throw datasetNotFound(id);
+    const dataset = await readWhole(query, id, maxItemBytes);
     const found = await client.query<SectionColumns>(
-      `SELECT id, name, order_index AS "orderIndex", item_count AS "itemCount", section_hash AS "sectionHash",
+      `SELECT id, ${boundedName('name')} AS name, order_index AS "orderIndex", item_count AS "itemCount", section_hash AS "sectionHash",
          file_bytes AS "fileBytes", file_sha256 AS "fileSha256"
        FROM sections WHERE dataset_id = $1 ORDER BY order_index`,
       [id],
@@ -71,30 +81,32 @@ export async function openDataset(
     const sections = found.rows.map((row) =>
       toStoredSection({ ...row, fileBytes: row.fileBytes === null ? null : BigInt(row.fileBytes) }),
     );
+    await refuseTooLarge(query, sections, maxItemBytes);
     return {
-      dataset: toSummary({ ...rows[0], sections: sections.slice(0, SUMMARY_SECTIONS) }),
+      dataset: toSummary({ ...dataset, sections: sections.slice(0, SUMMARY_SECTIONS) }),
       sections,
       items: (wanted = sections) => session.items(wanted),
       async itemAt(section, orderIndex) {
-        const { rows: items } = await client.query<ItemParts>(
+        const [parts] = await query<ItemParts>(
           `SELECT payload::text AS payload, answer::text AS answer, checker::text AS checker, assets::text AS assets
-           FROM items WHERE section_id = $1 AND order_index = $2`,
+           FROM items WHERE section_id = $1 AND order_index = $2 AND ${hasAtMost(maxItemBytes, 'items')}`,
           [section.id, orderIndex],
         );
-        if (items[0] === undefined) throw new Error(`section ${section.id} has no item ${orderIndex}`);
-        return items[0];
+        if (parts === undefined)
+          throw new Error(`section ${section.id} has no item ${orderIndex} to be read`);
+        return parts;
       },
       async run(runId) {
-        const { rows: runs } = isUuid(runId)
-          ? await client.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND dataset_id = $2`, [
+        const [run] = isUuid(runId)
+          ? await query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND dataset_id = $2`, [
               runId,
               id,
             ])
-          : { rows: [] };
-        if (runs[0] === undefined) throw runNotFound(runId);
-        return toRun(runs[0]);
+          : [];
+        if (run === undefined) throw runNotFound(runId);
+        return toRun(run);
       },
-      results: (runId) => readResults(client, runId),
+      results: (runId) => readResults(query, runId, maxItemBytes),
       [Symbol.asyncDispose]: () => session.close(),
     };
   } catch (error) {
@@ -105,7 +117,7 @@ export async function openDataset(
 
 /** See `DatasetStore.streamItems`: the dataset is closed when its items end, in whatever way. */
 export async function streamItems(
-  context: Pick<StoreContext, 'pool' | 'exports'>,
+  context: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
   id: string,
   options: { readonly section?: string; readonly signal?: AbortSignal } = {},
 ): Promise<AsyncIterable<StoredItem[]>> {
@@ -134,7 +146,6 @@ export async function streamItems(
   };
 }
 
-type DatasetColumns = Omit<DatasetSummary, 'sections'>;
 interface SectionColumns {
   readonly id: string;
   readonly name: string;
@@ -152,14 +163,21 @@ const SECTIONS_PER_COPY = 1_000;
 class ReadSession {
   #client: pg.PoolClient | null;
   readonly #leave: () => void;
+  readonly #maxItemBytes: number;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#discard();
   readonly #ignore = (): void => undefined;
   #reading = false;
 
-  constructor(client: pg.PoolClient, leave: () => void, signal: AbortSignal | undefined) {
+  constructor(
+    client: pg.PoolClient,
+    leave: () => void,
+    maxItemBytes: number,
+    signal: AbortSignal | undefined,
+  ) {
     this.#client = client;
     this.#leave = leave;
+    this.#maxItemBytes = maxItemBytes;
     this.#signal = signal;
     client.on('error', this.#ignore);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
@@ -177,9 +195,9 @@ class ReadSession {
     const client = this.#client;
     if (client === null || this.#reading) throw new Error('the dataset is closed or is being read');
     this.#reading = true;
-    const copy = client.query(copyTo(copyStatement(sections)));
+    const copy = client.query(copyTo(copyStatement(sections, this.#maxItemBytes)));
     try {
-      yield* inOrder(sections, decodeRows(copy as AsyncIterable<Uint8Array>));
+      yield* inOrder(sections, decodeRows(copy as AsyncIterable<Uint8Array>), this.#maxItemBytes);
       this.#reading = false;
     } catch (error) {
       this.#signal?.throwIfAborted();
@@ -218,10 +236,55 @@ class ReadSession {
   }
 }
 
+/** `manifest.json` and `meta.json` of an archive are lines by their limit, and both stand in a dataset's texts. */
+const MAX_DATASET_ITEMS = 4;
+
+/** The dataset's row with all of its texts. */
+async function readWhole(query: ReadQuery, id: string, maxItemBytes: number): Promise<DatasetRow> {
+  const [size] = await query<{ bytes: string }>(
+    `SELECT ${DATASET_BYTES} AS bytes FROM datasets WHERE id = $1`,
+    [id],
+  );
+  if (size === undefined) throw datasetNotFound(id);
+  if (Number(size.bytes) > MAX_DATASET_ITEMS * maxItemBytes) {
+    throw new StoreError(
+      'item_too_large',
+      `Schema, description and notes of the dataset have ${size.bytes} bytes.`,
+    );
+  }
+  const [dataset] = await query<DatasetRow>(`SELECT ${WHOLE_DATASET} FROM datasets WHERE id = $1`, [id]);
+  if (dataset === undefined) throw datasetNotFound(id);
+  return dataset;
+}
+
+/**
+ * Says so before anything is read where a section has an item that is larger than one may be. Only those are looked
+ * through that may have one: sections of more bytes in all, and those whose items embed files.
+ */
+async function refuseTooLarge(
+  query: ReadQuery,
+  sections: readonly StoredSection[],
+  maxItemBytes: number,
+): Promise<void> {
+  const suspects = sections.filter(
+    ({ exportFile }) => exportFile === null || exportFile.bytes > maxItemBytes,
+  );
+  if (suspects.length === 0) return;
+  const [found] = await query<{ readonly section: string; readonly orderIndex: number }>(
+    `SELECT section_id AS section, order_index AS "orderIndex" FROM items
+     WHERE section_id = ANY ($1::uuid[]) AND NOT ${hasAtMost(maxItemBytes, 'items')} LIMIT 1`,
+    [suspects.map(({ id }) => id)],
+  );
+  if (found === undefined) return;
+  const section = sections.find(({ id }) => id === found.section)?.name ?? '';
+  throw itemTooLarge('Item', { section, orderIndex: found.orderIndex }, maxItemBytes);
+}
+
 /** Names the sections, and makes sure that every item of theirs came, in order: an export must not be short. */
 async function* inOrder(
   sections: readonly StoredSection[],
   batches: AsyncIterable<DecodedRow[]>,
+  maxItemBytes: number,
 ): AsyncGenerator<StoredItem[], void, undefined> {
   const remaining = sections.values();
   let section: StoredSection | undefined;
@@ -244,7 +307,11 @@ async function* inOrder(
       if (section === undefined || row.sectionOrderIndex !== section.orderIndex || row.orderIndex !== next) {
         throw new Error(`item ${row.orderIndex} of section ${row.sectionOrderIndex} came out of turn`);
       }
-      items.push({ section: section.name, ...row });
+      const { payload } = row;
+      if (payload === null) {
+        throw itemTooLarge('Item', { section: section.name, orderIndex: next }, maxItemBytes);
+      }
+      items.push({ section: section.name, ...row, payload });
       next++;
       advance();
     }
@@ -255,14 +322,19 @@ async function* inOrder(
 
 /**
  * A COPY takes no parameters: the ids stand in its text, which are uuids from the database. OFFSET 0 keeps the
- * planner from sorting all items: each section is read in the order of the primary key, one after the other.
+ * planner from sorting all items: each section is read in the order of the primary key, one after the other. An item
+ * that is larger than one may be comes without its parts.
  */
-function copyStatement(sections: readonly StoredSection[]): string {
+function copyStatement(sections: readonly StoredSection[], maxItemBytes: number): string {
   const values = sections.map(({ id, orderIndex }) => `('${id}'::uuid, ${orderIndex})`).join(',');
   return `COPY (
     SELECT s.order_index, i.* FROM (VALUES ${values}) AS s (id, order_index) CROSS JOIN LATERAL (
-      SELECT order_index AS item, item_hash, payload, answer, checker, assets FROM items
-      WHERE section_id = s.id ORDER BY order_index OFFSET 0
+      SELECT order_index AS item, item_hash, CASE WHEN fits THEN payload END AS payload,
+        CASE WHEN fits THEN answer END, CASE WHEN fits THEN checker END, CASE WHEN fits THEN assets END
+      FROM (
+        SELECT *, ${hasAtMost(maxItemBytes, 'items')} AS fits FROM items
+        WHERE section_id = s.id ORDER BY order_index OFFSET 0
+      ) sized
     ) i
   ) TO STDOUT (FORMAT binary)`;
 }

@@ -1,6 +1,9 @@
 import type { RunResult, RunResultStatus } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23';
 import type pg from 'pg';
+import { boundedName, itemTooLarge } from './item-size.ts';
+import { EAGER_BYTES, MAX_PAGE_BYTES } from './read-item-texts.ts';
+import type { ReadQuery } from './read-query.ts';
 
 /** A result as it is stored: what was JSON is JSON text. */
 export interface StoredResult {
@@ -27,11 +30,9 @@ export interface StoredResult {
 /** Where a result stands: by this a list goes on. */
 export type ResultPosition = readonly [sectionOrderIndex: number, orderIndex: number, repetition: number];
 
-const COLUMNS = `section, section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition,
-  item_id AS "itemId", status, output, score, passed, explanation, error, latency_ms AS "latencyMs", usage`;
-
-/** A page ends when its outputs take more than this. */
-const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+/** Texts of a result, which a larger one than may be is shown without. */
+const TEXTS = ['item_id', 'output', 'explanation', 'error', 'usage'] as const;
+const NAMES = ['"itemId"', 'output', 'explanation', 'error', 'usage'] as const;
 const BATCH_ROWS = 1_000;
 
 /** Where a result stands. */
@@ -39,47 +40,119 @@ export function positionOf(result: StoredResult): ResultPosition {
   return [result.sectionOrderIndex, result.orderIndex, result.repetition];
 }
 
-/** Results behind a position in item order: at most `limit`, and fewer when they are large. */
-export async function resultsAfter(
-  client: pg.ClientBase | pg.Pool,
-  runId: string,
-  after: ResultPosition,
-  limit: number,
-  status?: RunResultStatus,
-): Promise<{ readonly results: StoredResult[]; readonly hasMore: boolean }> {
-  const { rows } = await client.query<StoredResult & { readonly found: string }>(
-    `SELECT ${COLUMNS}, found FROM (
-       SELECT candidate.*, count(*) OVER () AS found,
-         sum(bytes) OVER (ORDER BY section_order_index, order_index, repetition) - bytes AS bytes_before
-       FROM (
-         SELECT *, coalesce(pg_column_size(output), 0) + coalesce(pg_column_size(explanation), 0) AS bytes
-         FROM run_results
-         WHERE run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int)
-           AND ($6::text IS NULL OR status = $6)
-         ORDER BY section_order_index, order_index, repetition LIMIT $5
-       ) candidate
-     ) sized WHERE bytes_before < ${MAX_PAGE_BYTES}
-     ORDER BY section_order_index, order_index, repetition`,
-    [runId, ...after, limit + 1, status ?? null],
-  );
-  const results = rows.slice(0, limit).map(({ found: _, ...result }) => result);
-  return { results, hasMore: Number(rows[0]?.found ?? 0) > results.length };
+/** A result of a page; one that is larger than a result may be has none of its texts, but says so. */
+export type ListedResult = StoredResult & { readonly isTooLarge: boolean };
+
+/** Results behind a position: as many as fit into a page, and one at least. */
+export interface PlannedResults {
+  readonly results: readonly ListedResult[];
+  readonly hasMore: boolean;
+  /** bytes of the texts that are yet to be read; {@link readPlannedResults} reads them */
+  readonly unreadBytes: number;
 }
 
-/** All results of a run in item order, in batches. */
-export async function* readResults(
-  client: pg.ClientBase,
+type ResultRow = ListedResult & { readonly bytes: string; readonly isRead: boolean };
+
+/**
+ * Results behind a position in item order: at most `limit`, and fewer when they are large. Those at the beginning have
+ * their texts; what the others have is known, and read by {@link readPlannedResults}.
+ */
+export async function planResults(
+  query: ReadQuery,
+  request: {
+    readonly runId: string;
+    readonly after: ResultPosition;
+    readonly limit: number;
+    readonly status?: RunResultStatus | undefined;
+    readonly maxBytes: number;
+  },
+): Promise<PlannedResults> {
+  const { runId, after, limit, status, maxBytes } = request;
+  const rows = await query<ResultRow>(
+    `SELECT ${boundedName('section')} AS section, section_order_index AS "sectionOrderIndex",
+       order_index AS "orderIndex", repetition, status, score, passed, latency_ms AS "latencyMs", bytes, "isRead",
+       bytes > $6 AS "isTooLarge",
+       ${TEXTS.map((text, index) => `CASE WHEN "isRead" THEN ${text} END AS ${NAMES[index]}`).join(', ')}
+     FROM (
+       SELECT candidate.*, bytes <= $6 AND sum(bytes) OVER (ORDER BY section_order_index, order_index, repetition)
+         <= ${EAGER_BYTES} AS "isRead"
+       FROM (
+         SELECT *, ${TEXTS.map((text) => `coalesce(octet_length(${text}), 0)::bigint`).join(' + ')} AS bytes
+         FROM run_results
+         WHERE run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int)
+           AND ($7::text IS NULL OR status = $7)
+         ORDER BY section_order_index, order_index, repetition LIMIT $5
+       ) candidate
+     ) sized ORDER BY section_order_index, order_index, repetition`,
+    [runId, ...after, limit + 1, maxBytes, status ?? null],
+  );
+  const results: ResultRow[] = [];
+  let pageBytes = 0;
+  let unreadBytes = 0;
+  for (const row of rows.slice(0, limit)) {
+    const bytes = row.isTooLarge ? 0 : Number(row.bytes);
+    pageBytes += bytes + Buffer.byteLength(row.section) + RESULT_BYTES;
+    if (results.length > 0 && pageBytes > MAX_PAGE_BYTES) break;
+    if (!row.isRead) unreadBytes += bytes;
+    results.push(row);
+  }
+  return { results, hasMore: rows.length > results.length, unreadBytes };
+}
+
+/** What a result has beside its texts, in JSON. */
+const RESULT_BYTES = 512;
+
+/** Reads the texts of those results that lack them. */
+export async function readPlannedResults(
+  query: ReadQuery,
   runId: string,
+  { results }: PlannedResults,
+): Promise<ListedResult[]> {
+  const unread = (results as readonly ResultRow[]).filter(({ isRead, isTooLarge }) => !isRead && !isTooLarge);
+  const texts = new Map<StoredResult, Partial<StoredResult>>();
+  if (unread.length > 0) {
+    const rows = await query<{ readonly place: string }>(
+      `SELECT wanted.place, ${TEXTS.map((text, index) => `${text} AS ${NAMES[index]}`).join(', ')}
+       FROM unnest($2::int[], $3::int[], $4::int[]) WITH ORDINALITY AS wanted (section, item, repetition, place)
+         JOIN run_results ON run_id = $1 AND section_order_index = wanted.section
+           AND order_index = wanted.item AND run_results.repetition = wanted.repetition`,
+      [
+        runId,
+        unread.map(({ sectionOrderIndex }) => sectionOrderIndex),
+        unread.map(({ orderIndex }) => orderIndex),
+        unread.map(({ repetition }) => repetition),
+      ],
+    );
+    for (const { place, ...row } of rows) texts.set(unread[Number(place) - 1] as StoredResult, row);
+  }
+  return (results as readonly ResultRow[]).map((row) => {
+    const { bytes: _, isRead: __, ...result } = row;
+    return { ...result, ...texts.get(row) };
+  });
+}
+
+/**
+ * All results of a run in item order, in batches.
+ *
+ * @throws StoreError `item_too_large`: an export must not be short
+ */
+export async function* readResults(
+  query: ReadQuery,
+  runId: string,
+  maxBytes: number,
 ): AsyncGenerator<readonly StoredResult[], void, undefined> {
   let after: ResultPosition = [-1, -1, -1];
   for (;;) {
-    const { results, hasMore } = await resultsAfter(client, runId, after, BATCH_ROWS);
+    const plan = await planResults(query, { runId, after, limit: BATCH_ROWS, maxBytes });
+    const results = await readPlannedResults(query, runId, plan);
+    const tooLarge = results.find(({ isTooLarge }) => isTooLarge);
+    if (tooLarge !== undefined) throw itemTooLarge('The result of item', tooLarge, maxBytes);
     const last = results.at(-1);
     if (last !== undefined) {
-      yield results;
+      yield results.map(({ isTooLarge: _, ...result }) => result);
       after = positionOf(last);
     }
-    if (!hasMore) return;
+    if (!plan.hasMore) return;
   }
 }
 

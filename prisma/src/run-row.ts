@@ -1,4 +1,5 @@
 import { StoreError } from './errors.ts';
+import { boundedName, boundedText } from './item-size.ts';
 
 export type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelling' | 'cancelled';
 
@@ -35,10 +36,14 @@ export interface Run {
   readonly cancelRequestedAt: Date | null;
 }
 
+/** A request body has a megabyte, or what an operator allows: this is no limit of requests. */
+const MAX_CONFIG_BYTES = 16 * 1024 * 1024;
+
 /** The columns of a run under the names of {@link RunRow}. */
-export const RUN_COLUMNS = `id, dataset_id AS "datasetId", dataset_version_hash AS "datasetVersionHash", name, status,
-  config, repetitions, total, ok, failed, unscored, scored, score_sum AS "scoreSum", passed, error,
-  request_id AS "requestId", created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt",
+export const RUN_COLUMNS: string = `id, dataset_id AS "datasetId", dataset_version_hash AS "datasetVersionHash",
+  ${boundedName('name')} AS name, status, ${boundedText('config', MAX_CONFIG_BYTES, `'{}'`)} AS config, repetitions, total,
+  ok, failed, unscored, scored, score_sum AS "scoreSum", passed, ${boundedText('error', 65_536)} AS error,
+  ${boundedText('request_id', 16_384)} AS "requestId", created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt",
   cancel_requested_at AS "cancelRequestedAt"`;
 
 export interface RunRow {

@@ -190,6 +190,7 @@ describe('a run in the hands of a worker', () => {
         error: null,
         latencyMs: 1.5,
         usage: '{"prompt_tokens":12345678901234567890}',
+        isTooLarge: false,
       },
       expect.objectContaining({
         orderIndex: 1,

@@ -5,17 +5,26 @@ import { inTransaction } from './connection.ts';
 import type { StoreContext } from './context.ts';
 import { datasetNotFound } from './dataset-row.ts';
 import { StoreError } from './errors.ts';
-import type { Prisma } from './generated/prisma/client.ts';
 import { guarded } from './guarded.ts';
 import { completeClaim, type IdempotencyClaim, type StoredAnswer } from './idempotency-store.ts';
+import { boundedName, itemTooLarge } from './item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from './page.ts';
 import { QUEUE_SCHEMA } from './queue.ts';
 import {
+  type ItemCandidate,
+  itemCandidates,
+  MAX_PAGE_BYTES,
+  planItems,
+  readPlannedItems,
+} from './read-item-texts.ts';
+import { createReadQuery } from './read-query.ts';
+import {
   insertResults,
+  type ListedResult,
+  planResults,
   positionOf,
   type ResultPosition,
-  resultsAfter,
-  type StoredResult,
+  readPlannedResults,
 } from './run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, runNotFound, toRun } from './run-row.ts';
 import { isUuid, storableText } from './values.ts';
@@ -48,6 +57,14 @@ export interface TakenRun {
   readonly session: RunSession;
 }
 
+/** A page of results, whose memory is accounted for until it is released. */
+export interface ResultsPage extends Page<ListedResult> {
+  /** whether the page is large, so that it should be sent piece by piece */
+  readonly isLarge: boolean;
+  /** To be called when the page was sent, or is not needed. */
+  release(): void;
+}
+
 /** Runs and their results. Every method throws StoreError `unavailable` when the database cannot be reached. */
 export interface RunStore {
   /**
@@ -63,8 +80,13 @@ export interface RunStore {
   get(id: string): Promise<Run>;
   /** Runs, newest first. @throws StoreError `invalid_cursor` */
   list(request: RunsRequest): Promise<Page<Run>>;
-  /** Results in item order. @throws StoreError `run_not_found`, `invalid_cursor` */
-  listResults(id: string, request: ResultsRequest): Promise<Page<StoredResult>>;
+  /**
+   * Results in item order. A page ends early when its results are large; one that is larger than an item may be comes
+   * without its texts.
+   *
+   * @throws StoreError `run_not_found`, `invalid_cursor`
+   */
+  listResults(id: string, request: ResultsRequest): Promise<ResultsPage>;
   /**
    * Takes a run for a worker; whoever had it before can no longer write. Null when there is nothing to do any
    * more: the run has ended or its dataset was deleted.
@@ -88,7 +110,7 @@ export interface RunStore {
   endAbandoned(): Promise<Run[]>;
 }
 
-export function createRunStore({ pool, prisma, queue }: StoreContext): RunStore {
+export function createRunStore({ pool, queue, largePages, maxItemBytes }: StoreContext): RunStore {
   return guarded({
     async create(run, options) {
       if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
@@ -117,55 +139,82 @@ export function createRunStore({ pool, prisma, queue }: StoreContext): RunStore 
     },
 
     async get(id) {
-      const row = isUuid(id) ? await prisma.run.findUnique({ where: { id } }) : null;
-      if (row === null) throw runNotFound(id);
-      return toRun(row);
+      const { rows } = isUuid(id)
+        ? await pool.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1`, [id])
+        : { rows: [] };
+      if (rows[0] === undefined) throw runNotFound(id);
+      return toRun(rows[0]);
     },
 
-    async list({ limit, cursor, datasetId, status }) {
-      const filter = {
-        ...(datasetId === undefined ? {} : { datasetId }),
-        ...(status === undefined ? {} : { status }),
-      };
+    async list({ limit, cursor, datasetId, status, signal }) {
       if (datasetId !== undefined && !isUuid(datasetId)) return { data: [], nextCursor: null, totalItems: 0 };
-      const totalItems = await prisma.run.count({ where: filter });
-      let behind: Prisma.RunWhereInput = {};
+      const values: unknown[] = [];
+      const parameter = (value: unknown): string => `$${values.push(value)}`;
+      const filters = ['true'];
+      if (datasetId !== undefined) filters.push(`dataset_id = ${parameter(datasetId)}`);
+      if (status !== undefined) filters.push(`status = ${parameter(status)}`);
+      const query = createReadQuery(pool, signal);
+      const counted = [...values];
+      const where = filters.join(' AND ');
       if (cursor !== undefined) {
         const [createdAtMs, afterId] = decodeCursor('runs', ['time', 'uuid'], cursor);
-        const createdAt = new Date(createdAtMs);
-        behind = { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: afterId } }] };
+        filters.push(
+          `(created_at, id) < (to_timestamp(${parameter(createdAtMs)}::float8 / 1000)::timestamptz(3), ${parameter(afterId)}::uuid)`,
+        );
       }
-      const rows = await prisma.run.findMany({
-        where: { ...filter, ...behind },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: limit + 1,
-      });
+      const [total] = await query<{ count: string }>(`SELECT count(*) FROM runs WHERE ${where}`, counted);
+      const rows = await query<RunRow & { readonly found: string }>(
+        `SELECT ${RUN_COLUMNS}, found FROM (
+           SELECT *, count(*) OVER () AS found, row_number() OVER newest AS place,
+             sum(octet_length(config) + coalesce(octet_length(error), 0) + coalesce(octet_length(name), 0)) OVER newest AS bytes
+           FROM (
+             SELECT * FROM runs WHERE ${filters.join(' AND ')}
+             ORDER BY created_at DESC, id DESC LIMIT ${parameter(limit + 1)}
+           ) candidate WINDOW newest AS (ORDER BY created_at DESC, id DESC)
+         ) runs WHERE bytes <= ${MAX_PAGE_BYTES} OR place = 1
+         ORDER BY created_at DESC, id DESC`,
+        values,
+      );
       const shown = rows.slice(0, limit);
       const last = shown.at(-1);
       return {
         data: shown.map(toRun),
         nextCursor:
-          rows.length > limit && last !== undefined
+          last !== undefined && Number(last.found) > shown.length
             ? encodeCursor('runs', [last.createdAt.getTime(), last.id])
             : null,
-        totalItems,
+        totalItems: Number(total?.count ?? 0),
       };
     },
 
-    async listResults(id, { limit, cursor, status }) {
+    async listResults(id, { limit, cursor, status, signal }) {
       const after: ResultPosition =
         cursor === undefined ? [-1, -1, -1] : decodeCursor('results', ['index', 'index', 'index'], cursor);
-      const run = isUuid(id)
-        ? await prisma.run.findUnique({ where: { id }, select: { ok: true, failed: true, unscored: true } })
-        : null;
-      if (run === null) throw runNotFound(id);
-      const { results, hasMore } = await resultsAfter(pool, id, after, limit, status);
-      const last = results.at(-1);
-      return {
-        data: results,
-        nextCursor: hasMore && last !== undefined ? encodeCursor('results', positionOf(last)) : null,
-        totalItems: status === undefined ? run.ok + run.failed + run.unscored : run[status],
-      };
+      const query = createReadQuery(pool, signal);
+      const [run] = isUuid(id)
+        ? await query<Record<RunResultStatus, number>>(
+            'SELECT ok, failed, unscored FROM runs WHERE id = $1',
+            [id],
+          )
+        : [];
+      if (run === undefined) throw runNotFound(id);
+      const plan = await planResults(query, { runId: id, after, limit, status, maxBytes: maxItemBytes });
+      const release =
+        plan.unreadBytes > 0 ? await largePages.enter(signal, plan.unreadBytes) : () => undefined;
+      try {
+        const results = await readPlannedResults(query, id, plan);
+        const last = results.at(-1);
+        return {
+          data: results,
+          nextCursor: plan.hasMore && last !== undefined ? encodeCursor('results', positionOf(last)) : null,
+          totalItems: status === undefined ? run.ok + run.failed + run.unscored : run[status],
+          isLarge: plan.unreadBytes > 0,
+          release,
+        };
+      } catch (error) {
+        release();
+        throw error;
+      }
     },
 
     async take(id) {
@@ -178,7 +227,7 @@ export function createRunStore({ pool, prisma, queue }: StoreContext): RunStore 
       const row = rows[0];
       if (row === undefined) return null;
       const run = toRun(row);
-      return { run, session: createRunSession(pool, run, row.attempt) };
+      return { run, session: createRunSession(pool, run, row.attempt, maxItemBytes) };
     },
 
     async requestCancel(id) {
@@ -236,11 +285,10 @@ function runFinished(run: Run): StoreError {
   return new StoreError('run_finished', `The run has ended already: it is ${run.status}.`);
 }
 
-/** Items of one page, and what it may take on the server's disk. */
+/** Items of one page, at most. */
 const PAGE_ITEMS = 100;
-const PAGE_BYTES = 8 * 1024 * 1024;
 
-function createRunSession(pool: pg.Pool, run: Run, attempt: number): RunSession {
+function createRunSession(pool: pg.Pool, run: Run, attempt: number, maxItemBytes: number): RunSession {
   /** The run's row, held until the end of the transaction. */
   const hold = async (client: pg.ClientBase): Promise<void> => {
     const { rows } = await client.query<RunRow & { attempt: number }>(
@@ -254,27 +302,37 @@ function createRunSession(pool: pg.Pool, run: Run, attempt: number): RunSession 
   };
 
   async function* items(signal: AbortSignal): AsyncGenerator<RunItem, void, undefined> {
+    const query = createReadQuery(pool, signal);
     let after: readonly [number, number] = [-1, -1];
     for (;;) {
       signal.throwIfAborted();
-      const { rows } = await pool.query<RunItemRow>(ITEMS_TO_DO, [
+      const candidates = await query<RunItemRow>(ITEMS_TO_DO, [
         run.datasetId,
         run.id,
         run.repetitions,
         ...after,
         PAGE_ITEMS,
       ]);
-      const last = rows.at(-1);
+      const plan = await planItems(query, candidates, maxItemBytes);
+      const last = plan.items.at(-1)?.item;
       if (last === undefined) return;
-      for (const row of rows) {
+      for (const row of await readPlannedItems(query, plan)) {
         signal.throwIfAborted();
+        const { section, sectionOrderIndex, orderIndex, payload, answer, checker, assets } = row;
         yield {
-          section: row.section,
-          sectionOrderIndex: row.sectionOrderIndex,
-          orderIndex: row.orderIndex,
-          // stored items are checked and normal: only their text has to be read
-          item: parseJson(joinItem(row)) as RunItem['item'],
+          section,
+          sectionOrderIndex,
+          orderIndex,
           doneRepetitions: row.doneRepetitions ?? [],
+          // stored items are checked and normal: only their text has to be read
+          item:
+            payload === null
+              ? null
+              : (parseJson(joinItem({ payload, answer, checker, assets })) as RunItem['item']),
+          failure:
+            payload === null
+              ? { code: 'item_too_large', message: itemTooLarge('Item', row, maxItemBytes).message }
+              : undefined,
         };
       }
       after = [last.sectionOrderIndex, last.orderIndex];
@@ -305,43 +363,26 @@ function createRunSession(pool: pg.Pool, run: Run, attempt: number): RunSession 
   };
 }
 
-interface RunItemRow {
-  readonly section: string;
+interface RunItemRow extends ItemCandidate {
   readonly sectionOrderIndex: number;
-  readonly orderIndex: number;
-  readonly payload: string;
-  readonly answer: string | null;
-  readonly checker: string | null;
-  readonly assets: string | null;
   readonly doneRepetitions: number[] | null;
 }
 
-/**
- * $1 dataset, $2 run, $3 repetitions, $4 and $5 the place to go on behind, $6 how many. The next items that lack a
- * result, as many as fit: what an item takes is known without reading it.
- */
-const ITEMS_TO_DO = `
-SELECT section, "sectionOrderIndex", "orderIndex", payload::text AS payload, answer::text AS answer,
-  checker::text AS checker, assets::text AS assets, "doneRepetitions"
-FROM (
-  SELECT candidate.*, sum(bytes) OVER (ORDER BY "sectionOrderIndex", "orderIndex") - bytes AS bytes_before
-  FROM (
-    SELECT s.name AS section, s.order_index AS "sectionOrderIndex", i.order_index AS "orderIndex",
-      i.payload, i.answer, i.checker, i.assets, i."doneRepetitions",
-      pg_column_size(i.payload) + coalesce(pg_column_size(i.answer), 0) + coalesce(pg_column_size(i.checker), 0)
-        + coalesce(pg_column_size(i.assets), 0) AS bytes
-    FROM sections s CROSS JOIN LATERAL (
-      SELECT items.*, done."doneRepetitions" FROM items CROSS JOIN LATERAL (
-        SELECT array_agg(r.repetition ORDER BY r.repetition) AS "doneRepetitions" FROM run_results r
-        WHERE r.run_id = $2 AND r.section_order_index = s.order_index AND r.order_index = items.order_index
-      ) done
-      WHERE items.section_id = s.id
-        AND items.order_index > CASE WHEN s.order_index = $4::int THEN $5::int ELSE -1 END
-        AND coalesce(cardinality(done."doneRepetitions"), 0) < $3::int
-      ORDER BY items.order_index LIMIT $6
-    ) i
-    WHERE s.dataset_id = $1 AND s.order_index >= $4::int
-    ORDER BY s.order_index, i.order_index LIMIT $6
-  ) candidate
-) sized WHERE bytes_before < ${PAGE_BYTES}
-ORDER BY "sectionOrderIndex", "orderIndex"`;
+/** $1 dataset, $2 run, $3 repetitions, $4 and $5 the place to go on behind, $6 how many: the next that lack a result. */
+const ITEMS_TO_DO = `${itemCandidates(
+  `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
+     i.order_index AS "orderIndex", i.payload, i.answer, i.checker, i.assets, i."doneRepetitions"
+   FROM sections s CROSS JOIN LATERAL (
+     SELECT items.*, done."doneRepetitions" FROM items CROSS JOIN LATERAL (
+       SELECT array_agg(r.repetition ORDER BY r.repetition) AS "doneRepetitions" FROM run_results r
+       WHERE r.run_id = $2 AND r.section_order_index = s.order_index AND r.order_index = items.order_index
+     ) done
+     WHERE items.section_id = s.id
+       AND items.order_index > CASE WHEN s.order_index = $4::int THEN $5::int ELSE -1 END
+       AND coalesce(cardinality(done."doneRepetitions"), 0) < $3::int
+     ORDER BY items.order_index LIMIT $6
+   ) i
+   WHERE s.dataset_id = $1 AND s.order_index >= $4::int
+   ORDER BY s.order_index, i.order_index LIMIT $6`,
+  '"doneRepetitions"',
+)} ORDER BY "sectionOrderIndex", "orderIndex"`;

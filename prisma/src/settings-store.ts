@@ -21,6 +21,9 @@ const KEYS: Readonly<Record<keyof Settings, string>> = {
 /** The key that the cancellation check reads in its own query. */
 export const CHECK_INTERVAL_KEY: string = KEYS.cancellationCheckIntervalMs;
 
+/** A setting is a number or a truth value. */
+const MAX_VALUE_BYTES = 1_000;
+
 /** Settings of all processes that share the database. Throws StoreError `unavailable` when it cannot be reached. */
 export interface SettingsStore {
   get(): Promise<Settings>;
@@ -28,9 +31,12 @@ export interface SettingsStore {
   update(changes: Partial<Settings>): Promise<Settings>;
 }
 
-export function createSettingsStore({ prisma }: Pick<StoreContext, 'prisma'>): SettingsStore {
+export function createSettingsStore({ pool, prisma }: Pick<StoreContext, 'pool' | 'prisma'>): SettingsStore {
   const get = async (): Promise<Settings> => {
-    const rows = await prisma.setting.findMany();
+    const { rows } = await pool.query<{ key: string; value: string }>(
+      `SELECT key, value FROM settings WHERE key = ANY ($1) AND octet_length(value) <= ${MAX_VALUE_BYTES}`,
+      [Object.values(KEYS)],
+    );
     const stored = new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as unknown]));
     const interval = stored.get(KEYS.cancellationCheckIntervalMs);
     const telemetry = stored.get(KEYS.onboardingTelemetryEnabled);

@@ -19,7 +19,7 @@ letHeapGrow();
 await runProcess('svc-api', process, async (config, logger) => {
   const url = requiredDatabaseUrl(config);
   const metrics = createMetrics({ version });
-  const store = createStore({ url, poolSize: config.databasePoolSize });
+  const store = createStore({ url, poolSize: config.databasePoolSize, maxItemBytes: config.maxLineBytes });
   const encoder = createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 });
   const hub = openHub(config, logger, metrics, version);
   const api = await startApi({

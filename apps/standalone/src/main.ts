@@ -39,7 +39,7 @@ await runProcess('svc-standalone', process, async (config, logger) => {
   if (applied.length > 0) logger.log('database.migrate', { applied, duration_ms: elapsedMs() });
 
   const metrics = createMetrics({ version });
-  const store = createStore({ url, poolSize: config.databasePoolSize });
+  const store = createStore({ url, poolSize: config.databasePoolSize, maxItemBytes: config.maxLineBytes });
   starting.defer(() => store.close());
   const encoder = starting.use(
     createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 }),

@@ -1,12 +1,12 @@
 import { joinItem } from '@svc/jsonl-v23';
 import type { Logger } from '@svc/observability';
-import type { ItemPosition, Store } from '@svc/store';
+import type { ItemPosition, ListedItem, Store } from '@svc/store';
 import { empty, json, stream } from '../http/answer.ts';
 import { type JsonBody, JsonText } from '../http/json-text.ts';
 import type { Route } from '../http/route.ts';
 import { datasetBody, sectionBody, summaryBody } from './dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from './dataset-fields.ts';
-import { definedOf, pageBody, pageOf } from './page-body.ts';
+import { definedOf, ITEM_TOO_LARGE, pageAnswer, pageBody, pageOf } from './page-body.ts';
 import { DATASET, DATASET_SUMMARY, DIFF, ITEM, PAGE_QUERY, page, SECTION } from './schemas.ts';
 
 export interface DatasetDeps {
@@ -33,9 +33,10 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
       version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
     },
     responses: { 200: { description: 'a page', schema: page(DATASET_SUMMARY) } },
-    handle: async ({ query }) => {
+    handle: async ({ query, signal }) => {
       const found = await datasets.list({
         ...pageOf(query),
+        signal,
         ...definedOf({
           name: query['name'] as string | undefined,
           q: query['q'] as string | undefined,
@@ -52,7 +53,7 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
     operationId: 'getDataset',
     summary: 'One dataset, its schema whole',
     responses: { 200: { description: 'the dataset', schema: DATASET } },
-    handle: async ({ params }) => json(datasetBody(await datasets.get(params['id'] ?? ''))),
+    handle: async ({ params, signal }) => json(datasetBody(await datasets.get(params['id'] ?? '', signal))),
   };
 
   const sections: DatasetRead = {
@@ -61,14 +62,17 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
     summary: 'The sections of a dataset, in order',
     query: PAGE_QUERY,
     responses: { 200: { description: 'a page', schema: page(SECTION) } },
-    handle: async ({ params, query }) =>
-      json(pageBody(await datasets.listSections(params['id'] ?? '', pageOf(query)), query, sectionBody)),
+    handle: async ({ params, query, signal }) => {
+      const found = await datasets.listSections(params['id'] ?? '', { ...pageOf(query), signal });
+      return json(pageBody(found, query, sectionBody));
+    },
   };
 
   const items: DatasetRead = {
     path: '/datasets/{id}/items',
     operationId: 'listItems',
-    summary: 'Items in section and item order, whole and with every digit as stored',
+    summary:
+      'Items in section and item order, whole and with every digit as stored; a page has 16 MiB or one item at most',
     query: {
       ...PAGE_QUERY,
       section: { type: 'string', description: 'the section of this name' },
@@ -76,25 +80,17 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
       q: { type: 'string', description: 'part of the item’s text, in any case' },
     },
     responses: { 200: { description: 'a page', schema: page(ITEM) } },
-    handle: async ({ params, query }) => {
+    handle: async ({ params, query, signal }) => {
       const found = await datasets.listItems(params['id'] ?? '', {
         ...pageOf(query),
+        signal,
         ...definedOf({
           section: query['section'] as string | undefined,
           type: query['type'] as string | undefined,
           q: query['q'] as string | undefined,
         }),
       });
-      return json(
-        pageBody(found, query, (item) => {
-          return {
-            section: item.section,
-            order_index: item.orderIndex,
-            item_hash: Buffer.from(item.itemHash).toString('hex'),
-            item: new JsonText(joinItem(item)),
-          };
-        }),
-      );
+      return pageAnswer(found, query, itemBody);
     },
   };
 
@@ -123,10 +119,11 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
     summary: 'What the other dataset adds, removes and moves, by item hash',
     query: { ...PAGE_QUERY, change: { enum: ['added', 'removed', 'moved'], type: 'string' } },
     responses: { 200: { description: 'a page of changes, and their counts', schema: DIFF } },
-    handle: async ({ params, query }) => {
+    handle: async ({ params, query, signal }) => {
       const change = query['change'] as 'added' | 'removed' | 'moved' | undefined;
       const found = await datasets.diff(params['id'] ?? '', params['other_id'] ?? '', {
         ...pageOf(query),
+        signal,
         ...definedOf({ change }),
       });
       const page = pageBody(found, query, (entry) => {
@@ -148,7 +145,7 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
       method: 'get',
       tag: 'datasets',
       access: 'viewer',
-      errors: ['dataset_not_found', 'invalid_cursor', 'unavailable'],
+      errors: ['dataset_not_found', 'invalid_cursor', 'item_too_large', 'unavailable'],
     };
   });
 
@@ -204,6 +201,18 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
       },
     },
   ];
+}
+
+/** An item of a list: one that is larger than an item may be is there, with its hash, and says so. */
+function itemBody({ payload, ...item }: ListedItem): JsonBody {
+  const place = {
+    section: item.section,
+    order_index: item.orderIndex,
+    item_hash: Buffer.from(item.itemHash).toString('hex'),
+  };
+  return payload === null
+    ? { ...place, item: null, error: ITEM_TOO_LARGE }
+    : { ...place, item: new JsonText(joinItem({ ...item, payload })) };
 }
 
 function positionBody(position: ItemPosition | null): JsonBody {

@@ -27,7 +27,7 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
       200: { description: 'a .pkg.zip archive', schema: { type: 'string', format: 'binary' } },
       304: { description: 'the archive is still the one of `If-None-Match`' },
     },
-    errors: ['dataset_not_found', 'run_not_found', 'unavailable'],
+    errors: ['dataset_not_found', 'run_not_found', 'item_too_large', 'unavailable'],
     handle: async ({ params, query, header, signal }) => {
       const id = params['id'] ?? '';
       const runId = query['run_id'] as string | undefined;

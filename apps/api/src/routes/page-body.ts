@@ -1,6 +1,13 @@
 import type { Page } from '@svc/store';
-import type { JsonBody } from '../http/json-text.ts';
+import { type Answer, json, stream } from '../http/answer.ts';
+import { type JsonBody, toJsonText } from '../http/json-text.ts';
 import type { RouteRequest } from '../http/route.ts';
+
+/** Stands beside an item or result that is too large to be listed. */
+export const ITEM_TOO_LARGE = {
+  code: 'item_too_large',
+  message: 'This is larger than SVC_MAX_LINE_BYTES, and is not read.',
+} as const;
 
 type Query = RouteRequest['query'];
 
@@ -28,4 +35,25 @@ export function pageBody<T>(
     data: found.data.map(body),
     meta: { limit: query['limit'] as number, next_cursor: found.nextCursor, total_items: found.totalItems },
   };
+}
+
+/** A page whose memory is accounted for until it is released. */
+interface AccountedPage<T> extends Page<T> {
+  readonly isLarge: boolean;
+  release(): void;
+}
+
+/** The answer with such a page: a large one is sent entry by entry, so that it is never in memory as a whole text. */
+export function pageAnswer<T>(found: AccountedPage<T>, query: Query, body: (entry: T) => JsonBody): Answer {
+  if (!found.isLarge) return json(pageBody(found, query, body));
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    let before = '{"data":[';
+    for (const entry of found.data) {
+      yield Buffer.from(before + toJsonText(body(entry)));
+      before = ',';
+    }
+    const { meta } = pageBody({ ...found, data: [] }, query, body);
+    yield Buffer.from(`],"meta":${toJsonText(meta)}}`);
+  }
+  return stream(pieces(), { 'Content-Type': 'application/json' }, async () => found.release());
 }

@@ -1,7 +1,8 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/flows';
-import type { Run, StoredResult } from '@svc/store';
+import type { ListedResult, Run } from '@svc/store';
 import { type JsonBody, JsonText } from '../http/json-text.ts';
 import type { Schema } from '../http/route.ts';
+import { ITEM_TOO_LARGE } from './page-body.ts';
 import { shape } from './schemas.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
@@ -73,7 +74,7 @@ export function runHasEnded(run: Run): boolean {
 }
 
 /** A result of a run on the wire. */
-export function resultBody(result: StoredResult): JsonBody {
+export function resultBody(result: ListedResult): JsonBody {
   return {
     section: result.section,
     order_index: result.orderIndex,
@@ -84,7 +85,7 @@ export function resultBody(result: StoredResult): JsonBody {
     score: result.score,
     passed: result.passed,
     explanation: textOrNull(result.explanation),
-    error: textOrNull(result.error),
+    error: result.isTooLarge ? ITEM_TOO_LARGE : textOrNull(result.error),
     latency_ms: result.latencyMs,
     usage: textOrNull(result.usage),
   };

@@ -11,7 +11,7 @@ import { RequestError } from '../http/request-error.ts';
 import type { Route, RouteRequest, Schema } from '../http/route.ts';
 import { eventStream } from '../http/server-sent-events.ts';
 import { NAME } from './dataset-fields.ts';
-import { pageBody, pageOf } from './page-body.ts';
+import { pageAnswer, pageBody, pageOf } from './page-body.ts';
 import {
   RESULT_STATUSES,
   RUN,
@@ -109,9 +109,10 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       },
       responses: { 200: { description: 'a page', schema: page(RUN) } },
       errors: ['invalid_cursor', 'unavailable'],
-      handle: async ({ query }) => {
+      handle: async ({ query, signal }) => {
         const found = await runs.list({
           ...pageOf(query),
+          signal,
           datasetId: query['dataset_id'] as string | undefined,
           status: query['status'] as RunStatus | undefined,
         });
@@ -134,15 +135,15 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       method: 'get',
       path: '/runs/{id}/results',
       operationId: 'listRunResults',
-      summary: 'The results so far, in item order',
+      summary: 'The results so far, in item order; a page has 16 MiB or one result at most',
       access: 'viewer',
       query: { ...PAGE_QUERY, status: { type: 'string', enum: RESULT_STATUSES } },
       responses: { 200: { description: 'a page', schema: page(RUN_RESULT) } },
       errors: ['run_not_found', 'invalid_cursor', 'unavailable'],
-      handle: async ({ params, query }) => {
+      handle: async ({ params, query, signal }) => {
         const status = query['status'] as (typeof RESULT_STATUSES)[number] | undefined;
-        const found = await runs.listResults(idOf(params), { ...pageOf(query), status });
-        return json(pageBody(found, query, resultBody));
+        const found = await runs.listResults(idOf(params), { ...pageOf(query), status, signal });
+        return pageAnswer(found, query, resultBody);
       },
     },
     {

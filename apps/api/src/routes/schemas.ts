@@ -57,12 +57,23 @@ const summary = {
 export const DATASET_SUMMARY: Schema = shape(summary);
 export const DATASET: Schema = shape({ ...summary, schema: { type: 'object', description: 'whole' } });
 
-export const ITEM: Schema = shape({
-  section: { type: 'string' },
-  order_index: count,
-  item_hash: sha256,
-  item: { type: 'object', description: 'the whole item, with every digit as stored' },
-});
+export const ITEM: Schema = shape(
+  {
+    section: { type: 'string' },
+    order_index: count,
+    item_hash: sha256,
+    item: {
+      type: ['object', 'null'],
+      description: 'the whole item, with every digit as stored; null where it is too large to be read',
+    },
+    error: {
+      type: 'object',
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+      description: 'only beside an item that is too large to be read',
+    },
+  },
+  ['error'],
+);
 
 const POSITION: Schema = {
   type: ['object', 'null'],

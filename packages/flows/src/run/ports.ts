@@ -8,7 +8,9 @@ export interface RunItem {
   readonly sectionOrderIndex: number;
   /** order of the item in its section, from 0 */
   readonly orderIndex: number;
-  readonly item: Item;
+  /** null where it cannot be read; `failure` then says why */
+  readonly item: Item | null;
+  readonly failure?: RunFailure | undefined;
   /** numbers of the repetitions (from 1) that need not be done again */
   readonly doneRepetitions: readonly number[];
 }

@@ -1,6 +1,7 @@
 /** Every code a {@link RunError} can carry. They are stable: code may branch on them. */
 export type RunErrorCode =
   | 'invalid_request'
+  | 'item_too_large'
   | 'item_without_prompt'
   | 'field_missing'
   | 'checker_invalid'

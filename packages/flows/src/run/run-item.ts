@@ -25,10 +25,11 @@ export interface RunItemPorts {
  */
 export async function runItem(
   ports: RunItemPorts,
-  { item, ...place }: RunItem,
+  { item: readItem, ...place }: RunItem,
   repetition: number,
   signal: AbortSignal,
 ): Promise<RunResult> {
+  const item = readItem ?? {};
   const base = {
     section: place.section,
     sectionOrderIndex: place.sectionOrderIndex,
@@ -55,6 +56,11 @@ export async function runItem(
       ...rest,
     };
   };
+
+  if (readItem === null) {
+    const { code, message } = place.failure ?? { code: 'internal', message: 'The item cannot be read' };
+    return failed(new RunError(code, message), null, { latencyMs: null, usage: null });
+  }
 
   const startMs = ports.clock.nowMs();
   let answer: ProviderAnswer;

@@ -1,0 +1,145 @@
+import { boundOfBytes, storedBytes, textBytes } from './item-size.ts';
+import type { ReadQuery } from './read-query.ts';
+
+/** A page ends before the entry with which it would send more than this; one entry may have more. */
+export const MAX_PAGE_BYTES: number = 16 * 1024 * 1024;
+/** So much of a page is read together with the sizes of the rest. */
+export const EAGER_BYTES: number = 2 * 1024 * 1024;
+/** Bytes of the texts that are made to measure them, in one statement. */
+const MAX_MEASURED_BYTES = 64 * 1024 * 1024;
+/** What an entry has beside its texts, in JSON; an item that is left out has no more. */
+const ENTRY_BYTES = 512;
+
+/** The texts of an item's parts; without a payload where they were not read. */
+export interface ItemTexts {
+  readonly payload: string | null;
+  readonly answer: string | null;
+  readonly checker: string | null;
+  readonly assets: string | null;
+}
+
+/** An item that a page may hold, as {@link itemCandidates} reads it. */
+export interface ItemCandidate extends ItemTexts {
+  readonly sectionId: string;
+  readonly section: string;
+  readonly orderIndex: number;
+  /** bytes in the database */
+  readonly storedBytes: string;
+  /** bytes of the texts, at most */
+  readonly boundBytes: string;
+}
+
+/** What a page holds of its candidates, in their order. */
+export interface PlannedItems<T extends ItemCandidate> {
+  readonly items: readonly { readonly item: T; readonly isTooLarge: boolean }[];
+  /** bytes of the texts that are yet to be read */
+  readonly unreadBytes: number;
+}
+
+/**
+ * SQL that reads candidates with their sizes, and the texts of the first of them, up to {@link EAGER_BYTES}.
+ *
+ * @param source a subquery with the columns `sectionId`, `section`, `sectionOrderIndex`, `orderIndex` and those of an
+ * item; in their order
+ * @param columns further ones of `source`
+ */
+export function itemCandidates(source: string, columns: string): string {
+  const text = (part: string): string => `CASE WHEN "isEager" THEN ${part}::text END AS ${part}`;
+  return `SELECT "sectionId", section, "sectionOrderIndex", "orderIndex", "storedBytes", "boundBytes", ${columns},
+      ${['payload', 'answer', 'checker', 'assets'].map(text).join(', ')}
+    FROM (
+      SELECT sized.*,
+        sum("boundBytes") OVER (ORDER BY "sectionOrderIndex", "orderIndex") <= ${EAGER_BYTES} AS "isEager"
+      FROM (
+        SELECT candidate.*, ${storedBytes('candidate')} AS "storedBytes", ${boundOfBytes('candidate')} AS "boundBytes"
+        FROM (${source}) candidate
+      ) sized
+    ) eager`;
+}
+
+/**
+ * Decides which of the candidates a page holds: as many as fit, and one at least. Their sizes are measured where the
+ * bound leaves them open.
+ */
+export async function planItems<T extends ItemCandidate>(
+  query: ReadQuery,
+  candidates: readonly T[],
+  maxItemBytes: number,
+): Promise<PlannedItems<T>> {
+  const items: { item: T; isTooLarge: boolean }[] = [];
+  const measured = new Map<T, number>();
+  let pageBytes = 0;
+  let unreadBytes = 0;
+  for (const [index, item] of candidates.entries()) {
+    const isRead = item.payload !== null;
+    let bytes = Number(item.boundBytes);
+    if (!isRead && bytes > Number(item.storedBytes)) {
+      if (Number(item.storedBytes) > maxItemBytes) bytes = Number.POSITIVE_INFINITY;
+      else {
+        if (!measured.has(item)) await measure(query, candidates.slice(index), measured);
+        bytes = measured.get(item) ?? 0;
+      }
+    }
+    // headers are counted in the stored size of what is not compressed
+    const isTooLarge = !isRead && bytes > maxItemBytes;
+    const sentBytes = (isTooLarge ? 0 : bytes) + Buffer.byteLength(item.section) + ENTRY_BYTES;
+    if (items.length > 0 && pageBytes + sentBytes > MAX_PAGE_BYTES) break;
+    pageBytes += sentBytes;
+    if (!isRead && !isTooLarge) unreadBytes += bytes;
+    items.push({ item, isTooLarge });
+  }
+  return { items, unreadBytes };
+}
+
+/** Reads the texts of those that are not read, nor too large; their sizes are known. */
+export async function readPlannedItems<T extends ItemCandidate>(
+  query: ReadQuery,
+  { items }: PlannedItems<T>,
+): Promise<T[]> {
+  const unread = items
+    .filter(({ item, isTooLarge }) => item.payload === null && !isTooLarge)
+    .map(({ item }) => item);
+  const texts = new Map<T, ItemTexts>();
+  if (unread.length > 0) {
+    const rows = await query<ItemTexts & { readonly place: string }>(
+      `SELECT wanted.place, payload::text AS payload, answer::text AS answer, checker::text AS checker,
+         assets::text AS assets
+       FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section_id, item, place)
+         JOIN items ON items.section_id = wanted.section_id AND items.order_index = wanted.item`,
+      positionsOf(unread),
+    );
+    for (const { place, ...row } of rows) texts.set(unread[Number(place) - 1] as T, row);
+  }
+  // One that was deleted meanwhile is left out: so is its dataset.
+  return items
+    .filter(({ item, isTooLarge }) => isTooLarge || item.payload !== null || texts.has(item))
+    .map(({ item }) => ({ ...item, ...texts.get(item) }));
+}
+
+/** Measures the first candidates: those whose texts may be made together, one at least. */
+async function measure<T extends ItemCandidate>(
+  query: ReadQuery,
+  candidates: readonly T[],
+  measured: Map<T, number>,
+): Promise<void> {
+  const together: T[] = [];
+  let boundBytes = 0;
+  for (const item of candidates) {
+    boundBytes += Number(item.boundBytes);
+    if (together.length > 0 && boundBytes > MAX_MEASURED_BYTES) break;
+    together.push(item);
+  }
+  const rows = await query<{ readonly place: string; readonly bytes: string }>(
+    `SELECT wanted.place, ${textBytes('items')} AS bytes
+     FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section_id, item, place)
+       JOIN items ON items.section_id = wanted.section_id AND items.order_index = wanted.item`,
+    positionsOf(together),
+  );
+  for (const item of together) measured.set(item, 0);
+  for (const { place, bytes } of rows) measured.set(together[Number(place) - 1] as T, Number(bytes));
+}
+
+const positionsOf = (items: readonly ItemCandidate[]): unknown[] => [
+  items.map(({ sectionId }) => sectionId),
+  items.map(({ orderIndex }) => orderIndex),
+];
