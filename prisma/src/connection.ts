@@ -42,7 +42,7 @@ export function streamOf(client: pg.ClientBase): Socket {
  * Makes an error of the driver's parser the end of its connection, and so of the query that uses it. The driver parses
  * inside the socket's `data` event, where a throw, such as for a value that no string can hold, would end the process.
  */
-export function containParserErrors(client: pg.ClientBase): void {
+function containParserErrors(client: pg.ClientBase): void {
   const stream = streamOf(client);
   for (const parse of stream.listeners('data') as ((chunk: Buffer) => void)[]) {
     stream.off('data', parse);

@@ -2,6 +2,8 @@ import type { DatasetSummary } from '@svc/flows';
 import type { ItemParts } from '@svc/jsonl-v23';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { cancelQuery } from './cancel-query.ts';
+import { streamOf } from './connection.ts';
 import type { StoreContext } from './context.ts';
 import {
   DATASET_BYTES,
@@ -67,9 +69,7 @@ export async function openDataset(
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     // Items are read in the order of their primary key, and have been written in it.
     await client.query(
-      `SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off;
-       -- an export takes as long as its reader
-       SET LOCAL statement_timeout = 0`,
+      'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
     );
     const dataset = await readWhole(query, id, maxItemBytes);
     const found = await client.query<SectionColumns>(
@@ -82,6 +82,8 @@ export async function openDataset(
       toStoredSection({ ...row, fileBytes: row.fileBytes === null ? null : BigInt(row.fileBytes) }),
     );
     await refuseTooLarge(query, sections, maxItemBytes);
+    // From here on it takes as long as its reader does.
+    await query('SET LOCAL statement_timeout = 0');
     return {
       dataset: toSummary({ ...dataset, sections: sections.slice(0, SUMMARY_SECTIONS) }),
       sections,
@@ -165,7 +167,11 @@ class ReadSession {
   readonly #leave: () => void;
   readonly #maxItemBytes: number;
   readonly #signal: AbortSignal | undefined;
-  readonly #onAbort = (): void => this.#discard();
+  readonly #onAbort = (): void => {
+    // A statement that sends nothing yet would not notice that its connection is gone.
+    if (this.#client !== null) void cancelQuery(this.#client);
+    this.#discard();
+  };
   readonly #ignore = (): void => undefined;
   #reading = false;
 
@@ -224,7 +230,7 @@ class ReadSession {
     if (client === null) return;
     this.#client = null;
     // The server sees the end of the connection and stops sending.
-    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    streamOf(client).destroy();
     this.#giveBack(client, true);
   }
 
@@ -259,7 +265,7 @@ async function readWhole(query: ReadQuery, id: string, maxItemBytes: number): Pr
 
 /**
  * Says so before anything is read where a section has an item that is larger than one may be. Only those are looked
- * through that may have one: sections of more bytes in all, and those whose items embed files.
+ * through that are likely to have one, as their items embed files; the others are read once, and fail on the way.
  */
 async function refuseTooLarge(
   query: ReadQuery,

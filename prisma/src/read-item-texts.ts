@@ -11,7 +11,7 @@ const MAX_MEASURED_BYTES = 64 * 1024 * 1024;
 const ENTRY_BYTES = 512;
 
 /** The texts of an item's parts; without a payload where they were not read. */
-export interface ItemTexts {
+interface ItemTexts {
   readonly payload: string | null;
   readonly answer: string | null;
   readonly checker: string | null;
