@@ -184,6 +184,32 @@ describe('executeRun', () => {
     expect(faults).toEqual([bug]);
   });
 
+  it('makes a failed result of an item that cannot be read, without asking the provider', async () => {
+    const session = new MemorySession([]);
+    const place = { section: 's', sectionOrderIndex: 0, doneRepetitions: [] };
+    session.items = async function* () {
+      yield {
+        ...place,
+        orderIndex: 0,
+        item: null,
+        failure: { code: 'item_too_large', message: 'It has more than 9 bytes.' },
+      };
+      yield { ...place, orderIndex: 1, item: { inputs: { prompt: 'p' } } };
+    };
+    let asked = 0;
+    const counting = provider(async () => {
+      asked += 1;
+      return 'x';
+    });
+    expect(await run(session, counting)).toEqual({ status: 'completed' });
+    expect(asked).toBe(1);
+    expect(session.results.get('0#1')).toMatchObject({
+      status: 'failed',
+      itemId: null,
+      error: { code: 'item_too_large', message: 'It has more than 9 bytes.' },
+    });
+  });
+
   it('needs no prompt for a provider that uses no messages', async () => {
     const session = new MemorySession([{ answer: 'x', checker: 'exact_match' }]);
     await run(
