@@ -2,6 +2,9 @@ import type { Store } from '@svc/store';
 import type { DatabasePort } from './database-port.ts';
 import { isDatasetId, onlyOne } from './service/find-dataset.ts';
 
+/** An operator's own tool reads what any limit of the service may have let in. */
+const MAX_ITEM_BYTES = 256 * 1024 * 1024;
+
 /**
  * The database behind the port. What it needs is loaded when a command needs it, which few do.
  *
@@ -19,7 +22,7 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
         import('@svc/store'),
         import('@svc/flows'),
       ]);
-      const store = createStore({ url, poolSize: 2 });
+      const store = createStore({ url, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
       try {
         const datasetId = await findStored(store, dataset);
         const open = await store.datasets.open(datasetId, { signal });
