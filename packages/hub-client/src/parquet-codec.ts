@@ -1,28 +1,27 @@
-import {
-  type DecodedArray,
-  type FileMetaData,
-  parquetMetadata,
-  parquetSchema,
-  readOffsetIndex,
-  type SchemaTree,
-} from 'hyparquet';
-import { assembleNested } from 'hyparquet/src/assemble.js';
-import { parquetHeader } from 'hyparquet/src/column.js';
-import type { Compressors, PageHeader } from 'hyparquet/src/types.js';
-import { createPageCodecs } from '#platform';
-import { RAW_PARSERS } from './cell.ts';
 import { HubError, shorten } from './errors.ts';
 import type { Features } from './features.ts';
-import { inflateHadoopLz4, inflateLz4Block } from './lz4-block.ts';
-import { featuresFromParquet, rawMetadata } from './parquet-features.ts';
+import { assembleNested } from './parquet/assemble.ts';
+import { ByteCursor } from './parquet/byte-cursor.ts';
+import { type CellValues, compileConverter, decodeText } from './parquet/convert.ts';
+import { DataPage, type LeafColumn, openDataPage } from './parquet/data-page.ts';
+import { type Dictionary, decodeDictionary } from './parquet/dictionary.ts';
 import {
-  type ColumnValues,
-  decodeDataPage,
-  decodeDictionary,
-  type LeafShape,
-  leafShape,
-  type ValueDecoder,
-} from './parquet-page.ts';
+  type ColumnChunkMetadata,
+  type FileMetadata,
+  parseFileMetadata,
+  parsePageLocations,
+} from './parquet/file-metadata.ts';
+import { createPageInflater, type PageInflater } from './parquet/inflate-page.ts';
+import { MemoryBudget } from './parquet/memory-budget.ts';
+import { type PageHeader, readPageHeader } from './parquet/page-header.ts';
+import {
+  damaged as damagedBytes,
+  EndOfBytesError,
+  ParquetError,
+  unsupported as unsupportedBytes,
+} from './parquet/parquet-error.ts';
+import { maxDefinitionLevel, maxRepetitionLevel, type SchemaTree, schemaTree } from './parquet/schema.ts';
+import { featuresFromParquet, rawMetadata } from './parquet-features.ts';
 import { TextSlices } from './text-slices.ts';
 
 /** Bytes from `start` to `end` (exclusive) of a file. */
@@ -84,39 +83,46 @@ export const FOOTER_TAIL_BYTES = 8;
 const MAX_FOOTER_BYTES = 16 * 1024 * 1024;
 /** Pages are meant to have 1 MB; this is what one may inflate to. */
 const MAX_PAGE_BYTES = 512 * 1024 * 1024;
+/** What does not shrink grows by a sixth at most, in any compression. */
+const MAX_GROWTH = 1.25;
+/** Beside that, frames have headers of some bytes. */
+const GROWTH_SLACK_BYTES = 64 * 1024;
 /** Statistics in a page's header may repeat whole values. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
-/** A few bytes can stand for any number of equal values; these still fit into memory, one page of each leaf. */
-const MAX_PAGE_VALUES = 2 ** 24;
-const MAX_VALUES_AT_ONCE = 2 ** 27;
+/** A usual page index takes some kilobytes; without one, a reader does as well. */
+const MAX_OFFSET_INDEX_BYTES = 8 * 1024 * 1024;
+/** Entries of a page that are decoded at once; few bytes may stand for any number of them. */
+const MAX_ENTRIES_AT_ONCE = 8192;
+/** The same of all columns together. */
+const MAX_ENTRIES_OF_ALL = 2 ** 22;
+/** Memory that an entry of an unfinished row takes, about, for each level of nesting. */
+const BYTES_PER_ENTRY = 48;
 
-/** What decompresses the pages of one file. */
-export interface PageInflaters {
-  readonly compressors: Compressors;
-  /** Whether all of this memory is one page that was decompressed, so that it can be given back with the page. */
-  isPage(memory: ArrayBufferLike): boolean;
+/** What the decoding of one file shares among its columns. */
+export interface ParquetDecoding {
+  inflater: PageInflater;
+  budget: MemoryBudget;
 }
 
-export function createPageInflaters(): PageInflaters {
-  const codecs: Compressors = { ...createPageCodecs(), LZ4_RAW: inflateLz4Block, LZ4: inflateHadoopLz4 };
-  const pages = new WeakSet<ArrayBufferLike>();
-  const compressors = Object.entries(codecs).map(([codec, inflate]) => [
-    codec,
-    (input: Uint8Array, outputLength: number): Uint8Array => {
-      const page = inflate(input, outputLength);
-      // Node puts small buffers into one that they share.
-      if (page.byteLength === page.buffer.byteLength) pages.add(page.buffer);
-      return page;
-    },
-  ]);
-  return { compressors: Object.fromEntries(compressors), isPage: (memory) => pages.has(memory) };
+export function createParquetDecoding(): ParquetDecoding {
+  return { inflater: createPageInflater(), budget: new MemoryBudget() };
 }
+
+/** Values of one column, one to a row. */
+export type ColumnValues = CellValues;
 
 /** What decoding needs and nobody else looks at. */
 interface Internals {
-  metadata: FileMetaData;
+  metadata: FileMetadata;
   leaves: readonly LeafShape[];
   roots: readonly SchemaTree[];
+}
+
+/** A leaf's way from the root of the schema to its values. */
+interface LeafShape {
+  path: readonly SchemaTree[];
+  maxRepetition: number;
+  maxDefinition: number;
 }
 
 const internals = new WeakMap<ParquetFooter, Internals>();
@@ -146,9 +152,11 @@ export function footerLength(tail: Uint8Array, file: string, byteLength: number)
  */
 export function parseFooter(bytes: Uint8Array, file: string, byteLength: number): ParquetFooter {
   return guarded(file, () => {
-    const found = parquetMetadata(bytes, { geoparquet: false });
+    const tail = bytes.subarray(0, bytes.length - FOOTER_TAIL_BYTES);
+    const length = footerLength(bytes.subarray(-FOOTER_TAIL_BYTES), file, byteLength) - FOOTER_TAIL_BYTES;
+    const found = parseFileMetadata(tail.subarray(tail.length - length));
     const metadata = rawMetadata(found);
-    const root = parquetSchema(metadata);
+    const root = schemaTree(metadata.schema);
     const leaves: LeafShape[] = [];
     const columns = root.children.map((node): ParquetColumn => {
       const first = leaves.length;
@@ -160,7 +168,12 @@ export function parseFooter(bytes: Uint8Array, file: string, byteLength: number)
     const groups = metadata.row_groups.map((group): ParquetRowGroup => {
       if (group.columns.length !== leaves.length) throw damaged(file, 'its footer contradicts itself');
       const rowCount = toCount(group.num_rows, file);
-      const chunks = group.columns.map((column) => readChunk(column, file, byteLength));
+      const chunks = group.columns.map((column, leaf) => {
+        const type = leaves[leaf]!.path.at(-1)!.element.type;
+        if (column.meta_data !== undefined && column.meta_data.type !== type)
+          throw damagedBytes(`a column of ${type} has chunks of ${column.meta_data.type}`);
+        return readChunk(column, file, byteLength);
+      });
       const row = firstRow;
       firstRow += rowCount;
       return { firstRow: row, rowCount, chunks };
@@ -182,7 +195,12 @@ export function parseFooter(bytes: Uint8Array, file: string, byteLength: number)
   });
 }
 
-function collectLeaves(node: SchemaTree, path: SchemaTree[], leaves: LeafShape[], file: string): void {
+function collectLeaves(
+  node: SchemaTree,
+  path: readonly SchemaTree[],
+  leaves: LeafShape[],
+  file: string,
+): void {
   // Struct members become members of plain objects, where this name means something else.
   if (path.length > 2 && node.element.name === '__proto__')
     throw unsupported(file, 'a member is named __proto__');
@@ -190,17 +208,13 @@ function collectLeaves(node: SchemaTree, path: SchemaTree[], leaves: LeafShape[]
     // A group without members has no values to tell its rows by.
     if (node.element.type === undefined)
       throw unsupported(file, `column ${shorten(node.element.name)} is an empty group`);
-    leaves.push(leafShape(path));
+    leaves.push({ path, maxRepetition: maxRepetitionLevel(path), maxDefinition: maxDefinitionLevel(path) });
     return;
   }
   for (const child of node.children) collectLeaves(child, [...path, child], leaves, file);
 }
 
-function readChunk(
-  column: FileMetaData['row_groups'][number]['columns'][number],
-  file: string,
-  byteLength: number,
-): ParquetChunk {
+function readChunk(column: ColumnChunkMetadata, file: string, byteLength: number): ParquetChunk {
   const meta = column.meta_data;
   if (column.crypto_metadata !== undefined || meta === undefined) throw unsupported(file, 'it is encrypted');
   if (column.file_path) throw unsupported(file, 'its columns are in other files');
@@ -212,8 +226,9 @@ function readChunk(
   let offsetIndex: ByteInterval | null = null;
   if (column.offset_index_offset && column.offset_index_length) {
     const at = toCount(column.offset_index_offset, file);
-    if (at + column.offset_index_length <= byteLength) {
-      offsetIndex = { start: at, end: at + column.offset_index_length };
+    const length = toCount(column.offset_index_length, file);
+    if (at + length <= byteLength && length <= MAX_OFFSET_INDEX_BYTES) {
+      offsetIndex = { start: at, end: at + length };
     }
   }
   return {
@@ -234,16 +249,17 @@ export function parseOffsetIndex(
 ): PageLocation[] | null {
   let pages: PageLocation[];
   try {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    pages = readOffsetIndex({ view, offset: 0 }).page_locations.map((page) => {
-      const start = Number(page.offset);
-      return { start, end: start + page.compressed_page_size, firstRow: Number(page.first_row_index) };
+    pages = parsePageLocations(bytes).map((page) => {
+      const start = page.offset;
+      return { start, end: start + page.compressed_page_size, firstRow: page.first_row_index };
     });
-  } catch {
-    return null;
+  } catch (error) {
+    if (error instanceof ParquetError) return null;
+    throw error;
   }
   const ordered = pages.every((page, index) => {
     const before = pages[index - 1];
+    if (!(Number.isSafeInteger(page.end) && page.end > page.start)) return false;
     return before === undefined
       ? page.firstRow === 0 && page.start >= chunk.start
       : page.start >= before.end && page.firstRow > before.firstRow;
@@ -256,10 +272,14 @@ export function parseOffsetIndex(
 export interface ChunkDecoder {
   /** The head of the page at the beginning of `bytes`; null where more bytes are needed to read it. */
   head(bytes: Uint8Array): PageHead | null;
-  /** Takes one whole page, its header included. */
-  page(bytes: Uint8Array): void;
+  /** Takes one whole page, its header included, and gives up what is left of the page before. */
+  page(bytes: Uint8Array): Promise<void>;
+  /** Decodes the next rows of the page, where there are any and none are ready. */
+  decode(): void;
   /** Rows that are decoded and not taken yet and lie side by side. */
   readonly ready: number;
+  /** Whether rows of the page are still to be decoded. */
+  readonly hasMore: boolean;
   /** The next rows; at most `ready`. */
   take(count: number): ColumnValues;
   /** Says that no page follows, which completes the last row. */
@@ -277,122 +297,161 @@ export function decodeChunk(
   group: number,
   leaf: number,
   file: string,
-  inflaters: PageInflaters,
+  { inflater, budget }: ParquetDecoding,
   textSlices = false,
 ): ChunkDecoder {
   const { metadata, leaves } = internals.get(footer)!;
   const shape = leaves[leaf]!;
-  const { path, maxRepetition } = shape;
-  const maxValues = Math.min(MAX_PAGE_VALUES, MAX_VALUES_AT_ONCE / leaves.length);
+  const maxEntries = Math.max(
+    1,
+    Math.min(MAX_ENTRIES_AT_ONCE, Math.floor(MAX_ENTRIES_OF_ALL / leaves.length)),
+  );
   const meta = metadata.row_groups[group]!.columns[leaf]!.meta_data!;
-  const element = path.at(-1)!.element;
-  const decoder: ValueDecoder = {
-    pathInSchema: path.slice(1).map((node) => node.element.name),
+  const { element } = shape.path.at(-1)!;
+  const column: LeafColumn = {
+    ...shape,
     type: meta.type,
-    element,
-    schemaPath: path,
+    typeLength: element.type_length,
     codec: meta.codec,
-    parsers: textSlices ? BYTES_PARSERS : PARSERS,
     textSlices,
-    compressors: inflaters.compressors,
-    utf8: false,
+    convert: guarded(file, () => compileConverter(shape.path, { textsAsBytes: textSlices })),
   };
-  let valuesLeft = Number(meta.num_values);
-  let dictionary: ColumnValues | undefined;
+  const name = shape.path
+    .slice(1)
+    .map((node) => node.element.name)
+    .join('.');
+  let pageNumber = -1;
+  /** Runs a step; what goes wrong is told with the place in the file. */
+  const step = <T>(work: () => T): T =>
+    guarded(
+      file,
+      work,
+      () => `column ${shorten(name)}, row group ${group}, page ${Math.max(pageNumber, 0)}: `,
+    );
+
+  let valuesLeft = meta.num_values;
+  let dictionary: Dictionary | undefined;
+  let page: DataPage | undefined;
   let rows: ColumnValues = [];
   let taken = 0;
-  /** The page in which the texts of `rows` stand, where it has memory of its own that nothing else is read from. */
-  let pageOfRows: ArrayBuffer | null = null;
   /** The last row of a nested page may go on in the next one. */
   let open: unknown[] = [];
+  let openEntries = 0;
+  let heldByPage = 0;
+  let heldByDictionary = 0;
+  let heldByRow = 0;
 
-  const headerOf = (bytes: Uint8Array): { header: PageHeader; headerBytes: number } => {
-    const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), offset: 0 };
-    return { header: parquetHeader(reader), headerBytes: reader.offset };
+  const checkedHead = (bytes: Uint8Array): PageHead & { header: PageHeader } => {
+    const cursor = new ByteCursor(bytes);
+    const header = readPageHeader(cursor);
+    return { ...pageHead(header, cursor.offset, shape.maxRepetition), header };
   };
-
-  const pageOf = (values: ColumnValues): ArrayBuffer | null => {
-    if (!(values instanceof TextSlices)) return null;
-    const { buffer } = values.bytes;
-    const isDictionary = dictionary instanceof TextSlices && dictionary.bytes.buffer === buffer;
-    return isDictionary || !inflaters.isPage(buffer) ? null : (buffer as ArrayBuffer);
+  const releaseMemory = (): void => {
+    if (page === undefined) return;
+    const { memory } = page;
+    page = undefined;
+    heldByPage = budget.change(heldByPage, 0);
+    const isDictionary = dictionary instanceof TextSlices && dictionary.bytes.buffer === memory;
+    // Whatever is no text may still be used: numbers and bytes may stand in this memory.
+    if (textSlices && !isDictionary && inflater.isPage(memory)) (memory as ArrayBuffer).transfer(0);
   };
 
   return {
     head(bytes) {
-      let parsed: ReturnType<typeof headerOf>;
-      try {
-        parsed = headerOf(bytes);
-      } catch (error) {
-        // Most likely it reaches beyond the bytes that are here so far.
-        if (bytes.length < MAX_HEADER_BYTES) return null;
-        throw damaged(file, 'a page has no header', error);
-      }
-      const { header, headerBytes } = parsed;
-      const bodyBytes = header.compressed_page_size;
-      const data = header.data_page_header ?? header.data_page_header_v2;
-      const values = data?.num_values ?? 0;
-      if (!(bodyBytes >= 0) || !(header.uncompressed_page_size >= 0))
-        throw damaged(file, 'a page has no size');
-      if (header.uncompressed_page_size > MAX_PAGE_BYTES || values > maxValues) {
-        throw unsupported(file, 'a page is too large');
-      }
-      if (values < 0 || values > valuesLeft) throw damaged(file, 'a page holds more values than its column');
-      const kind = header.type === 'DICTIONARY_PAGE' ? 'dictionary' : data === undefined ? 'other' : 'data';
-      const rows = maxRepetition === 0 ? values : null;
-      return { headerBytes, bodyBytes, kind, rows };
+      return step(() => {
+        try {
+          return checkedHead(bytes);
+        } catch (error) {
+          if (error instanceof EndOfBytesError && bytes.length < MAX_HEADER_BYTES) return null;
+          throw error;
+        }
+      });
     },
-    page(bytes) {
-      guarded(file, () => {
-        const { header, headerBytes } = headerOf(bytes);
-        const body = bytes.subarray(headerBytes);
-        if (header.type === 'DICTIONARY_PAGE') {
-          dictionary = decodeDictionary(body, header, decoder);
+    async page(bytes) {
+      pageNumber++;
+      releaseMemory();
+      const { header, headerBytes, kind } = step(() => checkedHead(bytes));
+      const body = bytes.subarray(headerBytes);
+      const size = header.uncompressed_page_size!;
+      if (kind === 'dictionary') {
+        step(() => {
+          heldByDictionary = budget.change(heldByDictionary, size);
+        });
+        const found = await guardedAsync(step, decodeDictionary(body, header, column, inflater));
+        step(() => {
+          heldByDictionary = budget.change(heldByDictionary, size + found.overheadBytes);
+        });
+        dictionary = found.values;
+        return;
+      }
+      if (kind !== 'data') return;
+      const { num_values: values = 0 } = (header.data_page_header ?? header.data_page_header_v2)!;
+      step(() => {
+        if (values > valuesLeft) throw damagedBytes('it holds more values than its column');
+        valuesLeft -= values;
+        heldByPage = budget.change(0, size);
+      });
+      const opened = await guardedAsync(step, openDataPage(body, header, column, inflater));
+      page = step(() => new DataPage(opened, column, dictionary));
+    },
+    decode() {
+      if (page === undefined || page.left === 0 || rows.length > taken) return;
+      const current = page;
+      step(() => {
+        const entries = Math.min(maxEntries, current.left);
+        const decoded = current.next(entries, open);
+        taken = 0;
+        if (shape.maxRepetition === 0) {
+          rows = decoded;
           return;
         }
-        const data = header.data_page_header ?? header.data_page_header_v2;
-        if (data === undefined || data.num_values === 0) return;
-        valuesLeft -= data.num_values;
-        let decoded = decodeDataPage(body, header, decoder, shape, dictionary, open);
-        if (maxRepetition > 0) {
-          const listed = decoded as unknown[];
-          open = listed.splice(-1);
-          decoded = listed;
-        }
-        if (this.ready > 0) {
-          rows = [...listOf(this.take(this.ready)), ...listOf(decoded)];
-          pageOfRows = null;
-        } else {
-          this.release();
-          rows = decoded;
-          pageOfRows = pageOf(decoded);
-        }
-        taken = 0;
+        const listed = decoded as unknown[];
+        openEntries = listed.length > open.length ? entries : openEntries + entries;
+        open = listed.splice(-1);
+        rows = listed;
+        heldByRow = budget.change(heldByRow, openEntries * BYTES_PER_ENTRY * shape.maxDefinition);
       });
     },
     get ready() {
       return rows.length - taken;
     },
+    get hasMore() {
+      return page !== undefined && page.left > 0;
+    },
     take(count) {
       const from = taken;
       taken += count;
-      return Array.isArray(rows) ? rows.slice(from, taken) : rows.subarray(from, taken);
+      return Array.isArray(rows) ? rows.slice(from, taken) : (rows as TextSlices).subarray(from, taken);
     },
     finish() {
       if (open.length === 0) return;
-      rows = Array.from(listOf(rows)).slice(taken).concat(open);
+      rows = open;
       taken = 0;
       open = [];
+      heldByRow = budget.change(heldByRow, 0);
     },
     release() {
-      pageOfRows?.transfer(0);
-      pageOfRows = null;
+      releaseMemory();
+      heldByDictionary = budget.change(heldByDictionary, 0);
+      heldByRow = budget.change(heldByRow, 0);
     },
   };
 }
 
-function listOf(values: ColumnValues): DecodedArray {
-  return values instanceof TextSlices ? values.toArray() : values;
+/** What is told of a page by its header, which has been checked. @throws ParquetError */
+function pageHead(header: PageHeader, headerBytes: number, maxRepetition: number): PageHead {
+  const { compressed_page_size: bodyBytes, uncompressed_page_size: size } = header;
+  if (bodyBytes === undefined || bodyBytes < 0 || size === undefined || size < 0)
+    throw damagedBytes('a page has no size');
+  if (size > MAX_PAGE_BYTES) throw unsupportedBytes(`a page has ${size} bytes`);
+  if (bodyBytes > size * MAX_GROWTH + GROWTH_SLACK_BYTES)
+    throw damagedBytes(`a page of ${bodyBytes} bytes says it inflates to ${size}`);
+  if (header.type === 'DICTIONARY_PAGE') return { headerBytes, bodyBytes, kind: 'dictionary', rows: null };
+  const data = header.data_page_header ?? header.data_page_header_v2;
+  if (data === undefined) return { headerBytes, bodyBytes, kind: 'other', rows: null };
+  const values = data.num_values ?? 0;
+  if (values < 0) throw damagedBytes('a page has no number of values');
+  return { headerBytes, bodyBytes, kind: 'data', rows: maxRepetition === 0 ? values : null };
 }
 
 /** Puts the leaves of a column together: the same rows of each, in the schema's order. */
@@ -406,61 +465,73 @@ export function assembleColumn(
   const root = roots[column]!;
   const [only] = leafValues;
   if (root.children.length === 0) return only!;
-  return guarded(file, () => {
-    const values = new Map<string, DecodedArray>();
-    let index = 0;
-    const spread = (node: SchemaTree): void => {
-      if (node.children.length > 0) node.children.forEach(spread);
-      else values.set(node.path.join('.'), listOf(leafValues[index++]!));
-    };
-    spread(root);
-    assembleNested(values, root, PARSERS);
-    return values.get(root.path.join('.'))!;
-  });
+  const place = (): string => `column ${shorten(root.element.name)}: `;
+  return guarded(
+    file,
+    () => {
+      const values = new Map<string, unknown[]>();
+      let index = 0;
+      const spread = (node: SchemaTree): void => {
+        if (node.children.length > 0) node.children.forEach(spread);
+        else values.set(node.path.join('.'), listOf(leafValues[index++]!));
+      };
+      spread(root);
+      assembleNested(values, root);
+      return values.get(root.path.join('.'))!;
+    },
+    place,
+  );
 }
 
-const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-const PARSERS = {
-  ...RAW_PARSERS,
-  // Called for every text of every row: one decoder serves all of them.
-  stringFromBytes: (bytes: Uint8Array): string => text.decode(bytes),
-};
-
-const BYTES_PARSERS = { ...PARSERS, stringFromBytes: (bytes: Uint8Array): unknown => bytes };
+/** Values of a nested column are only read: typed arrays serve as well as plain ones. */
+function listOf(values: ColumnValues): unknown[] {
+  return (values instanceof TextSlices ? values.toArray() : values) as unknown[];
+}
 
 /** A text that came as bytes. @throws HubError `hub_bad_response` */
 export function textOf(bytes: Uint8Array, file: string): string {
-  return guarded(file, () => text.decode(bytes));
+  return guarded(file, () => decodeText(bytes));
 }
 
-function toCount(value: bigint | number, file: string): number {
-  const count = Number(value);
+function toCount(count: number, file: string): number {
   if (!Number.isSafeInteger(count) || count < 0) throw damaged(file, 'its footer holds impossible numbers');
   return count;
 }
 
-/** What the library throws about a file becomes an error of the file. */
-function guarded<T>(file: string, work: () => T): T {
+/** Makes an error of the file of what goes wrong in its bytes. `place` is where in the file. */
+function guarded<T>(file: string, work: () => T, place: () => string = () => ''): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof HubError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    if (/unsupported|not supported|encrypt/i.test(reason)) throw unsupported(file, reason, error);
-    throw damaged(file, reason, error);
+    if (!(error instanceof ParquetError)) {
+      // The runtime's own words say nothing about a file.
+      throw damaged(file, `${place()}its parts contradict each other`, error);
+    }
+    const reason = place() + error.message;
+    throw error.isUnsupported ? unsupported(file, reason, error) : damaged(file, reason, error);
+  }
+}
+
+async function guardedAsync<T>(step: <R>(work: () => R) => R, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    return step(() => {
+      throw error;
+    });
   }
 }
 
 function damaged(file: string, reason: string, cause?: unknown): HubError {
-  return new HubError('hub_bad_response', `Not a readable Parquet file: ${reason.slice(0, 200)}`, {
+  return new HubError('hub_bad_response', `Cannot read the Parquet file: ${reason.slice(0, 300)}`, {
     place: { file },
     cause,
   });
 }
 
 function unsupported(file: string, reason: string, cause?: unknown): HubError {
-  return new HubError('hub_unsupported_dataset', `This Parquet file is not read: ${reason.slice(0, 200)}`, {
+  return new HubError('hub_unsupported_dataset', `Cannot read the Parquet file: ${reason.slice(0, 300)}`, {
     place: { file },
     cause,
   });

@@ -1,5 +1,4 @@
 import { JsonlError, parseJson } from '@svc/jsonl-v23';
-import type { FileMetaData, SchemaElement } from 'hyparquet';
 import { decodeArrowSchema } from './arrow-schema.ts';
 import { HubError } from './errors.ts';
 import {
@@ -9,6 +8,13 @@ import {
   type NamedFeature,
   valueFeature,
 } from './features.ts';
+import type { SchemaElement } from './parquet/schema.ts';
+
+/** What of a file's footer tells about its columns. */
+export interface DescribedColumns {
+  schema: SchemaElement[];
+  key_value_metadata?: ReadonlyArray<{ key: string; value?: string | undefined }> | undefined;
+}
 
 const MAX_DEPTH = 100;
 const TIME_UNITS = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
@@ -20,7 +26,7 @@ const TIME_UNITS = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
  * @param metadata the file's footer, as it was read (before `rawMetadata`)
  * @throws HubError `hub_bad_response` where the schema makes no tree
  */
-export function featuresFromParquet(metadata: FileMetaData): Features {
+export function featuresFromParquet(metadata: DescribedColumns): Features {
   const arrow = byName(arrowFeatures(metadata));
   const declared = byName(declaredFeatures(metadata));
   return readSchema(metadata.schema).map((column) => {
@@ -54,7 +60,7 @@ export function applyDeclared(
  * form that `compileCell` takes: decimals unscaled, JSON as text, maps as lists of keys and values. The file itself
  * is read as before.
  */
-export function rawMetadata(metadata: FileMetaData): FileMetaData {
+export function rawMetadata<T extends DescribedColumns>(metadata: T): T {
   return { ...metadata, schema: metadata.schema.map(rawElement) };
 }
 
@@ -304,12 +310,12 @@ function nameOf(feature: Feature): string {
   return feature.kind === 'value' ? feature.dtype : feature.kind;
 }
 
-function arrowFeatures(metadata: FileMetaData): Features {
+function arrowFeatures(metadata: DescribedColumns): Features {
   const entry = findEntry(metadata, 'ARROW:schema');
   return (entry === undefined ? null : decodeArrowSchema(entry)) ?? [];
 }
 
-function declaredFeatures(metadata: FileMetaData): Features {
+function declaredFeatures(metadata: DescribedColumns): Features {
   const entry = findEntry(metadata, 'huggingface');
   if (entry === undefined) return [];
   try {
@@ -328,7 +334,7 @@ function member(value: ReturnType<typeof parseJson>, key: string): ReturnType<ty
   return Object.entries(value).find(([name]) => name === key)?.[1] ?? null;
 }
 
-function findEntry(metadata: FileMetaData, key: string): string | undefined {
+function findEntry(metadata: DescribedColumns, key: string): string | undefined {
   return metadata.key_value_metadata?.find((entry) => entry.key === key)?.value;
 }
 

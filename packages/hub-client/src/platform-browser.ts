@@ -47,13 +47,18 @@ export function createSha256(): { update(bytes: Uint8Array): void; hex(): string
   return null;
 }
 
-type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array;
+/** Lets whatever waits have its turn. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array | Promise<Uint8Array>;
 
 /** Codecs of Parquet pages. */
 export type PageCodecs = Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD' | 'SNAPPY', Inflate>>>;
 
 /**
- * Browsers decompress only asynchronously, which Parquet pages cannot wait for. Snappy, which hyparquet brings along,
- * is left to it: WebAssembly would need a page's leave (`wasm-unsafe-eval`, Content Security Policy level 3).
+ * Only what is written in JavaScript: WebAssembly would need a page's leave (`wasm-unsafe-eval`, Content Security Policy
+ * level 3).
  */
 export const createPageCodecs = (): PageCodecs => ({});

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import {
+  brotliDecompress,
   brotliDecompressSync,
   createBrotliDecompress,
   createGunzip,
   createZstdDecompress,
+  gunzip,
   gunzipSync,
+  zstdDecompress,
   zstdDecompressSync,
 } from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
@@ -138,15 +141,45 @@ export function createSha256(): { update(bytes: Uint8Array): void; hex(): string
   };
 }
 
-type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array;
+/** Lets whatever waits have its turn. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array | Promise<Uint8Array>;
 
 /** Codecs of Parquet pages. */
 export type PageCodecs = Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD' | 'SNAPPY', Inflate>>>;
 
+/** Larger pages are decompressed on the thread pool; for smaller ones the way there takes longer than the work. */
+const MAX_INLINE_BYTES = 2 * 1024 * 1024;
+/** zlib takes its output in pieces; one for most pages. */
+const MAX_PIECE_BYTES = 1024 * 1024;
+
+type Zlib = (
+  input: Uint8Array,
+  options: { maxOutputLength: number; chunkSize: number },
+  done: (error: Error | null, output: Uint8Array) => void,
+) => void;
+type ZlibSync = (input: Uint8Array, options: { maxOutputLength: number; chunkSize: number }) => Uint8Array;
+
+function zlibCodec(inflateSync: ZlibSync, inflate: Zlib): Inflate {
+  return (input, outputLength) => {
+    const options = {
+      maxOutputLength: outputLength || 1,
+      chunkSize: Math.min(Math.max(outputLength, 64), MAX_PIECE_BYTES),
+    };
+    if (outputLength <= MAX_INLINE_BYTES) return inflateSync(input, options);
+    return new Promise((resolve, reject) => {
+      inflate(input, options, (error, output) => (error === null ? resolve(output) : reject(error)));
+    });
+  };
+}
+
 /** Codecs for the pages of one file; the length is known, and a page never exceeds it. */
 export const createPageCodecs = (): PageCodecs => ({
-  GZIP: (input, outputLength) => gunzipSync(input, { maxOutputLength: outputLength || 1 }),
-  BROTLI: (input, outputLength) => brotliDecompressSync(input, { maxOutputLength: outputLength || 1 }),
-  ZSTD: (input, outputLength) => zstdDecompressSync(input, { maxOutputLength: outputLength || 1 }),
+  GZIP: zlibCodec(gunzipSync, gunzip),
+  BROTLI: zlibCodec(brotliDecompressSync, brotliDecompress),
+  ZSTD: zlibCodec(zstdDecompressSync, zstdDecompress),
   SNAPPY: createSnappyInflater(),
 });

@@ -5,8 +5,11 @@ import { writeParquet } from '../test/write-parquet.ts';
 import { compileCell } from './cell.ts';
 import { HubError } from './errors.ts';
 import type { RemoteFile } from './open-file.ts';
+import { ByteCursor } from './parquet/byte-cursor.ts';
+import { adjacentTexts } from './parquet/delta.ts';
+import { plainTexts } from './parquet/plain.ts';
 import { openParquet, readParquet } from './read-parquet.ts';
-import { adjacentTexts, plainTexts, TextSlices } from './text-slices.ts';
+import { TextSlices } from './text-slices.ts';
 
 const ROWS = 700;
 
@@ -276,14 +279,14 @@ describe('texts as slices', () => {
   it('refuses lengths beyond the page', () => {
     const sized = (length: number, text: string): Uint8Array =>
       Uint8Array.from([...new Uint8Array(Uint32Array.of(length).buffer), ...new TextEncoder().encode(text)]);
-    expect(plainTexts(sized(2, 'hi'), 1).toArray()).toEqual([new TextEncoder().encode('hi')]);
+    expect(plainTexts(new ByteCursor(sized(2, 'hi')), 1).toArray()).toEqual([new TextEncoder().encode('hi')]);
     for (const [bytes, count] of [
       [sized(3, 'hi'), 1],
       [sized(2 ** 32 - 1, 'hi'), 1],
       [sized(2, 'hi'), 2],
       [new Uint8Array(3), 1],
     ] as const) {
-      expect(() => plainTexts(bytes, count)).toThrow('longer than its page');
+      expect(() => plainTexts(new ByteCursor(bytes), count)).toThrow('longer than its page');
     }
     const bytes = new TextEncoder().encode('abcdef');
     expect(

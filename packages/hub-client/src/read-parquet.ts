@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '#platform';
 import { type ByteRuns, fetchRuns } from './byte-runs.ts';
 import { HubError } from './errors.ts';
 import type { Features } from './features.ts';
@@ -6,18 +7,18 @@ import {
   assembleColumn,
   type ByteInterval,
   type ChunkDecoder,
-  createPageInflaters,
+  type ColumnValues,
+  createParquetDecoding,
   decodeChunk,
   FOOTER_TAIL_BYTES,
   footerLength,
-  type PageInflaters,
   type PageLocation,
   type ParquetChunk,
+  type ParquetDecoding,
   type ParquetFooter,
   parseFooter,
   parseOffsetIndex,
 } from './parquet-codec.ts';
-import type { ColumnValues } from './parquet-page.ts';
 
 /** A Parquet file whose footer is known. */
 export interface ParquetFile {
@@ -55,6 +56,8 @@ const READ_AHEAD_BYTES = 64 * 1024 * 1024;
 const MIN_BLOCK_BYTES = 256 * 1024;
 const MAX_BLOCK_BYTES = 8 * 1024 * 1024;
 const MAX_BATCH_ROWS = 1000;
+/** After this long without waiting for anything, others get their turn. */
+const MAX_STEP_MS = 10;
 
 /**
  * Opens a Parquet file: one request for its footer, two where that is unusually long.
@@ -141,7 +144,7 @@ export async function* readParquet(
     wanted.delete(name) ? [{ name, index, leaves, textSlices: options.textSlices?.has(name) ?? false }] : [],
   );
   const leaves = columns.flatMap((column) => column.leaves);
-  const inflaters = createPageInflaters();
+  const decoding = createParquetDecoding();
   const stop = new AbortController();
   const signal = joinSignals(options.signal, stop.signal)!;
 
@@ -175,7 +178,7 @@ export async function* readParquet(
       const following = batches[index + 1];
       next = following === undefined ? null : begin(following);
       next?.catch(() => undefined);
-      for (const task of tasks) yield* readGroup(file, task, columns, runs, leaves.length, inflaters, signal);
+      for (const task of tasks) yield* readGroup(file, task, columns, runs, leaves.length, decoding, signal);
       await runs.release();
     }
   } finally {
@@ -300,7 +303,7 @@ async function* readGroup(
   columns: readonly WantedColumn[],
   runs: ByteRuns,
   leafCount: number,
-  inflaters: PageInflaters,
+  decoding: ParquetDecoding,
   signal: AbortSignal,
 ): AsyncGenerator<ColumnBatch> {
   const { footer, path } = file;
@@ -315,7 +318,7 @@ async function* readGroup(
         chunk,
         runs,
         blockSize(leafCount),
-        decodeChunk(file.footer, task.group, chunk.leaf, file.path, inflaters, sliced.has(chunk.leaf)),
+        decodeChunk(file.footer, task.group, chunk.leaf, file.path, decoding, sliced.has(chunk.leaf)),
         signal,
       ),
     ]),
@@ -373,14 +376,21 @@ class ChunkReader {
   async prepare(): Promise<number> {
     const decoder = this.#decoder;
     if (!this.#begun) await this.#begin();
+    let begunMs = performance.now();
     while (true) {
+      this.#signal.throwIfAborted();
       const dropped = Math.min(this.#skip, decoder.ready);
       if (dropped > 0) {
         decoder.take(dropped);
         this.#skip -= dropped;
       }
       if (decoder.ready > 0) return decoder.ready;
-      await this.#nextPage();
+      if (decoder.hasMore) decoder.decode();
+      else await this.#nextPage();
+      if (performance.now() - begunMs > MAX_STEP_MS) {
+        await yieldToEventLoop();
+        begunMs = performance.now();
+      }
     }
   }
 
@@ -395,7 +405,7 @@ class ChunkReader {
   async #begin(): Promise<void> {
     this.#begun = true;
     const { dictionary, pages, firstBytes } = this.#task;
-    if (dictionary !== null) this.#decoder.page(await this.#runs.get(dictionary));
+    if (dictionary !== null) await this.#decoder.page(await this.#runs.get(dictionary));
     this.#bytes = await this.#runs.get({ start: pages.start, end: pages.start + firstBytes });
   }
 
@@ -409,7 +419,11 @@ class ChunkReader {
         return;
       }
       const head = decoder.head(this.#bytes);
-      const length = head === null ? this.#bytes.length + 1 : head.headerBytes + head.bodyBytes;
+      // Twice as much each time: a header that does not end costs no more than reading its bytes twice.
+      const length =
+        head === null
+          ? Math.min(this.#bytes.length * 2 + 1, Math.max(pages.end - this.#at, this.#bytes.length + 1))
+          : head.headerBytes + head.bodyBytes;
       if (length > this.#bytes.length) {
         if (this.#at + length > pages.end) throw this.#damaged('a page is cut off');
         await this.#more(length);
@@ -425,8 +439,8 @@ class ChunkReader {
         this.#skip -= head.rows;
         continue;
       }
-      decoder.page(page);
-      if (decoder.ready > 0) return;
+      await decoder.page(page);
+      return;
     }
   }
 
@@ -458,7 +472,7 @@ class ChunkReader {
   }
 
   #damaged(reason: string): HubError {
-    return new HubError('hub_bad_response', `Not a readable Parquet file: ${reason}`, {
+    return new HubError('hub_bad_response', `Cannot read the Parquet file: ${reason}`, {
       place: { file: this.#file.path },
     });
   }

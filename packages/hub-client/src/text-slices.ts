@@ -1,3 +1,5 @@
+import { damaged } from './parquet/parquet-error.ts';
+
 /**
  * Texts of a column as they stand in a file: positions in the bytes that hold them all. An object for each would cost
  * more than what is done with it.
@@ -29,7 +31,7 @@ export class TextSlices {
     const picked = new TextSlices(bytes, new Int32Array(indexes.length), new Int32Array(indexes.length));
     for (let i = 0; i < indexes.length; i++) {
       const index = indexes[i]!;
-      if (index < 0 || index >= length) throw new Error('a value is not in the dictionary');
+      if (index < 0 || index >= length) throw damaged('a value is not in its dictionary');
       picked.starts[i] = starts[index]!;
       picked.ends[i] = ends[index]!;
     }
@@ -54,37 +56,4 @@ export class TextSlices {
       start === -1 ? null : this.bytes.subarray(start, this.ends[index]),
     );
   }
-}
-
-/** Texts with their lengths in front, little-endian (Parquet format, "Plain"). */
-export function plainTexts(bytes: Uint8Array, count: number): TextSlices {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const starts = new Int32Array(count);
-  const ends = new Int32Array(count);
-  let at = 0;
-  for (let index = 0; index < count; index++) {
-    if (at + 4 > bytes.length) throw new Error('a value is longer than its page');
-    const length = view.getUint32(at, true);
-    at += 4;
-    if (at + length > bytes.length) throw new Error('a value is longer than its page');
-    starts[index] = at;
-    at += length;
-    ends[index] = at;
-  }
-  return new TextSlices(bytes, starts, ends);
-}
-
-/** Texts one after another, with their lengths apart. */
-export function adjacentTexts(bytes: Uint8Array, start: number, lengths: Int32Array): TextSlices {
-  const starts = new Int32Array(lengths.length);
-  const ends = new Int32Array(lengths.length);
-  let at = start;
-  for (let index = 0; index < lengths.length; index++) {
-    const length = lengths[index]!;
-    if (length < 0 || at + length > bytes.length) throw new Error('a value is longer than its page');
-    starts[index] = at;
-    at += length;
-    ends[index] = at;
-  }
-  return new TextSlices(bytes, starts, ends);
 }

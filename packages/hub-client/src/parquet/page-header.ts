@@ -1,0 +1,77 @@
+import type { ByteCursor } from './byte-cursor.ts';
+import { boolean, integer, oneOf, readThrift, struct } from './thrift.ts';
+
+/** `Encoding`; the gap is one that was never used. */
+const ENCODINGS = [
+  'PLAIN',
+  'GROUP_VAR_INT',
+  'PLAIN_DICTIONARY',
+  'RLE',
+  'BIT_PACKED',
+  'DELTA_BINARY_PACKED',
+  'DELTA_LENGTH_BYTE_ARRAY',
+  'DELTA_BYTE_ARRAY',
+  'RLE_DICTIONARY',
+  'BYTE_STREAM_SPLIT',
+] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+const PAGE_TYPES = ['DATA_PAGE', 'INDEX_PAGE', 'DICTIONARY_PAGE', 'DATA_PAGE_V2'] as const;
+
+/** The header of a page, by the format's own names (`PageHeader`). Nothing in it has been checked. */
+export interface PageHeader {
+  type?: (typeof PAGE_TYPES)[number] | undefined;
+  uncompressed_page_size?: number;
+  compressed_page_size?: number;
+  data_page_header?: DataPageHeader;
+  dictionary_page_header?: { num_values?: number };
+  data_page_header_v2?: DataPageHeaderV2;
+}
+
+export interface DataPageHeader {
+  num_values?: number;
+  encoding?: Encoding | undefined;
+  definition_level_encoding?: Encoding | undefined;
+  repetition_level_encoding?: Encoding | undefined;
+}
+
+export interface DataPageHeaderV2 {
+  num_values?: number;
+  encoding?: Encoding | undefined;
+  definition_levels_byte_length?: number;
+  repetition_levels_byte_length?: number;
+  is_compressed?: boolean;
+}
+
+const encoding = oneOf(ENCODINGS);
+
+const pageHeader = struct<Required<PageHeader>>({
+  1: ['type', oneOf(PAGE_TYPES)],
+  2: ['uncompressed_page_size', integer],
+  3: ['compressed_page_size', integer],
+  5: [
+    'data_page_header',
+    struct<Required<DataPageHeader>>({
+      1: ['num_values', integer],
+      2: ['encoding', encoding],
+      3: ['definition_level_encoding', encoding],
+      4: ['repetition_level_encoding', encoding],
+    }),
+  ],
+  7: ['dictionary_page_header', struct<{ num_values: number }>({ 1: ['num_values', integer] })],
+  8: [
+    'data_page_header_v2',
+    struct<Required<DataPageHeaderV2>>({
+      1: ['num_values', integer],
+      4: ['encoding', encoding],
+      5: ['definition_levels_byte_length', integer],
+      6: ['repetition_levels_byte_length', integer],
+      7: ['is_compressed', boolean],
+    }),
+  ],
+});
+
+/** Reads the header of a page and leaves the cursor behind it. @throws EndOfBytesError, ParquetError */
+export function readPageHeader(cursor: ByteCursor): PageHeader {
+  return readThrift(pageHeader, cursor);
+}
