@@ -171,7 +171,9 @@ export function parseFooter(bytes: Uint8Array, file: string, byteLength: number)
       const chunks = group.columns.map((column, leaf) => {
         const type = leaves[leaf]!.path.at(-1)!.element.type;
         if (column.meta_data !== undefined && column.meta_data.type !== type)
-          throw damagedBytes(`a column of ${type} has chunks of ${column.meta_data.type}`);
+          throw damagedBytes(
+            `column ${shorten(nameOf(leaves[leaf]!))} is of ${type} and has chunks of ${column.meta_data.type}`,
+          );
         return readChunk(column, file, byteLength);
       });
       const row = firstRow;
@@ -193,6 +195,13 @@ export function parseFooter(bytes: Uint8Array, file: string, byteLength: number)
     internals.set(footer, { metadata, leaves, roots });
     return footer;
   });
+}
+
+function nameOf({ path }: LeafShape): string {
+  return path
+    .slice(1)
+    .map(({ element }) => element.name)
+    .join('.');
 }
 
 function collectLeaves(
@@ -316,10 +325,7 @@ export function decodeChunk(
     textSlices,
     convert: guarded(file, () => compileConverter(shape.path, { textsAsBytes: textSlices })),
   };
-  const name = shape.path
-    .slice(1)
-    .map((node) => node.element.name)
-    .join('.');
+  const name = nameOf(shape);
   let pageNumber = -1;
   /** Runs a step; what goes wrong is told with the place in the file. */
   const step = <T>(work: () => T): T =>

@@ -153,8 +153,8 @@ export type PageCodecs = Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD' | 'S
 
 /** Larger pages are decompressed on the thread pool; for smaller ones the way there takes longer than the work. */
 const MAX_INLINE_BYTES = 2 * 1024 * 1024;
-/** zlib takes its output in pieces; one for most pages. */
-const MAX_PIECE_BYTES = 1024 * 1024;
+/** zlib takes its output in pieces of its own size. */
+const MAX_PIECE_BYTES = 256 * 1024;
 
 type Zlib = (
   input: Uint8Array,
