@@ -30,7 +30,8 @@ export interface HubClientOptions {
   retry?: Partial<RetryPolicy> | undefined;
   /** In place of the runtime's own way to send requests. */
   fetch?: FetchFunction | undefined;
-  /** Node only: what undici sends requests through, such as a proxy agent. It stays the caller's to close. */
+  /** Node only: what undici sends requests through, such as a proxy agent. It stays the caller's to close, and what it connects to
+   * is not looked at: by itself, a client of a hub on a public address connects to public addresses only. */
   dispatcher?: HttpDispatcher | undefined;
   userAgent?: string | undefined;
   /** Hears of every finished HTTP exchange. */
@@ -85,7 +86,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   const ownToken = validateToken(options.token);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const clock = options.clock ?? SYSTEM_CLOCK;
-  const transport = chooseTransport(options, timeouts);
+  const transport = chooseTransport(endpoint, options, timeouts);
   const requester = createRequester({
     endpoint,
     transport: transport.send,
@@ -114,9 +115,10 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   };
 }
 
-function chooseTransport(options: HubClientOptions, timeouts: HubTimeouts): OpenTransport {
+function chooseTransport(endpoint: URL, options: HubClientOptions, timeouts: HubTimeouts): OpenTransport {
   if (options.fetch !== undefined) return { send: fetchTransport(options.fetch), async close() {} };
   return openTransport({
+    endpoint,
     connectTimeoutMs: timeouts.connectMs,
     ...(options.dispatcher === undefined ? {} : { dispatcher: options.dispatcher }),
   });

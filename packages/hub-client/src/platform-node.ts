@@ -12,8 +12,11 @@ import {
   zstdDecompressSync,
 } from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
+import { guardConnections } from './guard-connections.ts';
 import { createSnappyInflater } from './inflate-snappy.ts';
 import { type AnswerHeaders, contentLength, type OpenTransport } from './transport.ts';
+
+export { parseYamlApart } from './parse-yaml-apart.ts';
 
 /** Anything that undici sends requests through: an agent, a proxy agent, a mock. */
 export type HttpDispatcher = Dispatcher;
@@ -23,6 +26,8 @@ export type HttpDispatcher = Dispatcher;
  * connection would share its flow-control window among them.
  */
 export function openTransport(options: {
+  /** The hub; where it is on a public address, no connection goes to a private one. */
+  endpoint: URL;
   connectTimeoutMs: number;
   dispatcher?: HttpDispatcher;
 }): OpenTransport {
@@ -30,7 +35,7 @@ export function openTransport(options: {
     options.dispatcher === undefined
       ? // The requester keeps its own watch over headers and idle bodies.
         new Agent({
-          connect: { timeout: options.connectTimeoutMs },
+          connect: guardConnections(options.endpoint, { timeoutMs: options.connectTimeoutMs }),
           headersTimeout: 0,
           bodyTimeout: 0,
           allowH2: false,

@@ -213,6 +213,8 @@ export function createRequester(options: RequesterOptions): Requester {
     const fail = (error: unknown): unknown => {
       finish(signal?.aborted ? 'aborted' : 'failed');
       if (stop.signal.aborted) return stop.signal.reason;
+      // The transport knows what no repetition will change.
+      if (error instanceof HubError) return error;
       return new FailedTryError({ status: null, ...where }, () => transportError(error, url.host));
     };
 

@@ -45,7 +45,7 @@ export function testRequester(
   const retries: RetryEvent[] = [];
   const requester = createRequester({
     endpoint: new URL(endpoint),
-    transport: openTransport({ connectTimeoutMs: 1000 }).send,
+    transport: openTransport({ endpoint: new URL(endpoint), connectTimeoutMs: 1000 }).send,
     userAgent: 'test/1',
     headersTimeoutMs: 150,
     idleBodyTimeoutMs: 150,
