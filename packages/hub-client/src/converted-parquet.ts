@@ -25,7 +25,9 @@ export function convertedLayout(
     const [, subset = '', partial, split = '', part = '0'] = match;
     const splits = subsets.get(subset) ?? new Map<string, Array<{ part: number; file: RepositoryFile }>>();
     subsets.set(subset, splits);
-    splits.set(split, [...(splits.get(split) ?? []), { part: Number(part), file }]);
+    const found = splits.get(split);
+    if (found === undefined) splits.set(split, [{ part: Number(part), file }]);
+    else found.push({ part: Number(part), file });
     if (partial !== undefined) partialSplits.add(`${subset}/${split}`);
   }
   const marked = defaultName(card);

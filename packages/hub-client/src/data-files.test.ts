@@ -284,3 +284,23 @@ describe('chooseSubset', () => {
     );
   });
 });
+
+describe('cards that cost more than they are long', () => {
+  const files = Array.from({ length: 20_000 }, (_, n) => ({ path: `folder/train-${n}.csv`, size: 1 }));
+  const card = (config: object): string =>
+    `---\n${JSON.stringify({ configs: Array.from({ length: 5000 }, (_, n) => ({ config_name: `c${n}`, ...config })) })}\n---\n`;
+
+  it.each([
+    ['subsets without patterns', {}],
+    ['subsets with patterns for all files', { data_files: '**/*x*y*' }],
+    ['subsets of a folder', { data_dir: 'folder' }],
+  ])('%s are given up, not tried out', (_name, config) => {
+    const begunMs = performance.now();
+    const { subsets } = resolveDataFiles(files, card(config));
+    // 5,000 times 20,000 names take minutes.
+    expect(performance.now() - begunMs).toBeLessThan(15_000);
+    expect(subsets.at(-1)!.problem?.message).toBe(
+      'The subsets and patterns of the card are too many for so many files',
+    );
+  });
+});

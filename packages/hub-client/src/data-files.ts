@@ -74,9 +74,12 @@ const NOT_PARAMS = new Set([
   'description',
   'version',
 ]);
+/** What looking at a name and cutting it up costs, in steps of matching. */
+const STEPS_PER_MATCH = 10;
+const STEPS_PER_NAME = 150;
 const MAX_PATTERN_LENGTH = 1024;
-// A repository of 100,000 files needs some million steps.
-const MATCH_STEPS = 100_000_000;
+/** A fifth of a second. A repository of 100,000 files needs some million steps. */
+const MATCH_STEPS = 20_000_000;
 
 /**
  * Finds the subsets, splits and data files of a repository as the hub's own loader does: by the card's `configs`, else by
@@ -96,11 +99,19 @@ export function resolveDataFiles(
   huggingfaceYaml: string | null = null,
   options: { repository?: string } = {},
 ): DatasetLayout {
+  return layOutFiles(files, parseDatasetCard(readme, huggingfaceYaml), options);
+}
+
+/** The same with a card that has been read. @throws HubError `hub_unsupported_dataset` */
+export function layOutFiles(
+  files: readonly RepositoryFile[],
+  card: YamlMap,
+  options: { repository?: string } = {},
+): DatasetLayout {
   const script = `${options.repository?.split('/').at(-1)}.py`;
   if (options.repository !== undefined && files.some(({ path }) => path === script)) {
     throw unsupported(`The dataset needs its script ${script}, and scripts are not run`);
   }
-  const card = parseDatasetCard(readme, huggingfaceYaml);
   const repository = indexFiles(files);
   const configs = readConfigs(card['configs']);
   const infos = readInfos(card['dataset_info']);
@@ -143,7 +154,7 @@ function defaultSubset(layout: DatasetLayout): Subset | undefined {
     const available = candidates.map(({ name }) => name);
     throw new HubError(
       'hub_subset_not_found',
-      `Name a subset: the dataset has several defaults, ${available.join(' and ')}`,
+      `Name a subset: the dataset has several defaults, ${available.slice(0, 20).join(' and ')}`,
       { details: { available } },
     );
   }
@@ -233,8 +244,10 @@ function findFiles(config: YamlMap, repository: FileIndex): FoundSplits {
   const base = readBase(config['data_dir'] ?? null);
   const patterns = readPatterns(config['data_files'] ?? null);
   if (patterns === null) {
-    const inside = repository.files
-      .filter(({ path }) => path.startsWith(base))
+    const below = filesBelow(base, repository);
+    // Every subset looks at all names, several times.
+    spend(repository, below.length * STEPS_PER_NAME);
+    const inside = below
       .map(({ path }) => path.slice(base.length))
       .filter((path) => isDataFile(path) && !NOT_DATA.has(baseName(path)) && !isHidden(path, ''));
     return new Map(
@@ -311,20 +324,32 @@ function matchPattern(pattern: string, repository: FileIndex): string[] {
     return [pattern];
   }
   const paths: string[] = [];
-  for (
-    let at = firstWithPrefix(repository.files, glob.literalPrefix);
-    at < repository.files.length;
-    at += 1
-  ) {
-    const { path } = repository.files[at]!;
-    if (!path.startsWith(glob.literalPrefix)) break;
+  for (const { path } of filesBelow(glob.literalPrefix, repository)) {
+    spend(repository, STEPS_PER_MATCH);
     if (!glob.matches(path, repository.budget)) continue;
     const requested = !NOT_DATA.has(baseName(path)) || baseName(path) === baseName(pattern);
     if (isDataFile(path) && requested && !isHidden(path, pattern)) paths.push(path);
   }
-  if (repository.budget.steps < 0)
-    throw unsupported('The patterns in "data_files" are too many for so many files');
+  spend(repository, 0);
   return paths;
+}
+
+/** Takes steps from what may still be done. @throws HubError where nothing is left */
+function spend({ budget }: FileIndex, steps: number): void {
+  budget.steps -= steps;
+  if (budget.steps < 0)
+    throw unsupported('The subsets and patterns of the card are too many for so many files');
+}
+
+/** The files whose paths begin with a prefix; their number is taken from what may be done. */
+function filesBelow(prefix: string, repository: FileIndex): RepositoryFile[] {
+  const { files } = repository;
+  spend(repository, 1);
+  const first = firstWithPrefix(files, prefix);
+  let end = first;
+  while (end < files.length && files[end]!.path.startsWith(prefix)) end += 1;
+  spend(repository, end - first);
+  return files.slice(first, end);
 }
 
 function firstWithPrefix(files: readonly RepositoryFile[], prefix: string): number {

@@ -1,5 +1,6 @@
+import { parseYamlApart } from '#platform';
 import { HubError } from './errors.ts';
-import { asMap, parseYaml, type YamlMap } from './parse-yaml.ts';
+import { asMap, parseYaml, type YamlMap, type YamlPlace, type YamlValue } from './parse-yaml.ts';
 
 /**
  * Reads a dataset's metadata: the YAML front matter of its `README.md`, with the keys of `.huggingface.yaml` in place
@@ -8,14 +9,42 @@ import { asMap, parseYaml, type YamlMap } from './parse-yaml.ts';
  * @throws HubError `hub_unsupported_dataset` where the YAML cannot be read
  */
 export function parseDatasetCard(readme: string | null, huggingfaceYaml: string | null = null): YamlMap {
+  return joinCard(
+    cardTexts(readme, huggingfaceYaml).map((part) => ({ ...part, value: parseYaml(part.text, part.place) })),
+  );
+}
+
+/** The same, without keeping others waiting while a long card is parsed. */
+export async function parseDatasetCardApart(
+  readme: string | null,
+  huggingfaceYaml: string | null,
+): Promise<YamlMap> {
+  const texts = cardTexts(readme, huggingfaceYaml);
+  return joinCard(
+    await Promise.all(
+      texts.map(async (part) => ({ ...part, value: await parseYamlApart(part.text, part.place) })),
+    ),
+  );
+}
+
+interface CardText {
+  text: string;
+  place: YamlPlace;
+}
+
+/** What is to be parsed, the more important last. */
+function cardTexts(readme: string | null, huggingfaceYaml: string | null): CardText[] {
   const front = readme === null ? null : frontMatter(readme);
-  const card =
-    front === null
-      ? {}
-      : toMap(parseYaml(front.text, { file: 'README.md', firstLine: front.line }), 'README.md');
-  if (huggingfaceYaml === null) return card;
-  const file = '.huggingface.yaml';
-  return { ...card, ...toMap(parseYaml(huggingfaceYaml, { file }), file) };
+  const texts: CardText[] = [];
+  if (front !== null) texts.push({ text: front.text, place: { file: 'README.md', firstLine: front.line } });
+  if (huggingfaceYaml !== null) texts.push({ text: huggingfaceYaml, place: { file: '.huggingface.yaml' } });
+  return texts;
+}
+
+function joinCard(parts: ReadonlyArray<CardText & { value: YamlValue }>): YamlMap {
+  let card: YamlMap = {};
+  for (const { value, place } of parts) card = { ...card, ...toMap(value, place.file) };
+  return card;
 }
 
 /** The text between the first line `---` and the next one, and the line on which it begins. */
@@ -28,7 +57,7 @@ function frontMatter(readme: string): { text: string; line: number } | null {
   return { text, line: opening.split(/\r\n|\r|\n/).length };
 }
 
-function toMap(value: ReturnType<typeof parseYaml>, file: string): YamlMap {
+function toMap(value: YamlValue, file: string): YamlMap {
   if (value === null) return {};
   const map = asMap(value);
   if (map === null) {

@@ -12,7 +12,10 @@ const KEYWORDS: Record<string, readonly string[]> = {
   test: ['test', 'testing', 'eval', 'evaluation'],
 };
 const SEPARATOR = '[-._ 0-9]';
-const SHARDED = /^data\/([^/]+)-[0-9]{5}-of-[0-9]{5}[^/]*\.[^/]*$/;
+const SHARDS = 'data/';
+/** `-00000-of-00001`, wherever it stands. */
+const SHARD = /(?=-[0-9]{5}-of-[0-9]{5})/g;
+const SHARD_LENGTH = 15;
 
 /** One way to tell a path's split: the order in which the loader would try its patterns. */
 interface Rule {
@@ -60,8 +63,8 @@ export function findDefaultSplits(paths: readonly string[]): FoundSplits {
 function findSharded(sorted: readonly string[]): FoundSplits {
   const found: FoundSplits = new Map();
   for (const path of sorted) {
-    const split = SHARDED.exec(path)?.[1];
-    if (split === undefined) continue;
+    const split = splitOfShard(path);
+    if (split === null) continue;
     if (!isSplitName(split)) {
       throw new HubError(
         'hub_unsupported_dataset',
@@ -75,6 +78,16 @@ function findSharded(sorted: readonly string[]): FoundSplits {
   const known = Object.keys(KEYWORDS);
   const rank = (split: string): number => (known.includes(split) ? known.indexOf(split) : known.length);
   return new Map([...found].sort(([a], [b]) => rank(a) - rank(b) || compareText(a, b)));
+}
+
+/** The split of `data/{split}-00000-of-00001*.*`, in one pass, since names are a stranger's; null for any other path. */
+function splitOfShard(path: string): string | null {
+  const name = path.startsWith(SHARDS) ? path.slice(SHARDS.length) : '';
+  const dot = name.lastIndexOf('.');
+  if (dot === -1 || name.includes('/')) return null;
+  let end = -1;
+  for (const { index } of name.matchAll(SHARD)) if (index > 0 && index + SHARD_LENGTH <= dot) end = index;
+  return end === -1 ? null : name.slice(0, end);
 }
 
 function findByKeyword(

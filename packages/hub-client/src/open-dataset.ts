@@ -3,16 +3,18 @@ import { CONVERTED_REVISION, convertedLayout } from './converted-parquet.ts';
 import {
   chooseSubset,
   type DatasetLayout,
-  resolveDataFiles,
+  layOutFiles,
   type Subset,
   type SubsetSplit,
 } from './data-files.ts';
+import { parseDatasetCardApart } from './dataset-card.ts';
 import { describeDataset } from './describe-dataset.ts';
 import { HubError } from './errors.ts';
 import { type Features, featuresFromYaml, toMappable } from './features.ts';
 import { joinSignals, openFile, type RemoteFile } from './open-file.ts';
 import { type ListedFile, listFiles, openRepository, type Repository } from './open-repository.ts';
 import { openParquetSource } from './parquet-source.ts';
+import { checkMetadata, type YamlMap } from './parse-yaml.ts';
 import type { RequestContext, Requester } from './request.ts';
 import {
   defaultSplit,
@@ -118,6 +120,8 @@ export interface HubSelection {
 const MAX_COUNTED_FILES = 32;
 /** Metadata stands at the beginning of a card, and the largest known ones have some 100 KiB. */
 const MAX_CARD_BYTES = 4 * 1024 * 1024;
+/** Known ones have some hundred bytes; a longer one is worth less than the time to read it. */
+const MAX_EVAL_LENGTH = 16 * 1024;
 
 /** A repository and the files of it that are read. */
 interface Snapshot {
@@ -144,10 +148,11 @@ export async function openDataset(
   const files = new Map(listed.map((file) => [file.path, file]));
   const read = (name: string): Promise<string | null> =>
     readText(requester, repository, files.get(name), context);
+  const known = cardOf(repository);
   const [readme, huggingfaceYaml, evalYaml] = await Promise.all([
-    cardOf(repository) ?? read('README.md'),
+    known === null ? read('README.md') : null,
     read('.huggingface.yaml'),
-    read('eval.yaml'),
+    read('eval.yaml').then((text) => (text === null || text.length > MAX_EVAL_LENGTH ? null : text)),
   ]);
 
   let copies: Promise<Snapshot | null> | undefined;
@@ -158,9 +163,9 @@ export async function openDataset(
   };
   let snapshot: Snapshot;
   try {
-    const layout = resolveDataFiles(listed, readme, huggingfaceYaml, {
-      repository: repository.id,
-    });
+    if (known !== null) checkMetadata(known, 'README.md');
+    const card = { ...known, ...(await parseDatasetCardApart(readme, huggingfaceYaml)) };
+    const layout = layOutFiles(listed, card, { repository: repository.id });
     snapshot = { repository, files, layout, partialSplits: [], converted: false };
   } catch (error) {
     const found = isUnsupported(error) ? await openCopies({}) : null;
@@ -210,12 +215,11 @@ export async function openDataset(
  * The dataset card's metadata as the hub itself has read it, which saves asking for the file. It is the default branch's
  * card; where it says nothing about files, it may be a part of what the card says.
  */
-function cardOf({ revision, about }: Repository): string | null {
+function cardOf({ revision, about }: Repository): YamlMap | null {
   const card = about['cardData'];
   if (revision !== DEFAULT_REVISION || typeof card !== 'object' || card === null) return null;
   const { configs, dataset_info: info } = card as Record<string, unknown>;
-  // JSON is YAML, and has no line that could end the front matter.
-  return configs || info ? `---\n${JSON.stringify(card)}\n---\n` : null;
+  return configs || info ? (card as YamlMap) : null;
 }
 
 function isUnsupported(error: unknown): boolean {

@@ -27,6 +27,7 @@ export interface Repository {
 /** A page of a listing has 1,000 entries of some 200 bytes. */
 const MAX_JSON_BYTES = 32 * 1024 * 1024;
 /** The hub itself allows 100,000 files. */
+const MIN_ENTRIES_OF_PAGE = 20;
 const MAX_LISTED_ENTRIES = 200_000;
 /** Without these the answer lists every file, and cuts that list off at some length. */
 const INFO_FIELDS = [
@@ -148,7 +149,8 @@ export async function listFiles(
     seen.add(url.href);
     const { value, answer } = await requester.readJson({ kind: 'tree', url }, context, MAX_JSON_BYTES);
     if (!Array.isArray(value)) throw new HubError('hub_bad_response', "the hub's listing is not a list");
-    entries += value.length;
+    // A page without entries counts too, or a listing of them would have no end.
+    entries += Math.max(value.length, MIN_ENTRIES_OF_PAGE);
     if (entries > MAX_LISTED_ENTRIES) {
       throw new HubError('hub_unsupported_dataset', `the dataset has more than ${MAX_LISTED_ENTRIES} files`);
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from './parse-yaml.ts';
+import { parseYamlApart } from './parse-yaml-apart.ts';
 
 const parse = (text: string): unknown => parseYaml(text, { file: 'README.md', firstLine: 2 });
 
@@ -36,9 +37,43 @@ describe('parseYaml', () => {
       'an alias bomb',
       `a: &a [1,1,1,1]\n${[...'bcdefgh'].map((k, i) => `${k}: &${k} [${`*${'abcdefgh'[i]},`.repeat(20)}]`).join('\n')}`,
     ],
-    ['too many entries', `a: [${'1,'.repeat(300_000)}]`],
+    ['too many entries', `a: [${'1,'.repeat(51_000)}]`],
+    ['entries that are nested too deeply for what reads them', `a: ${'['.repeat(70)}${']'.repeat(70)}`],
     ['too much text', `a: ${'x'.repeat(5_000_000)}`],
   ])('refuses %s', (_, text) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'hub_unsupported_dataset' }));
+  });
+});
+
+describe('parseYamlApart', () => {
+  const long = (count: number): string =>
+    `configs:\n${Array.from({ length: count }, (_, n) => `- config_name: c${n}\n  data_files: d${n}/*.csv\n`).join('')}`;
+
+  it('gives what parseYaml gives, and lets others work meanwhile', async () => {
+    const text = long(20_000);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 5);
+    const value = await parseYamlApart(text, { file: 'README.md' });
+    clearInterval(timer);
+    expect(value).toEqual(parseYaml(text, { file: 'README.md' }));
+    // Parsing takes the better part of a second; on this thread, no timer would have had a turn.
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  it('refuses with the same error', async () => {
+    const text = `${long(1000)}- config_name: [\n`;
+    await expect(parseYamlApart(text, { file: 'README.md', firstLine: 2 })).rejects.toMatchObject({
+      code: 'hub_unsupported_dataset',
+      place: { file: 'README.md', line: expect.any(Number) },
+    });
+  });
+
+  it('refuses a card of 190,000 entries before it is parsed', async () => {
+    const text = long(95_000);
+    const begunMs = performance.now();
+    await expect(parseYamlApart(text, { file: 'README.md' })).rejects.toThrow(
+      'Metadata cannot be read: it has more than 50000 entries',
+    );
+    expect(performance.now() - begunMs).toBeLessThan(1000);
   });
 });

@@ -1,3 +1,4 @@
+import { parseYaml, type YamlPlace, type YamlValue } from './parse-yaml.ts';
 import { fetchTransport, type OpenTransport } from './transport.ts';
 
 /** A browser has no dispatcher. */
@@ -45,6 +46,11 @@ export async function* decompress(
 /** Web Crypto hashes only what is in memory as a whole, so streams go unhashed in browsers. */
 export function createSha256(): { update(bytes: Uint8Array): void; hex(): string } | null {
   return null;
+}
+
+/** Parses YAML, at once: a browser waits for nobody else. @throws HubError `hub_unsupported_dataset` */
+export async function parseYamlApart(text: string, place: YamlPlace): Promise<YamlValue> {
+  return parseYaml(text, place);
 }
 
 /** Lets whatever waits have its turn. */
