@@ -1,5 +1,7 @@
 import { CellWriter, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23';
+import { yieldToEventLoop } from '#platform';
 import { compileCell } from './cell.ts';
+import { createExpansionMeter, rowBytes } from './expansion-limit.ts';
 import type { Feature, Features } from './features.ts';
 import type { RemoteFile } from './open-file.ts';
 import { textOf } from './parquet-codec.ts';
@@ -111,12 +113,27 @@ async function* readRows({ file, firstRow, names, declared, ...range }: FilePart
     return { name, convert: feature === undefined ? null : compileCell(feature) };
   });
   const present = names.filter((name) => own.has(name));
-  const batchRows = rowsPerBatch(file, present);
+  const meter = createExpansionMeter(file.bytes);
   for await (const batch of readParquet(file, { columns: present, ...range })) {
-    for (let at = 0; at < batch.rowCount; at += batchRows) {
-      const end = Math.min(at + batchRows, batch.rowCount);
+    for (let at = 0; at < batch.rowCount; ) {
+      // Rows are weighed before anything is made of them: one value may stand in each.
+      let end = at;
+      for (let bytes = 0; end < batch.rowCount && bytes < BATCH_BYTES; end++) {
+        const row = rowBytes(cellsOf(batch, end, present), { file: file.path, row: batch.firstRow + end });
+        meter.add(row);
+        bytes += row;
+      }
       yield { firstRow: firstRow + batch.firstRow + at, rows: toRows(batch, columns, at, end) };
+      at = end;
+      await yieldToEventLoop();
     }
+  }
+}
+
+function* cellsOf({ columns }: ColumnBatch, row: number, names: Iterable<string>): Generator<unknown> {
+  for (const name of names) {
+    const cells = columns.get(name);
+    if (cells !== undefined && !(cells instanceof TextSlices)) yield cells[row];
   }
 }
 
@@ -128,15 +145,22 @@ function ownFeatures({ features }: ParquetFile, declared: Features | null): Map<
 async function* readCells({ file, firstRow, names, declared, ...range }: FilePart): AsyncGenerator<CellRows> {
   const own = ownFeatures(file, declared);
   const present = names.filter((name) => own.has(name));
-  const textSlices = new Set(present.filter((name) => isPlainText(file, name, own.get(name)!)));
+  const leafCounts = new Map(file.footer.columns.map(({ name, leaves }) => [name, leaves.length]));
+  const textSlices = new Set(
+    present.filter((name) => leafCounts.get(name) === 1 && isPlainText(own.get(name)!)),
+  );
+  // One cell of these may refer to a long value any number of times.
+  const nested = present.filter((name) => !textSlices.has(name) && own.get(name)!.kind !== 'value');
   const converters = names.map((name) => {
     const feature = own.get(name);
     return feature === undefined ? null : compileCell(feature);
   });
   const writer = new CellWriter();
+  const meter = createExpansionMeter(file.bytes);
   let rowCount = 0;
   let next = firstRow + range.from;
   const take = (): CellRows => {
+    meter.add(writer.byteLength);
     const rows = { firstRow: next, rowCount, ...writer.end() };
     next += rowCount;
     rowCount = 0;
@@ -145,6 +169,9 @@ async function* readCells({ file, firstRow, names, declared, ...range }: FilePar
   for await (const batch of readParquet(file, { columns: present, textSlices, ...range })) {
     const columns = names.map((name) => batch.columns.get(name));
     for (let row = 0; row < batch.rowCount; row++) {
+      if (nested.length > 0) {
+        rowBytes(cellsOf(batch, row, nested), { file: file.path, row: batch.firstRow + row });
+      }
       for (let column = 0; column < columns.length; column++) {
         const cells = columns[column];
         const convert = converters[column]!;
@@ -164,10 +191,9 @@ async function* readCells({ file, firstRow, names, declared, ...range }: FilePar
   if (rowCount > 0) yield take();
 }
 
-/** Whether a column holds texts, one in each row, and nothing is made of them. */
-function isPlainText({ footer }: ParquetFile, name: string, feature: Feature): boolean {
-  const isLeaf = footer.columns.find((column) => column.name === name)?.leaves.length === 1;
-  return isLeaf && feature.kind === 'value' && /string/.test(feature.dtype);
+/** Whether a leaf column holds texts of which nothing is made. */
+function isPlainText(feature: Feature): boolean {
+  return feature.kind === 'value' && /string/.test(feature.dtype);
 }
 
 interface Column {
@@ -189,12 +215,4 @@ function toRows(batch: ColumnBatch, columns: readonly Column[], from: number, to
     }
   }
   return rows;
-}
-
-function rowsPerBatch({ footer }: ParquetFile, names: readonly string[]): number {
-  const wanted = new Set(names);
-  const leaves = footer.columns.filter(({ name }) => wanted.has(name)).flatMap((column) => column.leaves);
-  let bytes = 0;
-  for (const { chunks } of footer.groups) for (const leaf of leaves) bytes += chunks[leaf]!.uncompressedBytes;
-  return Math.max(1, Math.floor(BATCH_BYTES / (bytes / Math.max(footer.rowCount, 1) + 1)));
 }

@@ -67,6 +67,9 @@ export async function* readCsv(
   }
 }
 
+/** Every row has all columns, so a short one may become a long one. */
+const MAX_COLUMNS = 50_000;
+
 /** Gives records their column names. */
 class CsvTable {
   readonly #settings: CsvSettings;
@@ -115,6 +118,15 @@ class CsvTable {
     const { names } = this.#settings;
     const named = this.#header ?? names ?? Array.from({ length: width }, (_, index) => String(index));
     const extra = Math.max(0, width - named.length);
+    if (width > MAX_COLUMNS || named.length > MAX_COLUMNS) {
+      throw new HubError(
+        'hub_unsupported_dataset',
+        `Cannot read the file: it has more than ${MAX_COLUMNS} columns`,
+        {
+          place: { file: this.#file },
+        },
+      );
+    }
     const columns = [...Array.from({ length: extra }, (_, index) => `__index_level_${index}__`), ...named];
     const wanted = this.#settings.columns;
     this.#columns = columns;

@@ -2,6 +2,7 @@ import { type JsonObject, setMember } from '@svc/jsonl-v23';
 import { decompress } from '#platform';
 import { compressionOf } from './data-format.ts';
 import { HubError } from './errors.ts';
+import { createExpansionMeter } from './expansion-limit.ts';
 import type { Features } from './features.ts';
 import type { RemoteFile } from './open-file.ts';
 import type { YamlMap } from './parse-yaml.ts';
@@ -27,6 +28,9 @@ const SAMPLE_SIZE = 64 * 1024;
 /** Rows are handed on in batches of about this size, in characters. */
 const BATCH_SIZE = 1024 * 1024;
 const MAX_BATCH_ROWS = 1000;
+/** Every row has all columns, so a short one may become a long one. */
+const MAX_COLUMNS = 50_000;
+const NULL_SIZE = 4;
 
 /** A file and what was kept of its beginning. */
 interface KeptFile {
@@ -76,6 +80,12 @@ export async function openTextSources(
     for (let index = 0; index < others.length; index += step) await look(others[index]!, SAMPLE_SIZE);
   }
   const typing = builder.finish();
+  if (typing.features.length > MAX_COLUMNS) {
+    throw new HubError(
+      'hub_unsupported_dataset',
+      `Cannot read the files: they have more than ${MAX_COLUMNS} columns`,
+    );
+  }
 
   /** Stops at a row that cannot be read where the count was not asked for: the rows before it can be shown. */
   async function countRows(
@@ -159,7 +169,8 @@ async function* readSplit(
       if (index >= from) {
         const row = typing.toRow(raw.row);
         rows.push(pick(row, columns));
-        size += raw.size;
+        // Columns that a row lacks are null in it.
+        size += Math.max(raw.size, columns.length * NULL_SIZE);
       }
       index++;
       if (index >= to) break;
@@ -206,9 +217,14 @@ function inflated(
   if (compression !== 'gzip' && compression !== 'zstd') return raw(signal);
   return (async function* inflate() {
     try {
-      yield* decompress(compression, (ended) =>
+      const pieces = decompress(compression, (ended) =>
         raw(signal === undefined ? ended : AbortSignal.any([signal, ended])),
       );
+      const meter = createExpansionMeter(remote);
+      for await (const piece of pieces) {
+        meter.add(piece.length);
+        yield piece;
+      }
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof HubError || cause instanceof FailedTryError) throw cause;

@@ -10,6 +10,8 @@ export interface RewriteOptions {
   codec: CompressionCodec;
   /** Version of the data pages. */
   version: 1 | 2;
+  /** Other definition levels for every page of version 2, and how many there are. */
+  levels?: () => { count: number; definition: Uint8Array };
   /** Changes what the footer says. */
   metadata?: (metadata: FileMetaData) => void;
 }
@@ -78,7 +80,7 @@ export function rewriteParquet(source: Uint8Array, options: RewriteOptions): Uin
 function writeChunk(
   writer: ByteWriter,
   chunk: Uint8Array,
-  { codec, version }: RewriteOptions,
+  { codec, version, levels }: RewriteOptions,
 ): { start: number; firstData: number; end: number } {
   const compress = COMPRESSORS[codec]!;
   const start = writer.offset;
@@ -111,16 +113,19 @@ function writeChunk(
     const values = body.subarray(repetitionBytes + definitionBytes);
     if (version === 2) {
       const packed = compress(values);
+      const other = levels?.();
+      const defined = other?.definition ?? definition;
       writePageHeader(writer, {
         type: 'DATA_PAGE_V2',
-        uncompressed_page_size: body.length,
-        compressed_page_size: body.length - values.length + packed.length,
+        uncompressed_page_size: repetition.length + defined.length + values.length,
+        compressed_page_size: repetition.length + defined.length + packed.length,
         data_page_header_v2: {
           ...second,
           is_compressed: true,
+          ...(other && { num_values: other.count, definition_levels_byte_length: other.definition.length }),
         },
       });
-      for (const part of [repetition, definition, packed]) writer.appendBytes(part);
+      for (const part of [repetition, defined, packed]) writer.appendBytes(part);
       continue;
     }
     const sized = (levels: Uint8Array): number[] =>
