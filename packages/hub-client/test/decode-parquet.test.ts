@@ -9,6 +9,7 @@ import type { RemoteFile } from '../src/open-file.ts';
 import { featuresFromParquet, rawMetadata } from '../src/parquet-features.ts';
 import { openParquetSource } from '../src/parquet-source.ts';
 import { memoryFile } from './memory-file.ts';
+import { ENGINE_MESSAGES, mutateParquet, randomNumbers } from './mutate-parquet.ts';
 import { fileAmongNeighbours } from './neighbours.ts';
 import { PAGE_KINDS, sampleFiles } from './sample-parquet.ts';
 
@@ -21,10 +22,6 @@ const compressors: Compressors = {
   LZ4_RAW: inflateLz4Block,
   LZ4: inflateHadoopLz4,
 };
-/** What V8 and Node say. */
-const ENGINE_MESSAGES =
-  /Cannot (?:read|set) properties|is not (?:a function|iterable|defined|a constructor)|Invalid typed array|Cannot destructure|must be an instance of|out of (?:bounds|range)|Offset is outside|Invalid array length|Cannot mix BigInt|Cannot convert|undefined|call stack|start offset|RangeError|TypeError|ERR_/;
-
 /** Rows by both ways of reading: as objects and as texts of cells; or the error. */
 async function outcome(file: RemoteFile): Promise<string> {
   try {
@@ -142,7 +139,7 @@ describe('bytes of a neighbour', () => {
     const seeds = SAMPLES.flatMap(({ make }) => PAGE_KINDS.map((kind) => make(kind)));
     let refused = 0;
     for (let index = 0; index < FILES; index++) {
-      const bytes = mutated(seeds[index % seeds.length]!, random);
+      const bytes = mutateParquet(seeds[index % seeds.length]!, random);
       const found = await neighbours(bytes);
       if (/^hub_/.test(found)) refused++;
     }
@@ -151,53 +148,3 @@ describe('bytes of a neighbour', () => {
     expect(refused).toBeLessThan(FILES);
   });
 });
-
-/** Mulberry32: numbers below `max` that are the same in every run. */
-function randomNumbers(seed: number): (max: number) => number {
-  let state = seed;
-  return (max) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) % max;
-  };
-}
-
-/** Changes one to four bytes, half of them in the footer; sometimes cuts something out or puts something in. */
-function mutated(source: Uint8Array, random: (max: number) => number): Uint8Array {
-  let bytes = source.slice();
-  const footer = new DataView(bytes.buffer).getUint32(bytes.length - 8, true);
-  const place = (): number =>
-    random(2) === 0 ? bytes.length - 8 - footer + random(footer) : random(bytes.length - 8);
-  for (let change = 1 + random(4); change > 0; change--) {
-    const at = Math.max(0, Math.min(place(), bytes.length - 9));
-    switch (random(6)) {
-      case 0:
-        bytes[at]! ^= 1 << random(8);
-        break;
-      case 1:
-        bytes[at] = random(256);
-        break;
-      case 2:
-        // A number in zigzag form becomes a larger one.
-        bytes[at] = bytes[at]! + 2 * (1 + random(30));
-        break;
-      case 3:
-        bytes[at] = [0, 1, 2, 0x7f, 0x80, 0xff][random(6)]!;
-        break;
-      case 4:
-        bytes.copyWithin(at, random(bytes.length - 8), random(bytes.length - 8) + random(12));
-        break;
-      default: {
-        // The footer keeps its length, and what stands in front of the place moves.
-        const count = 1 + random(6);
-        bytes = Uint8Array.from([
-          ...bytes.subarray(count, at + count),
-          ...new Uint8Array(count),
-          ...bytes.subarray(at + count),
-        ]).slice(0, bytes.length);
-      }
-    }
-  }
-  return bytes;
-}
