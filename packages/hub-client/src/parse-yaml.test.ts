@@ -69,7 +69,7 @@ describe('parseYamlApart', () => {
   });
 
   it('refuses a card of 190,000 entries before it is parsed', async () => {
-    const text = long(95_000);
+    const text = `configs:\n${'- a: 1\n  b: 2\n'.repeat(95_000)}`;
     const begunMs = performance.now();
     await expect(parseYamlApart(text, { file: 'README.md' })).rejects.toThrow(
       'Metadata cannot be read: it has more than 50000 entries',

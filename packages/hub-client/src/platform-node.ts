@@ -158,8 +158,8 @@ export type PageCodecs = Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD' | 'S
 
 /** Larger pages are decompressed on the thread pool; for smaller ones the way there takes longer than the work. */
 const MAX_INLINE_BYTES = 2 * 1024 * 1024;
-/** zlib takes its output in pieces of its own size. */
-const MAX_PIECE_BYTES = 256 * 1024;
+/** zlib takes no smaller ones. */
+const MIN_PIECE_BYTES = 64;
 
 type Zlib = (
   input: Uint8Array,
@@ -170,9 +170,10 @@ type ZlibSync = (input: Uint8Array, options: { maxOutputLength: number; chunkSiz
 
 function zlibCodec(inflateSync: ZlibSync, inflate: Zlib): Inflate {
   return (input, outputLength) => {
+    // One piece for all of it: nothing is put together afterwards, and memory is only used as far as it is written.
     const options = {
       maxOutputLength: outputLength || 1,
-      chunkSize: Math.min(Math.max(outputLength, 64), MAX_PIECE_BYTES),
+      chunkSize: Math.max(outputLength, MIN_PIECE_BYTES),
     };
     if (outputLength <= MAX_INLINE_BYTES) return inflateSync(input, options);
     return new Promise((resolve, reject) => {

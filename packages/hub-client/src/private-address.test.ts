@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLinkLocalAddress, isPrivateAddress } from './private-address.ts';
+import { isPrivateAddress } from './private-address.ts';
 
 describe('isPrivateAddress', () => {
   it.each([
@@ -53,14 +53,5 @@ describe('isPrivateAddress', () => {
     '',
   ])('%s is not', (address) => {
     expect(isPrivateAddress(address)).toBe(false);
-  });
-
-  it('knows link-local ones', () => {
-    expect(['169.254.169.254', 'fe80::1', '::ffff:169.254.1.1'].map(isLinkLocalAddress)).toEqual([
-      true,
-      true,
-      true,
-    ]);
-    expect(['127.0.0.1', '10.0.0.1', '::1'].map(isLinkLocalAddress)).toEqual([false, false, false]);
   });
 });

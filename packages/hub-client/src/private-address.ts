@@ -25,10 +25,6 @@ const PRIVATE_RANGES = [
 const privateAddresses = new BlockList();
 for (const [net, prefix, family] of PRIVATE_RANGES) privateAddresses.addSubnet(net, prefix, family);
 
-const linkLocalAddresses = new BlockList();
-linkLocalAddresses.addSubnet('169.254.0.0', 16, 'ipv4');
-linkLocalAddresses.addSubnet('fe80::', 10, 'ipv6');
-
 /**
  * Whether an IP address belongs to this machine, its network or nobody: loopback, link-local, private, shared, multicast,
  * unspecified. Addresses of IPv6 that stand for one of IPv4 (mapped, NAT64, 6to4) are that one.
@@ -36,22 +32,15 @@ linkLocalAddresses.addSubnet('fe80::', 10, 'ipv6');
  * @param address an address without brackets; a zone (`fe80::1%eth0`) may follow
  */
 export function isPrivateAddress(address: string): boolean {
-  return isWithin(privateAddresses, address);
-}
-
-/** Whether an IP address is link-local, as those of cloud metadata services are. */
-export function isLinkLocalAddress(address: string): boolean {
-  return isWithin(linkLocalAddresses, address);
-}
-
-function isWithin(list: BlockList, text: string): boolean {
-  const address = text.split('%', 1)[0]!;
-  switch (isIP(address)) {
+  const bare = address.split('%', 1)[0]!;
+  switch (isIP(bare)) {
     case 4:
-      return list.check(address, 'ipv4');
+      return privateAddresses.check(bare, 'ipv4');
     case 6: {
-      const embedded = embeddedIpv4(address);
-      return embedded === null ? list.check(address, 'ipv6') : list.check(embedded, 'ipv4');
+      const embedded = embeddedIpv4(bare);
+      return embedded === null
+        ? privateAddresses.check(bare, 'ipv6')
+        : privateAddresses.check(embedded, 'ipv4');
     }
     default:
       return false;

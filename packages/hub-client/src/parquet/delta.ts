@@ -11,7 +11,7 @@ const MAX_MINIBLOCKS = 4096;
  * Reads numbers that are stored as differences (Parquet format, "Delta Encoding", DELTA_BINARY_PACKED). Sums wrap around
  * at the width of the type, as writers' do.
  */
-export class DeltaReader {
+class DeltaReader {
   readonly #cursor: ByteCursor;
   readonly #miniblocks: number;
   readonly #valuesPerMiniblock: number;

@@ -32,7 +32,7 @@ export interface FileMetadata {
   key_value_metadata?: Array<{ key: string; value?: string }>;
 }
 
-export interface RowGroupMetadata {
+interface RowGroupMetadata {
   columns: ColumnChunkMetadata[];
   num_rows: number;
 }
@@ -47,7 +47,7 @@ export interface ColumnChunkMetadata {
 }
 
 /** `ColumnMetaData`. */
-export interface ColumnMetadata {
+interface ColumnMetadata {
   type: PhysicalType;
   codec: Codec;
   num_values: number;

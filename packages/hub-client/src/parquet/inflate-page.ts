@@ -5,7 +5,7 @@ import type { Codec } from './file-metadata.ts';
 import { damaged, ParquetError, unsupported } from './parquet-error.ts';
 
 /** Bytes of one page in memory of their own: nothing else lies in their buffer. */
-export type InflatedPage = Uint8Array<ArrayBuffer>;
+type InflatedPage = Uint8Array<ArrayBuffer>;
 
 /** What decompresses the pages of one file. */
 export interface PageInflater {

@@ -28,14 +28,14 @@ export interface PageHeader {
   data_page_header_v2?: DataPageHeaderV2;
 }
 
-export interface DataPageHeader {
+interface DataPageHeader {
   num_values?: number;
   encoding?: Encoding | undefined;
   definition_level_encoding?: Encoding | undefined;
   repetition_level_encoding?: Encoding | undefined;
 }
 
-export interface DataPageHeaderV2 {
+interface DataPageHeaderV2 {
   num_values?: number;
   encoding?: Encoding | undefined;
   definition_levels_byte_length?: number;

@@ -41,7 +41,7 @@ export const CONVERTED_TYPES = [
   'BSON',
   'INTERVAL',
 ] as const;
-export type ConvertedType = (typeof CONVERTED_TYPES)[number];
+type ConvertedType = (typeof CONVERTED_TYPES)[number];
 
 export type TimeUnit = 'MILLIS' | 'MICROS' | 'NANOS';
 
