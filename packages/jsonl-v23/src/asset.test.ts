@@ -197,9 +197,9 @@ describe('fileReferences', () => {
       checker: { type: 'script', path: 'checkers/check.py' },
     });
     expect(fileReferences(item)).toEqual([
-      { kind: 'asset', path: 'assets/a.png', pointer: '/assets/a' },
-      { kind: 'asset', path: 'assets/deep/b.png', pointer: '/assets/b~1c' },
-      { kind: 'checker', path: 'checkers/check.py', pointer: '/checker' },
+      { kind: 'asset', path: 'assets/a.png', pointer: '/assets/a', addedBytes: 54 },
+      { kind: 'asset', path: 'assets/deep/b.png', pointer: '/assets/b~1c', addedBytes: 54 },
+      { kind: 'checker', path: 'checkers/check.py', pointer: '/checker', addedBytes: 30 },
     ]);
   });
 

@@ -4,7 +4,7 @@ import { describeText } from './describe-text.ts';
 import { describeValue } from './describe-value.ts';
 import { JsonlError } from './errors.ts';
 import type { Item } from './item.ts';
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from './json-value.ts';
 import { DEFAULT_MIME_TYPE, mimeTypeForPath } from './mime-type.ts';
 import { jsonPointer, type Place } from './place.ts';
 
@@ -24,6 +24,8 @@ export interface FileReference {
   path: string;
   /** JSON Pointer of the entry in the item. */
   pointer: string;
+  /** Bytes that embedding the file adds to the canonical text of the item, apart from the base64 text itself. */
+  addedBytes: number;
 }
 
 /** The asset entries of an item in their order, with their names and places. */
@@ -50,14 +52,25 @@ export function fileReferences(item: Item): FileReference[] {
   const references: FileReference[] = [];
   for (const { entry, pointer } of assetEntries(item)) {
     const path = referencedPath(entry, 'assets');
-    if (path !== null) references.push({ kind: 'asset', path, pointer });
+    if (path === null) continue;
+    const mimeType = Object.hasOwn(entry, 'mime_type') ? null : mimeTypeForPath(path);
+    references.push({ kind: 'asset', path, pointer, addedBytes: addedBytes(entry, mimeType) });
   }
   const checker = getMember(item, 'checker');
   if (isJsonObject(checker)) {
     const path = referencedPath(checker, 'checkers');
-    if (path !== null) references.push({ kind: 'checker', path, pointer: '/checker' });
+    if (path !== null)
+      references.push({ kind: 'checker', path, pointer: '/checker', addedBytes: addedBytes(checker, null) });
   }
   return references;
+}
+
+/** The members that an entry gets with its content; it has a `path` already, so each brings a comma. */
+function addedBytes(entry: JsonObject, mimeType: string | null): number {
+  let bytes = ',"data":""'.length;
+  if (!Object.hasOwn(entry, 'encoding')) bytes += ',"encoding":"base64"'.length;
+  if (mimeType !== null) bytes += ',"mime_type":""'.length + mimeType.length;
+  return bytes;
 }
 
 /** The archive file that an entry without `data` names, or null. */
@@ -104,14 +117,8 @@ export function normaliseAssets(assets: JsonValue, place: Place): JsonValue {
     const entry = assets[name] as JsonValue;
     const normal = normaliseEntry(entry, new AssetPlace(place, ['assets', name]));
     if (normal === entry) continue;
-    // Spreading and then defining keeps a name such as "__proto__" an own member.
     if (result === assets) result = { ...assets };
-    Object.defineProperty(result, name, {
-      value: normal,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
+    setMember(result as JsonObject, name, normal);
   }
   return result;
 }

@@ -66,6 +66,17 @@ export class CanonicalWriter {
     }
   }
 
+  /** Starts anew in the same buffer, whatever its size. */
+  rewind(): void {
+    this.#length = 0;
+    this.#longTexts.clear();
+  }
+
+  /** Makes room for so many bytes more, where it is known how many are to come. */
+  reserve(byteCount: number): void {
+    this.#reserve(byteCount);
+  }
+
   /** The bytes of a range, as a view that the next writing or clearing makes void. */
   bytes(start: number, end: number): Uint8Array {
     return this.#bytes.subarray(start, end);

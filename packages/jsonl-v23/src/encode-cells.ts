@@ -65,6 +65,7 @@ export function createCellEncoder(mapping: Mapping, features: readonly MappableF
         else line.takeItem(toItem(toRow(batch, row, reader), firstRow + row, split));
         yield line;
       }
+      line.release();
     },
   };
 }

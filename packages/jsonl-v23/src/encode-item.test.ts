@@ -91,6 +91,7 @@ describe('createItemEncoder', () => {
             assets: text(encoded, encoded.assetsStart, encoded.assetsEnd),
             itemHash,
             assetCount,
+            byteLength: encoded.wholeEnd - encoded.wholeStart,
           }).toEqual(encodeItem(value));
         }
       }),

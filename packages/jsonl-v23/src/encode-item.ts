@@ -1,4 +1,4 @@
-import { sha256, sha256Into } from '#sha256';
+import { sha256Into } from '#sha256';
 import { CanonicalWriter } from './canonical-writer.ts';
 import { hashView } from './hash-view.ts';
 import type { Item } from './item.ts';
@@ -22,6 +22,8 @@ export interface EncodedItem {
   assets: string | null;
   /** Entries in `assets`. */
   assetCount: number;
+  /** Bytes of the canonical text of the whole item. */
+  byteLength: number;
 }
 
 /** The same as UTF-8. */
@@ -33,8 +35,14 @@ export interface EncodedItemBytes extends ItemRanges {
 
 /** Encodes items one after another. */
 export interface ItemEncoder {
-  /** What it gives lies in the encoder's own buffers: it is void with the next call. */
-  encode(item: Item): EncodedItemBytes;
+  /**
+   * What it gives lies in the encoder's own buffers: it is void with the next call.
+   *
+   * @param expectedBytes of the item's canonical text, where it is known
+   */
+  encode(item: Item, expectedBytes?: number): EncodedItemBytes;
+  /** Frees the buffers that a large item made grow; what was encoded last is void. */
+  release(): void;
 }
 
 /**
@@ -45,10 +53,11 @@ export function createItemEncoder(): ItemEncoder {
   const writer = new CanonicalWriter();
   const itemHash = new Uint8Array(HASH_BYTES);
   return {
-    encode(item) {
+    encode(item, expectedBytes = 0) {
       writer.clear();
-      const { whole, hashed, type, payload, answer, checker, assets, assetCount } = encodeParts(item, writer);
-      sha256Into(writer.bytes(hashed.start, hashed.end), itemHash);
+      writer.reserve(expectedBytes);
+      const parts = encodeParts(item, writer, itemHash);
+      const { whole, type, payload, answer, checker, assets, assetCount } = parts;
       return {
         bytes: writer.bytes(0, writer.length),
         wholeStart: whole.start,
@@ -67,6 +76,7 @@ export function createItemEncoder(): ItemEncoder {
         assetCount,
       };
     },
+    release: () => writer.clear(),
   };
 }
 
@@ -86,17 +96,37 @@ export function encodeItem(item: Item): EncodedItem {
   const writer = spareWriter ?? new CanonicalWriter();
   spareWriter = null;
   try {
-    const { hashed, type, assetCount, payload, answer, checker, assets } = encodeParts(item, writer);
+    const itemHash = new Uint8Array(HASH_BYTES);
+    const parts = encodeParts(item, writer, itemHash);
+    const { whole, type, assetCount, payload, answer, checker, assets } = parts;
     const text = (range: Range): string => writer.text(range.start, range.end);
     return {
-      itemHash: sha256(writer.bytes(hashed.start, hashed.end)),
+      itemHash,
       type: type === null ? DEFAULT_ITEM_TYPE : text(type),
       payload: text(payload),
       answer: answer && text(answer),
       checker: checker && text(checker),
       assets: assets && text(assets),
       assetCount,
+      byteLength: whole.end - whole.start,
     };
+  } finally {
+    writer.clear();
+    spareWriter = writer;
+  }
+}
+
+/**
+ * Bytes of an item's canonical text.
+ *
+ * Throws JsonlError as `canonicalJson` does.
+ */
+export function canonicalByteLength(item: Item): number {
+  const writer = spareWriter ?? new CanonicalWriter();
+  spareWriter = null;
+  try {
+    writer.write(item);
+    return writer.length;
   } finally {
     writer.clear();
     spareWriter = writer;
@@ -110,8 +140,6 @@ interface Range {
 
 interface EncodedParts {
   whole: Range;
-  /** What the hash is taken over. */
-  hashed: Range;
   type: Range | null;
   payload: Range;
   answer: Range | null;
@@ -120,7 +148,15 @@ interface EncodedParts {
   assetCount: number;
 }
 
-function encodeParts(item: Item, writer: CanonicalWriter): EncodedParts {
+/** Writes an item into an empty writer, and its hash into `itemHash`. */
+function encodeParts(item: Item, writer: CanonicalWriter, itemHash: Uint8Array): EncodedParts {
+  const view = hashView(item);
+  if (view !== item) {
+    // Its text is needed for the hash alone: memory holds it and the item's own one after the other.
+    writer.write(view);
+    sha256Into(writer.bytes(0, writer.length), itemHash);
+    writer.rewind();
+  }
   let type: Range | null = null;
   let answer: Range | null = null;
   let checker: Range | null = null;
@@ -140,15 +176,9 @@ function encodeParts(item: Item, writer: CanonicalWriter): EncodedParts {
   });
   const whole = { start: 0, end: writer.length };
 
-  const view = hashView(item);
-  let hashed = whole;
-  if (view !== item) {
-    writer.write(view);
-    hashed = { start: whole.end, end: writer.length };
-  }
+  if (view === item) sha256Into(writer.bytes(0, writer.length), itemHash);
   return {
     whole,
-    hashed,
     type,
     payload: answer || checker || assets ? writePayload(others, writer) : whole,
     answer,

@@ -2,6 +2,7 @@ import { type EncodedLine, LineSlot } from './encoded-line.ts';
 import { type Item, parseItem } from './item.ts';
 import { ItemScanner } from './item-scanner.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from './parse-json.ts';
+import type { Place } from './place.ts';
 import { isBlank, parseLines } from './read-items.ts';
 import type { LineBatch } from './split-lines.ts';
 
@@ -38,25 +39,34 @@ export function createLineEncoder(): LineEncoder {
       const { maxDepth = DEFAULT_MAX_DEPTH } = options;
       const reader = new JsonReader('', maxDepth);
       scanner.load(bytes, maxDepth);
-      for (let start = 0; start < bytes.length; ) {
+      let number = batch.firstLine;
+      for (let start = 0; start < bytes.length; number++) {
+        line.line = number;
+        line.lineStart = start;
         if (scanner.scan(start)) {
           line.takeRanges(scanner);
+          line.lineEnd = scanner.lineEnd;
           start = scanner.lineEnd + 1;
         } else {
           const lineFeed = bytes.indexOf(LINE_FEED, start);
           const end = lineFeed === -1 ? bytes.length : lineFeed;
           const item = readLine(bytes.subarray(start, end), reader, batch, options);
+          line.lineEnd = end;
           start = end + 1;
           if (item === null) continue;
-          line.takeItem(item);
+          line.takeItem(item, placeOf(number, options.file));
         }
         yield line;
       }
+      line.release();
     },
   };
 }
 
 const LINE_FEED = 10;
+
+const placeOf = (line: number, file: string | undefined): Place =>
+  file === undefined ? { line } : { file, line };
 
 /** The item of a line; null where it is blank. */
 function readLine(

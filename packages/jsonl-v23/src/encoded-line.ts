@@ -1,19 +1,29 @@
 import { sha256Into } from '#sha256';
-import { assetEntries, fileReferences, isEmbeddedChecker } from './asset.ts';
+import { assetEntries, type FileReference, fileReferences, isEmbeddedChecker } from './asset.ts';
+import { checkItemSize } from './embedded-size.ts';
 import { createItemEncoder, type EncodedItemBytes, type ItemEncoder } from './encode-item.ts';
 import type { Item } from './item.ts';
 import type { ItemRanges } from './item-ranges.ts';
 import { getMember } from './json-value.ts';
+import type { Place } from './place.ts';
 
 /** An item of a line or a row, encoded, and what it has to do with files. */
 export interface EncodedLine extends EncodedItemBytes {
+  /** 1-based line of the file; of a row, 0. */
+  readonly line: number;
+  /** Where the line begins and ends in the batch, its line feed apart; of a row, 0. */
+  readonly lineStart: number;
+  readonly lineEnd: number;
   /** Whether the item names files of its archive, which have to be put in before it is encoded. */
   readonly needsFiles: boolean;
+  /** The files that it names. */
+  readonly references: readonly FileReference[];
   /** Whether the item holds files, as content of assets or of its checker. */
   readonly embedsFiles: boolean;
 }
 
 const HASH_BYTES = 32;
+const NO_REFERENCES: readonly FileReference[] = [];
 
 /** The one object that an encoder gives again and again, with ever other values. */
 export class LineSlot implements EncodedLine {
@@ -32,7 +42,11 @@ export class LineSlot implements EncodedLine {
   assetsEnd = -1;
   assetCount = 0;
   itemHash: Uint8Array = new Uint8Array(HASH_BYTES);
+  line = 0;
+  lineStart = 0;
+  lineEnd = 0;
   needsFiles = false;
+  references: readonly FileReference[] = NO_REFERENCES;
   embedsFiles = false;
   readonly #valueEncoder: ItemEncoder = createItemEncoder();
 
@@ -42,19 +56,32 @@ export class LineSlot implements EncodedLine {
     sha256Into(this.bytes.subarray(this.wholeStart, this.wholeEnd), this.itemHash);
     this.assetCount = 0;
     this.needsFiles = false;
+    this.references = NO_REFERENCES;
     this.embedsFiles = false;
   }
 
-  /** Takes an item as a value. */
-  takeItem(item: Item): void {
+  /**
+   * Takes an item as a value.
+   *
+   * @throws JsonlError `line_too_long` for an item that refers to too many files, before it is encoded
+   */
+  takeItem(item: Item, place?: Place): void {
+    this.references = fileReferences(item);
+    checkItemSize(0, this.references.length, { place });
     const encoded = this.#valueEncoder.encode(item);
     this.#copyRanges(encoded);
     this.itemHash.set(encoded.itemHash);
     this.assetCount = encoded.assetCount;
-    this.needsFiles = fileReferences(item).length > 0;
+    this.needsFiles = this.references.length > 0;
     this.embedsFiles =
       assetEntries(item).some(({ entry }) => Object.hasOwn(entry, 'data')) ||
       isEmbeddedChecker(getMember(item, 'checker'));
+  }
+
+  /** Frees what a large item made grow. */
+  release(): void {
+    this.bytes = new Uint8Array();
+    this.#valueEncoder.release();
   }
 
   #copyRanges(from: ItemRanges): void {

@@ -12,8 +12,10 @@ export { canonicalNumber } from './canonical-number.ts';
 export { type Cells, CellWriter } from './cell-writer.ts';
 export { toChoices } from './choices.ts';
 export { type DataUri, isDataUri, parseDataUri } from './data-uri.ts';
+export { checkItemSize, EmbeddedSize, type ItemSizeOptions, MAX_ITEM_FILES } from './embedded-size.ts';
 export { type CellBatch, type CellEncoder, createCellEncoder } from './encode-cells.ts';
 export {
+  canonicalByteLength,
   createItemEncoder,
   DEFAULT_ITEM_TYPE,
   type EncodedItem,
@@ -50,7 +52,7 @@ export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './mime
 export { DEFAULT_MAX_DEPTH, parseJson } from './parse-json.ts';
 export { formatPlace, jsonPointer, type Place } from './place.ts';
 export { type PlacedItem, parseLines, readItems } from './read-items.ts';
-export { rehydrateItem } from './rehydrate-item.ts';
+export { embedFiles, rehydrateItem } from './rehydrate-item.ts';
 export { sniffMimeType } from './sniff-mime-type.ts';
 export { DEFAULT_BATCH_BYTES, DEFAULT_MAX_LINE_BYTES, type LineBatch, splitLines } from './split-lines.ts';
 export { createSectionHasher, HASH_SPEC, itemHash, type SectionHasher, versionHash } from './version-hash.ts';
