@@ -1,11 +1,7 @@
+import type { ByteBudget } from './byte-budget.ts';
 import { entryError, type PackageError } from './errors.ts';
 import { type PackageLimits, RATIO_FREE_BYTES } from './limits.ts';
 import type { ZipEntry } from './read-directory.ts';
-
-/** The bytes that a reader may still hand out in all. */
-export interface ByteBudget {
-  leftBytes: number;
-}
 
 export interface EntryCeiling {
   /** The entry may give this much; the next byte is an error. */
@@ -59,14 +55,13 @@ export async function* checkEntry(
   let crc = 0;
   for await (const chunk of chunks) {
     if (chunk.byteLength === 0) continue;
-    const left = budget ? budget.leftBytes : Number.POSITIVE_INFINITY;
-    if (chunk.byteLength > Math.min(ceiling.bytes - produced, left)) {
-      throw ceiling.bytes - produced <= left
-        ? ceiling.error()
-        : entryError('package_limit', entry.name, "goes over the archive's total of uncompressed bytes");
+    const room = ceiling.bytes - produced;
+    // The lower of the two is the error, however the bytes are cut into chunks.
+    if (chunk.byteLength > room && room <= (budget?.leftBytes ?? Number.POSITIVE_INFINITY)) {
+      throw ceiling.error();
     }
+    budget?.spend(chunk.byteLength, entry.name);
     produced += chunk.byteLength;
-    if (budget) budget.leftBytes -= chunk.byteLength;
     crc = crc32(chunk, crc);
     yield chunk;
   }

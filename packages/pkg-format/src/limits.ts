@@ -7,9 +7,15 @@ export interface PackageLimits {
   maxEntries: number;
   /** Uncompressed bytes handed out over the life of one reader; a file read twice counts twice. */
   maxTotalBytes: number;
-  /** Uncompressed to compressed size of one entry, once it has given its first 1 MiB. */
+  /**
+   * Uncompressed to compressed size: of one entry, once it has given its first 1 MiB, and of the archive as a whole, once
+   * it has given its first 64 MiB. The archive gives every byte that `maxTotalBytes` counts.
+   */
   maxExpansionRatio: number;
-  /** One line of a section, and each of `manifest.json` and `meta.json` as a whole. */
+  /**
+   * One line of a section, an item as it is with its files embedded, and each of `manifest.json` and `meta.json` as a
+   * whole.
+   */
   maxLineBytes: number;
   /** One asset or checker file. */
   maxAssetBytes: number;
@@ -30,6 +36,15 @@ export const DEFAULT_LIMITS: PackageLimits = {
 
 /** Below this an entry may expand as it likes: it cannot hurt, and small repetitive files are common. */
 export const RATIO_FREE_BYTES: number = MiB;
+
+/**
+ * The same for the archive as a whole: a file that many items refer to comes out of it as often as it is referred to, and
+ * small datasets share their images.
+ */
+export const ARCHIVE_RATIO_FREE_BYTES: number = 64 * MiB;
+
+/** Contents of files that are kept for the next item that refers to them. */
+export const FILE_CACHE_BYTES: number = 32 * MiB;
 
 /** The directory alone: names, extra fields and comments of 100,000 ordinary entries take a quarter of this. */
 export const MAX_DIRECTORY_BYTES: number = 64 * MiB;

@@ -1,11 +1,13 @@
 import type { JsonObject, Place } from '@svc/jsonl-v23';
+import { ByteBudget } from './byte-budget.ts';
 import type { ByteSource } from './byte-source.ts';
 import type { ByteTools } from './byte-tools.ts';
-import { type ByteBudget, checkEntry, type EntryCeiling, entryCeiling } from './check-entry.ts';
+import { checkEntry, type EntryCeiling, entryCeiling } from './check-entry.ts';
 import { concatBytes } from './concat-bytes.ts';
 import { PackageError, quote } from './errors.ts';
+import { FileCache } from './file-cache.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
-import { type PackageLimits, resolveLimits } from './limits.ts';
+import { FILE_CACHE_BYTES, type PackageLimits, resolveLimits } from './limits.ts';
 import { parseJsonFile } from './parse-json-file.ts';
 import { readDirectory, type ZipEntry } from './read-directory.ts';
 
@@ -33,6 +35,13 @@ export interface Archive {
   readonly tools: ByteTools;
   /** Streams a file; size, CRC-32 and limits are checked as it passes. */
   read(path: string, options?: ReadOptions): AsyncGenerator<Uint8Array>;
+  /**
+   * All of an asset or checker file. One that was read lately is not unpacked again, but counts like one that is; its
+   * bytes are shared, so they must not be changed.
+   *
+   * @param open reads the file where it has to be unpacked; `read` where absent
+   */
+  readWhole(path: string, open?: (options: ReadOptions) => AsyncIterable<Uint8Array>): Promise<Uint8Array>;
   /** A whole JSON file whose value is an object, and its size; null where there is no such file. */
   readJsonObject(path: string): Promise<{ value: JsonObject; byteLength: number } | null>;
   close(): Promise<void>;
@@ -64,7 +73,8 @@ export async function openArchive(
 const PROVENANCE_DEPTH = 8;
 
 function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: PackageLimits): Archive {
-  const total: ByteBudget = { leftBytes: limits.maxTotalBytes };
+  const budget = new ByteBudget(backend.source.byteLength, limits);
+  const cache = new FileCache(FILE_CACHE_BYTES);
 
   function read(
     path: string,
@@ -77,7 +87,7 @@ function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: Packa
       entry,
       backend.inflate(entry, ceiling, signal),
       ceiling,
-      uncounted ? null : total,
+      uncounted ? null : budget,
       backend.tools.crc32,
     );
   }
@@ -87,6 +97,25 @@ function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: Packa
     limits,
     tools: backend.tools,
     read,
+    async readWhole(path, open = (options) => read(path, options)) {
+      const known = cache.get(path);
+      if (known !== undefined) {
+        budget.spend(known.byteLength, path);
+        return known;
+      }
+      const entry = files.get(path);
+      if (!entry) throw missingFile(path);
+      const maxBytes = limits.maxAssetBytes;
+      // A buffer of its own size: pieces of an inflater's larger ones would keep those.
+      const content = new Uint8Array(entryCeiling(entry, limits, maxBytes).bytes);
+      let at = 0;
+      for await (const chunk of open({ maxBytes })) {
+        content.set(chunk, at);
+        at += chunk.byteLength;
+      }
+      cache.set(path, content);
+      return content;
+    },
     async readJsonObject(path) {
       if (!files.has(path)) return null;
       const bytes = await collectBytes(read(path, { maxBytes: limits.maxLineBytes }));

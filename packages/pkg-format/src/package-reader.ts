@@ -7,7 +7,7 @@ import { ASSETS_FOLDER, CHECKERS_FOLDER, MANIFEST_FILE, META_FILE, packageLayout
 import type { PackageLimits } from './limits.ts';
 import { ourSections, type StatedFile, sectionNames, statedFiles } from './manifest.ts';
 import { normalForm } from './normal-form.ts';
-import { type Archive, collectBytes, missingFile, type ReadOptions } from './open-archive.ts';
+import { type Archive, missingFile, type ReadOptions } from './open-archive.ts';
 
 /** One section of a package. */
 export interface PackageSection {
@@ -43,7 +43,8 @@ export interface PackageReader extends AsyncDisposable {
   readonly ignoredEntries: readonly string[];
   readonly limits: PackageLimits;
   /**
-   * A file under `assets/` or `checkers/`.
+   * A file under `assets/` or `checkers/`. The bytes are kept for the next item that refers to the same file: do not
+   * change them.
    *
    * @param place of the item that refers to it; every error bears it
    * @throws PackageError `package_missing_file`, `package_unsafe_entry` for a path that leaves those folders,
@@ -129,7 +130,7 @@ function createReader(
         continue;
       }
       try {
-        for await (const _ of read(stated.path, { uncounted: true, ...(signal && { signal }) }));
+        for await (const _ of read(stated.path, { ...(signal && { signal }) }));
       } catch (error) {
         if (!(error instanceof PackageError)) throw error;
         yield error;
@@ -163,7 +164,7 @@ function createReader(
       const file = knownPath(archive, path);
       if (file === null) throw missingFile(path, place);
       try {
-        return await collectBytes(read(file, { maxBytes: archive.limits.maxAssetBytes }));
+        return await archive.readWhole(file, (options) => read(file, options));
       } catch (error) {
         if (!(error instanceof PackageError)) throw error;
         throw new PackageError(error.code, error.message, { entry: file, place, cause: error });

@@ -1,12 +1,12 @@
-import { fileReferences, type PlacedItem, parseLines, rehydrateItem, splitLines } from '@svc/jsonl-v23';
+import { type PlacedItem, parseLines, rehydrateItem, splitLines } from '@svc/jsonl-v23';
 import type { PackageReader, PackageSection } from './package-reader.ts';
 
 /**
  * The items of a section in order, each with its place; files of the archive that an item refers to are put into it.
  * One batch of lines is in memory at a time.
  *
- * @throws PackageError `package_invalid_line` with file, line, column and JSON Pointer; `package_limit`,
- *   `package_corrupt`; for files as `PackageReader.readFile`
+ * @throws PackageError `package_invalid_line` with file, line, column and JSON Pointer; `package_limit`, also for an item
+ *   that is longer than a line with its files; `package_corrupt`; for files as `PackageReader.readFile`
  */
 export async function* readPackageItems(
   pkg: PackageReader,
@@ -26,9 +26,10 @@ export async function* readPackageItems(
 }
 
 async function withFiles(pkg: PackageReader, { item, place }: PlacedItem): Promise<PlacedItem> {
-  if (fileReferences(item).length === 0) return { item, place };
-  const whole = await rehydrateItem(item, ({ path, pointer }) =>
-    pkg.readFile(path, { ...place, path: pointer }),
+  const whole = await rehydrateItem(
+    item,
+    ({ path, pointer }) => pkg.readFile(path, { ...place, path: pointer }),
+    { maxItemBytes: pkg.limits.maxLineBytes, place },
   );
   return { item: whole, place };
 }

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,9 +86,11 @@ describe('limits', () => {
         { name: 'assets/x', content: 'x'.repeat(50) },
       ],
     });
+    const data = Buffer.from('x'.repeat(50)).toString('base64');
+    const entry = { path: 'assets/x', mime_type: 'application/octet-stream', encoding: 'base64', data };
     const limits = {
       maxEntries: 2,
-      maxLineBytes: line.length,
+      maxLineBytes: JSON.stringify({ assets: [entry] }).length,
       maxAssetBytes: 50,
       maxTotalBytes: line.length + 50,
       maxDepth: 2,
@@ -120,6 +123,97 @@ describe('limits', () => {
       entry: 'assets/x',
       place: { file: 'sections/a.jsonl' },
     });
+  });
+});
+
+describe('files that many entries refer to', () => {
+  /** A megabyte that deflates to a thousandth: no entry is beyond the ratio, which is for what is larger. */
+  const asset = { name: 'assets/x', content: new Uint8Array(1024 * 1024) };
+  const lineOf = (references: number): string =>
+    JSON.stringify({ id: '1', assets: Array(references).fill('assets/x') });
+
+  it.each([
+    ['in memory', (archive: Uint8Array) => openPackage(archive)],
+    ['from a source', (archive: Uint8Array) => openPackageSource(bytesSource(archive))],
+  ])('do not make an item longer than a line may be, %s', async (_, open) => {
+    const archiveOf = (references: number): Uint8Array =>
+      buildZip({
+        entries: [{ name: 'sections/a.jsonl', content: `{}\n\n${lineOf(references)}\n` }, asset],
+      });
+    await readEverything(await open(archiveOf(47)));
+    const archive = archiveOf(48);
+    await using pkg = await open(archive);
+    const before = process.memoryUsage().rss;
+    await expect(readEverything(pkg)).rejects.toMatchObject({
+      code: 'package_limit',
+      place: { file: 'sections/a.jsonl', line: 3, path: '/assets/47' },
+    });
+    expect(process.memoryUsage().rss - before).toBeLessThan(700 * 1024 * 1024);
+  });
+
+  it.each([
+    ['in memory', (archive: Uint8Array) => openPackage(archive)],
+    ['from a source', (archive: Uint8Array) => openPackageSource(bytesSource(archive))],
+  ])('do not make an archive expand beyond its ratio, %s', async (_, open) => {
+    const within = buildZip({
+      entries: [{ name: 'sections/a.jsonl', content: `${lineOf(1)}\n`.repeat(63) }, asset],
+    });
+    await readEverything(await open(within));
+    const beyond = buildZip({
+      entries: [{ name: 'sections/a.jsonl', content: `${lineOf(1)}\n`.repeat(64) }, asset],
+    });
+    await expect(open(beyond).then(readEverything)).rejects.toMatchObject({
+      code: 'package_limit',
+      entry: 'assets/x',
+      message: expect.stringContaining('as a whole'),
+      place: { file: 'sections/a.jsonl', line: 64, path: '/assets/0' },
+    });
+  });
+
+  it('give every byte that the ratio of a large archive allows', async () => {
+    // an archive of 300 kB may give 150 MB
+    const filling = { name: 'filling', content: randomBytes(300_000), method: 'stored' as const };
+    const archive = buildZip({
+      entries: [{ name: 'sections/a.jsonl', content: `${lineOf(1)}\n`.repeat(140) }, asset, filling],
+    });
+    const { sections } = await readEverything(await openPackage(archive));
+    expect(sections[0]?.items).toHaveLength(140);
+  });
+
+  it('are unpacked once for items that follow one another', async () => {
+    const content = randomBytes(1_000_000);
+    const archive = buildZip({
+      entries: [
+        { name: 'sections/a.jsonl', content: `${lineOf(2)}\n`.repeat(20) },
+        { name: 'assets/x', content },
+      ],
+    });
+    let bytesRead = 0;
+    const source = bytesSource(archive);
+    const pkg = await openPackageSource({
+      byteLength: source.byteLength,
+      read(start, end) {
+        bytesRead += end - start;
+        return source.read(start, end);
+      },
+    });
+    await readEverything(pkg);
+    expect(bytesRead).toBeLessThan(1.5 * archive.byteLength);
+  });
+
+  it('count when only their checksum is checked', async () => {
+    const files = Array.from({ length: 66 }, (_, index) => `x/${index}`);
+    const content = new Uint8Array(1024 * 1024);
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const manifest = JSON.stringify({ files: files.map((path) => ({ path, sha256 })) });
+    const archive = buildZip({
+      entries: [
+        { name: 'manifest.json', content: manifest },
+        { name: 'sections/a.jsonl', content: '{}' },
+        ...files.map((name) => ({ name, content })),
+      ],
+    });
+    await expect(openPackage(archive).then(readEverything)).rejects.toMatchObject({ code: 'package_limit' });
   });
 });
 

@@ -8,4 +8,6 @@ export const nodeByteTools: ByteTools = {
     const bytes = Buffer.from(text, 'base64');
     return bytes.toString('base64') === text ? bytes : null;
   },
+  encodeBase64: ({ buffer, byteOffset, byteLength }) =>
+    Buffer.from(buffer, byteOffset, byteLength).toString('base64'),
 };

@@ -1,8 +1,10 @@
 import {
   canonicalJson,
+  checkItemSize,
   createSectionHasher,
   createSha256,
   encodeItem,
+  type FileReference,
   getMember,
   type JsonObject,
   type JsonValue,
@@ -140,18 +142,22 @@ async function convertSection(
   spool: Spool,
 ): Promise<ConvertedSection> {
   const hasher = createSectionHasher(source.name);
+  const { maxLineBytes: maxItemBytes } = archive.limits;
   let itemCount = 0;
   async function* lines(): AsyncGenerator<string[]> {
     for (let next = await items.peek(); next?.section === source.index; next = await items.peek()) {
       items.take();
       const { place } = next;
       const upgraded = upgrade(next);
-      const embedded = await contents.embed(upgraded.item, upgraded.files);
-      const item = await rehydrateItem(parseItem(embedded, place), ({ path, pointer }) => {
+      const embedded = await contents.embed(upgraded.item, upgraded.files, place);
+      const readFile = ({ path, pointer }: FileReference): Promise<Uint8Array> => {
         if (!archive.files.has(path)) throw missingFile(path, { ...place, path: pointer });
         return contents.read(path);
-      });
+      };
+      const item = await rehydrateItem(parseItem(embedded, place), readFile, { maxItemBytes, place });
       const encoded = encodeItem(item);
+      // The package would be refused: what it takes inline content for is longer than the content.
+      checkItemSize(encoded.byteLength, 0, { maxItemBytes, place });
       hasher.add(encoded.itemHash);
       itemCount++;
       yield [joinItem(await contents.moveOut(encoded, upgraded.files))];

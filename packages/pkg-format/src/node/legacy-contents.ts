@@ -1,17 +1,20 @@
 import {
+  canonicalByteLength,
   DEFAULT_MIME_TYPE,
+  EmbeddedSize,
   type ItemParts,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   jsonPointer,
+  type Place,
   setMember,
   sniffMimeType,
 } from '@svc/jsonl-v23';
 import { contentPath } from '../choose-file-paths.ts';
 import { type EmbeddedFile, moveFilesOut } from '../embedded-files.ts';
 import { compareUtf8 } from '../entry-name.ts';
-import { type Archive, collectBytes } from '../open-archive.ts';
+import type { Archive } from '../open-archive.ts';
 import type { NamedFile } from '../plan-package.ts';
 import { fileKey, sha256Hex } from '../survey-dataset.ts';
 import { nodeByteTools } from './byte-tools.ts';
@@ -20,6 +23,9 @@ import type { Spool } from './spool.ts';
 interface Content extends NamedFile {
   read(): AsyncIterable<Uint8Array>;
 }
+
+/** The members that an entry gets with its content, its type aside, which is counted when the item is whole. */
+const ADDED_BYTES = ',"data":"","encoding":"base64"'.length;
 
 /**
  * The contents that become files of a converted package, each once, by the SHA-256 of their bytes. What lies in the
@@ -33,45 +39,49 @@ export class LegacyContents {
   readonly #checkers = new Map<string, string>();
   /** Archive files that have been put into items. */
   readonly used: Set<string> = new Set<string>();
-  #lastRead: { path: string; bytes: Uint8Array } | undefined;
 
   constructor(archive: Archive, spool: Spool) {
     this.#archive = archive;
     this.#spool = spool;
   }
 
-  /** Reads a file of the archive; the one read last is kept, as neighbours often share it. */
+  /** Reads a file of the archive. */
   async read(path: string): Promise<Uint8Array> {
+    const isFirst = !this.used.has(path);
     this.used.add(path);
-    if (this.#lastRead?.path !== path) {
-      const bytes = await collectBytes(
-        this.#archive.read(path, { maxBytes: this.#archive.limits.maxAssetBytes }),
-      );
-      this.#lastRead = { path, bytes };
-      if (path.startsWith('checkers/')) this.#checkers.set(path, sha256Hex(bytes));
-    }
-    return this.#lastRead.bytes;
+    const bytes = await this.#archive.readWhole(path);
+    if (isFirst && path.startsWith('checkers/')) this.#checkers.set(path, sha256Hex(bytes));
+    return bytes;
   }
 
-  /** Puts the content of archive files into the entries at these JSON Pointers. */
-  async embed(item: JsonObject, files: ReadonlyMap<string, string>): Promise<JsonObject> {
+  /**
+   * Puts the content of archive files into the entries at these JSON Pointers.
+   *
+   * @throws JsonlError `line_too_long` for an item that is longer than a line with them
+   */
+  async embed(item: JsonObject, files: ReadonlyMap<string, string>, place: Place): Promise<JsonObject> {
     if (files.size === 0) return item;
-    const assets = item['assets']!;
-    const embedOne = async (entry: JsonValue, name: string | number): Promise<JsonValue> => {
-      const path = files.get(jsonPointer(['assets', name]));
-      if (path === undefined || !isJsonObject(entry)) return entry;
+    const { maxLineBytes: maxItemBytes } = this.#archive.limits;
+    const size = new EmbeddedSize(canonicalByteLength(item), { maxItemBytes, place });
+    const contents = new Map<string, Uint8Array>();
+    for (const [pointer, path] of files) {
       const bytes = await this.read(path);
-      const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+      size.add({ pointer, addedBytes: ADDED_BYTES }, bytes.byteLength);
+      contents.set(pointer, bytes);
+    }
+    const texts = new Map<Uint8Array, string>();
+    const assets = item['assets']!;
+    const embedOne = (entry: JsonValue, name: string | number): JsonValue => {
+      const bytes = contents.get(jsonPointer(['assets', name]));
+      if (bytes === undefined || !isJsonObject(entry)) return entry;
+      const data = texts.get(bytes) ?? nodeByteTools.encodeBase64(bytes);
+      texts.set(bytes, data);
       return { mime_type: sniffMimeType(bytes) ?? DEFAULT_MIME_TYPE, ...entry, encoding: 'base64', data };
     };
-    if (Array.isArray(assets)) {
-      const entries: JsonValue[] = [];
-      for (const [index, entry] of assets.entries()) entries.push(await embedOne(entry, index));
-      return { ...item, assets: entries };
-    }
+    if (Array.isArray(assets)) return { ...item, assets: assets.map(embedOne) };
     const entries: JsonObject = {};
     for (const name of Object.keys(assets as JsonObject)) {
-      setMember(entries, name, await embedOne((assets as JsonObject)[name]!, name));
+      setMember(entries, name, embedOne((assets as JsonObject)[name]!, name));
     }
     return { ...item, assets: entries };
   }
