@@ -1,4 +1,4 @@
-import type { RowPlan } from '@svc/flows';
+import type { FilledLines, LineOptions, RowPlan } from '@svc/flows';
 import { type CellBatch, JsonlError, type JsonlErrorCode, type LineBatch, type Place } from '@svc/jsonl-v23';
 import type { RowTarget } from './encode-rows.ts';
 
@@ -11,11 +11,8 @@ export interface EncodeRequest {
 }
 
 export type EncodeWork =
-  | {
-      readonly kind: 'lines';
-      readonly batch: LineBatch;
-      readonly options: { readonly file: string; readonly maxDepth: number };
-    }
+  | { readonly kind: 'lines'; readonly batch: LineBatch; readonly options: LineOptions }
+  | { readonly kind: 'filled'; readonly lines: FilledLines; readonly options: LineOptions }
   | { readonly kind: 'cells'; readonly batch: CellBatch; readonly plan: NumberedPlan };
 
 /** A plan with a number by which it is known again on the other side. */

@@ -59,11 +59,15 @@ export class RowWriter {
 
   readonly #spare: SpareBuffers;
 
-  /** @param expected items, and bytes of their texts: how much room is made at first */
+  /**
+   * @param expected items, and bytes of their texts: how much room is made at first
+   * @param keepsLines whether the lines of an export are kept, as long as no item embeds files
+   */
   constructor(
     target: RowTarget,
     expected: { readonly items: number; readonly bytes: number },
     spare: SpareBuffers = new SpareBuffers(),
+    keepsLines = true,
   ) {
     this.#spare = spare;
     const head = Buffer.alloc(FIXED_BYTES - 4 - 4 - HASH_BYTES);
@@ -75,7 +79,7 @@ export class RowWriter {
     this.#orderIndex = target.firstOrderIndex;
     this.#hashes = spare.take(expected.items * HASH_BYTES);
     this.#rows = spare.take(expected.bytes + expected.items * (ROW_BYTES + MARGIN_BYTES));
-    this.#lines = spare.take(expected.bytes + expected.items * MARGIN_BYTES);
+    this.#lines = keepsLines ? spare.take(expected.bytes + expected.items * MARGIN_BYTES) : null;
   }
 
   /** Appends an item. @param embedsFiles whether an export moves something of it into files */

@@ -2,7 +2,8 @@
 import { parentPort, type TransferListItem } from 'node:worker_threads';
 import type { EncodedRows, NeedsFiles } from '@svc/flows';
 import { createBatchEncoder } from './encode-batch.ts';
-import { type EncodeAnswer, type EncodeRequest, toFailure } from './encode-message.ts';
+import { type EncodeAnswer, type EncodeRequest, type EncodeWork, toFailure } from './encode-message.ts';
+import type { RowTarget } from './encode-rows.ts';
 import { SpareBuffers } from './spare-buffers.ts';
 
 const port = parentPort;
@@ -15,18 +16,29 @@ port.on('message', ({ id, work, target, spare: buffers }: EncodeRequest) => {
   for (const buffer of buffers) spare.give(buffer);
   let result: EncodedRows | NeedsFiles;
   try {
-    result =
-      work.kind === 'lines'
-        ? encoder.encodeLines(work.batch, target, work.options)
-        : encoder.encodeCells(work.batch, work.plan, target);
+    result = encode(work, target);
   } catch (error) {
     port.postMessage({ id, failure: toFailure(error) } satisfies EncodeAnswer);
     return;
   }
   port.postMessage({ id, result } satisfies EncodeAnswer, buffersOf(result));
   // A batch that needs files went back; the bytes of any other may hold the next one's rows.
-  if (!('needsFiles' in result)) spare.give(work.batch.bytes.buffer as ArrayBuffer);
+  if (!('needsFiles' in result)) spare.give(batchOf(work).bytes.buffer as ArrayBuffer);
 });
+
+function encode(work: EncodeWork, target: RowTarget): EncodedRows | NeedsFiles {
+  switch (work.kind) {
+    case 'lines':
+      return encoder.encodeLines(work.batch, target, work.options);
+    case 'filled':
+      return encoder.encodeFilled(work.lines, target, work.options);
+    case 'cells':
+      return encoder.encodeCells(work.batch, work.plan, target);
+  }
+}
+
+const batchOf = (work: EncodeWork): { readonly bytes: Uint8Array } =>
+  work.kind === 'filled' ? work.lines.batch : work.batch;
 
 function buffersOf(result: EncodedRows | NeedsFiles): TransferListItem[] {
   const parts = 'needsFiles' in result ? [result.bytes] : [result.rows, result.itemHashes, result.lines];

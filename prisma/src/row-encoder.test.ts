@@ -1,18 +1,20 @@
-import type { EncodedRows, NeedsFiles, SectionTarget } from '@svc/flows';
+import type { EncodedRows, FilledLines, ItemFiles, NeedsFiles, SectionTarget } from '@svc/flows';
 import {
   type CellBatch,
   CellWriter,
   compileMapping,
+  embedFiles,
   type Item,
   JsonlError,
   type LineBatch,
+  parseItem,
 } from '@svc/jsonl-v23';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startEncoderThreads } from './encoder-threads.ts';
 import { createRowEncoder } from './row-encoder.ts';
 
 const TARGET: SectionTarget = { id: '00112233-4455-6677-8899-aabbccddeeff', name: 's', orderIndex: 0 };
-const OPTIONS = { file: 'sections/s.jsonl', maxDepth: 256 };
+const OPTIONS = { file: 'sections/s.jsonl', maxDepth: 256, maxLineBytes: 64 * 1024 * 1024 };
 
 /** A batch that is large enough for a thread, its last line being `last`. */
 function batchOf(last: string, number = 0): LineBatch {
@@ -60,6 +62,7 @@ describe('createRowEncoder', () => {
         { name: 'q', dtype: 'string' },
         { name: 'a', dtype: 'int64' },
       ],
+      maxItemBytes: 64 * 1024 * 1024,
     };
     const batch = (): CellBatch => {
       const writer = new CellWriter();
@@ -92,11 +95,74 @@ describe('createRowEncoder', () => {
     expect(batch.bytes.buffer.byteLength).toBe(0);
   });
 
-  it('gives the bytes back where files are needed', async () => {
-    const expected = batchOf('{"assets":["assets/a.png"]}').bytes;
+  it('gives the bytes back where files are needed, and says which', async () => {
+    const last = '{"assets": ["assets/a.png"]}';
+    const expected = batchOf(last, 41).bytes;
     for (const encoder of [inline, threaded]) {
-      const encoded = await encoder.encodeLines(batchOf('{"assets":["assets/a.png"]}'), TARGET, 0, OPTIONS);
-      expect(encoded).toEqual({ needsFiles: true, bytes: expected });
+      const encoded = await encoder.encodeLines(batchOf(last, 41), TARGET, 0, OPTIONS);
+      if (!('needsFiles' in encoded)) throw new Error('it needs none');
+      expect(encoded.bytes).toEqual(expected);
+      expect(encoded.items).toHaveLength(401);
+      expect(encoded.items[0]).toMatchObject({ line: 42, start: 0, references: [] });
+      const { start, end, ...item } = encoded.items[400] as ItemFiles;
+      expect(new TextDecoder().decode(expected.subarray(start, end))).toBe(last);
+      const reference = { kind: 'asset', path: 'assets/a.png', pointer: '/assets/0', addedBytes: 54 };
+      expect(item).toEqual({ line: 442, itemBytes: 36, references: [reference] });
+    }
+  });
+
+  it('puts files into items, here and on threads alike', async () => {
+    const content = new Uint8Array(300_000).fill(7);
+    const line = '{"assets":{"a":"assets/a.png","b":"assets/a.png"}}';
+    const lines = (): FilledLines => ({
+      batch: {
+        bytes: new TextEncoder().encode(`{"id":1}\n\n${line}\n`),
+        firstLine: 5,
+        lineCount: 3,
+        itemCount: 2,
+      },
+      contents: [[], [content, content]],
+      itemBytes: 900_000,
+    });
+    const whole = embedFiles(parseItem(JSON.parse(line)), [content, content]);
+    const expected = inline.encodeItems([parseItem({ id: 1 }), whole], TARGET, 3);
+    for (const encoder of [inline, threaded]) {
+      const encoded = await encoder.encodeFilled(lines(), TARGET, 3, OPTIONS);
+      expect(show(encoded)).toBe(show(expected));
+      expect(encoded.lines).toBeNull();
+    }
+    expect(content.byteLength).toBe(300_000);
+  });
+
+  it('refuses an item whose canonical text is longer than a line may be', async () => {
+    const last = `{"id":"x","meta":{"n":[${'1e20,'.repeat(1000)}0]}}`;
+    for (const encoder of [inline, threaded]) {
+      const options = { ...OPTIONS, maxLineBytes: last.length };
+      await expect(encoder.encodeLines(batchOf(last, 41), TARGET, 0, options)).rejects.toMatchObject({
+        code: 'line_too_long',
+        place: { file: OPTIONS.file, line: 442 },
+      });
+      const { itemCount } = batchOf(last);
+      await expect(encoder.encodeLines(batchOf(last), TARGET, 0, OPTIONS)).resolves.toMatchObject({
+        itemCount,
+      });
+    }
+  });
+
+  it('refuses a row whose item is longer than a line may be', async () => {
+    const plan = {
+      mapping: { promptColumn: 'q' },
+      features: [{ name: 'q', dtype: 'string' }],
+      maxItemBytes: 100_000,
+    };
+    for (const encoder of [inline, threaded]) {
+      const writer = new CellWriter();
+      for (const text of ['short', 'x'.repeat(100_000)]) writer.value(text);
+      const batch = { ...writer.end(), split: 'train', firstRow: 5, rowCount: 2, columns: ['q'] };
+      await expect(encoder.encodeCells(batch, plan, TARGET, 0)).rejects.toMatchObject({
+        code: 'line_too_long',
+        place: { row: 6 },
+      });
     }
   });
 

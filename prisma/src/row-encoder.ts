@@ -1,4 +1,4 @@
-import type { EncodedRows, NeedsFiles, RowEncoder, RowPlan } from '@svc/flows';
+import type { EncodedRows, FilledLines, NeedsFiles, RowEncoder, RowPlan } from '@svc/flows';
 import { createBatchEncoder } from './encode-batch.ts';
 import type { EncodeWork } from './encode-message.ts';
 import type { RowTarget } from './encode-rows.ts';
@@ -58,6 +58,15 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
         | EncodedRows
         | NeedsFiles;
     },
+    async encodeFilled(lines, { id: sectionId }, firstOrderIndex, options) {
+      const target = { sectionId, firstOrderIndex };
+      if (threads === null || lines.itemBytes < MIN_THREAD_BYTES) {
+        return inline.encodeFilled(lines, target, options);
+      }
+      const shared = shareContents(lines);
+      const buffers = [shared.batch.bytes.buffer as ArrayBuffer];
+      return (await run(threads, { kind: 'filled', lines: shared, options }, target, buffers)) as EncodedRows;
+    },
     async encodeCells(batch, plan, { id: sectionId }, firstOrderIndex) {
       const target = { sectionId, firstOrderIndex };
       const numbered = { ...plan, number: numberOf(plan) };
@@ -76,5 +85,26 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
     async [Symbol.asyncDispose]() {
       await threads?.[Symbol.asyncDispose]();
     },
+  };
+}
+
+/**
+ * The contents in memory that both threads see: they are the caller's, who may use them for the next items, and a file
+ * that many entries name goes over once.
+ */
+function shareContents({ batch, contents, itemBytes }: FilledLines): FilledLines {
+  const shared = new Map<Uint8Array, Uint8Array>();
+  const share = (bytes: Uint8Array): Uint8Array => {
+    const known = shared.get(bytes);
+    if (known !== undefined) return known;
+    const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+    copy.set(bytes);
+    shared.set(bytes, copy);
+    return copy;
+  };
+  return {
+    batch: { ...batch, bytes: batch.bytes.slice() },
+    contents: contents.map((files) => files.map(share)),
+    itemBytes,
   };
 }

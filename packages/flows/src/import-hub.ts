@@ -37,6 +37,8 @@ export interface ImportHubOptions {
   readonly mapping: Mapping;
   /** the mapping as it was sent, for the record */
   readonly mappingAsSent: JsonObject;
+  /** longest canonical text of an item */
+  readonly maxItemBytes: number;
   readonly signal: AbortSignal;
   readonly onProgress?: (
     done: { readonly items: number; readonly bytes: number },
@@ -171,7 +173,8 @@ async function open(options: ImportHubOptions, hub: Hub) {
   const selection = await dataset.select({ subset, split, signal });
   const columns = new Set(mappedColumns(mapping));
   // Columns that the mapping has no use for are many, sometimes.
-  const plan: RowPlan = { mapping, features: selection.features.filter(({ name }) => columns.has(name)) };
+  const features = selection.features.filter(({ name }) => columns.has(name));
+  const plan: RowPlan = { mapping, features, maxItemBytes: options.maxItemBytes };
   // What is wrong with the mapping is said before the first row is read.
   compileMapping(mapping, plan.features);
   return { dataset, selection, plan };

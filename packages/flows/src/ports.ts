@@ -1,4 +1,4 @@
-import type { CellBatch, Item, LineBatch, MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { CellBatch, FileReference, Item, LineBatch, MappableFeature, Mapping } from '@svc/jsonl-v23';
 
 /** Where the items of one section go. The flow makes the id, so that rows can be made before anything is stored. */
 export interface SectionTarget {
@@ -23,17 +23,50 @@ export interface EncodedRows {
   readonly lines: Uint8Array | null;
 }
 
-/** An item of the batch names files of the archive: the flow reads them and calls `encodeItems`. */
+/** An item of the batch names files of the archive: the flow reads them and calls `encodeFilled`. */
 export interface NeedsFiles {
   readonly needsFiles: true;
   /** the bytes of the batch, which the encoder had taken over */
   readonly bytes: Uint8Array;
+  /** all items of the batch, in order */
+  readonly items: readonly ItemFiles[];
+}
+
+/** An item of a batch, and the files that it names. */
+export interface ItemFiles {
+  /** 1-based line of the section */
+  readonly line: number;
+  /** where the line is in the bytes of the batch, its line feed apart */
+  readonly start: number;
+  readonly end: number;
+  /** of the item's canonical text, without its files */
+  readonly itemBytes: number;
+  readonly references: readonly FileReference[];
+}
+
+/** Lines and the files that their items name. */
+export interface FilledLines {
+  readonly batch: LineBatch;
+  /** for each item the contents of its references, in their order; the same array where it is the same file */
+  readonly contents: readonly (readonly Uint8Array[])[];
+  /** of the canonical texts of all items, files included */
+  readonly itemBytes: number;
+}
+
+/** What holds for all lines of a section. */
+export interface LineOptions {
+  readonly file: string;
+  readonly maxDepth: number;
+  /** longest canonical text of an item, files included */
+  readonly maxLineBytes: number;
 }
 
 /** How rows become items: see `compileMapping`. The same object for all batches of an import. */
 export interface RowPlan {
   readonly mapping: Mapping;
   readonly features: readonly MappableFeature[];
+  /** longest canonical text of an item */
+  readonly maxItemBytes: number;
 }
 
 /** The per-batch work (parse, validate, canonical text, hash, row encoding), inline or on worker threads. */
@@ -45,8 +78,15 @@ export interface RowEncoder extends AsyncDisposable {
     batch: LineBatch,
     target: SectionTarget,
     firstOrderIndex: number,
-    options: { readonly file: string; readonly maxDepth: number },
+    options: LineOptions,
   ): Promise<EncodedRows | NeedsFiles>;
+  /** Encodes lines with their files; the contents stay the caller's. */
+  encodeFilled(
+    lines: FilledLines,
+    target: SectionTarget,
+    firstOrderIndex: number,
+    options: LineOptions,
+  ): Promise<EncodedRows>;
   /** Encodes rows of a dataset as the mapping makes items of them, and takes the batch's buffers over. */
   encodeCells(
     batch: CellBatch,

@@ -1,14 +1,7 @@
-import {
-  canonicalJson,
-  getMember,
-  type JsonObject,
-  type JsonValue,
-  parseLines,
-  rehydrateItem,
-  splitLines,
-} from '@svc/jsonl-v23';
+import { canonicalJson, getMember, type JsonObject, type JsonValue, splitLines } from '@svc/jsonl-v23';
 import type { PackageReader, PackageSection } from '@svc/pkg-format';
 import { collectSections, type SectionCollector } from './collect-sections.ts';
+import { encodeWithFiles } from './encode-with-files.ts';
 import { mapOrdered } from './map-ordered.ts';
 import type { DatasetSummary, DatasetWriter, ImportOutcome, RowEncoder, SectionTarget } from './ports.ts';
 import { provenanceOf } from './provenance.ts';
@@ -100,15 +93,16 @@ async function* encodeSection(
   const { maxLineBytes, maxDepth, signal } = options;
   const { file } = section;
   let firstOrderIndex = 0;
+  const lineOptions = { file, maxDepth, maxLineBytes };
   const batches = splitLines(section.bytes(signal), { file, maxLineBytes, signal });
   const encodedBatches = mapOrdered(batches, encoder.parallelism, async (batch) => {
     const first = firstOrderIndex;
     firstOrderIndex += batch.itemCount;
     const sourceBytes = batch.bytes.byteLength;
-    const encoded = await encoder.encodeLines(batch, target, first, { file, maxDepth });
-    return { batch, first, sourceBytes, encoded };
+    const encoded = await encoder.encodeLines(batch, target, first, lineOptions);
+    return { first, sourceBytes, encoded };
   });
-  for await (const { batch, first, sourceBytes, encoded } of encodedBatches) {
+  for await (const { first, sourceBytes, encoded } of encodedBatches) {
     signal.throwIfAborted();
     if ('rows' in encoded) {
       collector.add(encoded);
@@ -116,17 +110,11 @@ async function* encodeSection(
       encoder.recycle(encoded);
       continue;
     }
-    let orderIndex = first;
-    for (const { item, place } of parseLines({ ...batch, bytes: encoded.bytes }, { file, maxDepth })) {
-      const whole = await rehydrateItem(item, (reference) =>
-        pkg.readFile(reference.path, { ...place, path: reference.pointer }),
-      );
-      signal.throwIfAborted();
-      const one = encoder.encodeItems([whole], target, orderIndex);
-      orderIndex += 1;
-      collector.add(one);
-      yield { rows: one.rows, sourceBytes: 0 };
-      encoder.recycle(one);
+    const withFiles = encodeWithFiles(pkg, encoded, target, first, { ...lineOptions, signal }, encoder);
+    for await (const some of withFiles) {
+      collector.add(some);
+      yield { rows: some.rows, sourceBytes: 0 };
+      encoder.recycle(some);
     }
     yield { rows: new Uint8Array(0), sourceBytes };
   }

@@ -224,7 +224,8 @@ export function hubRoutes(deps: HubDeps): readonly Route[] {
           if (query['dry_run'] === true) {
             using _place = await gate.enter(signal);
             const ports = { hub, encoder, newId: randomUUID };
-            return json(dryRunBody(await dryRunHub({ id: randomUUID(), ...wanted, signal }, ports)));
+            const options = { id: randomUUID(), ...wanted, maxItemBytes: config.maxLineBytes, signal };
+            return json(dryRunBody(await dryRunHub(options, ports)));
           }
           const isAsync = prefersAsync(request.header('prefer'));
           const digest = (): Uint8Array =>
@@ -245,14 +246,14 @@ async function importNow(
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredAnswer> {
-  const { hub, store, encoder, gate } = deps;
+  const { config, hub, store, encoder, gate } = deps;
   using _place = await gate.enter(signal);
   const { path, split, subset, revision } = wanted.config;
   const start = { source: 'hub', path, split, subset, revision } as const;
   const writer = datasetWriter(store.datasets, claim);
   const dataset = await observeRequestImport(deps, start, signal, (onProgress) =>
     importHub(
-      { id: randomUUID(), ...wanted, signal, onProgress },
+      { id: randomUUID(), ...wanted, maxItemBytes: config.maxLineBytes, signal, onProgress },
       { hub, store: writer, encoder, newId: randomUUID },
     ),
   );

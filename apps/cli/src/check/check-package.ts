@@ -1,6 +1,8 @@
 import {
+  checkItemSize,
   createSectionHasher,
   encodeItem,
+  type FileReference,
   formatPlace,
   getMember,
   type Item,
@@ -123,8 +125,9 @@ async function hashItem(
   usedFiles: Set<string>,
   reportError: (error: unknown) => void,
 ): Promise<Uint8Array | null> {
+  const maxItemBytes = pkg.limits.maxLineBytes;
   let isWhole = true;
-  const whole = await rehydrateItem(item, async ({ path, pointer }) => {
+  const readFile = async ({ path, pointer }: FileReference): Promise<Uint8Array> => {
     usedFiles.add(composed(path));
     try {
       return await pkg.readFile(path, { ...place, path: pointer });
@@ -133,8 +136,16 @@ async function hashItem(
       reportError(error);
       return new Uint8Array(0);
     }
-  });
-  return isWhole ? encodeItem(whole).itemHash : null;
+  };
+  try {
+    const whole = await rehydrateItem(item, readFile, { maxItemBytes, place });
+    const { itemHash, byteLength } = encodeItem(whole);
+    checkItemSize(byteLength, 0, { maxItemBytes, place });
+    return isWhole ? itemHash : null;
+  } catch (error) {
+    reportError(toPackageError(error, place.file ?? ''));
+    return null;
+  }
 }
 
 /** The files of a run, which an import does not read: whole, and JSON. */

@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { type Hub, importHub, type RowEncoder, toImportRequest } from '@svc/flows';
 import { isJsonObject, parseJson } from '@svc/jsonl-v23';
-import type { TokenVault } from '@svc/process';
+import type { Config, TokenVault } from '@svc/process';
 import { StoreError, type TakenJob } from '@svc/store';
 import type { TaskHandler } from '../queue.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
 
 export interface ImportTaskDeps extends JobTaskDeps {
+  readonly config: Config;
   readonly hub: Hub;
   readonly encoder: RowEncoder;
 }
 
 /** The task `import`: rows of a hub dataset, as a request with `respond-async` asked for them. */
 export function createImportTask(deps: ImportTaskDeps): TaskHandler {
-  const { hub, encoder, vault } = deps;
+  const { config, hub, encoder, vault } = deps;
   return createJobTask(deps, (taken): JobImport => {
     const request = parseJson(taken.request);
     if (!isJsonObject(request)) throw new Error('the request of the job is no object');
@@ -28,6 +29,7 @@ export function createImportTask(deps: ImportTaskDeps): TaskHandler {
           {
             id: randomUUID(),
             ...wanted,
+            maxItemBytes: config.maxLineBytes,
             signal,
             onProgress: ({ items, bytes }, itemsTotal) => onProgress({ items, itemsTotal, bytes }),
           },
