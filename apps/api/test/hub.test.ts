@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
@@ -43,6 +44,11 @@ beforeAll(async () => {
     readers: [TOKEN],
     files: { 'train.jsonl': '{"q":"secret"}\n' },
   });
+  hub.add({
+    id: 'org/long-line',
+    files: { 'train.jsonl.gz': gzipSync(`{"q":"${'x'.repeat(64 * 1024 * 1024)}"}\n{"q":"short"}\n`) },
+  });
+  hub.add({ id: 'org/late-column', files: { 'train.jsonl': '{"q":"a"}\n{"q":"b","late":\n' } });
   hub.add({ id: 'org/script', files: { 'script.py': 'x', 'README.md': '' } });
 });
 afterAll(async () => {
@@ -175,6 +181,26 @@ describe('POST /datasets/hub/import', () => {
         '{"answer":9007199254740993,"criteria":[],"id":"train-1","inputs":{"prompt":"Big"},"meta":{"level":2},"type":"freeform"}\n',
     );
     expect(JSON.stringify(body)).not.toContain(TOKEN);
+  });
+
+  it.each([
+    ['org/long-line', 'q', 'train.jsonl.gz', 1],
+    ['org/late-column', 'late', 'train.jsonl', 2],
+  ])('names the row of %s that cannot be read, as a preview does', async (path, column, file, line) => {
+    const config = { path, split: 'train' };
+    const preview = await post('/datasets/hub/preview', config);
+    const imported = await importHub({ name: 'x', config, mapping: { prompt_column: column } });
+    for (const { status, body } of [preview, imported]) {
+      expect(status).toBe(400);
+      expect(body).toMatchObject({ code: 'invalid_row', errors: [{ file, line }] });
+    }
+    expect(imported.body['detail']).toBe(preview.body['detail']);
+    const wrong = await importHub({
+      name: 'x',
+      config: { path: 'org/lines', split: 'train' },
+      mapping: { prompt_column: 'none' },
+    });
+    expect(wrong.body).toMatchObject({ code: 'column_not_found' });
   });
 
   it('gives the same hash twice, and whatever format the rows came from', async () => {

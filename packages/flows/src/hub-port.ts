@@ -50,6 +50,8 @@ export interface HubSelection {
   /** description, citation, homepage, license, class labels, ignored files, ... as known */
   readonly info: JsonObject;
   readonly suggestedMapping: Mapping | null;
+  /** the error of the row at which looking for columns ended early */
+  readonly unreadRow?: Error | undefined;
   rowBatches(options: {
     /** only these columns are read; all where absent */
     readonly columns?: readonly string[] | undefined;

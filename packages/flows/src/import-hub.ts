@@ -175,9 +175,19 @@ async function open(options: ImportHubOptions, hub: Hub) {
   // Columns that the mapping has no use for are many, sometimes.
   const features = selection.features.filter(({ name }) => columns.has(name));
   const plan: RowPlan = { mapping, features, maxItemBytes: options.maxItemBytes };
-  // What is wrong with the mapping is said before the first row is read.
-  compileMapping(mapping, plan.features);
+  checkMapping(plan, selection);
   return { dataset, selection, plan };
+}
+
+/** Reports what is wrong with the mapping before the first row is read. */
+function checkMapping({ mapping, features }: RowPlan, { unreadRow }: HubSelection): void {
+  try {
+    compileMapping(mapping, features);
+  } catch (error) {
+    const isMissing = error instanceof JsonlError && error.code === 'column_not_found';
+    // The column may be one of the row that cannot be read, and no import gets beyond that row.
+    throw isMissing ? (unreadRow ?? error) : error;
+  }
 }
 
 /** The dataset's `schema` (http-api section 2): `path` and `split` as they were sent, and what they came to. */

@@ -101,6 +101,8 @@ export interface HubSelection {
    */
   readonly info: JsonObject;
   readonly suggestedMapping: Mapping | null;
+  /** The row at which looking for columns ended early, because it cannot be read; absent where there is none. */
+  readonly unreadRow?: HubError | undefined;
   /**
    * The rows in order, some at a time; the next ones download while these are used.
    * @throws HubError `invalid_row` with file and line, `invalid_split` where the slice turns out to be empty, and those of
@@ -386,6 +388,7 @@ function describeSelection(
       subset: subset.name,
       ...(first === undefined ? {} : { split: first }),
     }),
+    unreadRow: [...sources.values()].find((source) => source.unreadRow !== undefined)?.unreadRow,
     rowBatches,
     cellBatches,
     async *rows(options) {

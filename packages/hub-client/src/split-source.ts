@@ -1,4 +1,5 @@
 import { type Cells, CellWriter, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import type { HubError } from './errors.ts';
 import type { Features } from './features.ts';
 
 /** Some rows of a split, side by side. */
@@ -29,6 +30,8 @@ export interface RowRange {
 export interface SplitSource {
   /** The split's columns, as far as they were looked at. */
   readonly features: Features;
+  /** The row at which looking at them ended early, because it cannot be read; it may have columns of its own. */
+  readonly unreadRow?: HubError | undefined;
   /** Rows of the split; null where nobody has counted them. */
   readonly rowCount: number | null;
   /** Rows that are there for certain, though nobody has counted all. */

@@ -63,6 +63,7 @@ export async function openTextSources(
   let keepBytes = SMALL_BYTES;
   const counts = new Map<string, number>();
   const seen = new Map<string, number>();
+  let unreadRow: HubError | undefined;
   let window = TYPING_WINDOW_SIZE;
   for (const [name, files] of kept) {
     const size = files.reduce((sum, { remote }) => sum + likelySize(remote), 0);
@@ -102,6 +103,7 @@ export async function openTextSources(
       }
     } catch (error) {
       if (needed || !(error instanceof HubError && error.code === 'invalid_row')) throw error;
+      unreadRow ??= error;
       return { count, complete: false };
     }
     return { count, complete: true };
@@ -138,6 +140,7 @@ export async function openTextSources(
         name,
         {
           features: typing.features,
+          unreadRow,
           rowCount: counts.get(name) ?? null,
           atLeastRows: seen.get(name) ?? 0,
           read,

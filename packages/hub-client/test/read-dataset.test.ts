@@ -375,6 +375,15 @@ describe('where the rows stand', () => {
     });
   });
 
+  it('a row at which looking for columns ended is known beforehand', async () => {
+    repository('o/first-broken', { 'train.jsonl': `{"a":\n${lines({ a: 1 })}` });
+    const { features, unreadRow } = await select('o/first-broken');
+    expect(features).toEqual([]);
+    expect(unreadRow).toMatchObject({ code: 'invalid_row', place: { file: 'train.jsonl', line: 1 } });
+    repository('o/whole', { 'train.jsonl': lines({ a: 1 }) });
+    expect((await select('o/whole')).unreadRow).toBeUndefined();
+  });
+
   it('names of columns and paths may be anything', async () => {
     repository('o/odd', { 'da ta/#1?.jsonl': '{"__proto__":1,"a.b":2}\n' });
     const selection = await select('o/odd');
