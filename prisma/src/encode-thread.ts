@@ -4,7 +4,7 @@ import type { EncodedRows, NeedsFiles } from '@svc/flows';
 import { createBatchEncoder } from './encode-batch.ts';
 import { type EncodeAnswer, type EncodeRequest, type EncodeWork, toFailure } from './encode-message.ts';
 import type { RowTarget } from './encode-rows.ts';
-import { SpareBuffers } from './spare-buffers.ts';
+import { freeBuffer, SpareBuffers } from './spare-buffers.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this file is the beginning of a thread');
@@ -24,6 +24,8 @@ port.on('message', ({ id, work, target, spare: buffers }: EncodeRequest) => {
   port.postMessage({ id, result } satisfies EncodeAnswer, buffersOf(result));
   // A batch that needs files went back; the bytes of any other may hold the next one's rows.
   if (!('needsFiles' in result)) spare.give(batchOf(work).bytes.buffer as ArrayBuffer);
+  if (work.kind === 'filled')
+    for (const { buffer } of work.lines.contents.flat()) freeBuffer(buffer as ArrayBuffer);
 });
 
 function encode(work: EncodeWork, target: RowTarget): EncodedRows | NeedsFiles {

@@ -4,12 +4,20 @@ import { type EncodeAnswer, type EncodeRequest, toError } from './encode-message
 /** Threads that encode batches. */
 export interface EncoderThreads extends AsyncDisposable {
   /**
-   * Has a batch encoded on the thread that has least to do.
+   * Has a batch encoded on the thread that has least to do; a large one, which takes several times its size, on the one
+   * thread that is for them, one after another.
    *
    * @throws what the encoder threw; an Error when the thread died or the threads were ended meanwhile
    */
-  run(request: Omit<EncodeRequest, 'id'>, transfer: readonly TransferListItem[]): Promise<unknown>;
+  run(
+    request: Omit<EncodeRequest, 'id'>,
+    transfer: readonly TransferListItem[],
+    isLarge?: boolean,
+  ): Promise<unknown>;
 }
+
+/** A thread keeps the memory that a large batch took; one that is idle for so long after it is ended. */
+const LARGE_IDLE_MS = 250;
 
 interface Thread {
   readonly worker: Worker;
@@ -30,6 +38,8 @@ const THREAD_FILE = new URL(
  */
 export function startEncoderThreads(count: number, file: URL = THREAD_FILE): EncoderThreads {
   const threads = new Set<Thread>();
+  let largeThread: Thread | undefined;
+  let largeTimer: NodeJS.Timeout | undefined;
   let lastId = 0;
   let isClosed = false;
 
@@ -54,6 +64,7 @@ export function startEncoderThreads(count: number, file: URL = THREAD_FILE): Enc
     });
     worker.on('exit', () => {
       threads.delete(thread);
+      if (largeThread === thread) largeThread = undefined;
       const problem = isClosed ? 'The row encoder has been closed' : 'A thread of the row encoder has died';
       for (const id of [...thread.tasks.keys()]) takeTask(thread, id)?.reject(new Error(problem, { cause }));
     });
@@ -67,6 +78,17 @@ export function startEncoderThreads(count: number, file: URL = THREAD_FILE): Enc
     return task;
   }
 
+  /** Ends the thread of large batches, unless it gets another one soon. */
+  function endLargeThreadLater(thread: Thread): void {
+    clearTimeout(largeTimer);
+    largeTimer = setTimeout(() => {
+      if (largeThread !== thread || thread.tasks.size > 0) return;
+      largeThread = undefined;
+      threads.delete(thread);
+      void thread.worker.terminate();
+    }, LARGE_IDLE_MS).unref();
+  }
+
   function leastBusy(): Thread {
     let best: Thread | undefined;
     for (const thread of threads) {
@@ -77,18 +99,21 @@ export function startEncoderThreads(count: number, file: URL = THREAD_FILE): Enc
 
   start();
   return {
-    run(request, transfer) {
+    run(request, transfer, isLarge = false) {
       if (isClosed) return Promise.reject(new Error('The row encoder has been closed'));
-      const thread = leastBusy();
+      const thread = isLarge ? (largeThread ?? leastBusy()) : leastBusy();
       const task = Promise.withResolvers<unknown>();
       const id = ++lastId;
       thread.worker.postMessage({ id, ...request } satisfies EncodeRequest, transfer);
       thread.tasks.set(id, task);
       thread.worker.ref();
-      return task.promise;
+      if (!isLarge) return task.promise;
+      largeThread = thread;
+      return task.promise.finally(() => endLargeThreadLater(thread));
     },
     async [Symbol.asyncDispose]() {
       isClosed = true;
+      clearTimeout(largeTimer);
       await Promise.all([...threads].map(({ worker }) => worker.terminate()));
     },
   };

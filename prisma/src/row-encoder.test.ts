@@ -9,7 +9,7 @@ import {
   type LineBatch,
   parseItem,
 } from '@svc/jsonl-v23';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { startEncoderThreads } from './encoder-threads.ts';
 import { createRowEncoder } from './row-encoder.ts';
 
@@ -237,6 +237,22 @@ describe('startEncoderThreads', () => {
     expect([...new Set(used)].map((thread) => used.filter((one) => one === thread).length)).toEqual([
       2, 2, 2,
     ]);
+  });
+
+  it('gives large batches to one thread, and ends it when there are no more', async () => {
+    const script = `import { threadId } from 'node:worker_threads';
+      parentPort.on('message', ({ id }) => setTimeout(() => parentPort.postMessage({ id, result: threadId }), 20))`;
+    await using threads = startEncoderThreads(3, threadThat(script));
+    const run = (isLarge: boolean): Promise<unknown> => threads.run(request, [], isLarge);
+    const [first, ...large] = await Promise.all([run(true), run(true), run(true), run(true)]);
+    expect(new Set(large)).toEqual(new Set([first]));
+    const mixed = await Promise.all([run(true), run(false), run(false)]);
+    expect(mixed[0]).toBe(first);
+    expect(new Set(mixed).size).toBe(3);
+    await vi.waitFor(async () => expect(await run(true)).not.toBe(first), {
+      timeout: 30_000,
+      interval: 1000,
+    });
   });
 
   it('ends a thread that would never end', async () => {

@@ -12,6 +12,8 @@ export interface RowEncoderOptions {
 
 /** Less is done sooner than a thread is asked. */
 const MIN_THREAD_BYTES = 64 * 1024;
+/** From here on a batch counts as large: as values, and as text once more, it takes several times its size. */
+const LARGE_BYTES = 2 * 1024 * 1024;
 /** Batches under way for each thread: one is encoded while the one before is stored. */
 const BATCHES_PER_THREAD = 2;
 
@@ -41,9 +43,11 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
     work: EncodeWork,
     target: RowTarget,
     buffers: readonly ArrayBuffer[],
+    byteLength: number,
   ): Promise<unknown> {
     const unused = spare.takeAll();
-    return on.run({ work, target, spare: unused }, [...buffers, ...unused]);
+    const isLarge = byteLength >= LARGE_BYTES;
+    return on.run({ work, target, spare: unused }, [...buffers, ...unused], isLarge);
   }
 
   return {
@@ -54,7 +58,8 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
         return inline.encodeLines(batch, target, options);
       }
       const buffers = [batch.bytes.buffer as ArrayBuffer];
-      return (await run(threads, { kind: 'lines', batch, options }, target, buffers)) as
+      const { byteLength } = batch.bytes;
+      return (await run(threads, { kind: 'lines', batch, options }, target, buffers, byteLength)) as
         | EncodedRows
         | NeedsFiles;
     },
@@ -63,9 +68,11 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
       if (threads === null || lines.itemBytes < MIN_THREAD_BYTES) {
         return inline.encodeFilled(lines, target, options);
       }
-      const shared = shareContents(lines);
-      const buffers = [shared.batch.bytes.buffer as ArrayBuffer];
-      return (await run(threads, { kind: 'filled', lines: shared, options }, target, buffers)) as EncodedRows;
+      const copied = copyContents(lines);
+      const files = new Set(copied.contents.flat());
+      const buffers = [copied.batch.bytes, ...files].map(({ buffer }) => buffer as ArrayBuffer);
+      const work = { kind: 'filled', lines: copied, options } as const;
+      return (await run(threads, work, target, buffers, lines.itemBytes)) as EncodedRows;
     },
     async encodeCells(batch, plan, { id: sectionId }, firstOrderIndex) {
       const target = { sectionId, firstOrderIndex };
@@ -74,7 +81,8 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
         return inline.encodeCells(batch, numbered, target);
       }
       const buffers = [batch.bytes.buffer as ArrayBuffer, batch.ends.buffer as ArrayBuffer];
-      return (await run(threads, { kind: 'cells', batch, plan: numbered }, target, buffers)) as EncodedRows;
+      const work = { kind: 'cells', batch, plan: numbered } as const;
+      return (await run(threads, work, target, buffers, batch.bytes.byteLength)) as EncodedRows;
     },
     encodeItems: (items, { id: sectionId }, firstOrderIndex) =>
       inline.encodeItems(items, { sectionId, firstOrderIndex }),
@@ -88,23 +96,18 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
   };
 }
 
-/**
- * The contents in memory that both threads see: they are the caller's, who may use them for the next items, and a file
- * that many entries name goes over once.
- */
-function shareContents({ batch, contents, itemBytes }: FilledLines): FilledLines {
-  const shared = new Map<Uint8Array, Uint8Array>();
-  const share = (bytes: Uint8Array): Uint8Array => {
-    const known = shared.get(bytes);
-    if (known !== undefined) return known;
-    const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
-    copy.set(bytes);
-    shared.set(bytes, copy);
-    return copy;
+/** Copies of the contents, which the thread may have; the caller needs its own for the next items. */
+function copyContents({ batch, contents, itemBytes }: FilledLines): FilledLines {
+  const copies = new Map<Uint8Array, Uint8Array>();
+  const copy = (bytes: Uint8Array): Uint8Array => {
+    // A file that many entries name goes over once.
+    const copied = copies.get(bytes) ?? bytes.slice();
+    copies.set(bytes, copied);
+    return copied;
   };
   return {
     batch: { ...batch, bytes: batch.bytes.slice() },
-    contents: contents.map((files) => files.map(share)),
+    contents: contents.map((files) => files.map(copy)),
     itemBytes,
   };
 }

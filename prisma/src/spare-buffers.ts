@@ -20,9 +20,10 @@ export class SpareBuffers {
     return new Uint8Array(Buffer.allocUnsafeSlow(size).buffer);
   }
 
-  /** Takes a buffer that nobody uses any more. */
+  /** Takes a buffer that nobody uses any more; one that is too large to be kept is freed at once. */
   give(buffer: ArrayBuffer): void {
-    if (buffer.byteLength < STEP_BYTES || buffer.byteLength > MAX_KEPT_BYTES) return;
+    if (buffer.byteLength > MAX_KEPT_BYTES) freeBuffer(buffer);
+    if (buffer.byteLength < STEP_BYTES) return;
     if (this.#spare.length < MAX_KEPT) this.#spare.push(buffer);
   }
 
@@ -30,4 +31,9 @@ export class SpareBuffers {
   takeAll(): ArrayBuffer[] {
     return this.#spare.splice(0);
   }
+}
+
+/** Frees the memory of a buffer, which is empty from then on. A collection of garbage may be long in coming. */
+export function freeBuffer(buffer: ArrayBuffer): void {
+  if (!buffer.detached) buffer.transfer(0);
 }

@@ -43,7 +43,7 @@ export type MemberListener = (key: string, start: number, valueStart: number, en
  * bounded.
  */
 export class CanonicalWriter {
-  #bytes: Uint8Array = new Uint8Array(START_BYTES);
+  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(START_BYTES);
   #length = 0;
   /** Where the long strings stand that were written since the last `clear`. */
   readonly #longTexts: Map<string, { start: number; end: number }> = new Map();
@@ -59,7 +59,11 @@ export class CanonicalWriter {
   clear(): void {
     this.#length = 0;
     this.#longTexts.clear();
-    if (this.#bytes.length > KEPT_BYTES) this.#bytes = new Uint8Array(START_BYTES);
+    if (this.#bytes.length > KEPT_BYTES) {
+      // Freed at once: a collection of garbage may be long in coming.
+      this.#bytes.buffer.transfer(0);
+      this.#bytes = new Uint8Array(START_BYTES);
+    }
     if (this.#rememberedKeys > MOST_REMEMBERED_KEYS) {
       this.#memory = new ShapeMemory();
       this.#rememberedKeys = 0;
@@ -340,9 +344,8 @@ export class CanonicalWriter {
 
   #reserve(byteCount: number): void {
     if (this.#length + byteCount <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + byteCount));
-    grown.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = grown;
+    const size = Math.max(this.#bytes.length * 2, this.#length + byteCount);
+    this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(size));
   }
 }
 
