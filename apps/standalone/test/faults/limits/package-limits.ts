@@ -35,6 +35,20 @@ const section = (content: string): ZipEntrySpec => ({ name: 'sections/a.jsonl', 
 const line = (bytes: number): string => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 export const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}1${']'.repeat(depth - 1)}}`;
 
+/** An item that has so many bytes as canonical text once its file is embedded, three times. */
+function itemWithFiles(bytes: number): Entries {
+  const content = randomBytes(9000);
+  const entry = {
+    data: content.toString('base64'),
+    encoding: 'base64',
+    mime_type: 'application/octet-stream',
+    path: 'assets/x',
+  };
+  const rest = bytes - JSON.stringify({ assets: Array(3).fill(entry), id: '' }).length;
+  const line = JSON.stringify({ assets: Array(3).fill('assets/x'), id: 'x'.repeat(rest) });
+  return [section(`{}\n${line}`), { name: 'assets/x', content }];
+}
+
 /** An archive of so many bytes in all: bytes that do not compress, and that no package has a use for, fill it up. */
 function archiveOf(bytes: number): Uint8Array {
   const build = (filling: number): Uint8Array =>
@@ -129,6 +143,12 @@ export const PACKAGE_LIMITS: readonly LimitCase[] = [
   },
   packageLimit('one line: `SVC_MAX_LINE_BYTES`', LIMITS.SVC_MAX_LINE_BYTES, 'bytes', (bytes) =>
     uploadEntries(() => [section(`{}\n${line(bytes)}\n{}`)]),
+  ),
+  packageLimit(
+    'one item with the files it refers to: `SVC_MAX_LINE_BYTES`',
+    LIMITS.SVC_MAX_LINE_BYTES,
+    'bytes',
+    (bytes) => uploadEntries(() => itemWithFiles(bytes)),
   ),
   packageLimit('one asset: `SVC_MAX_ASSET_BYTES`', LIMITS.SVC_MAX_ASSET_BYTES, 'bytes', (bytes) =>
     uploadEntries(() => [

@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FakeHub, startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
+import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
+import { report, tally, times } from './report.ts';
+import { holdingsOf } from './run-service.ts';
+import { uploadForm } from './sample-packages.ts';
+import { type OwnService, startService } from './start-service.ts';
+import { type Answer, ask, LEFTOVERS, listDatasets, NO_LEFTOVERS, outcomeOf } from './stored-datasets.ts';
+
+const AREA = 'Security review';
+const MIB = 1024 * 1024;
+/** what the process may hold at its peak, after all attacks before and with the service itself, which takes 160 MB */
+const MAX_RSS_BYTES = 800 * MIB;
+
+let own: OwnService;
+let hub: FakeHub;
+beforeAll(async () => {
+  hub = await startFakeHub();
+  own = await startService({ HUB_ENDPOINT: hub.endpoint }, 'standalone');
+});
+afterAll(async () => {
+  await own[Symbol.asyncDispose]();
+  await hub.close();
+});
+
+/** 20 MB that deflate to a few hundredths of a megabyte, just within the expansion of one entry. */
+const compressible = (): Buffer =>
+  Buffer.concat(
+    Array.from({ length: 400 }, () => {
+      const block = Buffer.alloc(50_000);
+      for (let at = 400; at < block.length; at += 500) block[at] = 1 + ((at / 500) % 255);
+      block.writeUInt32LE(randomBytes(4).readUInt32LE());
+      return block;
+    }),
+  );
+
+/** An archive of these lines and one asset that all of them refer to. */
+function packageOf(lines: readonly object[], content: Uint8Array): Uint8Array<ArrayBuffer> {
+  const section = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  return buildZip({
+    entries: [
+      { name: 'sections/default.jsonl', content: section },
+      { name: 'assets/a.bin', content },
+    ],
+  }) as Uint8Array<ArrayBuffer>;
+}
+
+/** Items that each refer to the asset so many times. */
+const itemsOf = (items: number, references: number): object[] =>
+  Array.from({ length: items }, (_, index) => ({
+    id: String(index),
+    inputs: { prompt: 'p' },
+    assets: Object.fromEntries(Array.from({ length: references }, (_, name) => [`a${name}`, 'assets/a.bin'])),
+  }));
+
+interface Watched {
+  readonly answer: Answer;
+  readonly peakRssBytes: number;
+  /** part of the time in which the health check was kept waiting */
+  readonly waitingShare: number;
+}
+
+/** Sends an upload, and meanwhile asks for the service's health and memory. */
+async function watch(send: () => Promise<Answer>): Promise<Watched> {
+  const { service } = own;
+  let isRunning = true;
+  let peakRssBytes = 0;
+  let waitedMs = 0;
+  const watching = (async () => {
+    while (isRunning) {
+      const start = performance.now();
+      const { status } = await ask(`${service.url}/healthz`);
+      expect(status).toBe(200);
+      // A request takes some time on a busy machine, whatever the service does.
+      waitedMs += Math.max(0, performance.now() - start - 100);
+      peakRssBytes = Math.max(peakRssBytes, (await holdingsOf(service.child.pid)).rssBytes);
+      await delay(10);
+    }
+  })();
+  const start = performance.now();
+  const answer = await send();
+  isRunning = false;
+  await watching;
+  return { answer, peakRssBytes, waitingShare: waitedMs / (performance.now() - start) };
+}
+
+const upload = (name: string, archive: Uint8Array<ArrayBuffer>): Promise<Answer> =>
+  ask(`${own.service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name) });
+
+/** The same as a job; gives the job's error as the answer. */
+async function uploadAsJob(name: string, archive: Uint8Array<ArrayBuffer>): Promise<Answer> {
+  const { url } = own.service;
+  const { body } = await ask(`${url}/datasets/upload`, {
+    method: 'POST',
+    headers: { Prefer: 'respond-async' },
+    body: uploadForm(archive, name),
+  });
+  for (;;) {
+    const answer = await ask(`${url}/jobs/${body.id}`);
+    const { error } = answer.body;
+    if (error != null) return { ...answer, status: error.status, code: error.code, body: error };
+    if (answer.body.status === 'completed') return answer;
+    await delay(50);
+  }
+}
+
+async function expectNothingStored(datasets: number): Promise<void> {
+  expect(await listDatasets(own.service.url)).toHaveLength(datasets);
+  expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+  await expect.poll(() => own.service.spooled()).toEqual([]);
+  expect(own.service.hasEnded()).toBe(false);
+}
+
+describe('an archive in which many references name one file', () => {
+  const ATTACKS = [
+    {
+      fault: 'C1: one item refers to one file of 20 MB 21 times, in an archive of under 200 kB',
+      before: '201 after 18 s, 3,219 MB of memory; whoever looked at the item ended the process',
+      archive: () => packageOf(itemsOf(1, 21), compressible()),
+      error: { file: 'sections/default.jsonl', line: 1, path: '/assets/a2' },
+    },
+    {
+      fault: 'C1: one item refers to one file of one byte 100,000 times',
+      before: '201, an item of 10 MB',
+      archive: () => packageOf(itemsOf(1, 100_000), Buffer.of(1)),
+      error: { file: 'sections/default.jsonl', line: 1 },
+    },
+    {
+      fault: 'L1: 20 items refer to one file of 20 MB, in an archive of under 200 kB',
+      before: '201; the health check took 0.36 s (median), 0.49 s at most',
+      archive: () => packageOf(itemsOf(20, 1), compressible()),
+      error: { file: 'sections/default.jsonl', line: expect.any(Number) },
+    },
+    {
+      fault: 'L1: 60 items refer to one file of 20 MB, in an archive of under 200 kB',
+      before: '201 after 40 s of an import slot; the health check took 0.23 s',
+      archive: () => packageOf(itemsOf(60, 1), compressible()),
+      error: { file: 'sections/default.jsonl', line: expect.any(Number) },
+    },
+  ];
+
+  it.for(ATTACKS)('$fault', { timeout: 300_000 }, async ({ fault, before, archive, error }, context) => {
+    const datasets = (await listDatasets(own.service.url)).length;
+    const outcomes: string[] = [];
+    const tries = times(10, 1);
+    for (let index = 0; index < tries; index++) {
+      const bytes = archive();
+      expect(bytes.byteLength).toBeLessThan(2 * MIB);
+      for (const send of [upload, uploadAsJob]) {
+        const { answer, peakRssBytes } = await watch(() => send(`hostile ${index}`, bytes));
+        expect(answer.body.errors).toEqual([expect.objectContaining(error)]);
+        expect(peakRssBytes).toBeLessThan(MAX_RSS_BYTES);
+        outcomes.push(`${outcomeOf(answer)}, under ${MAX_RSS_BYTES / MIB} MiB of memory`);
+      }
+    }
+    await expectNothingStored(datasets);
+    report(context, {
+      area: AREA,
+      fault,
+      before,
+      promised: '400 package_limit with the line, little memory, nothing stored',
+      tried: 2 * tries,
+      happened: tally(outcomes),
+    });
+  });
+
+  it('L1: the health check is answered while large files are put into items', {
+    timeout: 300_000,
+  }, async (context) => {
+    const items = times(20, 4);
+    const bytes = packageOf(itemsOf(items, 1), randomBytes(20_000_000));
+    const { answer, peakRssBytes, waitingShare } = await watch(() => upload('shared file', bytes));
+    expect(outcomeOf(answer)).toBe('201');
+    expect(answer.body.item_count).toBe(items);
+    expect(waitingShare).toBeLessThan(0.25);
+    await ask(`${own.service.url}/datasets/${answer.body.id}`, { method: 'DELETE' });
+    report(context, {
+      area: AREA,
+      fault: `L1: ${items} items refer to one file of 20 MB that does not compress, and the import is within all limits`,
+      before: 'the health check stood still for 0.36 s (median) of each item',
+      promised: '201; the health check waits more than 100 ms in less than a quarter of the time',
+      tried: 1,
+      happened: {
+        [`201; it waited ${(waitingShare * 100).toFixed(0)} % of the time; ${Math.round(peakRssBytes / MIB)} MiB of memory`]: 1,
+      },
+    });
+  });
+
+  it('stays usable for archives that are honest', async () => {
+    const shared = packageOf(itemsOf(3, 1), compressible());
+    const answer = await upload('within the first 64 MiB', shared);
+    expect(outcomeOf(answer)).toBe('201');
+    await ask(`${own.service.url}/datasets/${answer.body.id}`, { method: 'DELETE' });
+  });
+});
+
+describe('a hub file with a line that is too long', () => {
+  it('L17: is the same error in an import as in a preview', { timeout: 120_000 }, async (context) => {
+    const tries = times(10, 1);
+    const outcomes: string[] = [];
+    for (let index = 0; index < tries; index++) {
+      const path = `org/long-line-${index}`;
+      const line = `{"q":"${'x'.repeat(64 * MIB)}"}\n`;
+      hub.add({ id: path, files: { 'train.jsonl.gz': gzipSync(line) } });
+      const post = (action: string, body: object): Promise<Answer> =>
+        ask(`${own.service.url}/datasets/hub/${action}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      const preview = await post('preview', { path });
+      const mapping = { prompt_column: 'q' };
+      const imported = await post('import', { name: path, config: { path }, mapping });
+      for (const answer of [preview, imported]) {
+        expect(answer.body.errors).toMatchObject([{ file: 'train.jsonl.gz', line: 1 }]);
+        outcomes.push(outcomeOf(answer));
+      }
+      expect(imported.body.detail).toBe(preview.body.detail);
+    }
+    expect(tally(outcomes)).toEqual({ '400 invalid_row': 2 * tries });
+    report(context, {
+      area: AREA,
+      fault: 'L17: a hub file has a line of over 64 MiB: preview and import',
+      before: 'preview: invalid_row; import: column_not_found',
+      promised: '400 invalid_row with the line in both',
+      tried: 2 * tries,
+      happened: tally(outcomes),
+    });
+  });
+});
