@@ -57,6 +57,14 @@ const CASES: readonly [name: string, files: Files, findings: readonly string[], 
     ],
   ],
   [
+    'an item that is too long with its files, and the next one',
+    {
+      'sections/a.jsonl': `{"id":1}\n${JSON.stringify({ assets: Array(48).fill('assets/x') })}\n[1]\n`,
+      'assets/x': 'x'.repeat(1024 * 1024),
+    },
+    ['sections/a.jsonl:2: package_limit', 'sections/a.jsonl:3: package_invalid_line'],
+  ],
+  [
     'a section that is damaged, and the next one',
     { 'sections/b.jsonl': '{"id":1}\nx\n' },
     ['sections/a.jsonl: package_corrupt', 'sections/b.jsonl:2:1: package_invalid_line'],

@@ -667,6 +667,20 @@ export const INVALID: ConformanceCase[] = [
     expect: { code: 'package_limit', entry: A, place: { file: A, line: 2 } },
   },
   {
+    name: 'package_limit--item-with-its-files',
+    archive: of(
+      section('{}\n{"assets":["assets/x","assets/x","assets/x"]}\n{}'),
+      file('assets/x', 'x'.repeat(2000)),
+    ),
+    limits: { maxLineBytes: 8000 },
+    expect: { code: 'package_limit', entry: A, place: { file: A, line: 2, path: '/assets/2' } },
+  },
+  {
+    name: 'package_limit--archive-expansion-ratio',
+    archive: of(section('{"assets":["assets/x"]}\n'.repeat(65)), file('assets/x', 'x'.repeat(1024 * 1024))),
+    expect: { code: 'package_limit', entry: 'assets/x', place: { file: A, line: 64, path: '/assets/0' } },
+  },
+  {
     name: 'package_limit--total',
     archive: of(section('{"id":1}\n'.repeat(30)), section('{"id":1}\n'.repeat(30), 'sections/b.jsonl')),
     limits: { maxTotalBytes: 400 },

@@ -583,3 +583,42 @@ describe('legacyOutputPath', () => {
     expect(legacyOutputPath(input)).toBe(output);
   });
 });
+
+describe('sizes', () => {
+  const limits = { maxLineBytes: 10_000 };
+  const binary = new Uint8Array(2000).fill(200);
+  const repeated = (entry: JsonValue): JsonValue => ({ id: 1, assets: Array<JsonValue>(5).fill(entry) });
+
+  it.each<[what: string, files: Files, line: number]>([
+    [
+      'files anywhere in the archive',
+      { 'a.jsonl': lines({ id: 0 }, repeated({ file: 'pics/a.bin' })), 'pics/a.bin': binary },
+      2,
+    ],
+    [
+      'files under assets/',
+      { 'a.jsonl': lines({ id: 0 }, repeated('assets/a.bin')), 'assets/a.bin': binary },
+      2,
+    ],
+    ['files, in a list of items', { 'a.json': [repeated('pics/a.bin')], 'pics/a.bin': binary }, 1],
+    ['content in the line', { 'a.jsonl': lines({ assets: [{ content: '!'.repeat(9000) }] }) }, 1],
+  ])('an item is refused that is longer than a line with its %s', async (_, files, line) => {
+    await expect(convert(files, { limits })).rejects.toMatchObject({
+      code: 'package_limit',
+      place: { file: expect.stringMatching(/^a\.json/), line },
+    });
+    await convert(files, { limits: { maxLineBytes: 20_000 } });
+  });
+
+  it('an archive is refused that expands too far as a whole', async () => {
+    const item = { id: 1, assets: [{ file: 'pics/a.bin' }] };
+    const files = {
+      'a.jsonl': lines(...Array<JsonValue>(65).fill(item)),
+      'pics/a.bin': new Uint8Array(1024 * 1024),
+    };
+    await expect(convert(files)).rejects.toMatchObject({
+      code: 'package_limit',
+      message: expect.stringContaining('as a whole'),
+    });
+  });
+});
