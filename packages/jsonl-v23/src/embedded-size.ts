@@ -22,14 +22,13 @@ export interface ItemSizeOptions {
  */
 export function checkItemSize(itemBytes: number, fileCount: number, options: ItemSizeOptions = {}): void {
   const { maxItemBytes = DEFAULT_MAX_LINE_BYTES, place } = options;
-  if (itemBytes > maxItemBytes) {
-    const message = `An item with its files must have at most ${maxItemBytes} bytes, got at least ${itemBytes}`;
+  const check = (count: number, max: number, unit: string): void => {
+    if (count <= max) return;
+    const message = `An item must have at most ${max} ${unit}, got at least ${count}`;
     throw new JsonlError('line_too_long', message, place);
-  }
-  if (fileCount > MAX_ITEM_FILES) {
-    const message = `An item must refer to at most ${MAX_ITEM_FILES} files, got at least ${fileCount}`;
-    throw new JsonlError('line_too_long', message, place);
-  }
+  };
+  check(itemBytes, maxItemBytes, 'bytes with its files');
+  check(fileCount, MAX_ITEM_FILES, 'references to files');
 }
 
 /**
