@@ -5,10 +5,13 @@ export function newRequestId(): string {
   return randomUUID().replaceAll('-', '');
 }
 
+/** What a client may have repeated to it and written into the log with every line. */
+const MAX_LENGTH = 128;
+
 /**
  * The id of a request from its `X-Request-ID` header: the client's value unchanged, or a new one where the
- * header is absent or empty. Several headers are taken as Node joins them (`a, b`).
+ * header is absent, empty or longer than 128 characters. Several headers are taken as Node joins them (`a, b`).
  */
 export function acceptRequestId(header: string | undefined): string {
-  return header === undefined || header === '' ? newRequestId() : header;
+  return header === undefined || header === '' || header.length > MAX_LENGTH ? newRequestId() : header;
 }
