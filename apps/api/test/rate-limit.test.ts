@@ -3,7 +3,10 @@ import { startTestApi, type TestApi } from './start-test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMIT_PER_MINUTE: '5', SVC_API_KEYS: 'viewer:see-123,viewer:see-456' });
+  api = await startTestApi({
+    SVC_RATE_LIMIT_PER_MINUTE: '5',
+    SVC_API_KEYS: 'viewer:see-key-of-the-tests-123,viewer:see-key-of-the-tests-456',
+  });
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -16,7 +19,7 @@ async function statuses(headers: () => Record<string, string>, times: number): P
 }
 
 it('counts each key by itself, and every wrong key to the address that tries it', async () => {
-  expect(await statuses(() => ({ Authorization: 'Bearer see-123' }), 6)).toEqual([
+  expect(await statuses(() => ({ Authorization: 'Bearer see-key-of-the-tests-123' }), 6)).toEqual([
     200, 200, 200, 200, 200, 429,
   ]);
   let tried = 0;
@@ -25,12 +28,12 @@ it('counts each key by itself, and every wrong key to the address that tries it'
   ]);
   expect(await statuses(() => ({}), 1)).toEqual([401]);
   expect(await statuses(() => ({ Authorization: `Bearer guess-${tried++}` }), 2)).toEqual([429, 429]);
-  expect(await statuses(() => ({ Authorization: 'bearer   see-123' }), 1)).toEqual([429]);
-  expect(await statuses(() => ({ Authorization: 'Bearer see-456' }), 1)).toEqual([200]);
+  expect(await statuses(() => ({ Authorization: 'bearer   see-key-of-the-tests-123' }), 1)).toEqual([429]);
+  expect(await statuses(() => ({ Authorization: 'Bearer see-key-of-the-tests-456' }), 1)).toEqual([200]);
 });
 
 it('says how much is left and how long to wait', async () => {
-  const headers = { Authorization: 'Bearer see-456' };
+  const headers = { Authorization: 'Bearer see-key-of-the-tests-456' };
   const next = await fetch(`${api.url}/datasets`, { headers });
   expect(next.headers.get('ratelimit-policy')).toBe('"default";q=5;w=60');
   expect(next.headers.get('ratelimit')).toMatch(/^"default";r=3;t=\d+$/);

@@ -6,7 +6,7 @@ import { startTestApi, type TestApi } from './start-test-api.ts';
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi({
-    SVC_API_KEYS: 'viewer:see-123,editor:edit-123',
+    SVC_API_KEYS: 'viewer:see-key-of-the-tests-123,editor:edit-key-of-the-tests-123',
     SVC_MAX_JSON_BODY_BYTES: '1000',
     SVC_MAX_UPLOAD_BYTES: '1000',
     SVC_HEADERS_TIMEOUT_MS: '300',
@@ -22,19 +22,25 @@ const part = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.zi
 describe('a client that reads nothing before it has sent everything', () => {
   it.each<[string, string, string, number, string]>([
     ['has no key', 'POST /datasets/upload', form, 401, ''],
-    ['has the wrong role', 'POST /datasets/upload', `Authorization: Bearer see-123\r\n${form}`, 403, ''],
-    ['is at the wrong path', 'POST /nothing', 'Authorization: Bearer see-123\r\n', 404, ''],
+    [
+      'has the wrong role',
+      'POST /datasets/upload',
+      `Authorization: Bearer see-key-of-the-tests-123\r\n${form}`,
+      403,
+      '',
+    ],
+    ['is at the wrong path', 'POST /nothing', 'Authorization: Bearer see-key-of-the-tests-123\r\n', 404, ''],
     [
       'sends too large a file',
       'POST /datasets/upload',
-      `Authorization: Bearer edit-123\r\n${form}`,
+      `Authorization: Bearer edit-key-of-the-tests-123\r\n${form}`,
       413,
       part,
     ],
     [
       'sends too large a JSON body',
       'POST /datasets/hub/import',
-      'Authorization: Bearer edit-123\r\nContent-Type: application/json\r\n',
+      'Authorization: Bearer edit-key-of-the-tests-123\r\nContent-Type: application/json\r\n',
       413,
       '',
     ],

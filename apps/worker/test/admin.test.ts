@@ -6,7 +6,7 @@ let service: TestService;
 let url: string;
 beforeAll(async () => {
   service = await startTestService({
-    env: { SVC_METRICS_KEY: 'metrics-key', SVC_API_KEYS: 'viewer:viewer-key' },
+    env: { SVC_METRICS_KEY: 'metrics-key-of-the-tests', SVC_API_KEYS: 'viewer:viewer-key-of-the-tests' },
   });
   url = service.worker.url as string;
 });
@@ -40,8 +40,8 @@ it('is alive and ready as the API is', async () => {
 });
 
 it.each([
-  ['metrics-key', 200],
-  ['viewer-key', 200],
+  ['metrics-key-of-the-tests', 200],
+  ['viewer-key-of-the-tests', 200],
   ['wrong', 401],
 ])('shows its metrics for the key %s: %i', async (key, status) => {
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${key}` } });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
   service = await startTestService({
     hub,
-    env: { SVC_API_KEYS: 'admin:key-one,editor:key-two' },
+    env: { SVC_API_KEYS: 'admin:key-one-of-the-tests,editor:key-two-of-the-tests' },
   });
 });
 afterAll(() => service[Symbol.asyncDispose]());
@@ -48,7 +48,7 @@ interface Call {
 }
 
 const totalOf = async (path: string): Promise<number> => {
-  const response = await fetch(`${service.url}${path}?limit=1`, { headers: as('key-one') });
+  const response = await fetch(`${service.url}${path}?limit=1`, { headers: as('key-one-of-the-tests') });
   return ((await response.json()) as Body).meta.total_items;
 };
 const datasets = (): Promise<number> => totalOf('/datasets');
@@ -103,7 +103,7 @@ const calls: Record<string, Call> = {
 
 describe.each(Object.entries(calls))('Idempotency-Key of %s', (name, { send, sendOther, status, count }) => {
   const key = (suffix: string): Record<string, string> => ({
-    ...as('key-one'),
+    ...as('key-one-of-the-tests'),
     'idempotency-key': `${name} ${suffix}`,
   });
 
@@ -140,7 +140,7 @@ describe.each(Object.entries(calls))('Idempotency-Key of %s', (name, { send, sen
 
   it('does not meet the same key of another caller', async () => {
     const one = await send(key('of one'));
-    const two = await send({ ...key('of one'), ...as('key-two') });
+    const two = await send({ ...key('of one'), ...as('key-two-of-the-tests') });
     expect(two.status).toBe(status);
     expect(two.body.id).not.toBe(one.body.id);
   });
@@ -148,7 +148,7 @@ describe.each(Object.entries(calls))('Idempotency-Key of %s', (name, { send, sen
 
 describe('Idempotency-Key', () => {
   it('is free again after a request that failed', async () => {
-    const key = { ...as('key-one'), 'idempotency-key': 'first failed' };
+    const key = { ...as('key-one-of-the-tests'), 'idempotency-key': 'first failed' };
     broken = true;
     const failed = await service.post('/datasets/hub/import', importBody('f'), key);
     broken = false;
@@ -165,7 +165,11 @@ describe('Idempotency-Key', () => {
 
   it('is free again when the client went away', async () => {
     const before = await datasets();
-    const headers = { ...as('key-one'), 'idempotency-key': 'gone', 'content-type': 'application/json' };
+    const headers = {
+      ...as('key-one-of-the-tests'),
+      'idempotency-key': 'gone',
+      'content-type': 'application/json',
+    };
     const aborted = new AbortController();
     const lost = fetch(`${service.url}/datasets/hub/import`, {
       method: 'POST',
@@ -189,7 +193,7 @@ describe('Idempotency-Key', () => {
     ['longer than 255 characters', 'x'.repeat(256)],
   ])('is not %s', async (_name, value) => {
     const answer = await service.post('/datasets/hub/import', importBody('n'), {
-      ...as('key-one'),
+      ...as('key-one-of-the-tests'),
       'idempotency-key': value,
     });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });

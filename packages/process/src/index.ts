@@ -1,4 +1,7 @@
+export { type Authority, hostNameOf, parseAuthority, type Scheme } from './authority.ts';
+export { type AllowedHost, createHostCheck, type HostCheck, type HostVerdict } from './check-host.ts';
 export { ConfigError, EXIT_CONFIG } from './config-error.ts';
+export { addressOf, schemeOf } from './forwarded.ts';
 export { isProcessAlive } from './is-process-alive.ts';
 export { letHeapGrow } from './let-heap-grow.ts';
 export { type ApiKey, type Config, type Limits, loadConfig } from './load-config.ts';
@@ -9,5 +12,7 @@ export { type ProviderEnvironment, providerEnvironment, providerSecrets } from '
 export { requiredDatabaseUrl } from './required-database-url.ts';
 export { type ProcessLike, type Running, runProcess, type StartService, secretsOf } from './run-process.ts';
 export { Secret } from './secret.ts';
+export { type FailedAttempts, slowDownFailures } from './slow-down-failures.ts';
+export { type Allowance, createTokenBuckets, networkOf } from './token-buckets.ts';
 export { createKeyVault, createMemoryVault, type TokenVault } from './token-vault.ts';
 export { VARIABLES, type Variable } from './variables.ts';

@@ -28,7 +28,18 @@ it.each([
   ['HUB_TOKEN', 'a\nb', /visible ASCII/],
   ['SVC_API_KEYS', 'root:abc', /entry 1 must be viewer/],
   ['SVC_API_KEYS', 'viewer:', /key of entry 1/],
-  ['SVC_API_KEYS', 'viewer:a,admin:a', /twice/],
+  ['SVC_API_KEYS', 'viewer:fifteen-chars-x', /key of entry 1 must be visible ASCII, 16 to 512/],
+  ['SVC_API_KEYS', 'viewer:sixteen-letters-,admin:sixteen-letters-', /twice/],
+  ['SVC_METRICS_KEY', 'fifteen-chars-x', /16 to 512/],
+  ['SVC_JOB_KEY', 'fifteen-chars-x', /at least 16/],
+  ['SVC_CORS_ORIGINS', '*', /SVC_CORS_ORIGINS \* would let .* set SVC_API_KEYS/],
+  ['SVC_CORS_ORIGINS', 'null', /not an origin/],
+  ['SVC_ALLOWED_HOSTS', 'https://svc.example', /"https:\/\/svc.example" is not a host/],
+  ['SVC_ALLOWED_HOSTS', 'svc.example,*', /"\*" is not a host/],
+  ['SVC_ALLOWED_HOSTS', '::1', /is not a host/],
+  ['SVC_ALLOWED_HOSTS', 'svc.example:99999', /is not a host/],
+  ['SVC_ALLOWED_HOSTS', ':80', /is not a host/],
+  ['SVC_TRUST_PROXY', '1', /true or false/],
   ['SVC_CORS_ORIGINS', 'https://a.example/path', /not an origin/],
   ['SVC_MAX_UPLOAD_BYTES', '-1', /whole number/],
   ['SVC_TYPO', '1', /no variable of this service/],
@@ -53,8 +64,25 @@ it('names every wrong variable in one error, and never the secret', () => {
 it('starts beyond loopback only with keys or the explicit word', () => {
   expect(() => loadConfig({ SVC_HOST: '0.0.0.0' })).toThrow(/SVC_API_KEYS/);
   expect(loadConfig({ SVC_HOST: '0.0.0.0', SVC_ALLOW_ANONYMOUS: 'true' }).host).toBe('0.0.0.0');
-  expect(loadConfig({ SVC_HOST: '::', SVC_API_KEYS: 'admin:k' }).apiKeys[0]?.role).toBe('admin');
+  expect(loadConfig({ SVC_HOST: '::', SVC_API_KEYS: 'admin:key-of-the-tests' }).apiKeys[0]?.role).toBe(
+    'admin',
+  );
   expect(loadConfig({ SVC_HOST: '::1' }).host).toBe('::1');
+});
+
+it('takes names at every port or at one, in any spelling', () => {
+  const { allowedHosts } = loadConfig({ SVC_ALLOWED_HOSTS: 'SVC.Example. , api:8080,[0::1]:9464,[::2]' });
+  expect(allowedHosts).toEqual([
+    { name: 'svc.example', port: undefined },
+    { name: 'api', port: 8080 },
+    { name: '[::1]', port: 9464 },
+    { name: '[::2]', port: undefined },
+  ]);
+});
+
+it('takes every origin where keys stand before everything', () => {
+  const env = { SVC_CORS_ORIGINS: '*', SVC_API_KEYS: 'viewer:key-of-the-tests' };
+  expect(loadConfig(env).corsOrigins).toEqual(['*']);
 });
 
 it('leaves the variables of providers and of the command line to them', () => {
@@ -64,14 +92,14 @@ it('leaves the variables of providers and of the command line to them', () => {
 
 it('does not print secrets', () => {
   const config = loadConfig({
-    SVC_API_KEYS: 'admin:planted-key',
+    SVC_API_KEYS: 'admin:planted-key-of-the-tests',
     HUB_TOKEN: 'planted-token',
     DATABASE_URL: 'postgresql://u:planted-password@h/db',
   });
   for (const text of [JSON.stringify(config), inspect(config, { depth: 9 }), `${config.hubToken}`]) {
     expect(text).not.toContain('planted');
   }
-  expect(config.apiKeys[0]?.key.reveal()).toBe('planted-key');
+  expect(config.apiKeys[0]?.key.reveal()).toBe('planted-key-of-the-tests');
 });
 
 it('documents every variable once', () => {

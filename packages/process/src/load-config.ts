@@ -39,6 +39,12 @@ export type Limits = Pick<
   | 'jsonRequestTimeoutMs'
   | 'maxConcurrentImports'
   | 'importWaitMs'
+  | 'maxConcurrentUploads'
+  | 'maxSpoolPercent'
+  | 'maxStreamsPerClient'
+  | 'maxEventStreamsPerClient'
+  | 'slowReaderTimeoutMs'
+  | 'failedKeysPerMinute'
   | 'rateLimitPerMinute'
   | 'maxPreviewBytes'
   | 'drainTimeoutMs'
@@ -85,6 +91,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   ) {
     problems.push(
       `SVC_HOST ${parsed.host} can be reached from other machines: set SVC_API_KEYS, or SVC_ALLOW_ANONYMOUS=true where everyone may do everything`,
+    );
+  }
+  if (parsed.corsOrigins?.includes('*') && parsed.apiKeys?.length === 0) {
+    problems.push(
+      'SVC_CORS_ORIGINS * would let the pages of everybody do everything: name the origins, or set SVC_API_KEYS',
     );
   }
   if (problems.length > 0) throw new ConfigError(problems);

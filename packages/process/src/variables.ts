@@ -1,3 +1,6 @@
+import { parseAuthority } from './authority.ts';
+import type { AllowedHost } from './check-host.ts';
+
 /** One environment variable: what the documentation says of it and how its text becomes a value. */
 export interface Variable<T> {
   readonly name: string;
@@ -42,10 +45,6 @@ const milliseconds = (name: string, fallback: number, description: string): Vari
 
 function text(name: string, fallback: string, description: string): Variable<string> {
   return { name, default: fallback, description, parse: (value) => value ?? fallback };
-}
-
-function optional(name: string, description: string, secret = false): Variable<string | undefined> {
-  return { name, default: 'none', description, secret, parse: (value) => value };
 }
 
 function oneOf<const T extends string>(
@@ -97,6 +96,10 @@ function httpUrl(name: string, fallback: string, description: string): Variable<
 /** A token that can stand in an `Authorization` header: visible ASCII, at most 512 characters. */
 const TOKEN = /^[\x21-\x7e]{1,512}$/;
 
+/** Keys of our own that are shorter could be guessed. */
+const MIN_KEY_LENGTH = 16;
+const KEY = /^[\x21-\x7e]{16,512}$/;
+
 function token(name: string, description: string): Variable<string | undefined> {
   return {
     name,
@@ -110,6 +113,25 @@ function token(name: string, description: string): Variable<string | undefined> 
   };
 }
 
+/** A key that is made for this service, and compared with or derived from. */
+function key(
+  name: string,
+  description: string,
+  isOne: (value: string) => boolean,
+  what: string,
+): Variable<string | undefined> {
+  return {
+    name,
+    default: 'none',
+    description: `${description}; at least ${MIN_KEY_LENGTH} characters`,
+    secret: true,
+    parse: (value) => {
+      if (value === undefined || isOne(value)) return value;
+      throw new Error(`must be ${what}`);
+    },
+  };
+}
+
 export type Role = 'viewer' | 'editor' | 'admin';
 const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
 
@@ -117,7 +139,7 @@ const apiKeys: Variable<readonly { readonly role: Role; readonly key: string }[]
   name: 'SVC_API_KEYS',
   default: 'none',
   description:
-    'comma list of `role:key` with the roles viewer, editor and admin; sent as `Authorization: Bearer <key>`',
+    'comma list of `role:key` with the roles viewer, editor and admin, keys of at least 16 characters; sent as `Authorization: Bearer <key>`',
   secret: true,
   parse: (value) => {
     if (value === undefined) return [];
@@ -128,8 +150,8 @@ const apiKeys: Variable<readonly { readonly role: Role; readonly key: string }[]
       // The text itself may be a key: it is not repeated.
       if (role === undefined)
         throw new Error(`entry ${index + 1} must be viewer:<key>, editor:<key> or admin:<key>`);
-      if (!TOKEN.test(key))
-        throw new Error(`the key of entry ${index + 1} must be visible ASCII, 1 to 512 characters`);
+      if (!KEY.test(key))
+        throw new Error(`the key of entry ${index + 1} must be visible ASCII, 16 to 512 characters`);
       return { role, key };
     });
     if (new Set(keys.map(({ key }) => key)).size < keys.length) throw new Error('names one key twice');
@@ -140,7 +162,7 @@ const apiKeys: Variable<readonly { readonly role: Role; readonly key: string }[]
 const origins: Variable<readonly string[]> = {
   name: 'SVC_CORS_ORIGINS',
   default: 'none',
-  description: 'comma list of origins whose pages may call the API, or `*`',
+  description: 'comma list of origins whose pages may call the API, or, with `SVC_API_KEYS`, `*`',
   parse: (value) =>
     (value ?? '')
       .split(',')
@@ -149,6 +171,27 @@ const origins: Variable<readonly string[]> = {
       .map((origin) => {
         if (origin === '*' || URL.parse(origin)?.origin === origin) return origin;
         throw new Error(`${JSON.stringify(origin)} is not an origin such as https://example.org`);
+      }),
+};
+
+const allowedHosts: Variable<readonly AllowedHost[]> = {
+  name: 'SVC_ALLOWED_HOSTS',
+  default: 'none',
+  description:
+    'comma list of names that requests may have in `Host`, beside our own address: `name` at every port, or `name:port`',
+  parse: (value) =>
+    (value ?? '')
+      .split(',')
+      .map((host) => host.trim())
+      .filter((host) => host !== '')
+      .map((host) => {
+        const found = parseAuthority(host, 'http');
+        if (found === null || !/^[\w.[\]:-]+$/.test(found.name)) {
+          throw new Error(
+            `${JSON.stringify(host)} is not a host such as svc.example.org or svc.example.org:8443`,
+          );
+        }
+        return { name: found.name, port: /:\d+$/.test(host.replace(/\[.*\]/, '')) ? found.port : undefined };
       }),
 };
 
@@ -184,6 +227,11 @@ export const VARIABLES = {
     'port of the same; 0 takes a free one',
   ),
   allowAnonymous: flag('SVC_ALLOW_ANONYMOUS', 'lets a host beyond loopback start without `SVC_API_KEYS`'),
+  allowedHosts,
+  trustProxy: flag(
+    'SVC_TRUST_PROXY',
+    'whether all requests come through a proxy of yours: `X-Forwarded-Proto` and the last entry of `X-Forwarded-For` then count',
+  ),
   databaseUrl,
   databasePoolSize: integer(
     'SVC_DATABASE_POOL_SIZE',
@@ -193,11 +241,17 @@ export const VARIABLES = {
   ),
   dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of the upload spool'),
   apiKeys,
-  metricsKey: token('SVC_METRICS_KEY', 'the bearer key that `/metrics` asks for; open without it'),
-  jobKey: optional(
+  metricsKey: key(
+    'SVC_METRICS_KEY',
+    'the bearer key that `/metrics` asks for; open without it',
+    (value) => KEY.test(value),
+    'visible ASCII, 16 to 512 characters',
+  ),
+  jobKey: key(
     'SVC_JOB_KEY',
-    'secret from which the key for hub tokens of asynchronous imports is derived; the same on every api and worker',
-    true,
+    'secret from which the key for hub tokens of asynchronous imports is derived, the same on every api and worker',
+    (value) => value.length >= MIN_KEY_LENGTH,
+    `at least ${MIN_KEY_LENGTH} characters long`,
   ),
   hubEndpoint: httpUrl('HUB_ENDPOINT', 'https://huggingface.co', 'the dataset hub'),
   hubToken: token('HUB_TOKEN', 'the hub token used where a request carries none'),
@@ -256,6 +310,41 @@ export const VARIABLES = {
     'imports at once in one API process',
   ),
   importWaitMs: milliseconds('SVC_IMPORT_WAIT_MS', 30_000, 'time that an import waits for its turn'),
+  maxConcurrentUploads: integer(
+    'SVC_MAX_CONCURRENT_UPLOADS',
+    16,
+    { min: 1, max: 10_000 },
+    'uploads at once in one API process, from their first byte to their end; more wait as imports do',
+  ),
+  maxSpoolPercent: integer(
+    'SVC_MAX_SPOOL_PERCENT',
+    50,
+    { min: 1, max: 100 },
+    'share of the free disk that the uploads of one API process may take together, in percent',
+  ),
+  maxStreamsPerClient: integer(
+    'SVC_MAX_STREAMS_PER_CLIENT',
+    4,
+    { min: 1, max: 1_000 },
+    'exports and item streams at once for each key, or address without keys; more wait up to 30 s',
+  ),
+  maxEventStreamsPerClient: integer(
+    'SVC_MAX_EVENT_STREAMS_PER_CLIENT',
+    100,
+    { min: 1, max: 100_000 },
+    'event streams at once for each key, or address without keys',
+  ),
+  slowReaderTimeoutMs: milliseconds(
+    'SVC_SLOW_READER_TIMEOUT_MS',
+    30_000,
+    'time that the reader of a stream may take for 512 KiB',
+  ),
+  failedKeysPerMinute: integer(
+    'SVC_FAILED_KEYS_PER_MINUTE',
+    10,
+    { min: 1, max: 1_000_000 },
+    'wrong keys a minute of one address',
+  ),
   rateLimitPerMinute: integer(
     'SVC_RATE_LIMIT_PER_MINUTE',
     0,

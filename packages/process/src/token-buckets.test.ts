@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createRateLimit, networkOf } from './limit-rate.ts';
+import { createTokenBuckets, networkOf } from './token-buckets.ts';
 
-describe('createRateLimit', () => {
+describe('createTokenBuckets', () => {
   it('gives each client a bucket of its own, refilled evenly', () => {
     let now = 1000;
-    const take = createRateLimit(60, () => now);
+    const { take, look } = createTokenBuckets(60, () => now);
     const allowed = (client: string, times: number): boolean[] =>
       Array.from({ length: times }, () => take(client).allowed);
     expect(allowed('a', 61)).toEqual([...Array(60).fill(true), false]);
@@ -12,12 +12,14 @@ describe('createRateLimit', () => {
     now += 2500;
     expect(allowed('a', 3)).toEqual([true, true, false]);
     expect(take('a')).toEqual({ allowed: false, remaining: 0, resetSeconds: 1 });
+    expect(look('a')).toEqual({ allowed: false, remaining: 0, resetSeconds: 1 });
+    expect(look('c')).toEqual({ allowed: true, remaining: 60, resetSeconds: 0 });
     now += 3_600_000;
     expect(allowed('a', 61)).toEqual([...Array(60).fill(true), false]);
   });
 
   it('forgets nobody to whom it matters, however many clients there are, and remembers a bounded number', () => {
-    const take = createRateLimit(2, () => 0, 100);
+    const { take } = createTokenBuckets(2, () => 0, 100);
     for (let index = 0; index < 2; index++) take('heavy');
     for (let index = 0; index < 99; index++) take(`client ${index}`);
     expect(take('heavy').allowed).toBe(false);
@@ -36,6 +38,10 @@ describe('networkOf', () => {
     ['2001:db8::6', '2001:db8:0:0'],
     ['::1', '0:0:0:0'],
     ['fe80::', 'fe80:0:0:0'],
+    // what a proxy may write
+    ['1:2:3:4:5:6:7:8:9', '1:2:3:4'],
+    ['unknown', 'unknown'],
+    ['[2001:db8::1]:443', '[2001:db8:0:0'],
   ])('%s is of %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });

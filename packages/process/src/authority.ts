@@ -1,0 +1,38 @@
+import { isIPv6 } from 'node:net';
+
+export type Scheme = 'http' | 'https';
+
+/** A host and port that a request is for, in one spelling. */
+export interface Authority {
+  /** lower case, without a trailing dot; an IPv6 address in brackets; empty where none was given */
+  readonly name: string;
+  readonly port: number;
+}
+
+const DEFAULT_PORT: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
+
+/** `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2): no user information, no path, ASCII alone. */
+const AUTHORITY = /^(?:\[([0-9a-f:.]{2,45})\]|([\w.~!$&'()*+,;=%-]{0,255}))(?::(\d{0,5}))?$/i;
+
+/**
+ * Reads a host with an optional port, such as the value of a `Host` header.
+ *
+ * @param scheme gives the port where the text names none
+ * @returns null where the text is no such thing
+ */
+export function parseAuthority(text: string, scheme: Scheme): Authority | null {
+  const found = AUTHORITY.exec(text);
+  if (found === null) return null;
+  const [, address, name = '', digits = ''] = found;
+  const port = digits === '' ? DEFAULT_PORT[scheme] : Number(digits);
+  if (port > 65_535) return null;
+  if (address === undefined) return { name: name.toLowerCase().replace(/\.$/, ''), port };
+  return isIPv6(address) ? { name: hostNameOf(address), port } : null;
+}
+
+/** The host of a URL that reaches this address or name: `::1` becomes `[::1]`, whatever its spelling. */
+export function hostNameOf(host: string): string {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
+  const url = URL.parse(isIPv6(bare) ? `http://[${bare}]` : `http://${bare}`);
+  return (url?.hostname ?? bare.toLowerCase()).replace(/\.$/, '');
+}
