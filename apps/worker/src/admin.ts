@@ -11,10 +11,20 @@ import {
   runWithContext,
   UNMATCHED_PATH,
 } from '@svc/observability';
-import type { Config } from '@svc/process';
+import { addressOf, type Config, createHostCheck, networkOf, schemeOf, slowDownFailures } from '@svc/process';
 
 export interface AdminOptions {
-  readonly config: Pick<Config, 'workerHost' | 'workerPort' | 'metricsKey' | 'apiKeys' | 'headersTimeoutMs'>;
+  readonly config: Pick<
+    Config,
+    | 'workerHost'
+    | 'workerPort'
+    | 'metricsKey'
+    | 'apiKeys'
+    | 'headersTimeoutMs'
+    | 'allowedHosts'
+    | 'trustProxy'
+    | 'failedKeysPerMinute'
+  >;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly version: string;
@@ -48,9 +58,24 @@ const PATHS: ReadonlySet<string> = new Set<Path>(['/healthz', '/readyz', '/metri
  */
 export async function startAdmin(options: AdminOptions): Promise<RunningAdmin> {
   const { config, logger, metrics } = options;
-  const mayReadMetrics = createMetricsGuard(config);
+  const guardMetrics = createMetricsGuard(config);
+  const checkHost = createHostCheck({
+    listenHost: config.workerHost,
+    allowedHosts: config.allowedHosts,
+    isKeyed: config.apiKeys.length > 0 || config.metricsKey !== undefined,
+  });
 
   async function answer(request: IncomingMessage, id: string, path: string): Promise<Answer> {
+    const verdict = checkHost(request, schemeOf(request, config.trustProxy));
+    if ('refused' in verdict) {
+      return problem(
+        verdict.refused === 'invalid_request' ? 400 : 421,
+        verdict.refused,
+        verdict.detail,
+        id,
+        path,
+      );
+    }
     if (!PATHS.has(path))
       return problem(404, 'not_found', `there is nothing at ${path.slice(0, 200)}`, id, path);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -69,14 +94,13 @@ export async function startAdmin(options: AdminOptions): Promise<RunningAdmin> {
           ? jsonAnswer(200, { status: 'ok', checks })
           : jsonAnswer(503, { status: 'unavailable', checks }, { 'Retry-After': '1' });
       }
-      case '/metrics':
-        if (!mayReadMetrics(request.headers.authorization)) {
-          const detail = 'this needs a valid key in an Authorization: Bearer header';
-          const headers = { 'WWW-Authenticate': 'Bearer realm="svc"' };
-          return problem(401, 'unauthenticated', detail, id, path, headers);
-        }
+      case '/metrics': {
+        const refused = guardMetrics(request);
+        if (refused !== null)
+          return problem(refused.status, refused.code, refused.detail, id, path, refused.headers);
         await options.refreshMetrics();
         return { status: 200, contentType: metrics.contentType, body: await metrics.render() };
+      }
     }
   }
 
@@ -144,22 +168,43 @@ export async function startAdmin(options: AdminOptions): Promise<RunningAdmin> {
   };
 }
 
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /**
  * Who may read the metrics, as the API has it: whoever has the metrics key or any API key; everyone where neither is
- * configured. Keys are compared by their digests, in constant time.
+ * configured. Keys are compared by their digests, in constant time, and whoever tries many is slowed down.
  */
 function createMetricsGuard({
   metricsKey,
   apiKeys,
-}: AdminOptions['config']): (authorization: string | undefined) => boolean {
+  trustProxy,
+  failedKeysPerMinute,
+}: AdminOptions['config']): (request: IncomingMessage) => Refusal | null {
+  const failures = slowDownFailures(failedKeysPerMinute);
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const secrets = [...apiKeys.map(({ key }) => key), ...(metricsKey === undefined ? [] : [metricsKey])];
   const known = secrets.map((secret) => digest(secret.reveal()));
-  return (authorization) => {
-    const token = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1];
+  return (request) => {
+    if (known.length === 0) return null;
+    const token = /^Bearer +([\x21-\x7e]+) *$/i.exec(request.headers.authorization ?? '')?.[1];
     const given = digest(token ?? '');
-    const matches = known.filter((one) => timingSafeEqual(one, given));
-    return known.length === 0 || (token !== undefined && matches.length > 0);
+    const [match] = known.flatMap((one, index) => (timingSafeEqual(one, given) ? [String(index)] : []));
+    if (token !== undefined) {
+      const waitSeconds = failures.attempt(networkOf(addressOf(request, trustProxy)), match);
+      if (waitSeconds > 0) {
+        const detail = `more than ${failedKeysPerMinute} wrong keys a minute`;
+        return { status: 429, code: 'rate_limited', detail, headers: { 'Retry-After': String(waitSeconds) } };
+      }
+      if (match !== undefined) return null;
+    }
+    const detail = 'this needs a valid key in the Authorization header (scheme Bearer)';
+    const headers = { 'WWW-Authenticate': 'Bearer realm="svc"' };
+    return { status: 401, code: 'unauthenticated', detail, headers };
   };
 }
 
