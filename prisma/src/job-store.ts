@@ -86,6 +86,8 @@ export interface JobStore {
   ): Promise<Job>;
   /** @throws StoreError `job_not_found` */
   get(id: string): Promise<Job>;
+  /** Those of these jobs that are there, in any order: one query. */
+  getMany(ids: readonly string[]): Promise<Job[]>;
   /** Takes a job for a worker; whoever had it before can no longer end it. Null when it has ended. */
   take(id: string): Promise<TakenJob | null>;
   /** The archive of an `upload` job, in chunks. */
@@ -193,6 +195,10 @@ export function createJobStore({ pool, queue, imports }: StoreContext): JobStore
           : { rows: [] };
         if (rows[0] === undefined) throw jobNotFound(id);
         return toJob(rows[0]);
+      },
+
+      async getMany(ids) {
+        return (await prisma.job.findMany({ where: { id: { in: ids.filter(isUuid) } } })).map(toJob);
       },
 
       async take(id) {

@@ -78,6 +78,8 @@ export interface RunStore {
   ): Promise<Run>;
   /** @throws StoreError `run_not_found` */
   get(id: string): Promise<Run>;
+  /** Those of these runs that are there, in any order: one query. */
+  getMany(ids: readonly string[]): Promise<Run[]>;
   /** Runs, newest first. @throws StoreError `invalid_cursor` */
   list(request: RunsRequest): Promise<Page<Run>>;
   /**
@@ -144,6 +146,13 @@ export function createRunStore({ pool, queue, largePages, maxItemBytes }: StoreC
         : { rows: [] };
       if (rows[0] === undefined) throw runNotFound(id);
       return toRun(rows[0]);
+    },
+
+    async getMany(ids) {
+      const { rows } = await pool.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ANY($1::uuid[])`, [
+        ids.filter(isUuid),
+      ]);
+      return rows.map(toRun);
     },
 
     async list({ limit, cursor, datasetId, status, signal }) {
