@@ -1,6 +1,7 @@
 import type { JsonObject } from '@svc/jsonl-v23';
 import type { Request } from 'express';
 import type { Answer } from './answer.ts';
+import type { StreamKind } from './stream-permits.ts';
 
 /** Who may call a route; `public` asks for no key, `metrics` for the metrics key. */
 export type Access = 'public' | 'metrics' | 'viewer' | 'editor' | 'admin';
@@ -45,6 +46,8 @@ export interface Route {
   readonly produces: string;
   /** status → what it means, and its schema where it is JSON */
   readonly responses: Readonly<Record<number, { readonly description: string; readonly schema?: Schema }>>;
+  /** where the answer is a stream: what bounds how many a client may have */
+  readonly streams?: StreamKind;
   /** the codes that this route may answer with, beside those that any route may */
   readonly errors: readonly string[];
   readonly handle: (request: RouteRequest) => Promise<Answer>;

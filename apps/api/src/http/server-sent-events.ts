@@ -1,59 +1,157 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, stream } from './answer.ts';
 
-interface WatchOptions<T> {
-  /** the state as it is now */
-  readonly read: () => Promise<T>;
+export interface WatchOptions<T> {
+  /** the states as they are now, of those that are still there */
+  readonly read: (ids: readonly string[]) => Promise<readonly T[]>;
   /** the JSON text of a state; it is sent when it differs from the one before */
   readonly toText: (state: T) => string;
   readonly hasEnded: (state: T) => boolean;
-  readonly signal: AbortSignal;
-  /** ends the stream early and in order: whoever watches connects again, to a process that stays */
+  /** ends all streams early and in order: whoever watches connects again, to a process that stays */
   readonly drainSignal: AbortSignal;
-  readonly pollMs: number;
 }
+
+/** What is watched by however many streams. */
+interface Topic {
+  text: string;
+  hasEnded: boolean;
+  /** why it cannot be watched any more */
+  failure: unknown;
+  /** streams that wait for something to happen */
+  readonly waiting: Set<() => void>;
+  watchers: number;
+}
+
+/** How often the states are read. */
+const POLL_MS = 500;
 
 /** After so long without an event a comment is sent, so that no proxy takes the connection for dead. */
 const HEARTBEAT_MS = 15_000;
 
 /**
- * The states of something that ends, as server-sent events (HTML standard, section 9.2): an event `progress` for
- * every change, and `end` with the last state, after which the stream ends.
+ * Makes answers that follow something until its end, as server-sent events (HTML standard, section 9.2): an event
+ * `progress` for every change, and `end` with the last state, after which the stream ends. However many streams there
+ * are, the states of all of them are read together, and each is written as text once.
+ *
+ * @returns the answer that follows from a state on, until its end or until `signal` aborts
  */
-async function* watchUntilEnd<T>(options: WatchOptions<T>): AsyncGenerator<Uint8Array> {
-  const { read, toText, hasEnded, signal, drainSignal, pollMs } = options;
-  const either = AbortSignal.any([signal, drainSignal]);
-  let last = '';
-  let sentAt = performance.now();
-  for (let id = 1; ; ) {
-    const state = await read();
+export function createWatch<T extends { readonly id: string }>(
+  options: WatchOptions<T>,
+): (first: T, signal: AbortSignal) => Answer {
+  const { read, toText, hasEnded, drainSignal } = options;
+  const topics = new Map<string, Topic>();
+  let isReading = false;
+  drainSignal.addEventListener('abort', () => {
+    for (const topic of topics.values()) wake(topic);
+  });
+
+  /** Whoever comes after the end, or after a failure, begins anew. */
+  function publish(id: string, topic: Topic, state: T): void {
     const text = toText(state);
-    const ended = hasEnded(state);
-    if (ended || text !== last) {
-      yield Buffer.from(`id: ${id}\nevent: ${ended ? 'end' : 'progress'}\ndata: ${text}\n\n`);
-      id += 1;
-      last = text;
-      sentAt = performance.now();
-    } else if (performance.now() - sentAt > HEARTBEAT_MS) {
-      yield Buffer.from(': still there\n\n');
-      sentAt = performance.now();
-    }
-    if (ended || drainSignal.aborted) return;
-    await delay(pollMs, undefined, { signal: either }).catch(() => signal.throwIfAborted());
+    if (text === topic.text) return;
+    topic.text = text;
+    topic.hasEnded = hasEnded(state);
+    if (topic.hasEnded) topics.delete(id);
+    wake(topic);
   }
+
+  function fail(id: string, topic: Topic, failure: unknown): void {
+    topic.failure = failure;
+    topics.delete(id);
+    wake(topic);
+  }
+
+  async function readOnce(): Promise<void> {
+    const wanted = new Map(topics);
+    try {
+      for (const state of await read([...wanted.keys()])) {
+        const topic = wanted.get(state.id);
+        if (topic === undefined) continue;
+        wanted.delete(state.id);
+        publish(state.id, topic, state);
+      }
+      for (const [id, topic] of wanted) fail(id, topic, new Error('What is watched has been deleted.'));
+    } catch (error) {
+      for (const [id, topic] of wanted) fail(id, topic, error);
+    }
+  }
+
+  async function readWhileWatched(): Promise<void> {
+    if (isReading) return;
+    isReading = true;
+    for (;;) {
+      await delay(POLL_MS, undefined, { ref: false });
+      if (topics.size === 0) break;
+      await readOnce();
+    }
+    isReading = false;
+  }
+
+  function enter(first: T): Topic {
+    const known = topics.get(first.id);
+    const topic = known ?? { text: '', hasEnded: false, failure: undefined, waiting: new Set(), watchers: 0 };
+    topic.watchers += 1;
+    if (known === undefined) {
+      topics.set(first.id, topic);
+      publish(first.id, topic, first);
+      void readWhileWatched();
+    }
+    return topic;
+  }
+
+  async function* follow(first: T, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const topic = enter(first);
+    try {
+      let sent = '';
+      let id = 0;
+      for (;;) {
+        if (topic.text === sent) yield Buffer.from(': still there\n\n');
+        else {
+          sent = topic.text;
+          id += 1;
+          yield Buffer.from(`id: ${id}\nevent: ${topic.hasEnded ? 'end' : 'progress'}\ndata: ${sent}\n\n`);
+        }
+        // more may have happened while the reader took this
+        if (topic.text !== sent) continue;
+        if (topic.hasEnded || drainSignal.aborted) return;
+        await somethingHappens(topic, signal);
+        signal.throwIfAborted();
+        if (topic.failure !== undefined) throw topic.failure;
+        if (drainSignal.aborted && topic.text === sent) return;
+      }
+    } finally {
+      topic.watchers -= 1;
+      if (topic.watchers === 0 && topics.get(first.id) === topic) topics.delete(first.id);
+    }
+  }
+
+  return (first, signal) =>
+    stream(follow(first, signal), {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-store',
+      // nothing more comes on it, and a process that stops need not wait for it
+      Connection: 'close',
+      // proxies that collect answers would hold the events back
+      'X-Accel-Buffering': 'no',
+    });
 }
 
-/** How often the state is looked at. */
-const POLL_MS = 500;
+function wake(topic: Topic): void {
+  for (const resolve of topic.waiting) resolve();
+}
 
-/** The answer that such a stream is the body of. */
-export function eventStream<T>(options: Omit<WatchOptions<T>, 'pollMs'>): Answer {
-  return stream(watchUntilEnd({ ...options, pollMs: POLL_MS }), {
-    'Content-Type': 'text/event-stream',
-    'Cache-Control': 'no-store',
-    // nothing more comes on it, and a process that stops need not wait for it
-    Connection: 'close',
-    // proxies that collect answers would hold the events back
-    'X-Accel-Buffering': 'no',
+/** Resolves when the topic changes, after the time of a heartbeat, and when `signal` aborts. */
+function somethingHappens(topic: Topic, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      topic.waiting.delete(end);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, HEARTBEAT_MS);
+    topic.waiting.add(end);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
   });
 }

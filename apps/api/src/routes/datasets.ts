@@ -100,6 +100,7 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
     summary: 'Every item, one canonical line each',
     query: { section: { type: 'string', description: 'only the section of this name' } },
     produces: 'application/jsonl',
+    streams: 'data',
     responses: { 200: { description: 'JSON Lines', schema: { type: 'string' } } },
     handle: async ({ params, query, signal }) => {
       const section = query['section'] as string | undefined;

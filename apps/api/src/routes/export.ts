@@ -23,6 +23,7 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
     access: 'viewer',
     query: { run_id: { type: 'string', description: 'the run to take along, with its results' } },
     produces: 'application/zip',
+    streams: 'data',
     responses: {
       200: { description: 'a .pkg.zip archive', schema: { type: 'string', format: 'binary' } },
       304: { description: 'the archive is still the one of `If-None-Match`' },

@@ -4,7 +4,7 @@ import type { Store } from '@svc/store';
 import { json } from '../http/answer.ts';
 import { toJsonText } from '../http/json-text.ts';
 import type { Route } from '../http/route.ts';
-import { eventStream } from '../http/server-sent-events.ts';
+import { createWatch } from '../http/server-sent-events.ts';
 import { JOB, jobBody, jobHasEnded } from './job-body.ts';
 
 export interface JobDeps {
@@ -19,6 +19,12 @@ export interface JobDeps {
 /** The endpoints of asynchronous imports. */
 export function jobRoutes({ logger, store: { jobs }, vault, drainSignal }: JobDeps): readonly Route[] {
   const errors = ['job_not_found', 'unavailable'];
+  const watch = createWatch({
+    read: (ids) => jobs.getMany(ids),
+    toText: (job) => toJsonText(jobBody(job)),
+    hasEnded: jobHasEnded,
+    drainSignal,
+  });
   return [
     {
       method: 'get',
@@ -61,6 +67,7 @@ export function jobRoutes({ logger, store: { jobs }, vault, drainSignal }: JobDe
       tag: 'jobs',
       access: 'viewer',
       produces: 'text/event-stream',
+      streams: 'events',
       responses: {
         200: {
           description: 'events `progress` and at last `end`, the job as data of each',
@@ -68,17 +75,7 @@ export function jobRoutes({ logger, store: { jobs }, vault, drainSignal }: JobDe
         },
       },
       errors,
-      handle: async ({ params, signal }) => {
-        const id = params['id'] ?? '';
-        await jobs.get(id);
-        return eventStream({
-          read: () => jobs.get(id),
-          toText: (job) => toJsonText(jobBody(job)),
-          hasEnded: jobHasEnded,
-          signal,
-          drainSignal,
-        });
-      },
+      handle: async ({ params, signal }) => watch(await jobs.get(params['id'] ?? ''), signal),
     },
   ];
 }

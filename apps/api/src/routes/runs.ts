@@ -9,7 +9,7 @@ import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.
 import { toJsonText } from '../http/json-text.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { Route, RouteRequest, Schema } from '../http/route.ts';
-import { eventStream } from '../http/server-sent-events.ts';
+import { createWatch } from '../http/server-sent-events.ts';
 import { NAME } from './dataset-fields.ts';
 import { pageAnswer, pageBody, pageOf } from './page-body.ts';
 import {
@@ -50,8 +50,13 @@ const BODY_ERRORS = ['invalid_json', 'body_too_large', 'unsupported_media_type']
 
 /** The endpoints of runs: begin, list, show, results, cancel, watch. */
 export function runRoutes(deps: RunDeps): readonly Route[] {
-  const { drainSignal } = deps;
   const { runs } = deps.store;
+  const watch = createWatch({
+    read: (ids) => runs.getMany(ids),
+    toText: (run) => toJsonText(runBody(run)),
+    hasEnded: runHasEnded,
+    drainSignal: deps.drainSignal,
+  });
   const common = { tag: 'runs', produces: 'application/json' } as const;
   return [
     {
@@ -165,6 +170,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       summary: 'The progress of a run until its end, as server-sent events',
       access: 'viewer',
       produces: 'text/event-stream',
+      streams: 'events',
       responses: {
         200: {
           description: 'events `progress` and at last `end`, the run as data of each',
@@ -172,17 +178,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
         },
       },
       errors: ['run_not_found', 'unavailable'],
-      handle: async ({ params, signal }) => {
-        const id = idOf(params);
-        await runs.get(id);
-        return eventStream({
-          read: () => runs.get(id),
-          toText: (run) => toJsonText(runBody(run)),
-          hasEnded: runHasEnded,
-          signal,
-          drainSignal,
-        });
-      },
+      handle: async ({ params, signal }) => watch(await runs.get(idOf(params)), signal),
     },
   ];
 }
