@@ -1,12 +1,14 @@
 import type { RequestListener } from 'node:http';
 import type { JsonObject } from '@svc/jsonl-v23';
 import { createRedactor, type Logger, type Metrics, type Redactor } from '@svc/observability';
-import type { Config } from '@svc/process';
+import { addressOf, type Config, networkOf, slowDownFailures } from '@svc/process';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import { admitHost } from './http/admit-host.ts';
 import { answerProbe } from './http/answer-probe.ts';
-import { createAuthenticator, denied } from './http/authenticate.ts';
+import { createAuthenticator, denied, NOBODY } from './http/authenticate.ts';
 import { awaitsBody } from './http/awaits-body.ts';
+import { clientOf } from './http/client-of.ts';
 import { discardBody, endAnswer } from './http/end-answer.ts';
 import { withIdleTimeout } from './http/idle-body.ts';
 import type { Layer } from './http/layer.ts';
@@ -14,9 +16,10 @@ import { limitRate } from './http/limit-rate.ts';
 import { isFault, isOutage, toProblem } from './http/problem.ts';
 import { readJsonBody } from './http/read-json-body.ts';
 import { RequestError } from './http/request-error.ts';
-import type { Route, RouteRequest } from './http/route.ts';
+import type { Access, Route, RouteRequest } from './http/route.ts';
 import { secureAnswers } from './http/secure-answers.ts';
 import { endWithText, sendAnswer } from './http/send-answer.ts';
+import { createStreamPermits, type StreamPermits } from './http/stream-permits.ts';
 import { ClientGone, requestState, trackRequest } from './http/track-request.ts';
 import { createRouteCompiler, type RouteValidator } from './http/validate.ts';
 import { checkHealth } from './routes/operation.ts';
@@ -33,8 +36,14 @@ export interface AppOptions {
   readonly secrets: readonly string[];
 }
 
-/** Paths that answer without a key, so that a probe needs none. */
-const OPEN_PATHS: readonly string[] = ['/healthz', '/readyz'];
+/** A probe needs no key and has no rate. */
+const PROBES: readonly string[] = ['/healthz', '/readyz'];
+
+/** What a path asks for before anything is known about it: whoever has no key learns nothing about what exists. */
+function accessOf(path: string): Access {
+  if (PROBES.includes(path) || path === '/openapi.json' || /^\/docs(?:\/|$)/.test(path)) return 'public';
+  return path === '/metrics' ? 'metrics' : 'viewer';
+}
 
 /** Headers that pages of other origins may read. */
 const EXPOSED_HEADERS: string[] = [
@@ -62,41 +71,41 @@ export function createApp({
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   const authenticate = createAuthenticator(config.apiKeys, config.metricsKey);
+  const admission = admitHost(config);
 
   // What every answer has, whoever gives it.
   const layers: readonly Layer[] = [
     trackRequest(logger, metrics, stopSignal),
     keepConnection(isDraining),
-    secureAnswers(),
+    secureAnswers(config.trustProxy),
+    admission.layer,
     ...(config.corsOrigins.length > 0 ? [answerPages(config.corsOrigins)] : []),
   ];
   for (const layer of layers) app.use(layer);
   app.use((request, _response, next) => {
-    requestState(request).caller = authenticate(request.get('authorization'));
+    const isOpen = accessOf(request.path) === 'public';
+    requestState(request).caller = isOpen ? NOBODY : authenticate(request.get('authorization'));
     next();
   });
   if (config.rateLimitPerMinute > 0) {
-    const limit = limitRate(config.rateLimitPerMinute, (request) => requestState(request).caller.key);
+    const limit = limitRate(config.rateLimitPerMinute, (request) => clientOf(request, config.trustProxy));
     // A probe that is refused would make its orchestrator end a service that is well.
     app.use((request, response, next) => {
-      if (OPEN_PATHS.includes(request.path)) next();
+      if (PROBES.includes(request.path)) next();
       else limit(request, response, next);
     });
   }
+  app.use(refuseGuesses(config));
   app.use((request, _response, next) => {
     const { caller } = requestState(request);
-    // Whoever has no key learns nothing about what exists: the check stands before the routes.
-    const access = OPEN_PATHS.includes(request.path)
-      ? 'public'
-      : request.path === '/metrics'
-        ? 'metrics'
-        : 'viewer';
+    const access = accessOf(request.path);
     if (!caller.may(access)) throw denied(caller, access);
     next();
   });
 
   const compile = createRouteCompiler();
-  for (const route of routes) mount(app, route, compile(route), config);
+  const permits = createStreamPermits(config);
+  for (const route of routes) mount(app, route, compile(route), config, permits);
   for (const [path, methods] of methodsByPath(routes)) {
     app.all(path, (request, response) => {
       requestState(request).setRoute(path);
@@ -114,7 +123,7 @@ export function createApp({
     throw new RequestError('not_found', `there is nothing at ${request.path.slice(0, 200)}`);
   });
   app.use(answerError(logger, createRedactor(secrets)));
-  return answerProbe('/healthz', layers, () => checkHealth(logger), app);
+  return answerProbe('/healthz', layers, admission.admits, () => checkHealth(logger), app);
 }
 
 /** What is left of a request's body is let go; while we drain, a kept-alive connection ends with its answer. */
@@ -122,8 +131,21 @@ function keepConnection(isDraining: () => boolean): Layer {
   return (request, response, next) => {
     if (awaitsBody(request)) response.once('finish', () => discardBody(request));
     if (isDraining()) response.setHeader('Connection', 'close');
-    if (request.httpVersion === '1.1' && request.headers.host === undefined) {
-      throw new RequestError('invalid_request', 'an HTTP/1.1 request names its host');
+    next();
+  };
+}
+
+/** Refuses whoever tries one key after the other; see `slowDownFailures`. */
+function refuseGuesses({ failedKeysPerMinute, trustProxy }: Config): Layer {
+  const failures = slowDownFailures(failedKeysPerMinute);
+  return (request, _response, next) => {
+    const { key, isWrong } = requestState(request).caller;
+    const waitSeconds =
+      key === undefined && !isWrong ? 0 : failures.attempt(networkOf(addressOf(request, trustProxy)), key);
+    if (waitSeconds > 0) {
+      throw new RequestError('rate_limited', `more than ${failedKeysPerMinute} wrong keys a minute`, {
+        headers: { 'Retry-After': String(waitSeconds) },
+      });
     }
     next();
   };
@@ -157,7 +179,13 @@ function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
   return found;
 }
 
-function mount(app: Express, route: Route, validator: RouteValidator, config: Config): void {
+function mount(
+  app: Express,
+  route: Route,
+  validator: RouteValidator,
+  config: Config,
+  permits: StreamPermits,
+): void {
   const path = expressPath(route.path);
   app[route.method](path, async (request: Request, response: Response) => {
     const state = requestState(request);
@@ -168,6 +196,10 @@ function mount(app: Express, route: Route, validator: RouteValidator, config: Co
       throw new RequestError('not_acceptable', `the answer is ${route.produces}`);
     }
     const query = validator.query(request.query);
+    using _permit =
+      route.streams === undefined
+        ? undefined
+        : await permits[route.streams].acquire(clientOf(request, config.trustProxy), state.signal);
     const routeRequest = (body: JsonObject | null, signal: AbortSignal | undefined): RouteRequest => ({
       params: request.params as Record<string, string>,
       query,
@@ -186,7 +218,7 @@ function mount(app: Express, route: Route, validator: RouteValidator, config: Co
             const body = isJson ? validator.body(await readJsonBody(request, config, signal)) : null;
             return await route.handle(routeRequest(body, signal));
           });
-    await sendAnswer(request, response, answer, () => state.signal);
+    await sendAnswer(request, response, answer, () => state.signal, config.slowReaderTimeoutMs);
   });
 }
 

@@ -7,8 +7,8 @@ import type { Config, TokenVault } from '@svc/process';
 import type { Store } from '@svc/store';
 import { createApp } from './app.ts';
 import { createServer } from './http/create-server.ts';
-import { createGate } from './http/gate.ts';
 import { RequestError } from './http/request-error.ts';
+import { createSemaphore, type Semaphore } from './http/semaphore.ts';
 import { silentConnections } from './http/silent-connections.ts';
 import { openSpool } from './http/spool-file.ts';
 import { takePending } from './http/take-pending.ts';
@@ -46,10 +46,26 @@ const FIRST_WORDS_MS = 1000;
 /** How often a drain looks for connections whose last answer is out. */
 const SWEEP_INTERVAL_MS = 50;
 
+function importSemaphore(what: string, permits: number, waitMs: number): Semaphore {
+  return createSemaphore({
+    permits,
+    waitMs,
+    refuse: () =>
+      new RequestError('unavailable', `${permits} ${what} are under way and none ended within ${waitMs} ms`, {
+        headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
+      }),
+  });
+}
+
 /** Starts the API on the configured address: spool, routes, app, server. Everything it needs is handed in. */
 export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const { config, logger, metrics, store } = deps;
-  const spool = await openSpool(join(config.dataDir, 'spool'), deps.pid, deps.isAlive);
+  const spool = await openSpool(
+    join(config.dataDir, 'spool'),
+    deps.pid,
+    deps.isAlive,
+    config.maxSpoolPercent,
+  );
   const left = await spool.clean();
   if (left.files > 0) logger.log('spool.clean', left);
 
@@ -59,7 +75,8 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const routes = apiRoutes({
     ...deps,
     spool,
-    gate: createGate(config.maxConcurrentImports, config.importWaitMs),
+    imports: importSemaphore('imports', config.maxConcurrentImports, config.importWaitMs),
+    uploads: importSemaphore('uploads', config.maxConcurrentUploads, config.importWaitMs),
     checkReadiness,
     drainSignal: draining.signal,
     // Metrics are answered without the database too; the queue's gauge then shows what was last known.

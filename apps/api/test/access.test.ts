@@ -9,7 +9,7 @@ let own: OwnService;
 let api: ServiceProcess;
 beforeAll(async () => {
   own = await startService({
-    SVC_API_KEYS: 'viewer:see-1,editor:edit-1,admin:all-1',
+    SVC_API_KEYS: 'viewer:see-key-of-the-tests-1,editor:edit-key-of-the-tests-1,admin:all-key-of-the-tests-1',
     SVC_CORS_ORIGINS: 'https://pages.example',
   });
   api = own.service;
@@ -40,24 +40,36 @@ function request(
 type Document = { paths: Record<string, Record<string, { 'x-access': string }>> };
 const as = (key: string): Record<string, string> => ({ Authorization: `Bearer ${key}` });
 const RANK = ['viewer', 'editor', 'admin'];
-const KEYS = { viewer: 'see-1', editor: 'edit-1', admin: 'all-1' };
+const KEYS = {
+  viewer: 'see-key-of-the-tests-1',
+  editor: 'edit-key-of-the-tests-1',
+  admin: 'all-key-of-the-tests-1',
+};
 
 describe('access', () => {
   it('lets nobody in without a key, except probes, whether a path exists or not', async () => {
-    for (const path of ['/healthz', '/readyz']) expect((await fetch(api.url + path)).status).toBe(200);
-    const headers: Record<string, string>[] = [{}, as('wrong'), { Authorization: 'Basic see-1' }];
-    for (const path of ['/datasets', '/nothing', '/metrics', '/docs', '/openapi.json']) {
+    for (const path of ['/healthz', '/readyz', '/docs', '/docs/start.js', '/openapi.json'])
+      expect([path, (await fetch(api.url + path)).status]).toEqual([path, 200]);
+    const headers: Record<string, string>[] = [
+      {},
+      as('wrong'),
+      { Authorization: 'Basic see-key-of-the-tests-1' },
+    ];
+    for (const path of ['/datasets', '/nothing', '/metrics']) {
       for (const header of headers) {
         const response = await fetch(api.url + path, { headers: header });
         expect([path, response.status]).toEqual([path, 401]);
         expect(response.headers.get('www-authenticate')).toContain('Bearer');
+        const { detail } = (await response.json()) as { detail: string };
+        // what takes credentials out of answers leaves this sentence whole
+        expect(detail).toBe('this needs a valid key in the Authorization header (scheme Bearer)');
       }
     }
   });
 
   it('keeps every endpoint of the OpenAPI document to its role', async (context) => {
     const document = (await (
-      await fetch(`${api.url}/openapi.json`, { headers: as('see-1') })
+      await fetch(`${api.url}/openapi.json`, { headers: as('see-key-of-the-tests-1') })
     ).json()) as Document;
     let checked = 0;
     const open: string[] = [];
@@ -83,12 +95,18 @@ describe('access', () => {
       }
     }
     expect(checked).toBeGreaterThan(8);
-    expect(open).toEqual(['get /healthz', 'get /readyz']);
+    expect(open).toEqual([
+      'get /healthz',
+      'get /readyz',
+      'get /openapi.json',
+      'get /docs',
+      'get /docs/{file}',
+    ]);
     const row = (tried: number) => ({ area: 'Access', tried, happened: { 'as promised': tried } });
     report(context, {
       ...row(checked),
       fault: 'every endpoint of the OpenAPI document, without a key',
-      promised: '401 with `WWW-Authenticate`; `/healthz` and `/readyz` alone are open',
+      promised: '401 with `WWW-Authenticate`; the probes, the OpenAPI document and its page alone are open',
     });
     report(context, {
       ...row(checked * RANK.length),
@@ -120,7 +138,7 @@ describe('access', () => {
       `/datasets/${UUID}`,
       '/runs/x',
       '/metrics',
-      '/docs/x',
+      '/docsx',
       '/%zz',
     ]) {
       for (const method of [
@@ -145,7 +163,7 @@ describe('access', () => {
   });
 
   it('never logs a key', async () => {
-    await fetch(`${api.url}/datasets?q=see-1`, { headers: as('see-1') });
-    expect(JSON.stringify(api.log())).not.toContain('see-1');
+    await fetch(`${api.url}/datasets?q=see-key-of-the-tests-1`, { headers: as('see-key-of-the-tests-1') });
+    expect(JSON.stringify(api.log())).not.toContain('see-key-of-the-tests-1');
   });
 });

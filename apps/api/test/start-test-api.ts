@@ -30,6 +30,8 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
   const config = loadConfig({
     SVC_PORT: '0',
     SVC_DATA_DIR: folder,
+    // what tests say that write their requests byte by byte
+    SVC_ALLOWED_HOSTS: 'x',
     // nothing listens there: no test leaves the machine
     HUB_ENDPOINT: 'http://127.0.0.1:9',
     ...env,

@@ -7,11 +7,13 @@ import { requestState } from './track-request.ts';
 /**
  * Answers the plain form of a probe in front of the app: every load balancer sends it every second, for ever, and it
  * must cost next to nothing. It passes the same layers as all requests. Whatever is special about a request (a query,
- * another method, a body, a wish for another media type) leaves it to the app, which has a route for it.
+ * another method, a body, a wish for another media type), and whatever `admits` does not let in, is left to the app,
+ * which has a route for it and answers with errors.
  */
 export function answerProbe(
   path: string,
   layers: readonly Layer[],
+  admits: (request: IncomingMessage) => boolean,
   answer: () => WholeAnswer,
   app: RequestListener,
 ): RequestListener {
@@ -24,7 +26,7 @@ export function answerProbe(
     last,
   );
   return (request, response) => {
-    if (isPlain(request, path)) pass(request, response, () => undefined);
+    if (isPlain(request, path) && admits(request)) pass(request, response, () => undefined);
     else app(request, response);
   };
 }

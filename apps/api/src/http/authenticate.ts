@@ -9,14 +9,16 @@ const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
 export interface Caller {
   /** the place of the key among those that are configured; undefined without a valid one */
   readonly key: string | undefined;
+  /** whether a key was sent that is none of ours */
+  readonly isWrong: boolean;
   may(access: Access): boolean;
 }
 
-/** The caller of a request that nobody has looked at yet. */
-export const NOBODY: Caller = { key: undefined, may: () => false };
+/** The caller of a request whose key nobody has looked at. */
+export const NOBODY: Caller = { key: undefined, isWrong: false, may: (access) => access === 'public' };
 
 /** The caller where no keys are configured. */
-const EVERYTHING: Caller = { key: undefined, may: () => true };
+const EVERYTHING: Caller = { key: undefined, isWrong: false, may: () => true };
 
 /**
  * Finds out who calls, from the `Authorization: Bearer` header (RFC 6750). Without configured keys everyone may
@@ -43,8 +45,10 @@ export function createAuthenticator(
       place = String(index);
     }
     const isMetricsKey = metrics !== undefined && token !== undefined && timingSafeEqual(metrics, given);
+    const key = isMetricsKey ? 'metrics' : place;
     return {
-      key: isMetricsKey ? 'metrics' : place,
+      key,
+      isWrong: token !== undefined && key === undefined,
       may: (access) => {
         if (access === 'public') return true;
         // Without a key of its own, /metrics is as open as the rest of the service.
@@ -62,7 +66,11 @@ export function denied(caller: Caller, access: Access): RequestError {
   if (access !== 'metrics' && caller.may('viewer')) {
     return new RequestError('forbidden', `this needs a key of the role ${access}`);
   }
-  return new RequestError('unauthenticated', 'this needs a valid key in an Authorization: Bearer header', {
-    headers: { 'WWW-Authenticate': 'Bearer realm="svc"' },
-  });
+  return new RequestError(
+    'unauthenticated',
+    'this needs a valid key in the Authorization header (scheme Bearer)',
+    {
+      headers: { 'WWW-Authenticate': 'Bearer realm="svc"' },
+    },
+  );
 }

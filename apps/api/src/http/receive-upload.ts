@@ -27,7 +27,7 @@ export interface Upload extends AsyncDisposable {
  *
  * @param names the fields that the form may have; `file` is the file
  * @throws RequestError `unsupported_media_type`, `invalid_request` (parts missing, repeated, unknown or too
- * large), `upload_too_large` (counted while it streams)
+ * large), `upload_too_large` (counted while it streams), `unavailable` (there is no room for it)
  */
 export async function receiveUpload(
   request: Request,
@@ -45,12 +45,16 @@ export async function receiveUpload(
   if (Number(request.get('content-length') ?? 0) > maxFormBytes(limits)) throw tooLarge(limits);
   const file = spool.create();
   try {
+    await file.makeRoom(Number(request.get('content-length') ?? 0));
     return await parseForm(request, file, limits, names, signal);
   } catch (error) {
     await file[Symbol.asyncDispose]();
     throw error;
   }
 }
+
+/** A file of unknown size asks for room in steps of so many bytes. */
+const ROOM_STEP_BYTES = 1024 * 1024;
 
 /** The form around the file has its own bounded size: what is beyond both cannot fit. */
 const maxFormBytes = (limits: UploadLimits): number =>
@@ -128,10 +132,16 @@ async function parseForm(
       return;
     }
     let bytes = 0;
+    let roomBytes = Number(request.get('content-length') ?? 0);
     const counted = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         bytes += chunk.byteLength;
-        done(bytes > limits.maxUploadBytes ? tooLarge(limits) : null, chunk);
+        if (bytes > limits.maxUploadBytes) done(tooLarge(limits));
+        else if (bytes <= roomBytes) done(null, chunk);
+        else {
+          roomBytes = bytes + ROOM_STEP_BYTES;
+          file.makeRoom(roomBytes).then(() => done(null, chunk), done);
+        }
       },
     });
     const written = pipeline(

@@ -4,6 +4,7 @@ export type RequestErrorCode =
   | 'invalid_request'
   | 'unauthenticated'
   | 'forbidden'
+  | 'cross_origin'
   | 'not_found'
   | 'method_not_allowed'
   | 'not_acceptable'
@@ -11,6 +12,7 @@ export type RequestErrorCode =
   | 'body_too_large'
   | 'upload_too_large'
   | 'unsupported_media_type'
+  | 'misdirected_request'
   | 'rate_limited'
   | 'unavailable';
 

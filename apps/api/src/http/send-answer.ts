@@ -1,15 +1,19 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer, WholeAnswer } from './answer.ts';
 import { endAnswer } from './end-answer.ts';
 import { toJsonText } from './json-text.ts';
+import { watchPace } from './watch-pace.ts';
 
-/** Writes an answer. A stream is pulled only as fast as the client reads; `signal` ends it. */
+/**
+ * Writes an answer. A stream is pulled only as fast as the client reads; `signal` ends it, and so does a client that
+ * takes longer than `slowReaderTimeoutMs` for 512 KiB.
+ */
 export async function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
   answer: Answer,
   signal: () => AbortSignal,
+  slowReaderTimeoutMs: number,
 ): Promise<void> {
   if (answer.kind !== 'stream') {
     sendWhole(request, response, answer);
@@ -17,7 +21,7 @@ export async function sendAnswer(
   }
   try {
     sendHead(response, answer);
-    await sendStream(request, response, answer.body, signal());
+    await sendStream(request, response, answer.body, signal(), slowReaderTimeoutMs);
   } finally {
     await answer.close();
   }
@@ -52,23 +56,22 @@ function sendHead(response: ServerResponse, { status, headers }: Answer): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
-/** A reader that takes nothing at all for so long holds a connection and a database cursor for nothing. */
-const READER_TIMEOUT_MS = 120_000;
-
 async function sendStream(
   request: IncomingMessage,
   response: ServerResponse,
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
+  slowReaderTimeoutMs: number,
 ): Promise<void> {
   if (request.method === 'HEAD') {
     endAnswer(request, response);
     return;
   }
-  response.setTimeout(READER_TIMEOUT_MS, () => response.destroy());
+  const pace = watchPace(response, slowReaderTimeoutMs);
   for await (const chunk of body) {
     signal.throwIfAborted();
-    if (!response.write(chunk)) await once(response, 'drain', { signal });
+    await pace.write(chunk, signal);
   }
   endAnswer(request, response);
+  pace.end();
 }

@@ -14,7 +14,7 @@ it('is cleaned of what dead processes left, by many that start together', async 
   await mkdir(join(folder, 'of-somebody-else'));
   const alive = [1, 2, 3, 4];
   const spools = await Promise.all(
-    alive.map((pid) => openSpool(folder, pid, (other) => alive.includes(other))),
+    alive.map((pid) => openSpool(folder, pid, (other) => alive.includes(other), 50)),
   );
   const cleaned = await Promise.all(spools.map((spool) => spool.clean()));
   expect(Math.max(...cleaned.map(({ files }) => files))).toBeGreaterThan(0);

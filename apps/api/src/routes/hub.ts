@@ -23,13 +23,13 @@ import {
 import type { Config, TokenVault } from '@svc/process';
 import type { IdempotencyClaim, Job, Store, StoredAnswer } from '@svc/store';
 import { json } from '../http/answer.ts';
-import type { Gate } from '../http/gate.ts';
 import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.ts';
 import { type JsonBody, JsonText, toJsonText } from '../http/json-text.ts';
 import { PREFER, prefersAsync } from '../http/prefer.ts';
 import { isFault } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
 import type { Route, Schema } from '../http/route.ts';
+import type { Semaphore } from '../http/semaphore.ts';
 import { datasetCreated } from './dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from './dataset-fields.ts';
 import { datasetWriter } from './dataset-writer.ts';
@@ -44,7 +44,7 @@ export interface HubDeps {
   readonly hub: Hub;
   readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
   readonly encoder: RowEncoder;
-  readonly gate: Gate;
+  readonly imports: Semaphore;
   /** keeps the token of an asynchronous import; null where there is no key to seal it with */
   readonly vault: TokenVault | null;
 }
@@ -134,7 +134,7 @@ const HUB_ERRORS = [
 
 /** `POST /datasets/hub/preview` and `POST /datasets/hub/import`. */
 export function hubRoutes(deps: HubDeps): readonly Route[] {
-  const { config, hub, encoder, gate } = deps;
+  const { config, hub, encoder, imports } = deps;
   return [
     {
       method: 'post',
@@ -222,7 +222,7 @@ export function hubRoutes(deps: HubDeps): readonly Route[] {
         const wanted = toImportRequest(body ?? {});
         return await withToken(wanted.token, async () => {
           if (query['dry_run'] === true) {
-            using _place = await gate.enter(signal);
+            using _permit = await imports.acquire(signal);
             const ports = { hub, encoder, newId: randomUUID };
             const options = { id: randomUUID(), ...wanted, maxItemBytes: config.maxLineBytes, signal };
             return json(dryRunBody(await dryRunHub(options, ports)));
@@ -246,8 +246,8 @@ async function importNow(
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredAnswer> {
-  const { config, hub, store, encoder, gate } = deps;
-  using _place = await gate.enter(signal);
+  const { config, hub, store, encoder, imports } = deps;
+  using _permit = await imports.acquire(signal);
   const { path, split, subset, revision } = wanted.config;
   const start = { source: 'hub', path, split, subset, revision } as const;
   const writer = datasetWriter(store.datasets, claim);

@@ -2,7 +2,14 @@ import type { Route, Schema } from '../http/route.ts';
 import { PROBLEM } from './schemas.ts';
 
 /** Codes that any route may answer with. */
-const COMMON_ERRORS = ['invalid_request', 'not_acceptable', 'request_timeout', 'rate_limited', 'internal'];
+const COMMON_ERRORS = [
+  'invalid_request',
+  'misdirected_request',
+  'not_acceptable',
+  'request_timeout',
+  'rate_limited',
+  'internal',
+];
 
 /** The OpenAPI 3.1 document of these routes, made from the schemas that validate their requests. */
 export function openApiDocument(routes: readonly Route[], version: string): Record<string, unknown> {
@@ -38,7 +45,8 @@ function operation(route: Route): Record<string, unknown> {
   ];
   const content = (schema: Schema | undefined): Record<string, unknown> =>
     schema === undefined ? {} : { content: { [route.produces]: { schema } } };
-  const errors = [...new Set([...route.errors, ...COMMON_ERRORS])];
+  const foreign = route.method === 'get' ? [] : ['cross_origin'];
+  const errors = [...new Set([...route.errors, ...foreign, ...COMMON_ERRORS])];
   return {
     operationId: route.operationId,
     summary: route.summary,

@@ -6,11 +6,11 @@ import { openPackageFile } from '@svc/pkg-format/node';
 import { type Config, packageLimits } from '@svc/process';
 import type { IdempotencyClaim, Store, StoredAnswer } from '@svc/store';
 import { fileChunks } from '../http/file-chunks.ts';
-import type { Gate } from '../http/gate.ts';
 import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../http/prefer.ts';
 import { receiveUpload, type Upload } from '../http/receive-upload.ts';
 import type { Route } from '../http/route.ts';
+import type { Semaphore } from '../http/semaphore.ts';
 import type { Spool } from '../http/spool-file.ts';
 import { datasetCreated } from './dataset-body.ts';
 import { parseName } from './dataset-fields.ts';
@@ -26,12 +26,15 @@ export interface UploadDeps {
   readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
   readonly encoder: RowEncoder;
   readonly spool: Spool;
-  readonly gate: Gate;
+  /** imports at once */
+  readonly imports: Semaphore;
+  /** uploads at once, while they arrive and until they end */
+  readonly uploads: Semaphore;
 }
 
 /** `POST /datasets/upload`: form → spool file → checked package → stored dataset. */
 export function uploadRoute(deps: UploadDeps): Route {
-  const { config, store, spool } = deps;
+  const { config, store, spool, uploads } = deps;
   return {
     method: 'post',
     path: '/datasets/upload',
@@ -75,6 +78,9 @@ export function uploadRoute(deps: UploadDeps): Route {
     ],
     handle: async (request) => {
       const { raw, signal } = request;
+      // Until it is its turn, a client is held back: nothing of its file lies on our disk.
+      raw.pause();
+      using _permit = await uploads.acquire(signal);
       await using upload = await receiveUpload(raw, spool, config, ['name', 'description'], signal);
       const wanted: WantedUpload = {
         upload,
@@ -107,8 +113,8 @@ async function uploadNow(
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredAnswer> {
-  const { config, store, encoder, gate } = deps;
-  using _place = await gate.enter(signal);
+  const { config, store, encoder, imports } = deps;
+  using _permit = await imports.acquire(signal);
   const start = { source: 'pkg_zip', bytes: upload.bytes } as const;
   const writer = datasetWriter(store.datasets, claim);
   const dataset = await observeRequestImport(deps, start, signal, (onProgress) =>
