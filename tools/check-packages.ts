@@ -8,7 +8,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildPage, bundleSizes, findChromium, runPage } from './packages/browser-check.ts';
+import { findChromium, NO_CHROMIUM } from './find-chromium.ts';
+import { buildPage, bundleSizes, runPage } from './packages/browser-check.ts';
 import { checkTypes, createConsumerProject, requireEntries } from './packages/consumer-project.ts';
 import { EXAMPLE_CHECKS, runExample, startExampleHub } from './packages/example-checks.ts';
 import { packPackages, problemsOf } from './packages/pack-packages.ts';
@@ -58,9 +59,9 @@ try {
   for (const { entry, bytes, gzipBytes } of await bundleSizes(project)) {
     log(`${entry} in a bundle: ${kilobytes(bytes)}, ${kilobytes(gzipBytes)} with gzip`);
   }
-  const chromium = findChromium();
+  const chromium = await findChromium();
   if (chromium === null) {
-    log('SKIPPED: no Chromium here (apt-get install chromium), so the page was not run');
+    log(`SKIPPED: ${NO_CHROMIUM}; the page was not run`);
   } else {
     await runPage(project, page, chromium, process.execPath);
     log('the page made, read, showed and hashed a package, and previewed a dataset');

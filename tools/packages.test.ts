@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildPage, bundleSizes, findChromium, runPage } from './packages/browser-check.ts';
+import { findChromium, NO_CHROMIUM } from './find-chromium.ts';
+import { buildPage, bundleSizes, runPage } from './packages/browser-check.ts';
 import {
   type ConsumerProject,
   checkTypes,
@@ -85,8 +86,8 @@ describe('in an empty project', () => {
   });
 
   it('a page makes, reads, shows and hashes a package', { timeout: 60_000 }, async (context) => {
-    const chromium = findChromium();
-    if (chromium === null) return context.skip('no Chromium here: apt-get install chromium');
+    const chromium = await findChromium();
+    if (chromium === null) return context.skip(NO_CHROMIUM);
     await runPage(project, page, chromium, process.execPath);
   });
 

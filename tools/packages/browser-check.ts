@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, request as httpRequest, type Server } from 'node:http';
-import { delimiter, extname, join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { build, type Rollup } from 'vite';
+import type { FoundChromium } from '../find-chromium.ts';
 import { type ConsumerProject, checkPageTypes } from './consumer-project.ts';
 import { startExampleHub } from './example-checks.ts';
 import { runProgram } from './run-program.ts';
@@ -16,15 +16,6 @@ import { runProgram } from './run-program.ts';
 export const BROWSER_ENTRIES = ['@svc/jsonl-v23', '@svc/pkg-format', '@svc/hub-client'] as const;
 
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
-
-const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-
-/** A Chromium of this machine, found along PATH; null where there is none. */
-export function findChromium(): string | null {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const candidates = folders.flatMap((folder) => CHROMIUM_NAMES.map((name) => join(folder, name)));
-  return candidates.find((path) => existsSync(path)) ?? null;
-}
 
 /** Bundles a folder of the project for browsers; anything of Node that gets in is an error. */
 async function bundle(root: string, lib?: string): Promise<Rollup.OutputChunk[]> {
@@ -87,7 +78,7 @@ export async function buildPage(project: ConsumerProject): Promise<string> {
 export async function runPage(
   project: ConsumerProject,
   page: string,
-  executablePath: string,
+  { executablePath, args }: FoundChromium,
   node: string,
 ): Promise<void> {
   await using cleanUp = new AsyncDisposableStack();
@@ -102,11 +93,7 @@ export async function runPage(
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as { port: number };
 
-  const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
-  const browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-quic', '--no-first-run', ...quiet],
-  });
+  const browser = await chromium.launch({ executablePath, args: [...args] });
   cleanUp.defer(() => browser.close());
   const tab = await browser.newPage();
   const faults: string[] = [];
