@@ -309,7 +309,11 @@ export const VARIABLES = {
     { min: 1, max: 1_000 },
     'imports at once in one API process',
   ),
-  importWaitMs: milliseconds('SVC_IMPORT_WAIT_MS', 30_000, 'time that an import waits for its turn'),
+  importWaitMs: milliseconds(
+    'SVC_IMPORT_WAIT_MS',
+    30_000,
+    'time that an import, an upload or a stream waits for its turn',
+  ),
   maxConcurrentUploads: integer(
     'SVC_MAX_CONCURRENT_UPLOADS',
     16,
@@ -326,7 +330,7 @@ export const VARIABLES = {
     'SVC_MAX_STREAMS_PER_CLIENT',
     4,
     { min: 1, max: 1_000 },
-    'exports and item streams at once for each key, or address without keys; more wait up to 30 s',
+    'exports and item streams at once for each key, or address without keys; more wait as imports do',
   ),
   maxEventStreamsPerClient: integer(
     'SVC_MAX_EVENT_STREAMS_PER_CLIENT',

@@ -7,18 +7,19 @@ export type StreamKind = 'data' | 'events';
 
 export type StreamPermits = Readonly<Record<StreamKind, ClientSemaphores>>;
 
-/** How long a stream of data waits until one of the same client ends. */
-const WAIT_MS = 30_000;
-
 /** When a client with too many event streams is told to come again. */
 const EVENTS_RETRY_SECONDS = 10;
 
 /** Bounds the streams of each client. However many a client may have, one connection is left for the others. */
 export function createStreamPermits(
-  config: Pick<Config, 'maxStreamsPerClient' | 'maxEventStreamsPerClient' | 'databasePoolSize'>,
+  config: Pick<
+    Config,
+    'maxStreamsPerClient' | 'maxEventStreamsPerClient' | 'databasePoolSize' | 'importWaitMs'
+  >,
 ): StreamPermits {
   // streams share a quarter of the pool (`createStore`)
   const shared = Math.floor(config.databasePoolSize / 4);
+  const waitMs = config.importWaitMs;
   const permits = Math.max(1, Math.min(config.maxStreamsPerClient, shared - 1));
   const limit = (permits: number, waitMs: number, what: string, retrySeconds: number): ClientSemaphores =>
     createClientSemaphores({
@@ -30,7 +31,7 @@ export function createStreamPermits(
         }),
     });
   return {
-    data: limit(permits, WAIT_MS, 'exports and item streams', WAIT_MS / 1000),
+    data: limit(permits, waitMs, 'exports and item streams', Math.ceil(waitMs / 1000)),
     events: limit(config.maxEventStreamsPerClient, 0, 'event streams', EVENTS_RETRY_SECONDS),
   };
 }
