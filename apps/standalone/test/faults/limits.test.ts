@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
 import { VARIABLES } from '../../../../packages/process/src/variables.ts';
+import { CLIENT_LIMITS } from './limits/client-limits.ts';
 import { LIMITS, type LimitCase, type Target } from './limits/limit-case.ts';
 import { PACKAGE_LIMITS } from './limits/package-limits.ts';
 import { PREVIEW_LIMITS } from './limits/preview-limits.ts';
@@ -12,7 +13,13 @@ import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
 import { ask, LEFTOVERS, listDatasets, NO_LEFTOVERS, outcomeOf } from './stored-datasets.ts';
 
-const CASES: readonly LimitCase[] = [...PACKAGE_LIMITS, ...REQUEST_LIMITS, ...PREVIEW_LIMITS, ...WORK_LIMITS];
+const CASES: readonly LimitCase[] = [
+  ...PACKAGE_LIMITS,
+  ...REQUEST_LIMITS,
+  ...PREVIEW_LIMITS,
+  ...WORK_LIMITS,
+  ...CLIENT_LIMITS,
+];
 
 /** Variables that limit nothing that a client sends or asks for. */
 const NO_LIMITS: ReadonlySet<string> = new Set([
@@ -21,6 +28,8 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_WORKER_HOST',
   'SVC_WORKER_PORT',
   'SVC_ALLOW_ANONYMOUS',
+  'SVC_ALLOWED_HOSTS',
+  'SVC_TRUST_PROXY',
   'DATABASE_URL',
   'SVC_DATABASE_POOL_SIZE',
   'SVC_DATA_DIR',

@@ -1,0 +1,303 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openConnection, type RawConnection } from '../../../api/test/raw-connection.ts';
+import { readNothing, storeLarge } from './limits/client-limits.ts';
+import { report, tally, times } from './report.ts';
+import { runService, type ServiceProcess } from './run-service.ts';
+import { samplePackage, uploadForm } from './sample-packages.ts';
+import { type OwnService, startService } from './start-service.ts';
+import { type Answer, ask, outcomeOf } from './stored-datasets.ts';
+
+const AREA = 'Security review';
+const KEYS = {
+  viewer: 'the-viewer-key-of-the-tests',
+  other: 'another-viewer-key-of-the-tests',
+  editor: 'the-editor-key-of-the-tests',
+} as const;
+const UPLOADS = 6;
+
+let own: OwnService;
+let service: ServiceProcess;
+beforeAll(async () => {
+  own = await startService({
+    SVC_API_KEYS: `viewer:${KEYS.viewer},viewer:${KEYS.other},editor:${KEYS.editor}`,
+    SVC_MAX_CONCURRENT_UPLOADS: String(UPLOADS),
+    SVC_IMPORT_WAIT_MS: '1000',
+    SVC_SLOW_READER_TIMEOUT_MS: '4000',
+  });
+  service = own.service;
+});
+afterAll(() => own[Symbol.asyncDispose]());
+
+const as = (key: string): Record<string, string> => ({ Authorization: `Bearer ${key}` });
+const get = (path: string, key: string): Promise<Answer> => ask(service.url + path, { headers: as(key) });
+
+describe('requests', () => {
+  it('without a key are told how to send one, in a sentence that stays whole', async (context) => {
+    const answers = await Promise.all(
+      ['/datasets', '/metrics', '/nothing'].map((path) => ask(service.url + path)),
+    );
+    for (const { status, body } of answers) {
+      expect([status, body.detail]).toEqual([
+        401,
+        'this needs a valid key in the Authorization header (scheme Bearer)',
+      ]);
+    }
+    report(context, {
+      area: AREA,
+      fault: 'L4: a request without a key',
+      before: 'was told to send “an Authorization: Bearer [redacted]”',
+      promised: 'names the header and the scheme',
+      tried: answers.length,
+      happened: { 'as promised': answers.length },
+    });
+  });
+
+  it('with a long id get one of ours', async (context) => {
+    const ids = ['x'.repeat(129), 'x'.repeat(15_000), `${'a'.repeat(100)}, ${'b'.repeat(100)}`];
+    const answers = await Promise.all(
+      ids.map((id) => ask(`${service.url}/healthz`, { headers: { 'X-Request-ID': id } })),
+    );
+    for (const { headers } of answers) expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
+    const longest = 'y'.repeat(128);
+    const kept = await ask(`${service.url}/healthz`, { headers: { 'X-Request-ID': longest } });
+    expect(kept.headers.get('x-request-id')).toBe(longest);
+    for (const line of service.lines) expect(line.length).toBeLessThan(4000);
+    report(context, {
+      area: AREA,
+      fault: 'L6: an `X-Request-ID` of 15 kB, without a key',
+      before: 'echoed, and 15 kB in every log line',
+      promised: 'beyond 128 characters an id of our own; up to there echoed as it is',
+      tried: ids.length + 1,
+      happened: { 'as promised': ids.length + 1 },
+    });
+  });
+});
+
+describe('one client', () => {
+  it('that takes nothing of its exports keeps nobody else from theirs', {
+    timeout: 120_000,
+  }, async (context) => {
+    const id = await storeLarge(service.url, as(KEYS.editor));
+    using readers = new DisposableStack();
+    const path = `/datasets/${id}/items.jsonl`;
+    const header = `Authorization: Bearer ${KEYS.viewer}\r\n`;
+    const outcomes: string[] = [];
+    // four of a client's streams at once, the others wait or are refused
+    const opening = Array.from({ length: 8 }, async (): Promise<void> => {
+      const reader = readers.use(await openConnection(service.url));
+      reader.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\n`);
+      await reader.until(/^HTTP\/1\.1 (?:200 |429 [\s\S]*\}$)/);
+      reader.socket.pause();
+      outcomes.push(reader.answer().slice(9, 12));
+    });
+    await expect.poll(() => outcomes.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(4);
+    const others = await Promise.all(
+      ['/export', '/items.jsonl'].map((part) => get(`/datasets/${id}${part}`, KEYS.other)),
+    );
+    expect(others.map(({ status }) => status)).toEqual([200, 200]);
+    await Promise.all(opening);
+    expect(tally(outcomes)['429']).toBeGreaterThanOrEqual(1);
+    // and those that take nothing are let go
+    const ended = (): number =>
+      service.log().filter(({ event, route, status_code }) => {
+        return event === 'http.request' && route === '/datasets/:id/items.jsonl' && status_code === 499;
+      }).length;
+    await expect.poll(ended, { timeout: 60_000 }).toBe(tally(outcomes)['200']);
+    report(context, {
+      area: AREA,
+      fault: 'L7: 8 readers with one key take nothing of their exports, and others ask for one',
+      before: 'every other export was refused (503) for up to 120 s, and longer where they sipped',
+      promised:
+        'four of them are served, the rest get 429; others are served at once; readers that take nothing are let go',
+      tried: 8 + others.length,
+      happened: { ...tally([...outcomes, ...others.map(outcomeOf)]) },
+    });
+  });
+
+  it('has so many event streams and no more', { timeout: 120_000 }, async (context) => {
+    const form = uploadForm(samplePackage(1), 'watched');
+    const upload = { method: 'POST', body: form, headers: as(KEYS.editor) };
+    const stored = await ask(`${service.url}/datasets/upload`, upload);
+    const run = await ask(`${service.url}/runs`, {
+      method: 'POST',
+      headers: { ...as(KEYS.editor), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ dataset_id: stored.body.id, config: { provider: { type: 'echo' } } }),
+    });
+    const path = `/runs/${run.body.id}/events`;
+    using watchers = new DisposableStack();
+    const open: RawConnection[] = [];
+    for (let index = 0; index < 100; index++) {
+      open.push(
+        watchers.use(await readNothing(service.url, path, `Authorization: Bearer ${KEYS.viewer}\r\n`)),
+      );
+    }
+    const refused = await Promise.all(Array.from({ length: 50 }, () => get(path, KEYS.viewer)));
+    expect(tally(refused.map(outcomeOf))).toEqual({ '429 rate_limited': 50 });
+    for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    const other = watchers.use(
+      await readNothing(service.url, path, `Authorization: Bearer ${KEYS.other}\r\n`),
+    );
+    expect((await get('/datasets', KEYS.viewer)).status).toBe(200);
+    // the end of what is watched reaches every stream
+    const cancel = { method: 'POST', headers: as(KEYS.editor) };
+    expect((await ask(`${service.url}/runs/${run.body.id}/cancel`, cancel)).status).toBe(202);
+    const last = await Promise.all(
+      [...open, other].map(({ socket, ended }) => {
+        socket.resume();
+        return ended;
+      }),
+    );
+    for (const text of last) expect(text).toMatch(/event: end\ndata: \{.*"status":"cancelled"/);
+    report(context, {
+      area: AREA,
+      fault: 'L8: 150 event streams with one key, on one run',
+      before:
+        'all were opened, and each asked the database twice a second: lists at 1.2 s beside 2,500 of them',
+      promised:
+        '100, the others 429 with `Retry-After`; all of them read the database together; other keys have their own',
+      tried: 151,
+      happened: { ...tally(refused.map(outcomeOf)), 'open until the end': last.length },
+    });
+  });
+
+  it('has so many uploads arriving and no more', { timeout: 120_000 }, async (context) => {
+    using uploads = new DisposableStack();
+    const head = `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEYS.editor}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 10000000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`;
+    const tried = times(60, 20);
+    const open: RawConnection[] = [];
+    for (let index = 0; index < tried; index++) {
+      const upload = uploads.use(await openConnection(service.url));
+      upload.send(head);
+      upload.send(Buffer.alloc(100_000));
+      open.push(upload);
+    }
+    const refused = (): number => open.filter(({ answer }) => /^HTTP\/1\.1 503 /.test(answer())).length;
+    await expect.poll(refused, { timeout: 30_000 }).toBe(tried - UPLOADS);
+    expect(await service.spooled()).toHaveLength(UPLOADS);
+    report(context, {
+      area: AREA,
+      fault: 'M1: many uploads at once, which do not end',
+      before:
+        'all lay on the disk, whatever their number: imports were counted after their upload had arrived',
+      promised: `as many as are allowed lie on the disk, the others get 503 before a byte of theirs is stored`,
+      tried,
+      happened: { 'under way': UPLOADS, '503 unavailable': tried - UPLOADS },
+    });
+  });
+});
+
+describe('keys', () => {
+  it('that are short are no configuration', async (context) => {
+    const wrong = [
+      { SVC_API_KEYS: 'admin:a' },
+      { SVC_API_KEYS: `admin:${KEYS.viewer},viewer:fifteen-letters` },
+      { SVC_METRICS_KEY: 'fifteen-letters' },
+      { SVC_JOB_KEY: 'x' },
+    ];
+    for (const env of wrong) {
+      const started = runService({
+        app: 'api',
+        dataDir: '/nonexistent',
+        env: { DATABASE_URL: 'postgresql://127.0.0.1:1/x', ...env } as Record<string, string>,
+      });
+      await expect(started).rejects.toThrow(/16/);
+    }
+    report(context, {
+      area: AREA,
+      fault: 'L9: keys of fewer than 16 characters',
+      before: 'accepted: `SVC_API_KEYS=admin:a`, `SVC_JOB_KEY=x`',
+      promised: 'refuses to start, and says which',
+      tried: wrong.length,
+      happened: { 'as promised': wrong.length },
+    });
+  });
+
+  it('cannot be tried one after the other', async (context) => {
+    await using other = await startService({ SVC_API_KEYS: `viewer:${KEYS.viewer},viewer:${KEYS.other}` });
+    const { url } = other.service;
+    const tryKey = async (key: string, path = '/datasets'): Promise<string> =>
+      outcomeOf(await ask(url + path, { headers: as(key) }));
+    expect(await tryKey(KEYS.viewer)).toBe('200');
+    const outcomes: string[] = [];
+    for (let index = 0; index < 300; index++) {
+      outcomes.push(
+        await tryKey(`a-key-that-somebody-guessed-${index}`, index % 3 === 0 ? '/metrics' : '/datasets'),
+      );
+    }
+    const counts = tally(outcomes);
+    // ten at once, and one more for each six seconds that this took
+    expect(counts['401 unauthenticated']).toBeGreaterThanOrEqual(10);
+    expect(counts['401 unauthenticated']).toBeLessThan(100);
+    expect(Object.keys(counts).sort()).toEqual(['401 unauthenticated', '429 rate_limited']);
+    // a guess that is right looks as one that is wrong; who had a key before still has it
+    expect(await tryKey(KEYS.other)).toBe('429 rate_limited');
+    expect(await tryKey(KEYS.viewer)).toBe('200');
+    report(context, {
+      area: AREA,
+      fault: 'L9: 300 wrong keys from one address, one after the other',
+      before: 'all looked at: 300 in 0.3 s',
+      promised:
+        '10 a minute are looked at, the rest get 429, right or wrong; keys in use at that address go on',
+      tried: 300,
+      happened: { 'looked at or refused': 300 },
+    });
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'that are made for a deployment are its owner’s to read',
+    (context) => {
+      const folder = mkdtempSync(join(tmpdir(), 'svc-env-'));
+      try {
+        const script = fileURLToPath(new URL('../../../../deploy/make-env.sh', import.meta.url));
+        const make = (): Buffer =>
+          execFileSync('sh', ['-c', 'umask 022; exec sh "$0" "$1"', script, join(folder, '.env')], {
+            stdio: 'pipe',
+          });
+        make();
+        expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600);
+        // keys that are in use are not written over
+        expect(make).toThrow();
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+      report(context, {
+        area: AREA,
+        fault: 'L11: `deploy/make-env.sh` under the umask 022',
+        before: 'all keys and passwords could be read by every user of the machine',
+        promised: 'a file of mode 0600; one that is there is not written over',
+        tried: 2,
+        happened: { 'as promised': 2 },
+      });
+    },
+  );
+});
+
+describe('transport headers', () => {
+  it('are sent by HTTPS alone, and for this host alone', async (context) => {
+    await using proxied = await startService({ SVC_TRUST_PROXY: 'true' });
+    const strict = async (url: string, headers: Record<string, string>) => {
+      const answer = await ask(`${url}/docs`, { headers });
+      const csp = answer.headers.get('content-security-policy') ?? '';
+      return [answer.headers.get('strict-transport-security'), csp.includes('upgrade-insecure-requests')];
+    };
+    const byHttps = { 'X-Forwarded-Proto': 'https' };
+    const { url } = proxied.service;
+    expect(await strict(service.url, {})).toEqual([null, false]);
+    expect(await strict(service.url, byHttps)).toEqual([null, false]);
+    expect(await strict(url, {})).toEqual([null, false]);
+    expect(await strict(url, byHttps)).toEqual(['max-age=31536000', true]);
+    report(context, {
+      area: AREA,
+      fault: 'L12: `Strict-Transport-Security` and `upgrade-insecure-requests`',
+      before: 'sent by plain HTTP too, and for all subdomains: `/docs` was blank beyond loopback',
+      promised: 'sent where a trusted proxy says HTTPS, for this host; never by plain HTTP',
+      tried: 4,
+      happened: { 'as promised': 4 },
+    });
+  });
+});

@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { buildZip } from '../../../../../packages/pkg-format/test/build-zip.ts';
+import { openConnection, type RawConnection } from '../../../../api/test/raw-connection.ts';
+import type { ServiceProcess } from '../run-service.ts';
+import { samplePackage, uploadForm } from '../sample-packages.ts';
+import { type OwnService, startService } from '../start-service.ts';
+import { ask, outcomeOf } from '../stored-datasets.ts';
+import { count, type LimitCase } from './limit-case.ts';
+
+/** Begins an upload of a length, sends a little of its file and no more. */
+async function beginUpload({ url }: ServiceProcess, contentLength: number): Promise<RawConnection> {
+  const connection = await openConnection(url);
+  connection.send(
+    `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${contentLength}\r\n\r\n` +
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nPK',
+  );
+  return connection;
+}
+
+let large: Uint8Array<ArrayBuffer> | undefined;
+
+/** Stores a dataset that is more than what lies between a reader that takes nothing and us. */
+export async function storeLarge(url: string, headers: Record<string, string> = {}): Promise<string> {
+  if (large === undefined) {
+    const lines = Array.from(
+      { length: 100 },
+      () => `{"inputs":{"prompt":"${randomBytes(50_000).toString('hex')}"}}`,
+    );
+    const entries = [{ name: 'sections/default.jsonl', content: lines.join('\n') }];
+    large = buildZip({ entries }) as Uint8Array<ArrayBuffer>;
+    // connections that were closed meanwhile are noticed before one of them is used
+    await delay(50);
+  }
+  const stored = await ask(`${url}/datasets/upload`, {
+    method: 'POST',
+    body: uploadForm(large, 'large'),
+    headers,
+  });
+  expect(stored.status).toBe(201);
+  return stored.body.id;
+}
+
+/** Asks for a stream, takes its head and nothing more. */
+export async function readNothing(url: string, path: string, headers = ''): Promise<RawConnection> {
+  const connection = await openConnection(url);
+  connection.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
+  await connection.until(/^HTTP\/1\.1 200 /);
+  connection.socket.pause();
+  return connection;
+}
+
+const outcomeIn = (answer: string): string => {
+  const [, status] = /^HTTP\/1\.1 (\d+)/.exec(answer) ?? [];
+  const [, code] = /"code":"(\w+)"/.exec(answer) ?? [];
+  return Number(status) < 400 ? `${status}` : `${status} ${code}`;
+};
+
+/** The outcome of an upload while so many others arrive. */
+const uploadBeside = (others: number) => async (): Promise<string> => {
+  await using own = await startService({ SVC_MAX_CONCURRENT_UPLOADS: '2', SVC_IMPORT_WAIT_MS: '500' });
+  const { service } = own;
+  using arriving = new DisposableStack();
+  for (let index = 0; index < others; index++) arriving.use(await beginUpload(service, 100_000));
+  await expect.poll(() => service.spooled()).toHaveLength(others);
+  const body = uploadForm(samplePackage(1), 'small');
+  return outcomeOf(await ask(`${service.url}/datasets/upload`, { method: 'POST', body }));
+};
+
+/** The outcome of an upload that says to be such a share of the free disk. */
+const uploadOfShare = (share: number) => async (): Promise<string> => {
+  await using own = await startService({ SVC_MAX_UPLOAD_BYTES: String(2 ** 50) });
+  const { service } = own;
+  const { bavail, bsize } = await statfs(tmpdir());
+  using upload = await beginUpload(service, Math.floor(bavail * bsize * share));
+  await expect
+    .poll(async () => upload.answer() !== '' || (await service.spooled()).length === 1, { timeout: 10_000 })
+    .toBe(true);
+  return upload.answer() === '' ? 'taken' : outcomeIn(await upload.until(/\}$/));
+};
+
+/** The outcome of one more of the streams that a client has so many of. */
+const streamBeside =
+  (env: Record<string, string>, begin: (own: OwnService) => Promise<string>, others: number) =>
+  async (): Promise<string> => {
+    await using own = await startService(env);
+    const { url } = own.service;
+    const path = await begin(own);
+    using open = new DisposableStack();
+    for (let index = 0; index < others; index++) open.use(await readNothing(url, path));
+    using last = await openConnection(url);
+    last.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const answer = await last.until(/^HTTP\/1\.1 (?:200 |\d+ [\s\S]*\}$)/);
+    if (!answer.startsWith('HTTP/1.1 200')) expect(answer).toMatch(/\r\nRetry-After: \d+\r\n/);
+    return outcomeIn(answer);
+  };
+
+const itemsOfLarge = async ({ service }: OwnService): Promise<string> =>
+  `/datasets/${await storeLarge(service.url)}/items.jsonl`;
+
+/** Nothing takes the run there, so it does not end. */
+const eventsOfRun = async ({ service: { url } }: OwnService): Promise<string> => {
+  const body = uploadForm(samplePackage(1), 'small');
+  const { id: dataset_id } = (await ask(`${url}/datasets/upload`, { method: 'POST', body })).body;
+  const run = await ask(`${url}/runs`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ dataset_id, config: { provider: { type: 'echo' } } }),
+  });
+  return `/runs/${run.body.id}/events`;
+};
+
+const READER_ENV = { SVC_SLOW_READER_TIMEOUT_MS: '1000' };
+
+const readAll = async (): Promise<string> => {
+  await using own = await startService(READER_ENV);
+  return outcomeOf(await ask(own.service.url + (await itemsOfLarge(own))));
+};
+
+const sip = async (): Promise<string> => {
+  await using own = await startService(READER_ENV);
+  const { service } = own;
+  using reader = await readNothing(service.url, await itemsOfLarge(own));
+  // far less than it should
+  const sipping = setInterval(() => reader.socket.read(1), 100);
+  const outcomes = (): unknown[] =>
+    service
+      .log()
+      .flatMap(({ event, route, status_code }) =>
+        event === 'http.request' && route === '/datasets/:id/items.jsonl' ? [status_code] : [],
+      );
+  await expect
+    .poll(outcomes, { timeout: 30_000 })
+    .toEqual([499])
+    .finally(() => clearInterval(sipping));
+  return 'ended';
+};
+
+const FAILURES = 3;
+const lastOfWrongKeys = (attempts: number) => async (): Promise<string> => {
+  await using own = await startService({
+    SVC_API_KEYS: 'viewer:the-one-key-that-is-right',
+    SVC_FAILED_KEYS_PER_MINUTE: String(FAILURES),
+  });
+  let outcome = '';
+  for (let index = 0; index < attempts; index++) {
+    const headers = { Authorization: `Bearer one-of-many-wrong-keys-${index}` };
+    const answer = await ask(`${own.service.url}/datasets`, { headers });
+    if (answer.status === 429) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    outcome = outcomeOf(answer);
+  }
+  return outcome;
+};
+
+const TWO_STREAMS = { SVC_MAX_STREAMS_PER_CLIENT: '2', SVC_IMPORT_WAIT_MS: '500' };
+const TWO_WATCHED = { SVC_MAX_EVENT_STREAMS_PER_CLIENT: '2' };
+
+/** Every limit of what one client may take of what all share. */
+export const CLIENT_LIMITS: readonly LimitCase[] = [
+  {
+    limit: 'uploads at once, while they arrive: `SVC_MAX_CONCURRENT_UPLOADS`',
+    within: { what: '2 of them', outcome: '201', send: uploadBeside(1) },
+    beyond: { what: '3 of them', outcome: '503 unavailable', send: uploadBeside(2) },
+    tries: 3,
+  },
+  {
+    limit: 'share of the free disk that uploads take: `SVC_MAX_SPOOL_PERCENT`',
+    within: { what: '40 % of it', outcome: 'taken', send: uploadOfShare(0.4) },
+    beyond: { what: '60 % of it', outcome: '503 unavailable', send: uploadOfShare(0.6) },
+    tries: 3,
+  },
+  {
+    limit: 'exports and item streams of one client: `SVC_MAX_STREAMS_PER_CLIENT`',
+    within: { what: '2 of them', outcome: '200', send: streamBeside(TWO_STREAMS, itemsOfLarge, 1) },
+    beyond: {
+      what: '3 of them',
+      outcome: '429 rate_limited',
+      send: streamBeside(TWO_STREAMS, itemsOfLarge, 2),
+    },
+    tries: 3,
+  },
+  {
+    limit: 'event streams of one client: `SVC_MAX_EVENT_STREAMS_PER_CLIENT`',
+    within: { what: '2 of them', outcome: '200', send: streamBeside(TWO_WATCHED, eventsOfRun, 1) },
+    beyond: {
+      what: '3 of them',
+      outcome: '429 rate_limited',
+      send: streamBeside(TWO_WATCHED, eventsOfRun, 2),
+    },
+    tries: 3,
+  },
+  {
+    limit: 'time of a reader for 512 KiB of a stream: `SVC_SLOW_READER_TIMEOUT_MS`',
+    within: { what: 'as fast as it comes', outcome: '200', send: readAll },
+    beyond: { what: 'byte by byte', outcome: 'ended', send: sip },
+    tries: 3,
+  },
+  {
+    limit: 'wrong keys a minute of one address: `SVC_FAILED_KEYS_PER_MINUTE`',
+    within: {
+      what: count(FAILURES, 'of them'),
+      outcome: '401 unauthenticated',
+      send: lastOfWrongKeys(FAILURES),
+    },
+    beyond: {
+      what: count(FAILURES + 1, 'of them'),
+      outcome: '429 rate_limited',
+      send: lastOfWrongKeys(FAILURES + 1),
+    },
+    tries: 3,
+  },
+];
