@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
@@ -76,6 +77,17 @@ describe('Dockerfile', () => {
   });
 });
 
+/** What make-env.sh writes. */
+function madeEnvironment(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-env-'));
+  try {
+    execFileSync('sh', ['deploy/make-env.sh', join(folder, '.env')], { cwd: ROOT });
+    return readFileSync(join(folder, '.env'), 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 interface Service {
   readonly image: string;
   readonly build?: { readonly target: string };
@@ -95,7 +107,7 @@ describe('compose.yaml', () => {
   });
   const services = Object.entries(compose.services);
   const environment = Object.fromEntries(
-    execFileSync('sh', ['deploy/make-env.sh'], { cwd: ROOT, encoding: 'utf8' })
+    madeEnvironment()
       .split('\n')
       .flatMap((line) => {
         const [, name, value = ''] = /^(\w+)=(.*)$/.exec(line) ?? [];
