@@ -140,7 +140,7 @@ describe('uploads that do not fit', () => {
       await runService({ app: 'api', dataDir, env: { DATABASE_URL: database.url } }),
     );
     const found = await uploadTooMuch(service, 'spool');
-    await expectRefused(context, service, 'spool', found, 'the disk of the spool is full', 'ENOSPC');
+    await expectRefused(context, service, 'spool', found, 'the disk of the spool is full', 'Cannot take');
   });
 
   it.skipIf(!canMount)('on the disk of the database', async (context) => {
