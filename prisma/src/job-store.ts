@@ -198,7 +198,10 @@ export function createJobStore({ pool, queue, imports }: StoreContext): JobStore
       },
 
       async getMany(ids) {
-        return (await prisma.job.findMany({ where: { id: { in: ids.filter(isUuid) } } })).map(toJob);
+        const { rows } = await pool.query<JobRow>(`SELECT ${COLUMNS} FROM jobs WHERE id = ANY($1::uuid[])`, [
+          ids.filter(isUuid),
+        ]);
+        return rows.map(toJob);
       },
 
       async take(id) {

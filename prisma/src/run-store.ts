@@ -149,9 +149,10 @@ export function createRunStore({ pool, queue, largePages, maxItemBytes }: StoreC
     },
 
     async getMany(ids) {
-      const { rows } = await pool.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ANY($1::uuid[])`, [
-        ids.filter(isUuid),
-      ]);
+      const { rows } = await pool.query<RunRow>(
+        `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ANY($1::uuid[])`,
+        [ids.filter(isUuid)],
+      );
       return rows.map(toRun);
     },
 

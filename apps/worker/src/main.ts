@@ -19,7 +19,9 @@ await runProcess('svc-worker', process, async (config, logger) => {
   const databaseUrl = requiredDatabaseUrl(config);
   await using starting = new AsyncDisposableStack();
   const metrics = createMetrics({ version });
-  const store = starting.use(createStore({ url: databaseUrl, poolSize: config.databasePoolSize, maxItemBytes: config.maxLineBytes }));
+  const store = starting.use(
+    createStore({ url: databaseUrl, poolSize: config.databasePoolSize, maxItemBytes: config.maxLineBytes }),
+  );
   const encoder = starting.use(
     createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 }),
   );

@@ -25,13 +25,16 @@ interface Topic {
 /** How often the states are read. */
 const POLL_MS = 500;
 
+/** How many states are in memory at once: a run's may be large, with its configuration. */
+const MAX_READ = 50;
+
 /** After so long without an event a comment is sent, so that no proxy takes the connection for dead. */
 const HEARTBEAT_MS = 15_000;
 
 /**
  * Makes answers that follow something until its end, as server-sent events (HTML standard, section 9.2): an event
  * `progress` for every change, and `end` with the last state, after which the stream ends. However many streams there
- * are, the states of all of them are read together, and each is written as text once.
+ * are, the states of what they watch are read together, and each is written as text once.
  *
  * @returns the answer that follows from a state on, until its end or until `signal` aborts
  */
@@ -61,8 +64,7 @@ export function createWatch<T extends { readonly id: string }>(
     wake(topic);
   }
 
-  async function readOnce(): Promise<void> {
-    const wanted = new Map(topics);
+  async function readSome(wanted: Map<string, Topic>): Promise<void> {
     try {
       for (const state of await read([...wanted.keys()])) {
         const topic = wanted.get(state.id);
@@ -76,13 +78,20 @@ export function createWatch<T extends { readonly id: string }>(
     }
   }
 
+  async function readAll(): Promise<void> {
+    const wanted = [...topics];
+    for (let at = 0; at < wanted.length; at += MAX_READ) {
+      await readSome(new Map(wanted.slice(at, at + MAX_READ)));
+    }
+  }
+
   async function readWhileWatched(): Promise<void> {
     if (isReading) return;
     isReading = true;
     for (;;) {
       await delay(POLL_MS, undefined, { ref: false });
       if (topics.size === 0) break;
-      await readOnce();
+      await readAll();
     }
     isReading = false;
   }
