@@ -1,8 +1,9 @@
-import type pg from 'pg';
+import pg from 'pg';
+import { ScramClient } from './scram-client.ts';
 
 /** How every connection of the store is made. */
 export interface ConnectionOptions {
-  /** postgresql:// URL */
+  /** postgresql:// URL; with `?require_auth=scram-sha-256` it logs in by that method or not at all */
   readonly url: string;
   /** shown in pg_stat_activity */
   readonly applicationName?: string;
@@ -12,10 +13,22 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Configuration of `pg` for one connection or a pool of them. */
 export function connectionConfig(options: ConnectionOptions): pg.PoolConfig {
-  return {
+  const config = {
     connectionString: options.url,
     application_name: options.applicationName ?? 'svc',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   };
+  return requiresScram(options.url) ? { ...config, Client: ScramClient } : config;
+}
+
+/** Makes one client, which is not connected yet. */
+export function createClient(options: ConnectionOptions, more: pg.ClientConfig = {}): pg.Client {
+  const { Client: _, ...config } = connectionConfig(options);
+  const Client = requiresScram(options.url) ? ScramClient : pg.Client;
+  return new Client({ ...config, ...more });
+}
+
+function requiresScram(url: string): boolean {
+  return URL.parse(url)?.searchParams.get('require_auth') === 'scram-sha-256';
 }

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { connectionConfig } from './connection-config.ts';
+import { createClient } from './connection-config.ts';
 
 /**
  * - `svc_cancel`: a run or job is to be cancelled; the payload is its id
@@ -58,10 +57,10 @@ async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
 
 /** One connection, until it breaks or the listener is closed. */
 async function listenOnce(options: ListenOptions, signal: AbortSignal, onConnect: () => void): Promise<void> {
-  const client = new pg.Client({
-    ...connectionConfig({ url: options.url, applicationName: 'svc-listen' }),
-    query_timeout: PROBE_TIMEOUT_MS,
-  });
+  const client = createClient(
+    { url: options.url, applicationName: 'svc-listen' },
+    { query_timeout: PROBE_TIMEOUT_MS },
+  );
   const broken = new Promise<void>((done) => {
     client.on('error', () => done());
     client.on('end', () => done());

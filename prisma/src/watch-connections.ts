@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type ConnectionOptions, connectionConfig } from './connection-config.ts';
+import { type ConnectionOptions, createClient } from './connection-config.ts';
 import { toStoreError } from './errors.ts';
 
 /** What of `pg` a watched connection is known by. */
@@ -38,8 +38,7 @@ export function watchConnections(pool: pg.Pool, options: ConnectionOptions, sile
 
 /** Whether the server works on a query of this connection of ours, as far as one can know. */
 async function isAtWork(options: ConnectionOptions, processId: number): Promise<boolean> {
-  const client = new pg.Client({
-    ...connectionConfig(options),
+  const client = createClient(options, {
     connectionTimeoutMillis: PROBE_TIMEOUT_MS,
     query_timeout: PROBE_TIMEOUT_MS,
   });

@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, runWithContext } from '@svc/observability';
-import { QUEUE_OPTIONS, QUEUE_SCHEMA, type QueueName, StoreError, type TaskData } from '@svc/store';
+import {
+  connectionConfig,
+  QUEUE_OPTIONS,
+  QUEUE_SCHEMA,
+  type QueueName,
+  StoreError,
+  type TaskData,
+} from '@svc/store';
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import { type Bell, createBell } from './bell.ts';
 import { errorCode } from './task-failure.ts';
@@ -121,8 +128,7 @@ interface Held {
  */
 export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<RunningQueue> {
   const boss = new PgBoss({
-    connectionString: url,
-    application_name: 'svc-queue',
+    ...connectionConfig({ url, applicationName: 'svc-queue' }),
     max: CONNECTIONS,
     schema: QUEUE_SCHEMA,
     migrate: false,
