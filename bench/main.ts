@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { migrate, startEmbeddedPostgres } from '@svc/store';
+import { superuserUrl } from '../prisma/test/superuser-url.ts';
 import { createBench } from './bench.ts';
 import { codeCases } from './code-cases.ts';
 import { writePackage } from './generate.ts';
@@ -44,7 +45,8 @@ const postgres = cleanUp.use(
   await startEmbeddedPostgres({ dataDir: folder, settings: { autovacuum: 'off' } }),
 );
 await migrate(postgres.url);
-const bench = createBench(folder, postgres.url);
+// between the cases it writes a checkpoint, which the role of the service may not
+const bench = createBench(folder, await superuserUrl(postgres.url, folder));
 
 const lines: string[] = [];
 function show(...added: string[]): void {

@@ -1,13 +1,15 @@
 export type { Cancellations } from './cancellations.ts';
+export { connectionConfig } from './connection-config.ts';
 export { createStore, type Store, type StoreOptions } from './create-store.ts';
 export type { StoredSection } from './dataset-row.ts';
 export type { DatasetChanges, DatasetStore, DatasetsRequest } from './dataset-store.ts';
 export type { DatasetDiff, DiffEntry, DiffRequest, ItemChange, ItemPosition } from './diff-datasets.ts';
+export { type Account, firstBarredFolder } from './embedded-postgres/postgres-account.ts';
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
-} from './embedded-postgres.ts';
+} from './embedded-postgres/start-embedded-postgres.ts';
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type {
   IdempotencyClaim,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importItems } from '../test/import-items.ts';
+import { throughLine } from '../test/server-address.ts';
 import { startTcpProxy, type TcpProxy } from '../test/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
 import { createStore, type Store } from './create-store.ts';
@@ -9,10 +10,8 @@ let line: TcpProxy;
 let store: Store;
 beforeAll(async () => {
   database = await createTestDatabase();
-  line = await startTcpProxy(Number(new URL(database.url).port));
-  const url = new URL(database.url);
-  url.port = String(line.port);
-  store = createStore({ url: url.href, poolSize: 4 });
+  line = await startTcpProxy(database.url);
+  store = createStore({ url: throughLine(database.url, line), poolSize: 4 });
 });
 beforeEach(() => {
   line.loseAnswerTo = null;

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { throughLine } from '../test/server-address.ts';
 import { startTcpProxy, type TcpProxy } from '../test/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
 import { createPool } from './connection.ts';
@@ -12,10 +13,8 @@ let url: string;
 let pool: pg.Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
-  line = await startTcpProxy(Number(new URL(database.url).port));
-  const through = new URL(database.url);
-  through.port = String(line.port);
-  url = through.href;
+  line = await startTcpProxy(database.url);
+  url = throughLine(database.url, line);
   pool = createPool({ url, size: 3, silenceMs: 300 });
 });
 beforeEach(() => {

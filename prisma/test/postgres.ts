@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres } from '../src/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/embedded-postgres/start-embedded-postgres.ts';
 import { migrate } from '../src/migrate.ts';
+import { superuserUrl } from './superuser-url.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** a server for tests: connect to it by `createTestDatabase()` of test/template-db.ts */
+    /** a server for tests, as a superuser: connect to it by `createTestDatabase()` of test/template-db.ts */
     postgresUrl: string;
     /** name of the migrated database that test databases are copies of */
     templateDatabase: string;
@@ -31,7 +32,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     // nothing here has to survive a power cut
     settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '200' },
   });
-  await makeTemplate(server.url, project);
+  await makeTemplate(await superuserUrl(server.url, folder), project);
   return async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true });

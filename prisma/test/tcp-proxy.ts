@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { serverAddress } from './server-address.ts';
 
 /** What happens to the bytes of connections: passed on, passed on later, or kept for good. */
 type Line = 'passes' | 'stalls' | { readonly delayMs: number };
@@ -8,8 +9,8 @@ type Line = 'passes' | 'stalls' | { readonly delayMs: number };
 /** Stands between a service and what it needs, and does to the line what a network does. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
-  /** port of the loopback interface that connections go to; null refuses them */
-  target: number | null;
+  /** postgresql:// URL of the server that connections go to; null refuses them */
+  target: string | null;
   /** of all connections, also those that are open; what was kept back is passed on when the line passes again */
   line: Line;
   /** Breaks every open connection. */
@@ -23,7 +24,7 @@ export interface TcpProxy extends AsyncDisposable {
 }
 
 /** Starts a proxy on a free port of the loopback interface. */
-export async function startTcpProxy(target: number): Promise<TcpProxy> {
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let line: Line = 'passes';
   let changed = Promise.withResolvers<void>();
@@ -52,7 +53,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       client.resetAndDestroy();
       return;
     }
-    const upstream = connect(proxy.target, '127.0.0.1');
+    const upstream = connect(serverAddress(proxy.target));
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.setNoDelay(true);

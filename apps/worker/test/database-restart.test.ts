@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { migrate, startEmbeddedPostgres } from '@svc/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { throughLine } from '../../../prisma/test/server-address.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { startFakeProvider } from './fake-provider.ts';
 import { runWorker } from './run-worker.ts';
@@ -30,10 +31,8 @@ async function createDatabase(): Promise<{
   const start = async (): Promise<void> => {
     const server = await startEmbeddedPostgres({ dataDir: folder, settings: { fsync: 'off' } });
     stop = () => server.stop();
-    const at = new URL(server.url);
-    proxy.forwardTo(Number(at.port));
-    at.port = String(proxy.port);
-    url.current = at.href;
+    proxy.forwardTo(server.url);
+    url.current = throughLine(server.url, proxy);
   };
   cleanUp.defer(() => stop());
   await start();

@@ -1,19 +1,20 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
+import { serverAddress } from '../../../prisma/test/server-address.ts';
 
 /** A port that stays while what is behind it goes away and comes back elsewhere. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
-  /** Forwards new connections to this port of the loopback interface; null refuses them and breaks the old ones. */
-  readonly forwardTo: (port: number | null) => void;
+  /** Forwards new connections to the server of this postgresql:// URL; null refuses them and breaks the old ones. */
+  readonly forwardTo: (url: string | null) => void;
 }
 
 export async function startTcpProxy(): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  let target: number | null = null;
+  let target: string | null = null;
   const server = createServer((client) => {
     if (target === null) return void client.destroy();
-    const upstream = connect(target, '127.0.0.1');
+    const upstream = connect(serverAddress(target));
     for (const [one, other] of [
       [client, upstream],
       [upstream, client],
@@ -33,9 +34,9 @@ export async function startTcpProxy(): Promise<TcpProxy> {
   };
   return {
     port: (server.address() as AddressInfo).port,
-    forwardTo: (port) => {
-      target = port;
-      if (port === null) breakAll();
+    forwardTo: (url) => {
+      target = url;
+      if (url === null) breakAll();
     },
     [Symbol.asyncDispose]: async () => {
       const closed = new Promise((resolve) => server.close(resolve));

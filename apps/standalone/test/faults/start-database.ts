@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, migrate, startEmbeddedPostgres } from '@svc/store';
 import { queryDatabase } from '../../../../prisma/test/query-database.ts';
+import { throughLine } from '../../../../prisma/test/server-address.ts';
+import { superuserUrl } from '../../../../prisma/test/superuser-url.ts';
 import { startTcpProxy, type TcpProxy } from '../../../../prisma/test/tcp-proxy.ts';
 
 /** A migrated PostgreSQL of one test file's own, with a line to it that can fail. */
@@ -12,10 +14,10 @@ export interface FaultyDatabase extends AsyncDisposable {
   readonly line: TcpProxy;
   /** Stops the server, as for an upgrade, and starts it again. */
   restart(): Promise<void>;
-  /** Runs a statement past the line. */
+  /** Runs a statement past the line, as a superuser. */
   // biome-ignore lint/suspicious/noExplicitAny: rows have every shape
   query(sql: string): Promise<any[]>;
-  /** past the line, for another database or role */
+  /** past the line, as a superuser, for another database or role */
   readonly directUrl: () => string;
   /** process id of the server */
   readonly pid: () => Promise<number>;
@@ -36,22 +38,20 @@ export async function startDatabase(
   let server = await start();
   starting.defer(() => server.stop());
   await migrate(server.url);
-  const portOf = (): number => Number(new URL(server.url).port);
-  const line = starting.use(await startTcpProxy(portOf()));
-  const url = new URL(server.url);
-  url.port = String(line.port);
+  const line = starting.use(await startTcpProxy(server.url));
+  const superuser = await superuserUrl(server.url, dataDir);
 
   const running = starting.move();
   return {
-    url: url.href,
+    url: throughLine(server.url, line),
     line,
     restart: async () => {
       await server.stop();
       server = await start();
-      line.target = portOf();
+      line.target = server.url;
     },
-    query: (sql) => queryDatabase(server.url, sql),
-    directUrl: () => server.url,
+    query: (sql) => queryDatabase(superuser, sql),
+    directUrl: () => superuser,
     pid: async () =>
       Number((await readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]),
     [Symbol.asyncDispose]: () => running.disposeAsync(),

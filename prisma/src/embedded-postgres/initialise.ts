@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { StoreError } from '../errors.ts';
+import { SUPERUSER } from './connect.ts';
+import { explain } from './explain.ts';
+import { type Guard, killGroup } from './guard.ts';
+import { failure, type Layout, layoutOf } from './layout.ts';
+import type { Account } from './postgres-account.ts';
+import type { PostgresBinaries } from './postgres-binaries.ts';
+import { isAlive } from './postmaster.ts';
+import { outcomeOf } from './spawn-as.ts';
+
+export interface InitialiseOptions {
+  readonly layout: Layout;
+  readonly binaries: PostgresBinaries;
+  readonly account: Account | null;
+  readonly guard: Guard;
+  /** how a program names the folder that it works in */
+  readonly nameOf: (folder: string) => string;
+  readonly signal: AbortSignal;
+}
+
+/** Folders that this process is making. */
+const making = new Set<string>();
+
+/** A living initialisation takes seconds. */
+const ABANDONED_AFTER_MS = 10 * 60_000;
+
+/**
+ * Makes the server's folder under another name and renames it when it is complete: a process that is killed
+ * meanwhile leaves nothing that looks like a database, and of two processes one wins. Removes what those that were
+ * killed have left.
+ */
+export async function initialise(options: InitialiseOptions): Promise<void> {
+  const { layout, account, signal } = options;
+  await removeAbandoned(layout);
+  if (await isComplete(layout)) return;
+  const content = await readdir(layout.folder).catch(() => []);
+  if (content.length > 0) {
+    throw failure(`${layout.folder} holds no complete database: move it away, or restore it from a copy.`);
+  }
+
+  const name = `${basename(layout.folder)}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const made = layoutOf(layout.dataDir, name);
+  making.add(name);
+  try {
+    await mkdir(made.data, { recursive: true, mode: 0o700 });
+    for (const folder of [made.folder, made.data]) await giveTo(account, folder);
+    await writePassword(made.superuserPassword, account);
+    signal.throwIfAborted();
+    await runInitdb(made, options);
+    await rename(made.folder, layout.folder).catch(async (cause: unknown) => {
+      if (await isComplete(layout)) return; // another process was faster
+      throw cause;
+    });
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw cause instanceof StoreError ? cause : failure(explain(String(cause), layout), cause);
+  } finally {
+    await rm(made.folder, { recursive: true, force: true });
+    making.delete(name);
+  }
+}
+
+async function runInitdb(made: Layout, options: InitialiseOptions): Promise<void> {
+  const { binaries, guard, signal, layout } = options;
+  const child = guard.spawn(
+    binaries.initdb,
+    [
+      ...['--pgdata', options.nameOf(made.data), '--username', SUPERUSER, '--pwfile', '../password'],
+      ...['--auth', 'scram-sha-256', '--encoding', 'UTF8'],
+      // case folding of all of Unicode, code point order, and the same on every machine
+      ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
+    ],
+    { cwd: made.data, stdio: ['pipe', 'pipe'] },
+    'KILL',
+  );
+  const kill = (): void => killGroup(child);
+  signal.addEventListener('abort', kill);
+  const { code, output } = await outcomeOf(child);
+  signal.removeEventListener('abort', kill);
+  guard.clear();
+  signal.throwIfAborted();
+  if (code !== 0) throw failure(explain(output, layout), new Error(output));
+}
+
+/** Folders of initialisations that were killed. */
+async function removeAbandoned(layout: Layout): Promise<void> {
+  for (const name of await readdir(layout.dataDir)) {
+    const pid = Number(/^postgres\.new-(\d+)-/.exec(name)?.[1]);
+    if (Number.isNaN(pid) || making.has(name)) continue;
+    const path = join(layout.dataDir, name);
+    const ageMs = Date.now() - ((await stat(path).catch(() => null))?.mtimeMs ?? Date.now());
+    // in a container the numbers of processes begin anew
+    const isOthers = pid !== process.pid && isAlive(pid);
+    if (!isOthers || ageMs > ABANDONED_AFTER_MS) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function isComplete(layout: Layout): Promise<boolean> {
+  return (await stat(join(layout.data, 'PG_VERSION')).catch(() => null)) !== null;
+}
+
+/** The password of a role, from its file, which is made when it is missing. */
+export async function ownPassword(path: string, account: Account | null): Promise<string> {
+  return (await readPassword(path)) ?? (await writePassword(path, account));
+}
+
+/** null when there is no such file; throws when it may not be read */
+export async function readPassword(path: string): Promise<string | null> {
+  try {
+    const text = (await readFile(path, 'utf8')).trim();
+    return /^[\w-]{16,}$/.test(text) ? text : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function writePassword(path: string, account: Account | null): Promise<string> {
+  const password = randomBytes(24).toString('base64url');
+  await rm(path, { force: true });
+  // root does not follow a link that the account has laid here
+  const file = await open(path, 'wx', 0o600);
+  try {
+    if (account !== null) await file.chown(account.uid, account.gid);
+    await file.writeFile(password);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return password;
+}
+
+async function giveTo(account: Account | null, path: string): Promise<void> {
+  if (account !== null) await chown(path, account.uid, account.gid);
+}

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { StoreError } from '../errors.ts';
+
+/** The files of one embedded server. */
+export interface Layout {
+  /** what the service calls its data folder */
+  readonly dataDir: string;
+  /** the server's part of it, which the account of the server alone may enter */
+  readonly folder: string;
+  /** PostgreSQL's own data directory */
+  readonly data: string;
+  readonly superuserPassword: string;
+  readonly servicePassword: string;
+  readonly log: string;
+}
+
+export function layoutOf(dataDir: string, name = 'postgres'): Layout {
+  const folder = join(dataDir, name);
+  return {
+    dataDir,
+    folder,
+    data: join(folder, 'data'),
+    superuserPassword: join(folder, 'password'),
+    servicePassword: join(folder, 'service-password'),
+    log: join(folder, 'server.log'),
+  };
+}
+
+export function failure(message: string, cause?: unknown): StoreError {
+  return new StoreError('embedded_postgres', message, cause === undefined ? undefined : { cause });
+}

@@ -1,0 +1,67 @@
+import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { failure } from './layout.ts';
+import { runToEnd } from './spawn-as.ts';
+
+/** An account of the system. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Chooses the account for the embedded server. PostgreSQL refuses to run as root, so a root process runs it
+ * as the owner of an existing data folder, else as user `postgres`, which is created where it is missing.
+ *
+ * @param data the server's data directory; need not exist
+ * @returns null when this process is not root: the server then runs under the account of this process
+ * @throws StoreError `embedded_postgres`
+ */
+export async function choosePostgresAccount(data: string): Promise<Account | null> {
+  if (process.getuid?.() !== 0) return null;
+  return (await ownerOf(data)) ?? (await accountOf('postgres')) ?? (await createPostgresAccount());
+}
+
+/**
+ * The first folder on the way to one of these paths that an account may not enter, and so bars it from everything
+ * below; null when it may enter all of them. What does not exist bars nobody.
+ */
+export async function firstBarredFolder(account: Account, paths: readonly string[]): Promise<string | null> {
+  for (const path of paths) {
+    const ancestors: string[] = [];
+    for (let at = resolve(path); ; at = dirname(at)) {
+      ancestors.unshift(at);
+      if (at === dirname(at)) break;
+    }
+    for (const ancestor of ancestors) {
+      const found = await stat(ancestor).catch(() => null);
+      if (found === null) break;
+      if (!found.isDirectory()) continue;
+      const search = found.uid === account.uid ? 0o100 : found.gid === account.gid ? 0o010 : 0o001;
+      if ((found.mode & search) === 0) return ancestor;
+    }
+  }
+  return null;
+}
+
+async function ownerOf(folder: string): Promise<Account | null> {
+  const found = await stat(folder).catch(() => null);
+  return found === null || found.uid === 0 ? null : { uid: found.uid, gid: found.gid };
+}
+
+async function accountOf(name: string): Promise<Account | null> {
+  const [uid, gid] = await Promise.all([runToEnd('id', ['-u', name]), runToEnd('id', ['-g', name])]);
+  return uid.code !== 0 || gid.code !== 0 ? null : { uid: Number(uid.output), gid: Number(gid.output) };
+}
+
+async function createPostgresAccount(): Promise<Account> {
+  const options = ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false'];
+  await runToEnd('useradd', [...options, 'postgres']);
+  const account = await accountOf('postgres');
+  if (account === null) {
+    throw failure(
+      'PostgreSQL does not run as root, and the user postgres could not be created: start the service as an ordinary user.',
+    );
+  }
+  return account;
+}

@@ -1,0 +1,398 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { processesOf } from '../../test/processes-of.ts';
+import { superuserUrl } from '../../test/superuser-url.ts';
+import { migrate } from '../migrate.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './start-embedded-postgres.ts';
+
+let dataDir: string;
+const started: EmbeddedPostgres[] = [];
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-embedded-'));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await Promise.all(started.splice(0).map((server) => server.stop()));
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+});
+
+async function start(): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dataDir });
+  started.push(server);
+  return server;
+}
+
+async function query<T extends object>(url: string, sql: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<T>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const serverPid = async (): Promise<number> =>
+  Number((await readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A server in a process of its own, which is killed without a chance to stop it. */
+async function startElsewhere(): Promise<ChildProcess> {
+  const module = fileURLToPath(new URL('./start-embedded-postgres.ts', import.meta.url));
+  const script = `
+    import { startEmbeddedPostgres } from ${JSON.stringify(module)};
+    const { url } = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)} });
+    console.log(url);
+    setInterval(() => undefined, 1_000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  await new Promise((done) => child.stdout?.once('data', done));
+  return child;
+}
+
+describe('the embedded server', () => {
+  it('starts in an empty folder, keeps its data, and leaves no process behind', async () => {
+    const first = await start();
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    const pid = await serverPid();
+    await first.stop();
+    await first.stop();
+    await first.ended;
+    expect(isAlive(pid)).toBe(false);
+    const second = await start();
+    expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+  });
+
+  it('listens on a socket in a closed folder only, and wants a password', async () => {
+    const { url } = await start();
+    expect(await query(url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '' }]);
+    for (const user of ['svc', 'postgres']) {
+      const wrong = new URL(url);
+      [wrong.username, wrong.password] = [user, 'guess'];
+      await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    }
+    const modes: Record<string, number> = {};
+    for (const name of ['', 'data', 'password', 'service-password', '.s.PGSQL.5432']) {
+      modes[name] = (await stat(join(dataDir, 'postgres', name))).mode & 0o777;
+    }
+    expect(modes).toEqual({
+      ...{ '': 0o700, data: 0o700, password: 0o600, 'service-password': 0o600 },
+      '.s.PGSQL.5432': 0o700,
+    });
+  });
+
+  it('is worked with as an ordinary role that owns the database and nothing else', async () => {
+    const { url } = await start();
+    const [role] = await query(
+      url,
+      `SELECT current_user AS name, rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS special,
+         (SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()) AS owner
+       FROM pg_roles WHERE rolname = current_user`,
+    );
+    expect(role).toEqual({ name: 'svc', special: false, owner: 'svc' });
+    expect(
+      await query(
+        url,
+        `SELECT usename FROM pg_stat_activity WHERE backend_type = 'client backend' AND usename <> 'svc'`,
+      ),
+    ).toEqual([]);
+    await query(url, 'CREATE SCHEMA own CREATE TABLE own.t ()');
+    for (const statement of [
+      "SELECT pg_read_file('/etc/hostname')",
+      "CREATE TEMP TABLE o (l text); COPY o FROM PROGRAM 'id'",
+      'CREATE ROLE other SUPERUSER',
+      'CREATE DATABASE other',
+      'SET ROLE postgres',
+      "ALTER SYSTEM SET listen_addresses = '*'",
+    ]) {
+      await expect(query(url, statement)).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  it('takes over what an older version made as the superuser', async () => {
+    const first = await start();
+    await migrate(first.url);
+    const superuser = await superuserUrl(first.url, dataDir);
+    await query(superuser, 'CREATE VIEW seen AS SELECT 1 AS one');
+    await query(superuser, 'ALTER DATABASE svc OWNER TO postgres');
+    await query(superuser, 'REASSIGN OWNED BY svc TO postgres');
+    await query(superuser, 'DROP OWNED BY svc');
+    await first.stop();
+    await rm(join(dataDir, 'postgres/service-password'));
+
+    const second = await start();
+    const foreign = `
+      SELECT oid::regclass::text AS name FROM pg_class WHERE relowner <> 'svc'::regrole AND relnamespace IN
+        (SELECT oid FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema')
+      UNION ALL SELECT proname FROM pg_proc WHERE proowner <> 'svc'::regrole AND pronamespace = 'pgboss'::regnamespace
+      UNION ALL SELECT typname FROM pg_type WHERE typowner <> 'svc'::regrole AND typnamespace = 'pgboss'::regnamespace
+      UNION ALL SELECT nspname FROM pg_namespace WHERE nspname = 'pgboss' AND nspowner <> 'svc'::regrole`;
+    expect(await query(second.url, foreign)).toEqual([]);
+    expect(await migrate(second.url)).toEqual({ applied: [] });
+    await query(
+      second.url,
+      'DROP VIEW seen; ALTER TABLE datasets ADD COLUMN later text; DROP SCHEMA pgboss CASCADE',
+    );
+  });
+
+  it.each([
+    ['a blank, a comma, quotes and a percent sign', `it's, "50%" é`],
+    ['more characters than a socket may have', `${'long-'.repeat(40)}/${'longer-'.repeat(20)}`],
+  ])('works in a folder whose path has %s', async (_, path) => {
+    dataDir = join(dataDir, path);
+    const server = await start();
+    expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    const pid = await serverPid();
+    const folder = decodeURIComponent(new URL(server.url).hostname);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    await expect(start()).rejects.toThrow('is using the data folder');
+    await server.stop();
+    expect(isAlive(pid)).toBe(false);
+    // only what lies with the data stays
+    expect(await stat(folder).catch(() => null)).toEqual(
+      folder.startsWith(dataDir) ? expect.anything() : null,
+    );
+  });
+
+  it('folds the case of all letters and is UTF-8', async () => {
+    const { url } = await start();
+    expect(
+      await query(url, "SELECT 'ÉTÉ' ILIKE '%été%' AS same, current_setting('server_encoding') AS encoding"),
+    ).toEqual([{ same: true, encoding: 'UTF8' }]);
+  });
+
+  it('keeps statements and values out of its log', async () => {
+    const { url } = await start();
+    await query(url, 'CREATE TABLE t (n int PRIMARY KEY, s text)');
+    await query(url, "INSERT INTO t VALUES (1, 'secret-prompt')");
+    await query(url, "INSERT INTO t VALUES (1, 'secret-prompt')").catch(() => undefined);
+    await query(url, "SELECT 'secret-prompt'::int").catch(() => undefined);
+    const log = await readFile(join(dataDir, 'postgres/server.log'), 'utf8');
+    expect(log).toContain('duplicate key');
+    expect(log).not.toContain("VALUES (1, 'secret-prompt')");
+    expect(log).not.toContain('(1)');
+  });
+
+  it('is refused to a second process while the first one lives', async () => {
+    const owner = await startElsewhere();
+    await expect(start()).rejects.toMatchObject({
+      code: 'embedded_postgres',
+      message: expect.stringMatching(new RegExp(`^Process ${owner.pid} is using the data folder`)),
+    });
+  });
+
+  it('is stopped when its process is killed, and starts again', async () => {
+    const owner = await startElsewhere();
+    const pid = await serverPid();
+    owner.kill('SIGKILL');
+    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+    const { url } = await start();
+    expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'is stopped by the next start when nobody could stop it before',
+    async () => {
+      const owner = await startElsewhere();
+      const pid = await serverPid();
+      // the shell that stops the server after its process
+      const helpers = await readFile(`/proc/${owner.pid}/task/${owner.pid}/children`, 'utf8');
+      for (const helper of helpers.trim().split(' ').map(Number))
+        if (helper !== pid) process.kill(helper, 'SIGKILL');
+      owner.kill('SIGKILL');
+      await new Promise((done) => owner.once('exit', done));
+      expect(isAlive(pid)).toBe(true);
+      const { url } = await start();
+      expect(isAlive(pid)).toBe(false);
+      expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    },
+  );
+
+  it('recovers after the server itself was killed', async () => {
+    const first = await start();
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    process.kill(await serverPid(), 'SIGKILL');
+    await first.ended;
+    const second = await start();
+    expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a line break', '\n'],
+    ['zeros, as after a loss of power', '\0'.repeat(64)],
+    ['garbage', 'garbage\nmore\n'],
+    ['zero', '0\n/\n0\n5432\n\n'],
+    ['a number that is none', '99999999999999999999\n'],
+    ['a dead process', '999999999\n/\n0\n5432\n\n'],
+    ['the first process', '1\n/\n0\n5432\n\n'],
+    ['another program, as a server for repairs', `-${process.pid}\n`],
+    ['another program', `${process.pid}\n/\n0\n5432\n\n\n\nready\n`],
+  ])('is not misled by a pid file that holds %s', async (_, content) => {
+    await (await start()).stop();
+    await writeFile(join(dataDir, 'postgres/data/postmaster.pid'), content);
+    await writeFile(join(dataDir, 'postgres/.s.PGSQL.5432.lock'), content);
+    const { url } = await start();
+    expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it.runIf(process.platform === 'linux')('is found though its pid file is lost', async () => {
+    const owner = await startElsewhere();
+    await writeFile(join(dataDir, 'postgres/data/postmaster.pid'), '');
+    await expect(start()).rejects.toThrow(`Process ${owner.pid} is using the data folder`);
+  });
+
+  it('is made once by processes that start together', async () => {
+    const outcomes = await Promise.allSettled([start(), start(), start()]);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'embedded_postgres' });
+    }
+    expect(await readdir(dataDir)).toEqual(['postgres']);
+  });
+
+  it('starts again after it was killed while its folder was made', async () => {
+    const abandoned = ['postgres.new-999999999-abc', `postgres.new-${process.pid}-abc`];
+    for (const name of abandoned) await mkdir(join(dataDir, name, 'data'), { recursive: true });
+    const first = await start();
+    expect(await query(first.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await readdir(dataDir)).toEqual(['postgres']);
+    await first.stop();
+    // also where the database is there by now
+    for (const name of abandoned) await mkdir(join(dataDir, name, 'data'), { recursive: true });
+    await start();
+    expect(await readdir(dataDir)).toEqual(['postgres']);
+  });
+
+  it.each([
+    [
+      'a folder that holds something else',
+      async () => {
+        await mkdir(join(dataDir, 'postgres'));
+        await writeFile(join(dataDir, 'postgres/notes.txt'), '');
+      },
+      'holds no complete database',
+    ],
+    [
+      'a database of another version',
+      async () => {
+        await (await start()).stop();
+        await writeFile(join(dataDir, 'postgres/data/PG_VERSION'), '12\n');
+      },
+      'was made by PostgreSQL 12',
+    ],
+    [
+      'a lost password',
+      async () => {
+        await (await start()).stop();
+        await rm(join(dataDir, 'postgres/password'));
+      },
+      'cannot be read',
+    ],
+    [
+      'a damaged database',
+      async () => {
+        await (await start()).stop();
+        await rm(join(dataDir, 'postgres/data/global/pg_control'));
+      },
+      'damaged',
+    ],
+    [
+      'a file in place of the data folder',
+      async () => {
+        await rm(dataDir, { recursive: true });
+        await writeFile(dataDir, '');
+      },
+      'cannot be created',
+    ],
+  ])('says in a sentence what is wrong with %s', async (_, spoil, message) => {
+    await spoil();
+    await expect(start()).rejects.toMatchObject({
+      code: 'embedded_postgres',
+      message: expect.stringMatching(new RegExp(`^[^\n]*${message}[^\n]*$`)),
+    });
+  });
+
+  it('stops starting when it is aborted', async () => {
+    await expect(
+      startEmbeddedPostgres({ dataDir, signal: AbortSignal.abort(new Error('enough')) }),
+    ).rejects.toThrow('enough');
+  });
+
+  it.runIf(process.platform === 'linux')('leaves nothing when the start is aborted, whenever', async () => {
+    // during initdb, during the start of the server, and when both are there
+    for (const file of ['.new-', 'data/postmaster.pid', '.s.PGSQL.5432']) {
+      const abort = new AbortController();
+      const failed = startEmbeddedPostgres({ dataDir, signal: abort.signal }).catch((error: Error) => error);
+      const appears = async (): Promise<boolean> =>
+        (await readdir(dataDir, { recursive: true })).some((name) => name.includes(file));
+      while (!(await appears())) await delay(1);
+      abort.abort(new Error(`stopped at ${file}`));
+      expect(await failed).toMatchObject({ message: `stopped at ${file}` });
+      expect(await processesOf(dataDir)).toEqual([]);
+    }
+    await start();
+  });
+
+  it.runIf(process.platform === 'linux')('leaves nothing when its process is killed in initdb', async () => {
+    const owner = startElsewhere().catch(() => undefined);
+    await expect.poll(() => readdir(dataDir), { timeout: 20_000 }).not.toEqual([]);
+    await expect
+      .poll(async () => (await processesOf(dataDir)).length, { timeout: 20_000 })
+      .toBeGreaterThan(1);
+    children.at(-1)?.kill('SIGKILL');
+    await expect.poll(() => processesOf(dataDir), { timeout: 10_000 }).toEqual([]);
+    await start();
+    expect(await readdir(dataDir)).toEqual(['postgres']);
+    void owner;
+  });
+
+  const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
+
+  it.runIf(isRoot)('lets no other account in', async () => {
+    // a folder that all may enter, so that only the server's own stands in the way
+    await chmod(dataDir, 0o755);
+    await start();
+    const socket = join(dataDir, 'postgres/.s.PGSQL.5432');
+    const tried = spawn(
+      process.execPath,
+      [
+        '-e',
+        `require('net').connect(${JSON.stringify(socket)}).on('error', ({ code }) => console.log(code))`,
+      ],
+      { uid: 65_534, gid: 65_534, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    const [said] = await once(tried.stdout, 'data');
+    expect(String(said).trim()).toBe('EACCES');
+  });
+
+  it.runIf(isRoot)('runs for root below a folder that only root may enter', async () => {
+    await chmod(dataDir, 0o700);
+    const { url } = await start();
+    expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    const status = await readFile(`/proc/${await serverPid()}/status`, 'utf8');
+    expect(status).toMatch(/^Uid:\t(?!0\t)/m);
+    for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapAmb']) {
+      expect(status).toMatch(new RegExp(`^${set}:\t0+$`, 'm'));
+    }
+  });
+});

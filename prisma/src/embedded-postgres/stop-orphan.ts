@@ -1,0 +1,73 @@
+import type pg from 'pg';
+import { connect, isWrongPassword, MAINTENANCE_DATABASE, SUPERUSER } from './connect.ts';
+import { pause } from './guard.ts';
+import { failure, type Layout } from './layout.ts';
+import { ownerPid, tryOwnerLock } from './owner-lock.ts';
+import { findRunningServer, isAlive } from './postmaster.ts';
+
+/** How long a server that was started by nobody we know may take to answer, and to stop. */
+export interface OrphanOptions {
+  readonly layout: Layout;
+  readonly password: string;
+  /** of the clock of `performance` */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Stops the server of a process that died. One that belongs to a living process is an error, which names it.
+ *
+ * @throws StoreError `embedded_postgres`; whatever the signal was aborted with
+ */
+export async function stopOrphan(options: OrphanOptions): Promise<void> {
+  const { layout, password, deadline, signal } = options;
+  for (;;) {
+    signal.throwIfAborted();
+    const running = await findRunningServer(layout);
+    if (running === null) return;
+    const login = { user: SUPERUSER, password, database: MAINTENANCE_DATABASE };
+    const client = await connect(running.endpoint, login).catch((error: unknown) => {
+      if (isWrongPassword(error)) throw wrongPassword(layout, error);
+      return null;
+    });
+    if (client !== null) {
+      await stopUnlessOwned(client, running.pid, options);
+      return;
+    }
+    // starting, recovering or stopping: ask again
+    if (performance.now() > deadline) {
+      throw failure(
+        `Process ${running.pid}, a database server, is using ${layout.folder} and does not answer: stop it first.`,
+      );
+    }
+    await pause(100, signal);
+  }
+}
+
+export function wrongPassword(layout: Layout, cause: unknown): Error {
+  return failure(
+    `The password in ${layout.superuserPassword} is not that of the database: restore the whole folder from one copy.`,
+    cause,
+  );
+}
+
+async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOptions): Promise<void> {
+  const { layout, deadline, signal } = options;
+  try {
+    if (!(await tryOwnerLock(client))) {
+      const owner = await ownerPid(client);
+      throw failure(
+        `${owner === null ? 'Another process' : `Process ${owner}`} is using the data folder ${layout.dataDir}: ` +
+          'stop it first, or choose another folder (SVC_DATA_DIR).',
+      );
+    }
+    process.kill(pid, 'SIGINT');
+    while (isAlive(pid)) {
+      signal.throwIfAborted();
+      if (performance.now() > deadline) throw failure(`The database server (process ${pid}) does not stop.`);
+      await pause(20, signal);
+    }
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
