@@ -11,8 +11,18 @@ export interface ConnectionOptions {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** Configuration of `pg`, and of what makes a pool of it. */
+export interface ConnectionConfig {
+  readonly connectionString: string;
+  readonly application_name: string;
+  readonly connectionTimeoutMillis: number;
+  readonly keepAlive: boolean;
+  /** class of the pool's connections */
+  readonly Client?: typeof ScramClient;
+}
+
 /** Configuration of `pg` for one connection or a pool of them. */
-export function connectionConfig(options: ConnectionOptions): pg.PoolConfig {
+export function connectionConfig(options: ConnectionOptions): ConnectionConfig {
   const config = {
     connectionString: options.url,
     application_name: options.applicationName ?? 'svc',

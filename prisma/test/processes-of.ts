@@ -6,7 +6,7 @@ export interface FoundProcess {
   readonly commandLine: string;
 }
 
-/** The processes that work in a folder or below it, or name it in their arguments. Linux only. */
+/** The processes that work in a folder or below it, name it in their arguments, or were given it as their data folder. Linux only. */
 export async function processesOf(folder: string): Promise<FoundProcess[]> {
   const found: FoundProcess[] = [];
   for (const name of await readdir('/proc')) {
@@ -16,7 +16,9 @@ export async function processesOf(folder: string): Promise<FoundProcess[]> {
       '\0',
       ' ',
     );
-    if (!`${cwd}/`.startsWith(`${folder}/`) && !commandLine.includes(folder)) continue;
+    const environment = await readFile(`/proc/${name}/environ`, 'utf8').catch(() => '');
+    const isTold = environment.split('\0').includes(`SVC_DATA_DIR=${folder}`);
+    if (!isTold && !`${cwd}/`.startsWith(`${folder}/`) && !commandLine.includes(folder)) continue;
     const status = await readFile(`/proc/${name}/status`, 'utf8').catch(() => '');
     // a process that has ended and only waits to be asked for its exit code holds nothing
     if (status !== '' && !/^State:\s+[ZX]/m.test(status)) found.push({ pid: Number(name), commandLine });

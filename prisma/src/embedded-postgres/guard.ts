@@ -47,11 +47,12 @@ const LAUNCH = 'chmod 700 . && echo "$0 $$" >&3 && exec "$@" 3>&-';
 /**
  * Starts a guard. Windows has no shell for it: there the next start stops a server that was left behind.
  *
+ * @param dataDir what it guards, for those who look at the list of processes
  * @param removed a folder that it removes when this process dies, after the end of what it guards
  */
-export function startGuard(account: Account | null, removed = ''): Guard {
+export function startGuard(account: Account | null, dataDir: string, removed = ''): Guard {
   if (process.platform === 'win32') return withoutGuard(account);
-  const watch = spawnAs(account, 'sh', ['-c', WATCH, removed], {
+  const watch = spawnAs(account, 'sh', ['-c', WATCH, removed, dataDir], {
     cwd: '/',
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -89,7 +89,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
   await using starting = new AsyncDisposableStack();
   const socketFolder = starting.use(await openSocketFolder(layout, account));
-  const guard = startGuard(account, socketFolder.isTemporary ? socketFolder.path : '');
+  const guard = startGuard(account, layout.dataDir, socketFolder.isTemporary ? socketFolder.path : '');
   starting.defer(() => guard.close());
   await initialise({ layout, binaries, account, guard, nameOf, signal });
   await checkVersion(layout, binaries);
