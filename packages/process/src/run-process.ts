@@ -13,18 +13,38 @@ export interface Running {
   kill(): void;
 }
 
-/** The parts of `process` that a service touches; `main.ts` hands them over. */
-export type ProcessLike = Pick<NodeJS.Process, 'env' | 'on' | 'exit' | 'stderr'>;
+/**
+ * Starts a service. Where `signal` aborts before it has started, it frees what it has and throws; what it returns
+ * nevertheless is stopped.
+ */
+export type StartService = (config: Config, logger: Logger, signal: AbortSignal) => Promise<Running>;
 
-export type StartService = (config: Config, logger: Logger) => Promise<Running>;
+/** The parts of `process` that a service touches; `main.ts` hands them over. */
+export type ProcessLike = Pick<NodeJS.Process, 'env' | 'on' | 'exit' | 'stderr' | 'connected'>;
+
+/** Why a process stops. */
+interface Reason {
+  readonly name: string;
+  /** exit code of a process that has started */
+  readonly exitCode: number;
+  /** exit code of one that has not: a shell's for a process that a signal has ended */
+  readonly exitCodeOfStart: number;
+}
+
+const SIGTERM: Reason = { name: 'SIGTERM', exitCode: 0, exitCodeOfStart: 143 };
+const SIGINT: Reason = { name: 'SIGINT', exitCode: 0, exitCodeOfStart: 130 };
+/** The process that started this one with a channel (IPC) to it is gone; nobody could stop this one any more. */
+const DISCONNECT: Reason = { name: 'disconnect', exitCode: 0, exitCodeOfStart: 1 };
+const fault = (place: string): Reason => ({ name: place, exitCode: 1, exitCodeOfStart: 1 });
 
 /** Signals that arrive together (from the terminal and again from npm) are one wish to stop. */
 const SAME_SIGNAL_MS = 300;
 
 /**
- * Runs a service from its environment to its last log line: reads the configuration, starts, and at SIGTERM or
- * SIGINT drains within `SVC_DRAIN_TIMEOUT_MS`; a second signal ends the process at once. Exit codes: 0 stopped,
- * 1 could not start or was ended by a fault or a second signal, 78 wrong configuration.
+ * Runs a service from its environment to its last log line: reads the configuration, starts, and at SIGTERM, at SIGINT
+ * or when the process is gone that started it with a channel to it, drains within `SVC_DRAIN_TIMEOUT_MS`; a second
+ * signal ends the process at once. Exit codes: 0 stopped, 1 could not start or was ended by a fault or a second signal,
+ * 78 wrong configuration, 130 and 143 stopped by SIGINT or SIGTERM before it had started.
  */
 export async function runProcess(
   service: 'svc-api' | 'svc-worker' | 'svc-standalone',
@@ -47,50 +67,69 @@ export async function runProcess(
   });
   logger.log('config.loaded', { settings: settingsOf(config) });
 
+  const aborted = new AbortController();
   let running: Running | undefined;
-  let stopping: number | undefined;
-  const stop = async (reason: string, exitCode: number): Promise<void> => {
+  let stoppingSince: number | undefined;
+  const stop = async (reason: Reason): Promise<void> => {
     const now = performance.now();
-    if (stopping !== undefined) {
-      if (now - stopping < SAME_SIGNAL_MS) return;
+    if (stoppingSince !== undefined) {
+      if (now - stoppingSince < SAME_SIGNAL_MS) return;
       running?.kill();
       proc.exit(1);
       return;
     }
-    stopping = now;
-    logger.log('server.drain', { reason, timeout_ms: config.drainTimeoutMs });
+    stoppingSince = now;
+    const exitCode = running === undefined ? reason.exitCodeOfStart : reason.exitCode;
+    logger.log('server.drain', { reason: reason.name, timeout_ms: config.drainTimeoutMs });
+    const timeout = AbortSignal.timeout(config.drainTimeoutMs);
     try {
-      await running?.stop(AbortSignal.timeout(config.drainTimeoutMs));
+      aborted.abort(new Error(`The start was ended by ${reason.name}.`));
+      await (running ?? (await settled(starting, timeout)))?.stop(timeout);
     } catch (error) {
       logger.log('server.fault', { error, place: 'stop' });
       running?.kill();
     }
     logger.log('server.stop', {
-      reason,
+      reason: reason.name,
       exit_code: exitCode,
       duration_ms: Math.round(performance.now() - now),
     });
     await logger.close();
     proc.exit(exitCode);
   };
-  proc.on('SIGTERM', () => void stop('SIGTERM', 0));
-  proc.on('SIGINT', () => void stop('SIGINT', 0));
   const onFault = (place: string) => (error: unknown) => {
     logger.log('server.fault', { error, place });
-    void stop(place, 1);
+    void stop(fault(place));
   };
+  proc.on('SIGTERM', () => void stop(SIGTERM));
+  proc.on('SIGINT', () => void stop(SIGINT));
+  proc.on('disconnect', () => void stop(DISCONNECT));
   proc.on('uncaughtException', onFault('uncaughtException'));
   proc.on('unhandledRejection', onFault('unhandledRejection'));
 
+  const starting = start(config, logger, aborted.signal);
+  // gone while our modules were loaded
+  if (proc.connected === false) void stop(DISCONNECT);
   try {
-    running = await start(config, logger);
+    const started = await starting;
+    if (stoppingSince !== undefined) return; // and is being stopped
+    running = started;
     void running.failed?.then(onFault('running'));
   } catch (error) {
+    if (stoppingSince !== undefined) return;
     logger.log('server.fault', { error, place: 'start' });
     proc.stderr.write(`${service} could not start: ${(error as Error).message}\n`);
     await logger.close();
     proc.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
   }
+}
+
+/** What a start that is being aborted has made all the same; nothing when it has failed, as it should, or takes too long. */
+async function settled(starting: Promise<Running>, timeout: AbortSignal): Promise<Running | undefined> {
+  const late = new Promise<undefined>((resolve) => {
+    timeout.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  return await Promise.race([starting.catch(() => undefined), late]);
 }
 
 /** Every secret of the configuration, for the logger to blot out wherever it turns up. */
