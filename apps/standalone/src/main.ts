@@ -16,17 +16,20 @@ import {
 } from '@svc/process';
 import { createRowEncoder, createStore, migrate, startEmbeddedPostgres } from '@svc/store';
 import { startWorker } from '@svc/worker';
+import { leaveRoot, obstacleTo } from './leave-root.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 letHeapGrow();
-await runProcess('svc-standalone', process, async (config, logger) => {
+await runProcess('svc-standalone', process, async (config, logger, signal) => {
   await using starting = new AsyncDisposableStack();
   const startedAt = performance.now();
   const elapsedMs = (): number => Math.round(performance.now() - startedAt);
 
   const postgres =
-    config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : undefined;
+    config.databaseUrl === undefined
+      ? await startEmbeddedPostgres({ dataDir: config.dataDir, signal })
+      : undefined;
   starting.defer(async () => {
     if (postgres === undefined) return;
     const stoppedAt = performance.now();
@@ -36,6 +39,7 @@ await runProcess('svc-standalone', process, async (config, logger) => {
   const url = postgres?.url ?? config.databaseUrl?.reveal() ?? '';
   logger.log('database.start', { embedded: postgres !== undefined, duration_ms: elapsedMs() });
   const { applied } = await migrate(url);
+  signal.throwIfAborted();
   if (applied.length > 0) logger.log('database.migrate', { applied, duration_ms: elapsedMs() });
 
   const metrics = createMetrics({ version });
@@ -60,6 +64,9 @@ await runProcess('svc-standalone', process, async (config, logger) => {
     serveAdmin: false,
   });
   starting.defer(() => worker.stop(AbortSignal.abort()));
+  signal.throwIfAborted();
+  const account = postgres?.account ?? null;
+  const obstacle = account && (await obstacleTo(account, config.dataDir));
   const api = await startApi({
     config,
     logger,
@@ -73,9 +80,17 @@ await runProcess('svc-standalone', process, async (config, logger) => {
     pid: process.pid,
     isAlive: (pid) => isProcessAlive(process.kill, pid),
   });
+  if (account !== null) {
+    if (obstacle === null) leaveRoot(account, [join(config.dataDir, 'spool')]);
+    logger.log('server.root', {
+      uid: process.getuid?.() ?? 0,
+      ...(obstacle === null ? {} : { reason: `the account of the database may not enter ${obstacle}` }),
+    });
+  }
 
   process.stderr.write(
     [
+      ...(account === null ? [] : ['', ...rootWarning(account.uid, obstacle)]),
       '',
       `  svc ${version} is at ${api.url}  (documentation: ${api.url}/docs)`,
       `  data: ${postgres === undefined ? 'the database of DATABASE_URL' : join(config.dataDir, 'postgres')}`,
@@ -102,3 +117,12 @@ await runProcess('svc-standalone', process, async (config, logger) => {
     kill: () => {},
   };
 });
+
+function rootWarning(uid: number, obstacle: string | null): string[] {
+  return obstacle === null
+    ? [`  warning: started as root; it goes on as the account of its database (uid ${uid})`]
+    : [
+        `  warning: it runs as root, because the account of its database (uid ${uid}) may not enter ${obstacle}:`,
+        '           start it as an ordinary user, or from a folder that every user may enter',
+      ];
+}

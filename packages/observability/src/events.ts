@@ -14,6 +14,7 @@ export type JobKind = 'run' | 'import' | 'upload' | (string & {});
 export interface EventFields {
   'config.loaded': { settings: Readonly<Record<string, unknown>> };
   'server.start': { host: string; port: number; version: string };
+  'server.root': { uid: number; reason?: string };
   'server.drain': { reason: string; timeout_ms: number };
   'server.stop': { reason: string; exit_code?: number; duration_ms?: number };
   'server.fault': { error: unknown; place: string };
@@ -176,6 +177,14 @@ export const EVENTS: { readonly [Name in EventName]: EventDescription<EventField
       host: 'address it listens on',
       port: 'port it listens on',
       version: 'version of the product',
+    },
+  },
+  'server.root': {
+    level: 'warn',
+    when: 'the process was started as root',
+    fields: {
+      uid: 'the account that it goes on as: that of its database, or 0',
+      reason: 'why it stays root',
     },
   },
   'server.drain': {
