@@ -1,10 +1,10 @@
 // The commands of this repository, for a machine that has Node 20 or newer and npm and nothing else:
 // `npm start`, `npm test` and the longer ones come here. Plain JavaScript, because it runs before anything is installed.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -20,22 +20,77 @@ const environment = {
   DO_NOT_TRACK: '1',
 };
 
-/** Runs a command to its end; a failure ends this process with the same exit code. */
+/** The command that runs, and the signal that this process was told to stop by. */
+let running;
+let stoppedBy;
+
+function stop(signal) {
+  stoppedBy ??= signal;
+  if (running === undefined) process.exit(exitCodeOf(signal));
+  running.kill(signal);
+}
+
+const exitCodeOf = (signal) => ({ SIGINT: 130, SIGKILL: 137 })[signal] ?? 143;
+
+/** Runs a command to its end; a failure or a signal ends this process with the same exit code. */
 function run(command, args, options = {}) {
+  if (stoppedBy !== undefined) process.exit(exitCodeOf(stoppedBy));
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, env: environment, stdio: 'inherit', ...options });
-    const forward = (signal) => child.kill(signal);
-    process.on('SIGINT', forward).on('SIGTERM', forward);
+    running = child;
     child.on('error', (error) => {
       console.error(`could not run ${command}: ${error.message}`);
       process.exit(1);
     });
     child.on('exit', (code, signal) => {
-      process.off('SIGINT', forward).off('SIGTERM', forward);
+      running = undefined;
       if (code === 0) resolve();
-      else process.exit(code ?? (signal === 'SIGINT' ? 130 : 143));
+      else process.exit(code ?? exitCodeOf(signal));
     });
   });
+}
+
+/**
+ * Stops when npm dies, however: it passes on no signal then, and what it has started would go on with nobody to stop
+ * it. Between npm and this process may stand a shell, which outlives npm.
+ */
+function watchNpm() {
+  // biome-ignore lint/suspicious/noUndeclaredEnvVars: no task of turbo reads it
+  if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return;
+  const parent = process.ppid;
+  const [grandparent, name] = parentOf(parent);
+  const shell = /^-?(?:ba|da|a|z|k)?sh$|^busybox$/.test(name) ? parent : undefined;
+  const isOrphan = () =>
+    process.ppid !== parent || (shell !== undefined && grandparent > 1 && !isParentOf(grandparent, shell));
+  setInterval(() => {
+    if (stoppedBy === undefined && isOrphan()) stop('SIGTERM');
+  }, 250).unref();
+}
+
+/** Number of the parent of a process, and the name of the process itself. */
+function parentOf(pid) {
+  if (process.platform === 'linux') {
+    try {
+      const [, name, parent] = /^\d+ \((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+      return [Number(parent), name];
+    } catch {
+      return [0, ''];
+    }
+  }
+  const { stdout } = spawnSync('ps', ['-o', 'ppid=,comm=', '-p', String(pid)], { encoding: 'utf8' });
+  const [, parent, name = ''] = /^\s*(\d+)\s+(.*)$/m.exec(stdout ?? '') ?? [];
+  return [Number(parent ?? 0), basename(name)];
+}
+
+/** Asked four times a second: where it costs a process to know the parent, whether it lives has to do. */
+function isParentOf(parent, child) {
+  if (process.platform === 'linux') return parentOf(child)[0] === parent;
+  try {
+    process.kill(parent, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const pnpm = (...args) =>
@@ -85,7 +140,10 @@ async function build() {
 async function start(args) {
   await install();
   await build();
-  await run(NODE_24, [join(root, 'apps/standalone/dist/main.js'), ...args]);
+  await run(NODE_24, [join(root, 'apps/standalone/dist/main.js'), ...args], {
+    // by the channel the service notices that this process is gone
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
 }
 
 async function test(args) {
@@ -172,4 +230,6 @@ if (command === undefined) {
   console.error(`usage: node tools/run.mjs ${Object.keys(commands).join('|')}`);
   process.exit(2);
 }
+process.on('SIGINT', stop).on('SIGTERM', stop);
+watchNpm();
 await command(args);
