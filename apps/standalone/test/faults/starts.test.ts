@@ -1,0 +1,328 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { processesOf } from '../../../../prisma/test/processes-of.ts';
+import { queryDatabase } from '../../../../prisma/test/query-database.ts';
+import { makeNpmClone } from './npm-clone.ts';
+import { report, tally, times } from './report.ts';
+import { runService, type ServiceProcess } from './run-service.ts';
+
+const AREA = 'Security review';
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const IS_ROOT = process.getuid?.() === 0;
+const NOBODY = 65_534;
+
+let cleanUp: AsyncDisposableStack;
+let folder: string;
+let dataDir: string;
+beforeEach(async () => {
+  cleanUp = new AsyncDisposableStack();
+  folder = await mkdtemp(join(tmpdir(), 'svc-starts-'));
+  dataDir = join(folder, 'data');
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
+});
+afterEach(() => cleanUp.disposeAsync());
+
+const start = async (): Promise<ServiceProcess> =>
+  cleanUp.use(await runService({ app: 'standalone', dataDir }));
+
+const serverPid = async (): Promise<number> =>
+  Number((await readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
+
+async function expectNothingLeft(): Promise<void> {
+  await expect.poll(() => processesOf(dataDir), { timeout: 30_000 }).toEqual([]);
+}
+
+/** URL of the embedded database as a role; its passwords lie in files that its account alone reads. */
+async function urlAs(user: 'svc' | 'postgres'): Promise<string> {
+  const file = user === 'svc' ? 'service-password' : 'password';
+  const password = (await readFile(join(dataDir, 'postgres', file), 'utf8')).trim();
+  return `postgresql://${user}:${password}@${encodeURIComponent(join(dataDir, 'postgres'))}:5432/svc`;
+}
+
+/** Ports that a process listens on. */
+async function portsOf(pid: number): Promise<string[]> {
+  const links = await Promise.all(
+    (await readdir(`/proc/${pid}/fd`)).map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')),
+  );
+  const own = new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []));
+  const tables = await Promise.all(
+    ['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'utf8')),
+  );
+  return tables
+    .flatMap((table) => table.split('\n').map((line) => line.trim().split(/\s+/)))
+    .filter(([, , , state, , , , , , inode = '']) => state === '0A' && own.has(inode))
+    .map(([, address = '']) => address);
+}
+
+/** What happens when another account of the machine connects to a socket. */
+async function connectAsNobody(path: string): Promise<string> {
+  const script = `require('net').connect(${JSON.stringify(path)}).on('error', ({ code }) => console.log(code)).on('connect', () => console.log('connected'))`;
+  const tried = spawn(process.execPath, ['-e', script], {
+    ...{ uid: NOBODY, gid: NOBODY, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] },
+  });
+  const [said] = (await once(tried.stdout, 'data')) as [Buffer];
+  tried.kill();
+  return said.toString().trim();
+}
+
+const capabilities = async (pid: number): Promise<string> =>
+  /^CapEff:\s+0*([0-9a-f]+)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '';
+const uidOf = async (pid: number | undefined): Promise<number> =>
+  Number(/^Uid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+describe.runIf(process.platform === 'linux')('the embedded database', () => {
+  it('cannot be reached by others', async (context) => {
+    await chmod(folder, 0o755);
+    const service = await start();
+    expect(await portsOf(await serverPid())).toEqual([]);
+    const socket = join(dataDir, 'postgres/.s.PGSQL.5432');
+    const happened = IS_ROOT ? await connectAsNobody(socket) : 'EACCES';
+    expect(happened).toBe('EACCES');
+    for (const user of ['svc', 'postgres'] as const) {
+      const guessed = new URL(await urlAs(user));
+      guessed.password = 'guess';
+      await expect(queryDatabase(guessed.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    }
+    expect(await service.end('SIGTERM')).toBe(0);
+    report(context, {
+      area: AREA,
+      fault:
+        'H4: another account of the machine takes the port of the embedded database first, or connects to it',
+      before:
+        'the first who took the port got the password in clear text, and a shell as the account of the database',
+      promised:
+        'it listens on no port; its socket lies in a folder that its account alone may enter; SCRAM behind that',
+      tried: 1,
+      happened: { 'no port, EACCES': 1 },
+    });
+  });
+
+  it.runIf(IS_ROOT)(
+    'gives nothing away when it was started by root',
+    async (context) => {
+      const before =
+        'the server kept CAP_DAC_OVERRIDE and read files of root, the service worked as its superuser';
+      for (const [kind, mode] of [
+        ['a folder that every user may enter', 0o755],
+        ['a folder that only root may enter', 0o700],
+      ] as const) {
+        await rm(dataDir, { recursive: true, force: true });
+        await chmod(folder, mode);
+        const service = await start();
+        const pid = await serverPid();
+        expect([await capabilities(pid), (await uidOf(pid)) > 0]).toEqual(['0', true]);
+        const secret = join(folder, 'secret');
+        await writeFile(secret, 'of root', { mode: 0o600 });
+        await expect(queryDatabase(await urlAs('svc'), `SELECT pg_read_file('${secret}')`)).rejects.toThrow(
+          'permission denied for function',
+        );
+        await expect(
+          queryDatabase(await urlAs('postgres'), `SELECT pg_read_file('${secret}')`),
+        ).rejects.toThrow('Permission denied');
+        const roles = `SELECT DISTINCT usename AS role, usesuper AS super FROM pg_stat_activity JOIN pg_user USING (usename)
+        WHERE backend_type = 'client backend'`;
+        const own = await urlAs('svc');
+        // the sessions of the statements before take a moment to end
+        await expect
+          .poll(() => queryDatabase(own, roles), { timeout: 10_000 })
+          .toEqual([{ role: 'svc', super: false }]);
+        const mayLeave = mode === 0o755 && (await isCodeOpen());
+        expect((await uidOf(service.child.pid)) === 0).toBe(!mayLeave);
+        expect(service.log().filter(({ event }) => event === 'server.root')).toHaveLength(1);
+        expect(service.stderr()).toContain('warning:');
+        expect(await service.end('SIGTERM')).toBe(0);
+        await expectNothingLeft();
+        report(context, {
+          area: AREA,
+          fault: `M6: it is started by root, in ${kind}`,
+          before,
+          promised:
+            'no capability, an ordinary role, no file of root is read; a warning, and the service leaves root where the account of the database can reach code and data',
+          tried: 1,
+          happened: { 'as promised': 1 },
+        });
+      }
+    },
+    120_000,
+  );
+});
+
+/** Whether every user may enter the folders on the way to the code: only then can root be left. */
+async function isCodeOpen(): Promise<boolean> {
+  const tried = spawn(process.execPath, ['-e', `require('fs').readFileSync(${JSON.stringify(MAIN)})`], {
+    ...{ uid: NOBODY, gid: NOBODY, cwd: '/', stdio: 'ignore' },
+  });
+  const [code] = (await once(tried, 'exit').catch(() => [1])) as [number];
+  return code === 0;
+}
+
+// --- a start that is ended --------------------------------------------------------------------------------------
+
+const ENDS = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGTERM to npm', 'SIGKILL to npm'] as const;
+type End = (typeof ENDS)[number];
+
+/** Starts the service, by npm or directly, and does not wait for it. */
+function begin(end: End): { child: ChildProcess; ended: Promise<string>; output: () => string } {
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    SVC_PORT: '0',
+    SVC_DATA_DIR: dataDir,
+    HUB_ENDPOINT: 'http://127.0.0.1:9',
+    npm_config_update_notifier: 'false',
+  };
+  const isNpm = end.endsWith('npm');
+  const child = isNpm
+    ? spawn('npm', ['start'], { cwd: join(folder, 'clone'), env, stdio: ['ignore', 'pipe', 'pipe'] })
+    : spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const ended = once(child, 'exit').then(([code, signal]) => String(signal ?? code));
+  return { child, ended, output: () => output };
+}
+
+/** A number below 1 that looks random, and is the same in every run. */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+async function expectStarts(): Promise<number> {
+  const startedAt = performance.now();
+  const service = await start();
+  const startMs = performance.now() - startedAt;
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  expect((await readdir(dataDir)).sort()).toEqual(['postgres', 'spool']);
+  expect(await service.end('SIGTERM')).toBe(0);
+  await expectNothingLeft();
+  return startMs;
+}
+
+/** What an exit code of a start that was ended may be. */
+function codesOf(end: End, hasStarted: boolean): string[] {
+  if (end.endsWith('npm') || end === 'SIGKILL') return [end.split(' ')[0] as string];
+  // before a handler is there the signal itself ends the process
+  return hasStarted ? ['0', end === 'SIGINT' ? '130' : '143'] : [end, end === 'SIGINT' ? '130' : '143'];
+}
+
+describe.runIf(process.platform === 'linux')('a start', () => {
+  it('that is ended at any moment leaves nothing behind', async (context) => {
+    await mkdir(join(folder, 'clone'));
+    await makeNpmClone(join(folder, 'clone'));
+    const rounds = times(200, 6);
+    const random = randomNumbers(rounds);
+    // the first start makes the database, the second does not
+    const longest = { fresh: await expectStarts(), made: await expectStarts() };
+    const found = new Map<End, string[]>(ENDS.map((end) => [end, []]));
+    for (let round = 0; round < rounds; round++) {
+      const end = ENDS[round % ENDS.length] as End;
+      const isFresh = round % 2 === 0;
+      if (isFresh) await rm(dataDir, { recursive: true, force: true });
+      const begun = begin(end);
+      await delay(random() * (isFresh ? longest.fresh : longest.made) * (end.endsWith('npm') ? 1.3 : 1));
+      const isThere = begun.child.exitCode === null && begun.child.signalCode === null;
+      expect(isThere, begun.output()).toBe(true);
+      begun.child.kill(end.split(' ')[0] as NodeJS.Signals);
+      const code = await begun.ended;
+      await expectNothingLeft();
+      const hasStarted = begun.output().includes('"server.start"');
+      if (end === 'SIGTERM to npm') expect(code).not.toBe(hasStarted ? '' : '0');
+      else expect(codesOf(end, hasStarted), begun.output()).toContain(code);
+      found.get(end)?.push(`${hasStarted ? 'had started' : 'had not'}: ${code}`);
+      if (round % 4 === 3) await expectStarts();
+    }
+    await expectStarts();
+    for (const [end, codes] of found) {
+      report(context, {
+        area: AREA,
+        fault: `M5, L13, L15: ${end.endsWith('npm') ? `${end} that has started it` : end} at a random moment of a start`,
+        before: end.endsWith('npm')
+          ? 'the service went on with nobody to stop it'
+          : 'between the start of the server and that of its guard: exit code 0 and a server that stayed; 39 MB stayed after `initdb`',
+        promised:
+          'no process is left, the exit code is not 0 where it had not started, and the next start works',
+        tried: codes.length,
+        happened: tally(codes),
+      });
+    }
+  }, 3_600_000);
+
+  it('that takes its time is ended as well', async (context) => {
+    // Recovery after a crash is what takes the longest; the server is held in it.
+    const first = await start();
+    process.kill(await serverPid(), 'SIGSTOP');
+    await first.end('SIGKILL');
+    const begun = begin('SIGTERM');
+    await delay(3_000);
+    begun.child.kill('SIGTERM');
+    const code = await begun.ended;
+    expect(['143', 'SIGTERM']).toContain(code);
+    process.kill(await serverPid(), 'SIGCONT');
+    await expectNothingLeft();
+    await expectStarts();
+    report(context, {
+      area: AREA,
+      fault: 'M5: SIGTERM while a start waits for a server that does not answer',
+      before: 'exit code 0',
+      promised: 'exit code 143',
+      tried: 1,
+      happened: { [code]: 1 },
+    });
+  }, 120_000);
+
+  it('recovers from any `postmaster.pid`', async (context) => {
+    await (await start()).end('SIGTERM');
+    const contents = [
+      '',
+      '\0'.repeat(80),
+      'garbage\n',
+      `${process.pid}\n`,
+      '\n',
+      '-1\n',
+      '0\n',
+      '9'.repeat(40),
+    ];
+    const tried = contents.slice(0, times(contents.length, 3));
+    for (const content of tried) {
+      await writeFile(join(dataDir, 'postgres/data/postmaster.pid'), content);
+      await expectStarts();
+    }
+    report(context, {
+      area: AREA,
+      fault: 'L14: `postmaster.pid` is empty, garbage or of a foreign process',
+      before: 'four of eight contents: no start, one sentence without advice',
+      promised: 'it starts when no server works in the folder',
+      tried: tried.length,
+      happened: { started: tried.length },
+    });
+  }, 240_000);
+
+  it('names the process that holds the data folder', async (context) => {
+    const first = await start();
+    await expect(runService({ app: 'standalone', dataDir })).rejects.toThrow(
+      `Process ${first.child.pid} is using the data folder ${dataDir}`,
+    );
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    report(context, {
+      area: AREA,
+      fault: 'L15: a second start on the same folder',
+      before: '"Another process is using the database"',
+      promised: 'refused by the number of the process that uses it, which goes on',
+      tried: 1,
+      happened: { 'named, exit code 1': 1 },
+    });
+  }, 60_000);
+});
