@@ -62,9 +62,8 @@ async function startedWithData(
 }
 
 async function embeddedUrl(postgres: string): Promise<string> {
-  const password = (await readFile(join(postgres, 'password'), 'utf8')).trim();
-  const port = (await readFile(join(postgres, 'data/postmaster.pid'), 'utf8')).split('\n')[3];
-  return `postgresql://postgres:${password}@127.0.0.1:${port}/svc`;
+  const password = (await readFile(join(postgres, 'service-password'), 'utf8')).trim();
+  return `postgresql://svc:${password}@${encodeURIComponent(postgres)}:5432/svc`;
 }
 
 /** The blocks of a page that are said to be run here, as programs of bash. */
