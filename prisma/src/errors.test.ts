@@ -6,6 +6,7 @@ const withFacts = (facts: object, message = 'x'): Error => Object.assign(new Err
 it.each([
   ['a refused connection', withFacts({ code: 'ECONNREFUSED' })],
   ['several refused addresses', new AggregateError([withFacts({ code: 'ECONNREFUSED' })])],
+  ['a socket that is gone', withFacts({ code: 'ENOENT', syscall: 'connect' })],
   ['a server that shuts down', withFacts({ code: '57P01' })],
   ['a server that starts', withFacts({ code: '57P03' })],
   ['too many connections', withFacts({ code: '53300' })],
@@ -33,6 +34,7 @@ it.each([
   ['a StoreError', new StoreError('run_finished', 'x')],
   ['a wrong statement', withFacts({ code: '42601' })],
   ['a broken rule', withFacts({ code: '23505' })],
+  ['a file that is gone', withFacts({ code: 'ENOENT', syscall: 'open' })],
   ['any error', new Error('x')],
   ['what is no error', 'text'],
   ['nothing', undefined],

@@ -60,6 +60,8 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ENFILE',
   'ENOBUFS',
 ]);
+/** Of `connect`: a Unix socket that is not there, is closed to us, or has a full queue. Elsewhere they mean a file. */
+const UNAVAILABLE_SOCKET_CODES = new Set(['ENOENT', 'EACCES', 'EAGAIN']);
 /** Prisma: cannot reach, timed out, closed the connection, pool timeout, too many connections. */
 const UNAVAILABLE_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037']);
 /** Errors of `pg` that carry no code. */
@@ -102,6 +104,7 @@ function isUnavailable(error: Record<string, unknown>): boolean {
   const code = error['code'] ?? error['originalCode'];
   if (typeof code === 'string') {
     if (UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_PRISMA_CODES.has(code)) return true;
+    if (error['syscall'] === 'connect' && UNAVAILABLE_SOCKET_CODES.has(code)) return true;
     if (code.length === 5 && UNAVAILABLE_STATES.test(code)) return true;
   }
   const kind = error['kind'];
