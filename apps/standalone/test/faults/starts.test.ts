@@ -25,8 +25,15 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-starts-'));
   dataDir = join(folder, 'data');
   cleanUp.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
+  cleanUp.defer(killAll);
 });
 afterEach(() => cleanUp.disposeAsync());
+
+/** Ends what a test that failed has left, a server that it has stopped too. */
+async function killAll(): Promise<void> {
+  if (process.platform !== 'linux') return;
+  for (const { pid } of await processesOf(dataDir)) process.kill(pid, 'SIGKILL');
+}
 
 const start = async (): Promise<ServiceProcess> =>
   cleanUp.use(await runService({ app: 'standalone', dataDir }));
