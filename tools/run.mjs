@@ -2,7 +2,17 @@
 // `npm start`, `npm test` and the longer ones come here. Plain JavaScript, because it runs before anything is installed.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,11 +70,29 @@ function watchNpm() {
   const parent = process.ppid;
   const [grandparent, name] = parentOf(parent);
   const shell = /^-?(?:ba|da|a|z|k)?sh$|^busybox$/.test(name) ? parent : undefined;
-  const isOrphan = () =>
-    process.ppid !== parent || (shell !== undefined && grandparent > 1 && !isParentOf(grandparent, shell));
+  // npm may have died before this process knew of it
+  if (adoptsOrphans(shell === undefined ? parent : grandparent)) stop('SIGTERM');
+  const isOrphan = () => process.ppid !== parent || (shell !== undefined && !isParentOf(grandparent, shell));
   setInterval(() => {
     if (stoppedBy === undefined && isOrphan()) stop('SIGTERM');
   }, 250).unref();
+}
+
+/** Whether a process is the first one of the system or another that takes in orphans, and not npm as that of a container. */
+function adoptsOrphans(pid) {
+  const name = parentOf(pid)[1];
+  if (
+    pid > 1 &&
+    !/^(?:systemd|init|tini|docker-init|dumb-init|catatonit|conmon|containerd-shim)/.test(name)
+  ) {
+    return false;
+  }
+  try {
+    // biome-ignore lint/suspicious/noUndeclaredEnvVars: no task of turbo reads it
+    return readlinkSync(`/proc/${pid}/exe`) !== realpathSync(process.env.npm_node_execpath ?? '');
+  } catch {
+    return true;
+  }
 }
 
 /** Number of the parent of a process, and the name of the process itself. */
