@@ -48,6 +48,7 @@ export { provenanceOf } from './provenance.ts';
 export { buildMessages } from './run/build-messages.ts';
 export { type CheckRunner, createCheckRunner } from './run/checkers/check-runner.ts';
 export type { CheckOutcome } from './run/checkers/checker.ts';
+export { isForbiddenAddress } from './run/is-forbidden-address.ts';
 export type {
   ChatMessage,
   Provider,

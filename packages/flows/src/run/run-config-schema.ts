@@ -14,9 +14,11 @@ const params = {
   description:
     'members of the request body besides model and messages, such as `temperature` and `max_tokens`',
 };
+/** Names that end in `_ORIGINS` hold no keys but where keys may be sent; `SVC_PROVIDER_ALLOWED_HOSTS` is a setting. */
 const apiKeyEnv = {
   type: 'string',
-  pattern: '^SVC_PROVIDER_[A-Z0-9_]{1,100}$',
+  maxLength: 113,
+  pattern: '^SVC_PROVIDER_(?!ALLOWED_HOSTS$)(?!(?:[A-Z0-9_]{0,100}_)?ORIGINS$)[A-Z0-9_]{1,100}$',
   description: 'name of the environment variable of the workers that holds the key',
 };
 

@@ -1,5 +1,6 @@
 import { ExactNumber, isJsonObject, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isForbiddenAddress } from './is-forbidden-address.ts';
 import { JUDGE_SCHEMA, PROVIDER_SCHEMAS, RUN_CONFIG_SHAPE } from './run-config-schema.ts';
 import { type RunConfigProblem, RunError } from './run-error.ts';
 
@@ -187,6 +188,8 @@ function checkModel(model: JsonObject, at: readonly string[], report: Report): v
     if (parsed === undefined) report('is not a URL', [...at, 'base_url']);
     else if (parsed.username !== '' || parsed.password !== '' || parsed.search !== '' || parsed.hash !== '') {
       report('must have no user-info, query or fragment', [...at, 'base_url']);
+    } else if (isForbiddenAddress(parsed.hostname)) {
+      report('must not be a link-local address or a metadata service', [...at, 'base_url']);
     }
   }
   const params = model['params'];
@@ -299,7 +302,7 @@ function sentence(error: ErrorObject): string {
       return `must be of type ${String(error.params['type'])}`;
     case 'pattern':
       return error.instancePath.endsWith('/api_key_env')
-        ? 'must be the name of an environment variable that begins with SVC_PROVIDER_, never a key itself'
+        ? 'must be the name of an environment variable that holds a key: SVC_PROVIDER_<NAME>, not ending in _ORIGINS, and never a key itself'
         : 'does not have the form that is asked for';
     default:
       return error.message ?? 'is not valid';

@@ -9,6 +9,7 @@ export type RunErrorCode =
   | 'judge_bad_answer'
   | 'provider_key_missing'
   | 'provider_unauthorized'
+  | 'provider_forbidden'
   | 'provider_not_found'
   | 'provider_rejected'
   | 'provider_rate_limited'
