@@ -9,8 +9,6 @@ import {
   isProcessAlive,
   letHeapGrow,
   openHub,
-  providerEnvironment,
-  providerSecrets,
   runProcess,
   secretsOf,
 } from '@svc/process';
@@ -59,7 +57,6 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     hub,
     encoder,
     vault,
-    environment: providerEnvironment(process.env),
     version,
     serveAdmin: false,
   });
@@ -75,7 +72,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     hub,
     encoder,
     version,
-    secrets: [...secretsOf(config), ...providerSecrets(process.env)],
+    secrets: secretsOf(config),
     vault,
     pid: process.pid,
     isAlive: (pid) => isProcessAlive(process.kill, pid),

@@ -1,14 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createMetrics } from '@svc/observability';
-import {
-  createKeyVault,
-  letHeapGrow,
-  openHub,
-  providerEnvironment,
-  requiredDatabaseUrl,
-  runProcess,
-} from '@svc/process';
+import { createKeyVault, letHeapGrow, openHub, requiredDatabaseUrl, runProcess } from '@svc/process';
 import { createRowEncoder, createStore } from '@svc/store';
 import { startWorker } from './start-worker.ts';
 
@@ -35,7 +28,6 @@ await runProcess('svc-worker', process, async (config, logger) => {
     hub,
     encoder,
     vault: config.jobKey === undefined ? null : createKeyVault(config.jobKey),
-    environment: providerEnvironment(process.env),
     version,
     serveAdmin: true,
   });

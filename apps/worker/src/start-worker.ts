@@ -1,10 +1,10 @@
 import { createCheckRunner, type Hub, type RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
-import type { Config, ProviderEnvironment, TokenVault } from '@svc/process';
+import type { Config, TokenVault } from '@svc/process';
 import type { Store } from '@svc/store';
 import { startAdmin } from './admin.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { createProviderDispatcher } from './providers/openai-compatible.ts';
+import { createProviderDispatcher } from './providers/provider-dispatcher.ts';
 import { startQueue } from './queue.ts';
 import { createImportTask } from './tasks/import.ts';
 import { createRunTask } from './tasks/run.ts';
@@ -22,8 +22,6 @@ export interface WorkerDeps {
   readonly encoder: RowEncoder;
   /** opens the hub tokens of jobs; null where there is no key */
   readonly vault: TokenVault | null;
-  /** the variables that begin with `SVC_PROVIDER_`: keys of model providers */
-  readonly environment: ProviderEnvironment;
   readonly version: string;
   /** whether the worker listens on `SVC_WORKER_PORT` for probes and Prometheus, or shares a process with the API */
   readonly serveAdmin: boolean;
@@ -51,7 +49,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
     metrics,
   });
   starting.defer(() => cancelWatch.stop());
-  const dispatcher = createProviderDispatcher();
+  const dispatcher = createProviderDispatcher({ allowedHosts: config.providerAllowedHosts });
   starting.defer(() => dispatcher.destroy());
   const checks = starting.use(createCheckRunner());
 
@@ -61,7 +59,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
     logger,
     lanes: [
       {
-        handlers: { run: createRunTask({ ...jobDeps, dispatcher, checks }) },
+        handlers: { run: createRunTask({ ...jobDeps, dispatcher, checks, providerKeys: config.providerKeys }) },
         places: config.workerConcurrency,
         resumable: true,
       },

@@ -130,7 +130,12 @@ describe('a run against a provider of every mood', () => {
 
   it('ends as failed when the provider refuses the key, which nobody gets to see', async () => {
     const provider = await provide(() => ({ status: 401 }));
-    const service = await serve({ env: { SVC_PROVIDER_TEST: 'sk-planted-key' } });
+    const service = await serve({
+      env: {
+        SVC_PROVIDER_TEST: 'sk-planted-key',
+        SVC_PROVIDER_TEST_ORIGINS: new URL(provider.baseUrl).origin,
+      },
+    });
     const config = chat(provider);
     Object.assign((config as Body).provider, { api_key_env: 'SVC_PROVIDER_TEST' });
     const run = await startRun(service, await service.importItems(items.slice(0, 3)), config);
@@ -326,7 +331,12 @@ describe('the endpoints of runs', () => {
       'invalid_request',
     ],
   ])('refuse %s', async (_name, changes, status, code) => {
-    const service = await serve({ env: { SVC_PROVIDER_TEST: 'sk-planted-key' } });
+    const service = await serve({
+      env: {
+        SVC_PROVIDER_TEST: 'sk-planted-key',
+        SVC_PROVIDER_TEST_ORIGINS: 'http://127.0.0.1:9',
+      },
+    });
     const dataset_id = await service.importItems(items.slice(0, 1));
     const answer = await service.post('/runs', { dataset_id, config: { provider: 'echo' }, ...changes });
     expect(answer).toMatchObject({ status, body: { code } });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hub } from '@svc/flows';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
-import { createKeyVault, loadConfig, providerEnvironment, providerSecrets, secretsOf } from '@svc/process';
+import { createKeyVault, loadConfig, secretsOf } from '@svc/process';
 import { createRowEncoder, createStore, type Store } from '@svc/store';
 import { importItems } from '../../../prisma/test/import-items.ts';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
@@ -77,7 +77,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   };
   const config = loadConfig(env);
   const hub = options.hub ?? createFakeHub({ rows: 10 });
-  const secrets = [...secretsOf(config), ...providerSecrets(env)];
+  const secrets = secretsOf(config);
   const vault = config.jobKey === undefined ? null : createKeyVault(config.jobKey);
 
   const part = (service: 'svc-api' | 'svc-worker') => {
@@ -104,7 +104,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
           ...ofWorker,
           store: options.blockNotifications ? { ...ofWorker.store, listen: () => silent } : ofWorker.store,
           databaseUrl: database.url,
-          environment: providerEnvironment(env),
           serveAdmin: true,
         });
   cleanUp.defer(() => worker.stop(AbortSignal.abort()));

@@ -8,7 +8,7 @@ export { type ApiKey, type Config, type Limits, loadConfig } from './load-config
 export { type ImportFailure, type ImportProgress, observeImport } from './observe-import.ts';
 export { openHub } from './open-hub.ts';
 export { packageLimits } from './package-limits.ts';
-export { type ProviderEnvironment, providerEnvironment, providerSecrets } from './provider-environment.ts';
+export type { ProviderKey, ProviderKeys } from './provider-keys.ts';
 export { requiredDatabaseUrl } from './required-database-url.ts';
 export { type ProcessLike, type Running, runProcess, type StartService, secretsOf } from './run-process.ts';
 export { Secret } from './secret.ts';

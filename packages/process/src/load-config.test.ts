@@ -85,16 +85,62 @@ it('takes every origin where keys stand before everything', () => {
   expect(loadConfig(env).corsOrigins).toEqual(['*']);
 });
 
-it('leaves the variables of providers and of the command line to them', () => {
-  const env = { SVC_PROVIDER_ACME: 'k', SVC_API_KEY: 'k', SVC_API_URL: 'http://127.0.0.1:1' };
-  expect(loadConfig(env).port).toBe(8080);
+it('leaves the variables of the command line to it', () => {
+  expect(loadConfig({ SVC_API_KEY: 'k', SVC_API_URL: 'http://127.0.0.1:1' }).port).toBe(8080);
 });
+
+it('refuses keys of providers without origins, and names every wrong variable', () => {
+  const env = {
+    SVC_PORT: 'x',
+    SVC_PROVIDER_ACM: 'planted-key',
+    SVC_PROVIDER_ACM_ORIGNS: 'https://acm.example',
+    SVC_PROVIDER_ALLOWED_HOSTS: 'https://acm.example',
+  };
+  expect(() => loadConfig(env)).toThrow(
+    expect.objectContaining({
+      problems: [
+        expect.stringMatching(/^SVC_PORT /),
+        expect.stringMatching(/^SVC_PROVIDER_ALLOWED_HOSTS /),
+        expect.stringMatching(/^SVC_PROVIDER_ACM has no origins/),
+        expect.stringMatching(/^SVC_PROVIDER_ACM_ORIGNS has no origins/),
+      ],
+      message: expect.not.stringContaining('planted'),
+    }),
+  );
+});
+
+it.each<[string | undefined, readonly string[] | null]>([
+  [undefined, null],
+  ['*', null],
+  ['API.example, [::1]:8000,10.0.0.1:443,host.', ['api.example', '[::1]:8000', '10.0.0.1:443', 'host.']],
+])('SVC_PROVIDER_ALLOWED_HOSTS=%j is %j', (text, hosts) => {
+  expect(loadConfig({ SVC_PROVIDER_ALLOWED_HOSTS: text }).providerAllowedHosts).toEqual(hosts);
+});
+
+it.each([
+  'https://a.example',
+  'a.example/x',
+  'a.example:',
+  'a:0',
+  'a:99999',
+  '::1',
+  '*.example',
+  'a,,b',
+  'u@a',
+  'a b',
+])('refuses SVC_PROVIDER_ALLOWED_HOSTS=%j', (text) =>
+  expect(() => loadConfig({ SVC_PROVIDER_ALLOWED_HOSTS: text })).toThrow(
+    /SVC_PROVIDER_ALLOWED_HOSTS must be/,
+  ),
+);
 
 it('does not print secrets', () => {
   const config = loadConfig({
     SVC_API_KEYS: 'admin:planted-key-of-the-tests',
     HUB_TOKEN: 'planted-token',
     DATABASE_URL: 'postgresql://u:planted-password@h/db',
+    SVC_PROVIDER_ACME: 'planted-provider-key',
+    SVC_PROVIDER_ACME_ORIGINS: 'https://acme.example',
   });
   for (const text of [JSON.stringify(config), inspect(config, { depth: 9 }), `${config.hubToken}`]) {
     expect(text).not.toContain('planted');

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { ConfigError } from './config-error.ts';
+import { type ProviderKeys, parseProviderKeys } from './provider-keys.ts';
 import { Secret } from './secret.ts';
 import { type Role, VARIABLES } from './variables.ts';
 
@@ -19,6 +20,8 @@ export interface Config extends Omit<Values, SecretNames> {
   readonly databaseUrl: Secret | undefined;
   readonly hubToken: Secret | undefined;
   readonly jobKey: Secret | undefined;
+  /** keys of model providers, each bound to its origins */
+  readonly providerKeys: ProviderKeys;
 }
 
 /** The part of the configuration that bounds what a client may send. */
@@ -50,8 +53,8 @@ export type Limits = Pick<
   | 'drainTimeoutMs'
 >;
 
-/** Variables of the worker's providers and of the command line, which may stand in the same environment. */
-const FOR_OTHERS = /^SVC_(PROVIDER_.*|API_KEY|API_URL)$/;
+/** Variables of the command line, which may stand in the same environment. */
+const FOR_OTHERS = /^SVC_(API_KEY|API_URL)$/;
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 
@@ -60,8 +63,8 @@ const wrap = (value: string | undefined): Secret | undefined =>
 
 /**
  * The configuration that these environment variables describe. An empty variable counts as absent; names
- * that begin with `SVC_` and are not known are errors, so that a typing error is not silently ignored
- * (`SVC_PROVIDER_*` hold the keys of model providers and are the worker's own).
+ * that begin with `SVC_` and are not known are errors, so that a typing error is not silently ignored.
+ * `SVC_PROVIDER_<NAME>` and `SVC_PROVIDER_<NAME>_ORIGINS` are the keys of model providers, see {@link parseProviderKeys}.
  *
  * @param env the environment, `process.env` as it is
  * @throws ConfigError with one sentence for each wrong variable
@@ -80,8 +83,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const known = new Set<string>(Object.values(VARIABLES).map(({ name }) => name));
   for (const name of Object.keys(env)) {
     if (!name.startsWith('SVC_') || FOR_OTHERS.test(name) || known.has(name)) continue;
+    if (name.startsWith('SVC_PROVIDER_')) continue;
     problems.push(`${name} is no variable of this service`);
   }
+  const providers = parseProviderKeys(env, known);
+  problems.push(...providers.problems);
   const parsed = values as unknown as Values;
   if (
     problems.length === 0 &&
@@ -107,5 +113,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: wrap(parsed.databaseUrl),
     hubToken: wrap(parsed.hubToken),
     jobKey: wrap(parsed.jobKey),
+    providerKeys: providers.keys,
   });
 }

@@ -1,15 +1,88 @@
-/** The environment variables that begin with `SVC_PROVIDER_`: keys of model providers. */
-export type ProviderEnvironment = Readonly<Record<string, string | undefined>>;
+import { Secret } from './secret.ts';
 
-/** The part of an environment that runs may name keys from. */
-export function providerEnvironment(env: ProviderEnvironment): ProviderEnvironment {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('SVC_PROVIDER_')));
+/** The key of a model provider, with the origins that it may be sent to. */
+export interface ProviderKey {
+  readonly key: Secret;
+  /** as `URL.origin` writes them; at least one */
+  readonly origins: readonly string[];
 }
 
-/** Every key in it, so that logs and exports can leave them out. */
-export function providerSecrets(env: ProviderEnvironment): string[] {
-  return Object.entries(providerEnvironment(env))
-    .filter(([name]) => !name.endsWith('_ORIGINS'))
-    .map(([, value]) => (value ?? '').trim())
-    .filter((value) => value !== '');
+/** Keys by the name of their environment variable, which runs give as `api_key_env`. */
+export type ProviderKeys = Readonly<Record<string, ProviderKey>>;
+
+const PREFIX = 'SVC_PROVIDER_';
+const ORIGINS_SUFFIX = '_ORIGINS';
+/** What `api_key_env` of a run may name; see `packages/flows/src/run/run-config-schema.ts`. */
+const KEY_NAME = /^SVC_PROVIDER_[A-Z0-9_]{1,100}$/;
+/** What can stand in a header. */
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,4096}$/;
+
+/**
+ * The keys of model providers in an environment: `SVC_PROVIDER_X`, each with the origins in `SVC_PROVIDER_X_ORIGINS`.
+ * An empty variable counts as absent.
+ *
+ * @param reserved names with the same prefix that are neither keys nor origins
+ * @returns the keys, and one sentence for each wrong variable, which never repeats its text: it may be a key
+ */
+export function parseProviderKeys(
+  env: Readonly<Record<string, string | undefined>>,
+  reserved: ReadonlySet<string>,
+): { readonly keys: ProviderKeys; readonly problems: readonly string[] } {
+  const texts = new Map<string, string>();
+  for (const [name, value] of Object.entries(env)) {
+    const text = value?.trim() ?? '';
+    if (name.startsWith(PREFIX) && !reserved.has(name) && text !== '') texts.set(name, text);
+  }
+  const keys: Record<string, ProviderKey> = {};
+  const problems: string[] = [];
+  for (const [name, text] of texts) {
+    try {
+      if (name.endsWith(ORIGINS_SUFFIX)) checkOrigins(name, text, texts);
+      else keys[name] = parseKey(name, text, texts.get(`${name}${ORIGINS_SUFFIX}`));
+    } catch (error) {
+      problems.push(`${name} ${(error as Error).message}`);
+    }
+  }
+  return { keys, problems };
+}
+
+function checkOrigins(name: string, text: string, texts: ReadonlyMap<string, string>): void {
+  parseOrigins(text);
+  const keyName = name.slice(0, -ORIGINS_SUFFIX.length);
+  if (texts.has(keyName) && !keyName.endsWith(ORIGINS_SUFFIX)) return;
+  throw new Error(`has no key: set ${keyName}, or remove ${name}`);
+}
+
+function parseKey(name: string, text: string, origins: string | undefined): ProviderKey {
+  if (!KEY_NAME.test(name)) {
+    throw new Error('must be SVC_PROVIDER_ and 1 to 100 of A-Z, 0-9 and _, so that a run can name it');
+  }
+  if (!VISIBLE_ASCII.test(text)) throw new Error('must be visible ASCII, 1 to 4096 characters');
+  if (origins === undefined) {
+    throw new Error(`has no origins: set ${name}${ORIGINS_SUFFIX} to where the key may be sent`);
+  }
+  return { key: new Secret(text), origins: parsedOrNone(origins) };
+}
+
+/** Wrong origins are reported under their own name. */
+function parsedOrNone(origins: string): readonly string[] {
+  try {
+    return parseOrigins(origins);
+  } catch {
+    return [];
+  }
+}
+
+function parseOrigins(text: string): readonly string[] {
+  return text.split(',').map((entry, index) => {
+    const origin = parseOrigin(entry.trim());
+    if (origin !== undefined) return origin;
+    throw new Error(`must be a comma-separated list of https://host[:port]; entry ${index + 1} is not one`);
+  });
+}
+
+/** `http` is for servers on this machine or network; it has to be written out, and nothing stands for it. */
+function parseOrigin(text: string): string | undefined {
+  if (!/^https?:\/\/[^/?#@*\\\s]+\/?$/i.test(text)) return undefined;
+  return URL.parse(text)?.origin;
 }

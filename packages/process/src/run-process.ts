@@ -1,7 +1,6 @@
 import { createLogger, type Logger } from '@svc/observability';
 import { ConfigError, EXIT_CONFIG } from './config-error.ts';
 import { type Config, loadConfig } from './load-config.ts';
-import { providerSecrets } from './provider-environment.ts';
 
 /** A started part of the service. */
 export interface Running {
@@ -63,7 +62,7 @@ export async function runProcess(
   const logger = createLogger({
     service,
     level: config.logLevel,
-    secrets: [...secretsOf(config), ...providerSecrets(proc.env)],
+    secrets: secretsOf(config),
   });
   logger.log('config.loaded', { settings: settingsOf(config) });
 
@@ -137,6 +136,7 @@ export function secretsOf(config: Config): string[] {
   const password = URL.parse(config.databaseUrl?.reveal() ?? '')?.password;
   return [
     ...config.apiKeys.map(({ key }) => key.reveal()),
+    ...Object.values(config.providerKeys).map(({ key }) => key.reveal()),
     ...[config.metricsKey, config.hubToken, config.jobKey, config.databaseUrl].flatMap((secret) =>
       secret === undefined ? [] : [secret.reveal()],
     ),

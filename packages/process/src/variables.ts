@@ -195,6 +195,26 @@ const allowedHosts: Variable<readonly AllowedHost[]> = {
       }),
 };
 
+/** `host` or `host:port` as URLs write them, an IPv6 address in brackets. */
+const HOST_AND_PORT = /^(\[[0-9a-f:.]{2,45}\]|[^\s:/?#@*\\[\]]{1,253})(?::(\d{1,5}))?$/i;
+
+function parseHost(text: string): string {
+  const [, name, port] = HOST_AND_PORT.exec(text) ?? [];
+  const host = name === undefined ? undefined : URL.parse(`http://${name}/`)?.hostname;
+  const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
+  if (host !== undefined && isPort) return port === undefined ? host : `${host}:${Number(port)}`;
+  throw new Error(`must be a comma-separated list of host[:port] or *, got ${JSON.stringify(text)}`);
+}
+
+const providerAllowedHosts: Variable<readonly string[] | null> = {
+  name: 'SVC_PROVIDER_ALLOWED_HOSTS',
+  default: 'none',
+  description:
+    'comma-separated list of `host[:port]` that runs may send to; none or `*` allows every host. Link-local addresses are always refused',
+  parse: (value) =>
+    value === undefined || value === '*' ? null : value.split(',').map((entry) => parseHost(entry.trim())),
+};
+
 const databaseUrl: Variable<string | undefined> = {
   name: 'DATABASE_URL',
   default: 'embedded',
@@ -255,6 +275,7 @@ export const VARIABLES = {
   ),
   hubEndpoint: httpUrl('HUB_ENDPOINT', 'https://huggingface.co', 'the dataset hub'),
   hubToken: token('HUB_TOKEN', 'the hub token used where a request carries none'),
+  providerAllowedHosts,
   logLevel: oneOf(
     'SVC_LOG_LEVEL',
     'info',

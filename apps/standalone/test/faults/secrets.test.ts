@@ -69,6 +69,7 @@ beforeAll(async () => {
         HUB_ENDPOINT: hub.endpoint,
         HUB_TOKEN: KEYS.configuredHub,
         SVC_PROVIDER_PLANTED: KEYS.provider,
+        SVC_PROVIDER_PLANTED_ORIGINS: new URL(providerUrl).origin,
         SVC_LOG_LEVEL: 'debug',
       },
       'standalone',

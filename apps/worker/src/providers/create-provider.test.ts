@@ -1,13 +1,13 @@
 import { parseRunConfig } from '@svc/flows';
 import { describe, expect, it } from 'vitest';
 import { createProviders } from './create-provider.ts';
-import { createProviderDispatcher } from './openai-compatible.ts';
+import { createProviderDispatcher } from './provider-dispatcher.ts';
 
 const signal = new AbortController().signal;
 
 describe('createProviders', () => {
-  const dispatcher = createProviderDispatcher();
-  const setup = { dispatcher, environment: {}, logger: { log: () => undefined } };
+  const dispatcher = createProviderDispatcher({ allowedHosts: null });
+  const setup = { dispatcher, providerKeys: {}, logger: { log: () => undefined } };
 
   it('makes the provider of each type', async () => {
     const echo = createProviders(parseRunConfig({ provider: 'echo' }), setup);

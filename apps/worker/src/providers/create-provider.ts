@@ -1,6 +1,6 @@
 import type { Provider, ProviderConfig, RunConfig } from '@svc/flows';
 import type { Logger } from '@svc/observability';
-import type { ProviderEnvironment } from '@svc/process';
+import type { ProviderKeys } from '@svc/process';
 import type { Dispatcher } from 'undici';
 import { createEchoProvider } from './echo.ts';
 import { createItemFieldProvider } from './item-field.ts';
@@ -11,7 +11,7 @@ import { providerKey } from './provider-key.ts';
 export interface ProviderSetup {
   /** from `createProviderDispatcher`, one for the process */
   readonly dispatcher: Dispatcher;
-  readonly environment: ProviderEnvironment;
+  readonly providerKeys: ProviderKeys;
   readonly logger: Pick<Logger, 'log'>;
 }
 
@@ -30,7 +30,7 @@ export function createProviders(
 function createProvider(
   provider: ProviderConfig,
   { maxRetries, timeoutMs }: Pick<RunConfig, 'maxRetries' | 'timeoutMs'>,
-  { dispatcher, environment, logger }: ProviderSetup,
+  { dispatcher, providerKeys, logger }: ProviderSetup,
 ): Provider {
   switch (provider.type) {
     case 'echo':
@@ -40,7 +40,7 @@ function createProvider(
     case 'openai_compatible':
       return createOpenAiCompatibleProvider({
         ...provider,
-        apiKey: providerKey(provider.apiKeyEnv, provider.baseUrl, environment),
+        apiKey: providerKey(provider.apiKeyEnv, provider.baseUrl, providerKeys),
         maxRetries,
         timeoutMs,
         dispatcher,
