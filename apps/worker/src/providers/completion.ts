@@ -1,49 +1,50 @@
-import { type ProviderAnswer, RunError } from '@svc/flows';
-import {
-  canonicalJson,
-  getMember,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '@svc/jsonl-v23';
-
-/** The longest part of a provider's own error message that is repeated. */
-const MAX_REASON_CHARS = 300;
+import type { ProviderAnswer } from '@svc/flows';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
 
 /**
  * The answer in the body of a chat completion: the text of the first choice; where it has none, the refusal
- * or the tool calls. Usage is kept as it was reported.
- *
- * @throws RunError `provider_bad_response` when the body is not a chat completion
+ * or the tool calls. Usage is kept as it was reported. Undefined when the body is not a chat completion.
  */
-export function readCompletion(body: string): ProviderAnswer {
+export function readCompletion(body: string): ProviderAnswer | undefined {
   const completion = parsed(body);
   const choices = completion === undefined ? undefined : getMember(completion, 'choices');
   const choice = Array.isArray(choices) ? choices[0] : undefined;
   const message = isJsonObject(choice) ? getMember(choice, 'message') : undefined;
-  if (completion === undefined || !isJsonObject(message)) {
-    throw new RunError(
-      'provider_bad_response',
-      `The provider's answer is no chat completion: ${shortened(body)}`,
-    );
-  }
+  if (completion === undefined || !isJsonObject(message)) return undefined;
   const usage = getMember(completion, 'usage');
   return { output: outputOf(message), usage: isJsonObject(usage) ? usage : null };
 }
 
-/** What an error answer says of itself: its message, and its own code where it has one. */
-export function readProviderError(body: string): { readonly reason: string; readonly code: string } {
+/** Codes of errors that providers of this protocol document. */
+const KNOWN_ERROR_CODES: ReadonlySet<string> = new Set([
+  'account_deactivated',
+  'authentication_error',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'content_filter',
+  'content_policy_violation',
+  'context_length_exceeded',
+  'insufficient_quota',
+  'invalid_api_key',
+  'invalid_request_error',
+  'invalid_value',
+  'model_not_found',
+  'overloaded_error',
+  'permission_error',
+  'rate_limit_exceeded',
+  'server_error',
+  'string_above_max_length',
+  'unsupported_parameter',
+  'unsupported_value',
+]);
+
+/** The code in the body of an error answer, where it is a documented one; nothing else of the body may be repeated. */
+export function readErrorCode(body: string): string | undefined {
   const whole = parsed(body);
   const error = whole === undefined ? undefined : (getMember(whole, 'error') ?? whole);
-  if (typeof error === 'string') return { reason: shortened(error), code: '' };
-  if (!isJsonObject(error)) return { reason: shortened(body), code: '' };
-  const reason = getMember(error, 'message') ?? getMember(error, 'detail') ?? error;
-  const code = getMember(error, 'code') ?? getMember(error, 'type');
-  return {
-    reason: shortened(typeof reason === 'string' ? reason : canonicalJson(reason)),
-    code: typeof code === 'string' ? code : '',
-  };
+  if (!isJsonObject(error)) return undefined;
+  const codes = [getMember(error, 'code'), getMember(error, 'type')];
+  return codes.find((code): code is string => typeof code === 'string' && KNOWN_ERROR_CODES.has(code));
 }
 
 function parsed(body: string): JsonObject | undefined {
@@ -67,10 +68,4 @@ function outputOf(message: JsonObject): JsonValue {
   const calls = getMember(message, 'tool_calls');
   if (Array.isArray(calls) && calls.length > 0) return { tool_calls: calls };
   return '';
-}
-
-function shortened(text: string): string {
-  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
-  if (line === '') return '(empty)';
-  return line.length > MAX_REASON_CHARS ? `${line.slice(0, MAX_REASON_CHARS)}…` : line;
 }

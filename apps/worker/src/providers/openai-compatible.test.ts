@@ -1,14 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { type ChatMessage, RunError } from '@svc/flows';
 import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  createOpenAiCompatibleProvider,
-  createProviderDispatcher,
-  type OpenAiCompatibleOptions,
-} from './openai-compatible.ts';
+import { createOpenAiCompatibleProvider, type OpenAiCompatibleOptions } from './openai-compatible.ts';
+import { createProviderDispatcher } from './provider-dispatcher.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -30,7 +27,7 @@ let logged: [string, Record<string, unknown>][];
 let waits: number[];
 
 beforeEach(async () => {
-  dispatcher = createProviderDispatcher();
+  dispatcher = createProviderDispatcher({ allowedHosts: null });
   handlers = [];
   seen = [];
   logged = [];
@@ -131,7 +128,11 @@ describe('an answer', () => {
     ['a list', '[]'],
   ])('that is %s fails the item', async (_name, body) => {
     handlers = [answer(200, body)];
-    await expect(ask()).rejects.toMatchObject({ code: 'provider_bad_response', endsRun: false });
+    await expect(ask()).rejects.toMatchObject({
+      code: 'provider_bad_response',
+      endsRun: false,
+      message: `The provider's answer is no chat completion: status 200, application/json, ${body.length} bytes`,
+    });
     expect(seen).toHaveLength(1);
     expect(logged).toMatchObject([['provider.request', { status_code: 200 }]]);
   });
@@ -169,7 +170,7 @@ describe('errors', () => {
     await expect(ask()).rejects.toMatchObject({
       code,
       endsRun,
-      message: `The provider answered with status ${statusCode}: because`,
+      message: `The provider answered with an error: status ${statusCode}, application/json, 31 bytes`,
     });
     expect(seen).toHaveLength(1);
   });
@@ -250,7 +251,7 @@ describe('errors', () => {
     handlers = [() => undefined];
     await expect(ask({ timeoutMs: 30, maxRetries: 1 })).rejects.toMatchObject({
       code: 'provider_timeout',
-      message: 'The provider did not answer within 30 ms',
+      message: 'The provider did not answer in time',
     });
     expect(seen).toHaveLength(2);
   });
@@ -260,24 +261,94 @@ describe('errors', () => {
     await expect(ask({ timeoutMs: 30, maxRetries: 0 })).rejects.toMatchObject({ code: 'provider_timeout' });
   });
 
-  it('say no more than fits, on one line', async () => {
-    handlers = [answer(400, `a\n\u0000b ${'x'.repeat(10_000)}`)];
-    const error = await ask().catch((caught: unknown) => caught as Error);
-    expect((error as Error).message).toMatch(/^The provider answered with status 400: a b x+…$/);
-    expect((error as Error).message.length).toBeLessThan(400);
+  it.each([
+    ['text/plain; charset=utf-8', 'text/plain'],
+    ['TEXT/HTML', 'text/html'],
+    ['text/planted-type', 'another type'],
+    ['', 'another type'],
+  ])('say status, type %j and length, and nothing of the text', async (type, shown) => {
+    const text = `planted ${'x'.repeat(10_000)}`;
+    for (const statusCode of [200, 400, 401, 404, 422, 500]) {
+      handlers = [answer(statusCode, text, { 'content-type': type })];
+      const error = await ask({ maxRetries: 0 }).catch((caught: unknown) => caught as Error);
+      expect((error as Error).message).toContain(`: status ${statusCode}, ${shown}, 10008 bytes`);
+      expect((error as Error).message).not.toMatch(/planted|x{9}/);
+    }
+  });
+
+  it.each([
+    ['{"error":{"code":"context_length_exceeded","message":"planted"}}', ', context_length_exceeded'],
+    ['{"error":{"type":"invalid_request_error","code":"planted"}}', ', invalid_request_error'],
+    ['{"error":{"code":"planted"}}', ''],
+    ['{"error":"planted"}', ''],
+    ['{"code":"model_not_found"}', ', model_not_found'],
+  ])('say which documented code stands in %s', async (body, shown) => {
+    handlers = [answer(400, body)];
+    await expect(ask()).rejects.toMatchObject({
+      message: `The provider answered with an error: status 400, application/json, ${body.length} bytes${shown}`,
+    });
   });
 
   it('never show the key, even when the provider repeats it', async () => {
     for (const statusCode of [400, 401, 500, 200]) {
       handlers = [
         (request, response) =>
-          void response.writeHead(statusCode).end(`bad key: ${request.headers.authorization}`),
+          void response
+            .writeHead(statusCode, { 'content-type': String(request.headers.authorization) })
+            .end(`bad key: ${request.headers.authorization}`),
       ];
       const error = await ask({ maxRetries: 1 }).catch((caught: unknown) => caught);
       expect(error).toBeInstanceOf(RunError);
       expect((error as Error).message).not.toContain(key);
     }
     expect(JSON.stringify(logged)).not.toContain(key);
+  });
+
+  it('do not tell a closed port from one that speaks something else', async () => {
+    const other = createTcpServer(
+      (socket) =>
+        void socket
+          .resume()
+          .on('error', () => undefined)
+          .end('SSH-2.0-x\r\n'),
+    );
+    const silent = createTcpServer((socket) => void socket.on('error', () => undefined).destroy());
+    const found: string[] = [];
+    for (const one of [other, silent]) {
+      await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve));
+      const { port } = one.address() as AddressInfo;
+      for (const path of ['', '/v1']) {
+        const error = await ask({ baseUrl: `http://127.0.0.1:${port}${path}`, maxRetries: 0 }).catch(
+          (caught: unknown) => caught as RunError,
+        );
+        found.push(`${(error as RunError).code}: ${(error as RunError).message}`);
+      }
+      one.close();
+    }
+    const closed = await ask({ baseUrl: 'http://127.0.0.1:1', maxRetries: 0 }).catch(
+      (caught: unknown) => caught as RunError,
+    );
+    found.push(`${(closed as RunError).code}: ${(closed as RunError).message}`);
+    expect(new Set(found)).toEqual(
+      new Set(['provider_unavailable: Cannot connect to the provider, or the connection broke']),
+    );
+  });
+
+  it('of TLS have a sentence of their own', async () => {
+    handlers = [answer(200, '')];
+    const { port } = server.address() as AddressInfo;
+    await expect(ask({ baseUrl: `https://127.0.0.1:${port}`, maxRetries: 0 })).rejects.toMatchObject({
+      code: 'provider_unavailable',
+      message: 'Cannot connect to the provider: the TLS handshake failed',
+    });
+  });
+
+  it('of a forbidden destination end the run', async () => {
+    await expect(ask({ baseUrl: 'http://169.254.1.1/v1' })).rejects.toMatchObject({
+      code: 'provider_forbidden',
+      endsRun: true,
+    });
+    expect(waits).toEqual([]);
   });
 });
 

@@ -7,9 +7,11 @@ import {
   RunError,
 } from '@svc/flows';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23';
-import { createRedactor, type Logger } from '@svc/observability';
-import { Agent, type Dispatcher } from 'undici';
-import { readCompletion, readProviderError } from './completion.ts';
+import type { Logger } from '@svc/observability';
+import type { Dispatcher } from 'undici';
+import { readCompletion, readErrorCode } from './completion.ts';
+import { connectionError, TIMED_OUT } from './connection-error.ts';
+import { describeAnswer } from './describe-answer.ts';
 import { type ResponseHeaders, retryDelayMs } from './retry-delay.ts';
 
 /** No answer of a model is this long; what is longer is not read to its end. */
@@ -29,12 +31,6 @@ export interface OpenAiCompatibleOptions extends ModelConfig {
   readonly random?: (() => number) | undefined;
 }
 
-/** Connections to providers, kept open between requests. Close it when the worker stops. */
-export function createProviderDispatcher(): Dispatcher {
-  // A request has one deadline for all of it, so the timeouts of its parts are off.
-  return new Agent({ connect: { timeout: 10_000 }, headersTimeout: 0, bodyTimeout: 0 });
-}
-
 /**
  * A provider that speaks the chat-completions protocol: `POST <base URL>/chat/completions`, without
  * streaming.
@@ -42,13 +38,12 @@ export function createProviderDispatcher(): Dispatcher {
  * Sent again, with growing delays or when the answer says so: 408, 409, 425, 429, 5xx, broken connections and
  * timeouts. What is wrong with one item (`provider_rejected`, `provider_rate_limited`,
  * `provider_unavailable`, `provider_timeout`, `provider_bad_response`) fails that item; a refused or missing
- * key, an unknown model or host, a redirect (never followed: the key would travel along) or an account
- * without credit ends the run. The key stands in no message and no log line.
+ * key, an unknown model or host, a forbidden destination, a redirect (never followed: the key would travel along) or an account
+ * without credit ends the run. No message and no log line holds the key or text of the answer.
  */
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
   const { apiKey, wait = (ms, signal) => sleep(ms, undefined, { signal }), random = Math.random } = options;
   const url = new URL(`${options.baseUrl}/chat/completions`);
-  const redact = createRedactor(typeof apiKey === 'string' ? [apiKey] : []);
   const log = { host: url.host, model: options.model };
 
   return {
@@ -67,8 +62,8 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
         const { error, retry } = outcome;
         const isLast = retry === undefined || attempt > options.maxRetries;
         const delayMs = isLast ? null : retryDelayMs(attempt, retry.headers, random(), Date.now());
-        if (delayMs === null) throw withoutSecrets(error, redact);
-        const reason = error.code;
+        if (delayMs === null) throw error;
+        const reason = outcome.reason ?? error.code;
         options.logger.log('provider.retry', { ...log, status_code, reason, attempt, delay_ms: delayMs });
         await wait(delayMs, signal).catch(() => undefined);
         signal.throwIfAborted();
@@ -83,6 +78,8 @@ type Outcome =
       readonly statusCode: number | null;
       readonly answer?: undefined;
       readonly error: RunError;
+      /** what the log says of it in place of the error's code */
+      readonly reason?: string;
       /** present when another try may help */
       readonly retry?: { readonly headers: ResponseHeaders };
     };
@@ -116,25 +113,32 @@ async function tryOnce(
       signal: deadline.signal,
     });
     statusCode = response.statusCode;
-    return toOutcome(statusCode, response.headers, await readText(response.body));
+    return toOutcome(statusCode, response.headers, await readBody(response.body));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof RunError) return { statusCode, error };
     if (deadline.signal.aborted) {
-      const message = `The provider did not answer within ${options.timeoutMs} ms`;
-      return { statusCode, error: new RunError('provider_timeout', message), retry: { headers: {} } };
+      return { statusCode, error: new RunError(...TIMED_OUT), retry: { headers: {} } };
     }
-    return brokenConnection(error, url.host, statusCode);
+    const { error: failure, isTransient, reason } = connectionError(error);
+    return { statusCode, error: failure, reason, ...(isTransient ? { retry: { headers: {} } } : {}) };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
   }
 }
 
-function toOutcome(statusCode: number, headers: ResponseHeaders, text: string): Outcome {
-  if (statusCode >= 200 && statusCode < 300) return { statusCode, answer: readCompletion(text) };
-  const { reason, code } = readProviderError(text);
-  const message = `The provider answered with status ${statusCode}: ${reason}`;
+function toOutcome(statusCode: number, headers: ResponseHeaders, body: Buffer): Outcome {
+  const text = new TextDecoder().decode(body);
+  const description = describeAnswer(statusCode, headers, body.byteLength);
+  if (statusCode >= 200 && statusCode < 300) {
+    const answer = readCompletion(text);
+    if (answer !== undefined) return { statusCode, answer };
+    const message = `The provider's answer is no chat completion: ${description}`;
+    return { statusCode, error: new RunError('provider_bad_response', message) };
+  }
+  const code = readErrorCode(text);
+  const message = `The provider answered with an error: ${description}${code === undefined ? '' : `, ${code}`}`;
   if (statusCode < 400) {
     return {
       statusCode,
@@ -162,29 +166,7 @@ function toOutcome(statusCode: number, headers: ResponseHeaders, text: string): 
   return { statusCode, error: new RunError('provider_rejected', message) };
 }
 
-function brokenConnection(error: unknown, host: string, statusCode: number | null): Outcome {
-  const code = errorCode(error);
-  if (code === 'ENOTFOUND') {
-    const message = `The provider's host ${host} is not known`;
-    return {
-      statusCode,
-      error: new RunError('provider_not_found', message, { endsRun: true, cause: error }),
-    };
-  }
-  const message = `The provider at ${host} could not be reached (${code})`;
-  return {
-    statusCode,
-    error: new RunError('provider_unavailable', message, { cause: error }),
-    retry: { headers: {} },
-  };
-}
-
-function errorCode(error: unknown): string {
-  const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
-  return typeof code === 'string' && code !== '' ? code : 'connection error';
-}
-
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function readBody(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -197,15 +179,10 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
     }
     chunks.push(chunk);
   }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
 }
 
 function requestBody({ model, params }: ModelConfig, { messages }: ProviderRequest): string {
   const body: JsonObject = { ...params, model, messages: [...messages] };
   return canonicalJson(body);
-}
-
-/** A provider may repeat in its error what it was sent. */
-function withoutSecrets(error: RunError, redact: (text: string) => string): RunError {
-  return new RunError(error.code, redact(error.message), { endsRun: error.endsRun, cause: error.cause });
 }
