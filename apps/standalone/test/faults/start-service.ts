@@ -18,11 +18,13 @@ export interface OwnService extends AsyncDisposable {
  *
  * @param env what an operator would set
  * @param urlOf gives the `DATABASE_URL` that the service sees
+ * @param limits a shell command before it, see `ServiceOptions`
  */
 export async function startService(
   env: Readonly<Record<string, string>> = {},
   app: 'api' | 'standalone' = 'api',
   urlOf: (databaseUrl: string) => string | Promise<string> = (url) => url,
+  limits?: string,
 ): Promise<OwnService> {
   await using starting = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
@@ -30,7 +32,12 @@ export async function startService(
   const database = await createTestDatabase();
   starting.defer(() => database.drop());
   const service = starting.use(
-    await runService({ app, dataDir, env: { DATABASE_URL: await urlOf(database.url), ...env } }),
+    await runService({
+      app,
+      dataDir,
+      env: { DATABASE_URL: await urlOf(database.url), ...env },
+      ...(limits === undefined ? {} : { limits }),
+    }),
   );
   const running = starting.move();
   return {
