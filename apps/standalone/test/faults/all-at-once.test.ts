@@ -1,0 +1,232 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
+import { report, tally, times } from './report.ts';
+import { uploadForm } from './sample-packages.ts';
+import { type OwnService, startService } from './start-service.ts';
+import { type Answer, ask, outcomeOf } from './stored-datasets.ts';
+
+const KEYS = { viewer: 'viewer-key-0123456789', editor: 'editor-key-0123456789' } as const;
+type Role = keyof typeof KEYS;
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const MAX_RSS_BYTES = 600 * 1000 * 1000;
+const PROBE_INTERVAL_MS = 50;
+const MAX_PROBE_MS = 250;
+const PROBES = times(2000, 240);
+/** Of a request of the attack; what takes longer is given up and counted. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+let own: OwnService;
+let pid: number;
+beforeAll(async () => {
+  const keys = Object.entries(KEYS).map(([role, key]) => `${role}:${key}`);
+  own = await startService({ SVC_API_KEYS: keys.join() }, 'standalone');
+  pid = own.service.child.pid ?? 0;
+});
+afterAll(() => own[Symbol.asyncDispose]());
+
+const say = (role: Role, path: string, init: RequestInit = {}): Promise<Answer> =>
+  ask(own.service.url + path, {
+    ...init,
+    headers: { Authorization: `Bearer ${KEYS[role]}`, ...init.headers },
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+  });
+const upload = (archive: Bytes, name: string): Promise<Answer> =>
+  say('editor', '/datasets/upload', { method: 'POST', body: uploadForm(archive, name) });
+const startRun = (dataset_id: string, config: object): Promise<Answer> =>
+  say('editor', '/runs', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ dataset_id, config }),
+  });
+
+/** Reads an answer to its end and keeps nothing of it. */
+async function read(role: Role, path: string): Promise<string> {
+  try {
+    const response = await fetch(own.service.url + path, {
+      headers: { Authorization: `Bearer ${KEYS[role]}` },
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    });
+    for await (const _chunk of response.body ?? []);
+    return String(response.status);
+  } catch (error) {
+    return (error as Error).name;
+  }
+}
+
+const zip = (lines: readonly object[], files: Readonly<Record<string, Uint8Array>> = {}): Bytes =>
+  buildZip({
+    entries: [
+      {
+        name: 'sections/default.jsonl',
+        content: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+        method: 'deflated',
+      },
+      ...Object.entries(files).map(([name, content]) => ({ name, content, method: 'deflated' as const })),
+    ],
+  }) as Bytes;
+
+/** C1: one item that references an asset of 20 MB 21 times, in 86 kB. */
+function repeatedAsset(): Bytes {
+  // a period of 500 bytes deflates to 1 : 233, within the limit of an entry
+  const asset = Buffer.alloc(20_000_000, Buffer.concat([Buffer.alloc(499), Buffer.of(1)]));
+  const assets = Object.fromEntries(
+    Array.from({ length: 21 }, (_, index) => [`a${index}`, { path: 'assets/a.bin' }]),
+  );
+  return zip([{ id: '1', inputs: { prompt: 'p' }, assets }], { 'assets/a.bin': asset });
+}
+
+/** H2: outputs and answers that quadratic checkers do not get done with. */
+function slowChecks(): Bytes {
+  const half = 'a'.repeat(75_000);
+  const choices = Array.from({ length: 1000 }, (_, index) => `choice ${index}`);
+  return zip([
+    {
+      id: 'includes',
+      inputs: { prompt: 'p' },
+      checker: { type: 'includes' },
+      answer: `${half}b${half}`,
+      meta: { output: 'a'.repeat(300_000) },
+    },
+    {
+      id: 'choice',
+      type: 'multiple_choice',
+      inputs: { prompt: 'p', choices },
+      checker: { type: 'choice' },
+      answer: 'choice 1',
+      meta: { output: Array.from({ length: 30_000 }, (_, index) => `element ${index}`) },
+    },
+  ]);
+}
+
+/** M3: 8 items of 29 MB each. */
+function longTexts(): Bytes {
+  const phrase = 'The quick brown fox jumps over the lazy dog, and the dog does not mind at all; it sleeps. ';
+  const prompt = phrase.repeat(Math.ceil((29 * 1000 * 1000) / phrase.length));
+  return zip(Array.from({ length: 8 }, (_, index) => ({ id: String(index), inputs: { prompt } })));
+}
+
+/** H3: 96 kB of JSON that a quadratic sanitiser takes seconds for. */
+const NEWLINES_RUN = {
+  provider: {
+    type: 'openai_compatible',
+    base_url: 'http://127.0.0.1:9/v1',
+    model: 'm',
+    params: { p: '\n'.repeat(48_000) },
+  },
+  max_retries: 0,
+};
+const SLOW_RUN = { provider: { type: 'item_field', pointer: '/meta/output' }, max_retries: 0 };
+
+async function peakRssBytes(): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+
+interface Probes {
+  /** Ends the probing and gives the time of each answer, in milliseconds. */
+  stop(): Promise<number[]>;
+}
+
+function startProbing(): Probes {
+  const script = fileURLToPath(new URL('./probe-health.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, own.service.url, String(PROBE_INTERVAL_MS)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  return {
+    stop: async () => {
+      child.stdin.end();
+      const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+      return JSON.parse(printed) as number[];
+    },
+  };
+}
+
+it('C1, H2, H3 and M3 at once leave the service answering', { timeout: 900_000 }, async (context) => {
+  const bomb = repeatedAsset();
+  expect(bomb.byteLength).toBeLessThan(120_000);
+  const slow = await upload(slowChecks(), 'slow checks');
+  const long = await upload(longTexts(), 'long texts');
+  expect([outcomeOf(slow), outcomeOf(long)]).toEqual(['201', '201']);
+  const peakBeforeBytes = await peakRssBytes();
+  const [slowId, longId] = [slow.body.id as string, long.body.id as string];
+  const happened: Record<string, string[]> = { upload: [], read: [], run: [], export: [], search: [] };
+  const count = (what: string, outcome: string): void => void happened[what]?.push(outcome);
+
+  const attacks: readonly (() => Promise<void>)[] = [
+    async () => {
+      const planted = await upload(bomb, 'repeated asset');
+      count('upload', outcomeOf(planted));
+      const id = planted.status === 201 ? planted.body.id : longId;
+      for (const path of ['items?limit=1', 'items?limit=100', 'items.jsonl', 'export']) {
+        count('read', await read('viewer', `/datasets/${id}/${path}`));
+      }
+    },
+    async () => {
+      const run = await startRun(slowId, SLOW_RUN);
+      count('run', outcomeOf(run));
+      if (run.status !== 202) return;
+      await delay(1000);
+      count('run', outcomeOf(await say('editor', `/runs/${run.body.id}/cancel`, { method: 'POST' })));
+    },
+    async () => {
+      const run = await startRun(slowId, NEWLINES_RUN);
+      count('run', outcomeOf(run));
+      const id = run.body?.id ?? '00000000-0000-4000-8000-000000000000';
+      count('export', await read('viewer', `/datasets/${slowId}/export?run_id=${id}`));
+    },
+    async () => {
+      const searches = Array.from({ length: 30 }, () => read('viewer', `/datasets/${longId}/items?q=zzzz`));
+      for (const outcome of await Promise.all(searches)) count('search', outcome);
+    },
+  ];
+
+  const probes = startProbing();
+  const until = performance.now() + PROBES * PROBE_INTERVAL_MS;
+  await Promise.all(
+    attacks.map(async (attack) => {
+      do await attack();
+      while (performance.now() < until && !own.service.hasEnded());
+    }),
+  );
+  const latenciesMs = await probes.stop();
+  const inTime = latenciesMs.filter((latencyMs) => latencyMs <= MAX_PROBE_MS).length;
+  const hasEnded = own.service.hasEnded();
+  const peakBytes = hasEnded ? Number.POSITIVE_INFINITY : await peakRssBytes();
+  const slowest = latenciesMs.toSorted((a, b) => a - b);
+  const facts = {
+    hasEnded,
+    probes: latenciesMs.length,
+    inTime,
+    p99Ms: Math.round(slowest[Math.floor(slowest.length * 0.99)] ?? 0),
+    peakBeforeMb: Math.round(peakBeforeBytes / 1e6),
+    peakMb: Math.round(peakBytes / 1e6),
+    ...Object.fromEntries(Object.entries(happened).map(([what, outcomes]) => [what, tally(outcomes)])),
+  };
+  const shown = JSON.stringify(facts);
+  expect(hasEnded, shown).toBe(false);
+  expect(own.service.log().filter(({ event }) => event === 'server.start')).toHaveLength(1);
+  expect(latenciesMs.length, shown).toBeGreaterThanOrEqual(200);
+  expect(inTime / latenciesMs.length, shown).toBeGreaterThanOrEqual(0.99);
+  expect(peakBytes, shown).toBeLessThan(MAX_RSS_BYTES);
+  // what is asked for afterwards works
+  expect(outcomeOf(await say('viewer', '/datasets'))).toBe('200');
+  report(context, {
+    area: 'Security review',
+    fault:
+      'C1, H2, H3, M3: a repeated asset, quadratic checks, a quadratic sanitiser and 30 searches in long texts, all at once, by a viewer and an editor',
+    before: 'the process ended; each alone stopped `/healthz` for 7 to 10 s',
+    promised: '`/healthz` within 250 ms in 99 of 100 cases, less than 600 MB, no restart',
+    tried: latenciesMs.length,
+    happened: {
+      'in time': inTime,
+      ...(inTime < latenciesMs.length ? { later: latenciesMs.length - inTime } : {}),
+    },
+  });
+});

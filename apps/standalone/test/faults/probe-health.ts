@@ -1,0 +1,41 @@
+import { Agent, get } from 'node:http';
+
+/**
+ * A process of its own that asks `/healthz` at even intervals, whatever became of the requests before, so that neither a
+ * slow answer nor the load that a test makes delays the next question. Prints the times as JSON when its input ends.
+ *
+ * Usage: node probe-health.ts <url> <interval in milliseconds>
+ */
+const [url = '', intervalMs = '50'] = process.argv.slice(2);
+const agent = new Agent({ keepAlive: true });
+const latenciesMs: number[] = [];
+const pending = new Set<Promise<void>>();
+const LONGEST_MS = 20_000;
+
+function probe(): Promise<void> {
+  const startedAt = performance.now();
+  return new Promise((resolve) => {
+    const finish = (isAnswered: boolean) => (): void => {
+      latenciesMs.push(isAnswered ? performance.now() - startedAt : LONGEST_MS);
+      resolve();
+    };
+    get(`${url}/healthz`, { agent, timeout: LONGEST_MS }, (response) => {
+      response.resume().once('end', finish(response.statusCode === 200));
+    })
+      .once('timeout', function (this: { destroy(): void }) {
+        this.destroy();
+      })
+      .once('error', finish(false));
+  });
+}
+
+const timer = setInterval(() => {
+  const one = probe().finally(() => pending.delete(one));
+  pending.add(one);
+}, Number(intervalMs));
+process.stdin.resume().once('end', async () => {
+  clearInterval(timer);
+  await Promise.all(pending);
+  process.stdout.write(JSON.stringify(latenciesMs));
+  agent.destroy();
+});
