@@ -201,6 +201,34 @@ describe('parseRunConfig', () => {
     expect(problems({ provider: { ...openai, params } })).toEqual([]);
   });
 
+  it.each<[string, () => JsonValue]>([
+    [
+      'unknown members',
+      () => Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`a${index}`, 0])),
+    ],
+    ['secrets', () => ({ list: Array.from({ length: 60_000 }, () => ({ token: 0 })) })],
+    [
+      'secrets, deep in the body',
+      () => {
+        let value: JsonValue = Array.from({ length: 60_000 }, () => ({ token: 0 }));
+        for (let depth = 0; depth < 240; depth++) value = [value];
+        return { deep: value };
+      },
+    ],
+    [
+      'secrets under a long name',
+      () => ({ ['x'.repeat(900_000)]: Array.from({ length: 5_000 }, () => ({ token: 0 })) }),
+    ],
+  ])('is done at once with very many %s', (_name, make) => {
+    const value = { provider: 'echo', ...(make() as JsonObject) };
+    const startedAt = performance.now();
+    const found = problems(value);
+    // seconds to minutes where the cost is the square of the number
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(found.length).toBe(100);
+    expect(JSON.stringify(found).length).toBeLessThan(10_000_000);
+  });
+
   it('names everything that is wrong at once, and where in the body', () => {
     const value = { provider: { ...openai, model: 1 }, repetitions: 0, more: true };
     expect(

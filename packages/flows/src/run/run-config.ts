@@ -34,7 +34,7 @@ const RESERVED_PARAMS: ReadonlySet<string> = new Set(['model', 'messages', 'stre
 
 /** Characters of one text or name in `params`. */
 const MAX_PARAM_TEXT_CHARS = 16_384;
-/** Problems that an error lists. */
+/** Problems that an error lists; further ones are not looked for, since a body of 1 MiB can hold very many. */
 const MAX_LISTED_PROBLEMS = 100;
 
 /** Names whose values are secrets, in lower case and without `-` and `_`. */
@@ -73,18 +73,19 @@ export function parseStoredRunConfig(value: JsonValue): RunConfig {
 }
 
 function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig {
-  const problems: RunConfigProblem[] = [];
-  const report = (message: string, at: readonly (string | number)[]): void => {
-    problems.push({ message, path: `${path}${jsonPointer(at)}` });
+  // By place: a secret is named once, as a secret, and not once more as an unknown member.
+  const problems = new Map<string, RunConfigProblem>();
+  const report: Report = (message, at) => {
+    if (problems.size === MAX_LISTED_PROBLEMS) return false;
+    const place = `${path}${jsonPointer(at.map(shortened))}`;
+    if (!problems.has(place)) problems.set(place, { message, path: place });
+    return problems.size < MAX_LISTED_PROBLEMS;
   };
   if (!isJsonObject(value)) {
     report('must be an object', []);
-    throw invalid(problems);
+    throw invalid([...problems.values()]);
   }
-
-  const secrets = secretMembers(value);
-  for (const at of secrets)
-    report('must not be sent: a key stays in an environment variable of the workers (api_key_env)', at);
+  reportSecrets(value, [], report);
 
   const config = withProviderObject(withoutNulls(value));
   collect(validators().shape, config, [], report);
@@ -105,10 +106,7 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
     checkModel(judge, ['judge'], report);
     checkTexts(judge['params'], ['judge', 'params'], maxTextChars, report);
   }
-  // A secret is named once, as a secret, and not once more as an unknown member.
-  const known = new Map<string, RunConfigProblem>();
-  for (const one of problems) if (!known.has(one.path)) known.set(one.path, one);
-  if (known.size > 0) throw invalid([...known.values()]);
+  if (problems.size > 0) throw invalid([...problems.values()]);
   return toRunConfig(config);
 }
 
@@ -178,7 +176,14 @@ function toModel(model: JsonObject): ModelConfig {
   };
 }
 
-type Report = (message: string, at: readonly (string | number)[]) => void;
+/** Adds a problem; false when there are so many that further ones are not kept. */
+type Report = (message: string, at: readonly (string | number)[]) => boolean;
+
+/** Longer names are cut where they are repeated. */
+const MAX_NAME_CHARS = 256;
+
+const shortened = (name: string | number): string | number =>
+  typeof name === 'string' && name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name;
 
 /** What a schema cannot say of a model. */
 function checkModel(model: JsonObject, at: readonly string[], report: Report): void {
@@ -199,34 +204,53 @@ function checkModel(model: JsonObject, at: readonly string[], report: Report): v
   }
 }
 
-/** Refuses texts and names of `params` that are longer than a setting of a model can be. */
+/** Refuses texts and names of `params` that are longer than a setting of a model can be; false when there are too many. */
 function checkTexts(
   value: JsonValue | undefined,
   at: readonly (string | number)[],
   maxChars: number,
   report: Report,
-): void {
-  if (typeof value === 'string' && value.length > maxChars) {
-    report(`must have at most ${maxChars} characters, got ${value.length}`, at);
-  } else if (Array.isArray(value)) {
-    for (const [index, member] of value.entries()) checkTexts(member, [...at, index], maxChars, report);
-  } else if (isJsonObject(value)) {
-    for (const [name, member] of Object.entries(value)) {
-      if (name.length > maxChars) report(`must have names of at most ${maxChars} characters`, at);
-      else checkTexts(member, [...at, name], maxChars, report);
-    }
+): boolean {
+  if (typeof value === 'string') {
+    return (
+      value.length <= maxChars || report(`must have at most ${maxChars} characters, got ${value.length}`, at)
+    );
   }
+  if (Array.isArray(value)) {
+    return value.every((member, index) => checkTexts(member, [...at, index], maxChars, report));
+  }
+  if (!isJsonObject(value)) return true;
+  return Object.entries(value).every(([name, member]) =>
+    name.length > maxChars
+      ? report(`must have names of at most ${maxChars} characters`, at)
+      : checkTexts(member, [...at, name], maxChars, report),
+  );
 }
 
-/** The places of all members whose name says that they hold a secret. */
-function secretMembers(value: JsonValue, at: readonly (string | number)[] = []): (string | number)[][] {
-  if (Array.isArray(value)) return value.flatMap((one, index) => secretMembers(one, [...at, index]));
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => {
-    const plainName = name.toLowerCase().replace(/[-_]/g, '');
-    const isSecret = SECRET_CARRIER.test(plainName) || (SECRET_NAME.test(plainName) && !isJsonObject(member));
-    return isSecret ? [[...at, name]] : secretMembers(member, [...at, name]);
-  });
+/**
+ * Reports the members whose name says that they hold a secret; false when there are too many.
+ *
+ * @param at the place of the value, changed while its members are looked at
+ */
+function reportSecrets(value: JsonValue, at: (string | number)[], report: Report): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return true;
+  for (const [key, member] of Object.entries(value)) {
+    const name = Array.isArray(value) ? Number(key) : key;
+    at.push(name);
+    const goOn =
+      typeof name === 'string' && isSecret(name, member)
+        ? report('must not be sent: a key stays in an environment variable of the workers (api_key_env)', at)
+        : reportSecrets(member, at, report);
+    at.pop();
+    if (!goOn) return false;
+  }
+  return true;
+}
+
+function isSecret(name: string, member: JsonValue): boolean {
+  if (name.length > MAX_NAME_CHARS) return false;
+  const plainName = name.toLowerCase().replace(/[-_]/g, '');
+  return SECRET_CARRIER.test(plainName) || (SECRET_NAME.test(plainName) && !isJsonObject(member));
 }
 
 function withProviderObject(config: JsonObject): JsonObject {
@@ -288,16 +312,18 @@ function collect(validate: ValidateFunction, value: JsonObject, at: readonly str
       .slice(1)
       .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
     const place = [...at, ...inside];
-    if (error.keyword === 'required')
-      report('is missing', [...place, String(error.params['missingProperty'])]);
-    else if (error.keyword === 'additionalProperties') {
-      report('is not known', [...place, String(error.params['additionalProperty'])]);
-    } else report(sentence(error), place);
+    const member = error.params['missingProperty'] ?? error.params['additionalProperty'];
+    const goOn = report(sentence(error), member === undefined ? place : [...place, String(member)]);
+    if (!goOn) return;
   }
 }
 
 function sentence(error: ErrorObject): string {
   switch (error.keyword) {
+    case 'required':
+      return 'is missing';
+    case 'additionalProperties':
+      return 'is not known';
     case 'type':
       return `must be of type ${String(error.params['type'])}`;
     case 'pattern':
@@ -326,6 +352,6 @@ function invalid(errors: readonly RunConfigProblem[]): RunError {
   return new RunError(
     'invalid_request',
     `The run's configuration is not valid: ${first?.path} ${first?.message}${more}`,
-    { errors: errors.slice(0, MAX_LISTED_PROBLEMS) },
+    { errors },
   );
 }
