@@ -73,11 +73,11 @@ function check(
   path: (error: ErrorObject) => string,
 ): void {
   if (validate(value)) return;
-  const errors = (validate.errors ?? []).map((error): FieldError => {
+  const errors = (validate.errors ?? []).slice(0, MAX_ERRORS).map((error): FieldError => {
     return { message: sentence(error, path(error)), path: path(error) };
   });
   throw new RequestError('invalid_request', `the ${where} is not valid: ${errors[0]?.message}`, {
-    errors: errors.slice(0, MAX_ERRORS),
+    errors,
   });
 }
 
