@@ -59,7 +59,9 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
     logger,
     lanes: [
       {
-        handlers: { run: createRunTask({ ...jobDeps, dispatcher, checks, providerKeys: config.providerKeys }) },
+        handlers: {
+          run: createRunTask({ ...jobDeps, dispatcher, checks, providerKeys: config.providerKeys }),
+        },
         places: config.workerConcurrency,
         resumable: true,
       },
