@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openConnection } from '../../api/test/raw-connection.ts';
 import { startTestService, type TestService } from './start-test-service.ts';
 
 let service: TestService;
@@ -65,4 +66,34 @@ it('answers what is not HTTP, with an id', async () => {
   for await (const chunk of socket.setEncoding('utf8')) text += chunk;
   expect(text).toMatch(/^HTTP\/1\.1 400 /);
   expect(text).toMatch(/X-Request-ID: [0-9a-f]{32}\r\n/);
+});
+
+it('answers nobody who says that it is another host, and slows down whoever tries keys', async () => {
+  await using open = await startTestService();
+  const own = open.worker.url as string;
+  const { port } = new URL(own);
+  const status = async (to: string, hosts: readonly string[], path = '/metrics'): Promise<string> => {
+    using connection = await openConnection(to);
+    const head = [`GET ${path} HTTP/1.1`, ...hosts.map((host) => `Host: ${host}`), 'Connection: close'];
+    connection.send(`${head.join('\r\n')}\r\n\r\n`);
+    const answer = await connection.ended;
+    return `${answer.slice(9, 12)} ${/"code":"(\w+)"/.exec(answer)?.[1] ?? ''}`.trim();
+  };
+  for (const path of ['/metrics', '/healthz', '/readyz', '/nothing']) {
+    expect(await status(own, [`evil.example:${port}`], path)).toBe('421 misdirected_request');
+    expect(await status(own, ['a@b'], path)).toBe('400 invalid_request');
+    expect(await status(own, [`127.0.0.1:${port}`, `127.0.0.1:${port}`], path)).toBe('400 invalid_request');
+    expect(await status(own, [], path)).toBe('400 invalid_request');
+  }
+  expect(await status(own, [`localhost:${port}`])).toBe('200');
+  // a key stands before the metrics there, so Prometheus may use any name
+  expect(await status(url, ['worker.example:9464'])).toBe('401 unauthenticated');
+
+  const wrong: number[] = [];
+  for (let index = 0; index < 12; index++) {
+    const headers = { authorization: `Bearer a-wrong-key-of-the-tests-${index}` };
+    wrong.push((await fetch(`${url}/metrics`, { headers })).status);
+  }
+  expect(wrong.slice(0, 5)).toEqual([401, 401, 401, 401, 401]);
+  expect(wrong.at(-1)).toBe(429);
 });
