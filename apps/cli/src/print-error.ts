@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { formatPlace, type Place } from '@svc/jsonl-v23';
 import type { Failure } from './failure.ts';
-import { printableText } from './printable-text.ts';
+import { printableJson, printableText } from './printable-text.ts';
 import { writeText } from './write-text.ts';
 
 /** What can be said of one place in one line. */
@@ -30,7 +30,7 @@ export async function printError(
 ): Promise<void> {
   if (failure.code === 'broken_pipe') return;
   const text = options.json
-    ? `${JSON.stringify({ error: errorDocument(failure) })}\n`
+    ? `${printableJson(JSON.stringify({ error: errorDocument(failure) }))}\n`
     : errorText(failure, options.hint);
   // Where nobody listens, the exit code says enough.
   await writeText(stderr, text).catch(() => undefined);

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { ExactNumber } from '@svc/jsonl-v23';
 import type { Cli } from './cli-context.ts';
+import { printableJson } from './printable-text.ts';
 import { writeText } from './write-text.ts';
 
 /** What a command found out, in both forms. */
@@ -17,7 +18,7 @@ export interface Result {
  * @throws what the stream fails with
  */
 export async function printResult(cli: Cli, result: Result, stream: Writable = cli.stdout): Promise<void> {
-  await writeText(stream, cli.json ? `${result.json().trimEnd()}\n` : result.text());
+  await writeText(stream, cli.json ? `${printableJson(result.json().trimEnd())}\n` : result.text());
 }
 
 /** JSON text with the members in their order and numbers with every digit. */

@@ -7,6 +7,7 @@ import { DATASET, fakeService, type Handler, json, problem, type SeenRequest } f
 import { captured, svcPkg } from './run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from './temporary-folder.ts';
 
+const OTHER_ID = '7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d';
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** The parts of a multipart form by their names. */
@@ -327,8 +328,8 @@ describe('export', () => {
     ['nobody has', [], 'svc-pkg: There is no dataset named "x" (dataset_not_found)\n'],
     [
       'two have',
-      ['1', '2'],
-      'svc-pkg: Several datasets are named "x"; name one by its id: 1, 2 (dataset_ambiguous)\n',
+      [DATASET.id, OTHER_ID],
+      `svc-pkg: Several datasets are named "x"; name one by its id: ${DATASET.id}, ${OTHER_ID} (dataset_ambiguous)\n`,
     ],
   ])('refuses a name that %s', async (_name, ids, stderr) => {
     const service = await fakeService({ 'GET /datasets': json({ data: ids.map((id) => ({ id })) }) });

@@ -12,7 +12,7 @@ const MAX_SHOWN = 5;
 /**
  * The id of the dataset that a person names: the id itself, or a name that only one dataset bears.
  *
- * @throws CliError `dataset_not_found`, `dataset_ambiguous`; as `ServiceClient.send`
+ * @throws CliError `dataset_not_found`, `dataset_ambiguous`, `bad_response`; as `ServiceClient.send`
  */
 export async function findDataset(service: ServiceClient, idOrName: string): Promise<string> {
   if (isDatasetId(idOrName)) return idOrName;
@@ -23,10 +23,11 @@ export async function findDataset(service: ServiceClient, idOrName: string): Pro
   });
   if (!Array.isArray(value.data))
     throw new CliError('bad_response', `${service.url} answered /datasets without a list`);
-  return onlyOne(
-    idOrName,
-    value.data.map(({ id }) => String(id)),
-  );
+  const ids = value.data.map((dataset: { readonly id?: unknown } | null) => String(dataset?.id));
+  // An id becomes a part of a file name.
+  if (!ids.every(isDatasetId))
+    throw new CliError('bad_response', `${service.url} answered /datasets with an id that is no UUID`);
+  return onlyOne(idOrName, ids);
 }
 
 /** Of the datasets that bear a name, the only one. */

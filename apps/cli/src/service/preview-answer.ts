@@ -3,8 +3,9 @@ import { formatFacts } from '../format-facts.ts';
 import { printableValue } from '../printable-text.ts';
 import { sampleText } from '../sample-text.ts';
 
-/** Splits beyond these are only counted. */
+/** Splits and columns beyond these are only counted. */
 const MAX_SPLITS = 20;
+const MAX_COLUMNS = 100;
 
 /** A preview for people: what was looked at, its columns, a mapping that may fit, the first rows. */
 export function previewText(path: string, answer: JsonObject): string {
@@ -21,7 +22,8 @@ export function previewText(path: string, answer: JsonObject): string {
     ['splits', splitsText(objectsOf(getMember(answer, 'splits')))],
     ['suggested', isJsonObject(mapping) ? mappingOptions(mapping) : null],
   ]);
-  const columns = features.map((feature) => {
+  const more = features.length - MAX_COLUMNS;
+  const columns = features.slice(0, MAX_COLUMNS).map((feature) => {
     const name = textOf(getMember(feature, 'name')) ?? '';
     return [`  ${printableValue(name)}`, printableValue(textOf(getMember(feature, 'dtype')) ?? '')] as const;
   });
@@ -29,6 +31,7 @@ export function previewText(path: string, answer: JsonObject): string {
     facts,
     '\ncolumns\n',
     formatFacts(columns),
+    ...(more > 0 ? [`  ... and ${more} more\n`] : []),
     ...(samples.length > 0 ? ['\nfirst rows\n'] : []),
     ...samples.map((row, index) => `  ${index}\n${sampleText(row, '    ')}`),
   ].join('');
