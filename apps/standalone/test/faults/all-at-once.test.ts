@@ -144,6 +144,11 @@ const NEWLINES_RUN = {
   },
   max_retries: 0,
 };
+/** The same in the validation: 720 kB of secrets in 240 arrays took three minutes and 1.2 GB. */
+const DEEP_SECRETS_RUN = {
+  provider: 'echo',
+  deep: JSON.parse(`${'['.repeat(240)}${Array(60_000).fill('{"token":0}').join()}${']'.repeat(240)}`),
+};
 const SLOW_RUN = { provider: { type: 'item_field', pointer: '/meta/output' }, max_retries: 0 };
 
 async function peakRssBytes(): Promise<number> {
@@ -193,6 +198,7 @@ it('C1, H2, H3 and M3 at once leave the service answering', { timeout: 900_000 }
       count('run', outcomeOf(await say('editor', `/runs/${run.body.id}/cancel`, { method: 'POST' })));
     },
     async () => {
+      count('run', outcomeOf(await startRun(slowId, DEEP_SECRETS_RUN)));
       const run = await startRun(slowId, NEWLINES_RUN);
       count('run', outcomeOf(run));
       const id = run.body?.id ?? '00000000-0000-4000-8000-000000000000';
