@@ -223,8 +223,8 @@ describe('parseRunConfig', () => {
     const value = { provider: 'echo', ...(make() as JsonObject) };
     const startedAt = performance.now();
     const found = problems(value);
-    // seconds to minutes where the cost is the square of the number
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    // up to minutes where the cost is the square of the number
+    expect(performance.now() - startedAt).toBeLessThan(5000);
     expect(found.length).toBe(100);
     expect(JSON.stringify(found).length).toBeLessThan(10_000_000);
   });
