@@ -191,7 +191,10 @@ const allowedHosts: Variable<readonly AllowedHost[]> = {
             `${JSON.stringify(host)} is not a host such as svc.example.org or svc.example.org:8443`,
           );
         }
-        return { name: found.name, port: /:\d+$/.test(host.replace(/\[.*\]/, '')) ? found.port : undefined };
+        return {
+          name: found.name,
+          port: /:\d+$/.test(host.replace(/\[[^\]]{0,64}\]/, '')) ? found.port : undefined,
+        };
       }),
 };
 
