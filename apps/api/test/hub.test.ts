@@ -252,6 +252,25 @@ describe('POST /datasets/hub/import', () => {
     expect(await datasetCount()).toBe(before);
   });
 
+  it('refuses an item over SVC_MAX_LINE_BYTES in a dry run as in an import', async () => {
+    await using small = await startTestApi({ HUB_ENDPOINT: hub.endpoint, SVC_MAX_LINE_BYTES: '40' });
+    const send = async (query: string): Promise<object> => {
+      const config = { path: 'org/lines', split: 'train' };
+      const response = await fetch(`${small.url}/datasets/hub/import${query}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ name: 'x', config, mapping: { prompt_column: 'question' } }),
+      });
+      return { status: response.status, body: await response.json() };
+    };
+    const message = expect.stringMatching(/at most 40 bytes/);
+    expect(await send('')).toMatchObject({ status: 400, body: { code: 'invalid_row', detail: message } });
+    expect(await send('?dry_run=true')).toMatchObject({
+      status: 200,
+      body: { version_hash: null, errors_total: 3, errors: [{ row: 0, message }, { row: 1 }, { row: 2 }] },
+    });
+  });
+
   it.each<[string, object, object, number, string, RegExp?]>([
     [
       'a mapped column that is missing',

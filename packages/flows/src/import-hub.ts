@@ -1,5 +1,7 @@
 import {
+  canonicalByteLength,
   canonicalJson,
+  checkItemSize,
   compileMapping,
   type Item,
   JsonlError,
@@ -147,7 +149,10 @@ export async function dryRunHub(
     const items: Item[] = [];
     for (const row of batch) {
       try {
-        items.push(mapRow(row.row, row.rowIndex, row.split));
+        const item = mapRow(row.row, row.rowIndex, row.split);
+        const place = { row: row.rowIndex };
+        checkItemSize(canonicalByteLength(item), 0, { maxItemBytes: options.maxItemBytes, place });
+        items.push(item);
       } catch (error) {
         if (!(error instanceof JsonlError)) throw error;
         errorsTotal += 1;
