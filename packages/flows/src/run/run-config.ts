@@ -85,7 +85,7 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
     report('must be an object', []);
     throw invalid([...problems.values()]);
   }
-  reportSecrets(value, [], report);
+  if (!reportSecrets(value, [], report)) throw invalid([...problems.values()]);
 
   const config = withProviderObject(withoutNulls(value));
   collect(validators().shape, config, [], report);
@@ -204,10 +204,14 @@ function checkModel(model: JsonObject, at: readonly string[], report: Report): v
   }
 }
 
-/** Refuses texts and names of `params` that are longer than a setting of a model can be; false when there are too many. */
+/**
+ * Refuses texts and names of `params` that are longer than a setting of a model can be; false when there are too many.
+ *
+ * @param at the place of the value, changed while its members are looked at
+ */
 function checkTexts(
   value: JsonValue | undefined,
-  at: readonly (string | number)[],
+  at: (string | number)[],
   maxChars: number,
   report: Report,
 ): boolean {
@@ -216,15 +220,16 @@ function checkTexts(
       value.length <= maxChars || report(`must have at most ${maxChars} characters, got ${value.length}`, at)
     );
   }
-  if (Array.isArray(value)) {
-    return value.every((member, index) => checkTexts(member, [...at, index], maxChars, report));
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return true;
+  for (const [name, member] of membersOf(value)) {
+    const isTooLong = typeof name === 'string' && name.length > maxChars;
+    at.push(name);
+    const goOn = isTooLong || checkTexts(member, at, maxChars, report);
+    at.pop();
+    if (!goOn || (isTooLong && !report(`must have names of at most ${maxChars} characters`, at)))
+      return false;
   }
-  if (!isJsonObject(value)) return true;
-  return Object.entries(value).every(([name, member]) =>
-    name.length > maxChars
-      ? report(`must have names of at most ${maxChars} characters`, at)
-      : checkTexts(member, [...at, name], maxChars, report),
-  );
+  return true;
 }
 
 /**
@@ -234,8 +239,7 @@ function checkTexts(
  */
 function reportSecrets(value: JsonValue, at: (string | number)[], report: Report): boolean {
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return true;
-  for (const [key, member] of Object.entries(value)) {
-    const name = Array.isArray(value) ? Number(key) : key;
+  for (const [name, member] of membersOf(value)) {
     at.push(name);
     const goOn =
       typeof name === 'string' && isSecret(name, member)
@@ -246,6 +250,9 @@ function reportSecrets(value: JsonValue, at: (string | number)[], report: Report
   }
   return true;
 }
+
+const membersOf = (value: JsonObject | readonly JsonValue[]): Iterable<[string | number, JsonValue]> =>
+  Array.isArray(value) ? value.entries() : Object.entries(value);
 
 function isSecret(name: string, member: JsonValue): boolean {
   if (name.length > MAX_NAME_CHARS) return false;
@@ -335,15 +342,21 @@ function sentence(error: ErrorObject): string {
   }
 }
 
+/** Levels that the schemas look into; below them (in `params`) a value may be anything. */
+const SCHEMA_DEPTH = 3;
+
 /**
  * The validator takes an {@link ExactNumber} for an object; to it, such a number is just one far out of every
  * range.
  */
-function plainNumbers(value: JsonValue): unknown {
+function plainNumbers(value: JsonValue, depth = SCHEMA_DEPTH): unknown {
   if (value instanceof ExactNumber) return Number(value.text);
-  if (Array.isArray(value)) return value.map(plainNumbers);
+  if (depth === 0) return value;
+  if (Array.isArray(value)) return value.map((member) => plainNumbers(member, depth - 1));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plainNumbers(member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, plainNumbers(member, depth - 1)]),
+  );
 }
 
 function invalid(errors: readonly RunConfigProblem[]): RunError {
