@@ -217,7 +217,7 @@ async function startServer(plan: Plan): Promise<Started | 'taken'> {
 }
 
 /** What a server says whose folder, socket, memory or port another one has. */
-const IS_TAKEN = /lock file .{0,1024} already exists|could not bind|pre-existing shared memory block/;
+const IS_TAKEN = /(?:postmaster\.pid|\.lock)" already exists|could not bind|pre-existing shared memory block/;
 
 /** Whether our server takes connections. It says so in its folder, where no other can: nothing is sent to a stranger. */
 async function isReady(layout: Layout, child: ChildProcess): Promise<boolean> {
