@@ -32,7 +32,13 @@ afterEach(() => cleanUp.disposeAsync());
 /** Ends what a test that failed has left, a server that it has stopped too. */
 async function killAll(): Promise<void> {
   if (process.platform !== 'linux') return;
-  for (const { pid } of await processesOf(dataDir)) process.kill(pid, 'SIGKILL');
+  for (const { pid } of await processesOf(dataDir)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // it has ended meanwhile
+    }
+  }
 }
 
 const start = async (): Promise<ServiceProcess> =>
