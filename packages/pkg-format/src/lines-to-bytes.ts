@@ -1,8 +1,11 @@
+import { encodeText } from './encode-text.ts';
+import { inTurns } from './in-turns.ts';
+
 const CHUNK_LENGTH = 64 * 1024;
 
 /**
  * Lines as UTF-8, each ended by a line feed, in chunks of some 64 KiB whatever the batches were: what comes out does not
- * depend on how a store cuts its answers.
+ * depend on how a store cuts its answers. A long line is cut into pieces, and the event loop runs between them.
  */
 export async function* linesToBytes(batches: AsyncIterable<readonly string[]>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
@@ -10,6 +13,13 @@ export async function* linesToBytes(batches: AsyncIterable<readonly string[]>): 
   let length = 0;
   for await (const batch of batches) {
     for (const line of batch) {
+      if (line.length > CHUNK_LENGTH) {
+        if (length > 0) yield encoder.encode(waiting.join(''));
+        yield* inTurns(encodeText(line));
+        waiting = ['\n'];
+        length = 1;
+        continue;
+      }
       waiting.push(line, '\n');
       length += line.length + 1;
       if (length < CHUNK_LENGTH) continue;

@@ -4,6 +4,7 @@ import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
 import { PackageError, quote } from './errors.ts';
 import type { ExportDataset, ExportResult, ExportRun, WriteOptions } from './export-dataset.ts';
 import { toHex } from './hex.ts';
+import { inTurns } from './in-turns.ts';
 import { RESULTS_FILE } from './layout.ts';
 import { linesToBytes } from './lines-to-bytes.ts';
 import {
@@ -138,7 +139,13 @@ async function* fileBytes(
   const parts = await dataset.sections[file.section]!.itemAt(file.orderIndex, signal);
   const bytes = embeddedFileAt(parts, file.pointer, tools);
   if (bytes === null) throw changed(file.path);
-  yield bytes;
+  yield* inTurns(piecesOf(bytes));
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
 async function surveyResults(

@@ -1,5 +1,6 @@
 import { joinItem } from '@svc/jsonl-v23';
 import type { Logger } from '@svc/observability';
+import { linesToBytes } from '@svc/pkg-format';
 import type { ItemPosition, ListedItem, Store } from '@svc/store';
 import { empty, json, stream } from '../http/answer.ts';
 import { type JsonBody, JsonText } from '../http/json-text.ts';
@@ -106,11 +107,12 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
       const section = query['section'] as string | undefined;
       const open = await datasets.open(params['id'] ?? '', { signal });
       const wanted = open.sections.filter(({ name }) => section === undefined || name === section);
-      async function* body(): AsyncGenerator<Uint8Array> {
-        for await (const batch of open.items(wanted))
-          yield Buffer.from(`${batch.map(joinItem).join('\n')}\n`);
+      async function* items(): AsyncGenerator<string[]> {
+        for await (const batch of open.items(wanted)) yield batch.map(joinItem);
       }
-      return stream(body(), { 'Content-Type': 'application/jsonl' }, () => open[Symbol.asyncDispose]());
+      return stream(linesToBytes(items()), { 'Content-Type': 'application/jsonl' }, () =>
+        open[Symbol.asyncDispose](),
+      );
     },
   };
 

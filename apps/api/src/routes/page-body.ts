@@ -1,3 +1,4 @@
+import { encodeText } from '@svc/pkg-format';
 import type { Page } from '@svc/store';
 import { type Answer, json, stream } from '../http/answer.ts';
 import { type JsonBody, toJsonText } from '../http/json-text.ts';
@@ -49,7 +50,7 @@ export function pageAnswer<T>(found: AccountedPage<T>, query: Query, body: (entr
   async function* pieces(): AsyncGenerator<Uint8Array> {
     let before = '{"data":[';
     for (const entry of found.data) {
-      yield Buffer.from(before + toJsonText(body(entry)));
+      yield* encodeText(before + toJsonText(body(entry)));
       before = ',';
     }
     const { meta } = pageBody({ ...found, data: [] }, query, body);

@@ -1,0 +1,20 @@
+/** Longest piece, in UTF-16 code units. */
+const PIECE_LENGTH = 64 * 1024;
+
+/**
+ * Encodes a text as UTF-8 in pieces of at most 64 Ki code units, so that no step over a long text takes long. A
+ * surrogate pair stays in one piece.
+ *
+ * @example for (const piece of encodeText(text)) response.write(piece);
+ */
+export function* encodeText(text: string): Generator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(start + PIECE_LENGTH, text.length);
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
+    yield encoder.encode(text.slice(start, end));
+    start = end;
+  }
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

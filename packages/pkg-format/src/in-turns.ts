@@ -1,0 +1,14 @@
+/** Before other work gets its turn: some 10 ms of hashing. */
+const TURN_BYTES = 4 * 1024 * 1024;
+
+/** The pieces of something large that is in memory; the event loop runs after every 4 MiB. */
+export async function* inTurns(pieces: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for (const piece of pieces) {
+    yield piece;
+    bytes += piece.byteLength;
+    if (bytes < TURN_BYTES) continue;
+    bytes = 0;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
