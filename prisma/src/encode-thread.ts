@@ -1,4 +1,5 @@
 /** What runs on each thread of `encoder-threads.ts`: one batch after another, as they are sent. */
+import { constants, setPriority } from 'node:os';
 import { parentPort, type TransferListItem } from 'node:worker_threads';
 import type { EncodedRows, NeedsFiles } from '@svc/flows';
 import { createBatchEncoder } from './encode-batch.ts';
@@ -8,6 +9,8 @@ import { freeBuffer, SpareBuffers } from './spare-buffers.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this file is the beginning of a thread');
+// Linux gives each thread a priority of its own: the main thread, which answers requests, goes first.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const spare = new SpareBuffers();
 const encoder = createBatchEncoder(spare);

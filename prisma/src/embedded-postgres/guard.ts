@@ -40,9 +40,10 @@ fi`;
 
 /**
  * Reports itself to the guard before it becomes the program: there is no moment in which a program runs that the guard
- * does not know of. The folder is the program's own and closed to others, which PostgreSQL insists on.
+ * does not know of. The folder is the program's own and closed to others, which PostgreSQL insists on. A lower priority keeps
+ * searches over large items from delaying the answers of this process on the same few cores.
  */
-const LAUNCH = 'chmod 700 . && echo "$0 $$" >&3 && exec "$@" 3>&-';
+const LAUNCH = 'chmod 700 . && echo "$0 $$" >&3 && exec nice -n 5 "$@" 3>&-';
 
 /**
  * Starts a guard. Windows has no shell for it: there the next start stops a server that was left behind.
