@@ -1,4 +1,4 @@
-import type { Place } from './place.ts';
+import type { Place } from './source-location.ts';
 
 /** Every code a `JsonlError` can carry. They are stable: code may branch on them. */
 export type JsonlErrorCode =

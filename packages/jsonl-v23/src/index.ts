@@ -1,19 +1,21 @@
 export { createSha256, type Sha256 } from '#sha256';
+export { JsonlError, type JsonlErrorCode } from './errors.ts';
+export type { EncodedLine } from './fast/encoded-line.ts';
+export {
+  createSectionHasher,
+  HASH_SPEC,
+  itemHash,
+  type SectionHasher,
+  versionHash,
+} from './hash/version-hash.ts';
 export {
   assetEntries,
   type FileReference,
   fileReferences,
   isEmbeddedChecker,
   type PlacedAsset,
-} from './asset.ts';
-export { decodeBase64, encodeBase64, isBase64 } from './base64.ts';
-export { canonicalJson } from './canonical-json.ts';
-export { canonicalNumber } from './canonical-number.ts';
-export { type Cells, CellWriter } from './cell-writer.ts';
-export { toChoices } from './choices.ts';
-export { type DataUri, isDataUri, parseDataUri } from './data-uri.ts';
-export { checkItemSize, EmbeddedSize, type ItemSizeOptions, MAX_ITEM_FILES } from './embedded-size.ts';
-export { type CellBatch, type CellEncoder, createCellEncoder } from './encode-cells.ts';
+} from './item/asset.ts';
+export { checkItemSize, EmbeddedSize, type ItemSizeOptions, MAX_ITEM_FILES } from './item/embedded-size.ts';
 export {
   canonicalByteLength,
   createItemEncoder,
@@ -22,16 +24,16 @@ export {
   type EncodedItemBytes,
   encodeItem,
   type ItemEncoder,
-} from './encode-item.ts';
-export { createLineEncoder, type LineEncoder } from './encode-lines.ts';
-export type { EncodedLine } from './encoded-line.ts';
-export { JsonlError, type JsonlErrorCode } from './errors.ts';
-export { embeddedEntry, isFileCell } from './file-cell.ts';
-export { hashView } from './hash-view.ts';
-export { type Item, parseItem } from './item.ts';
-export type { ItemRanges } from './item-ranges.ts';
-export { ITEM_SCHEMA, type JsonSchema } from './item-schema.ts';
-export { type ItemParts, joinItem } from './join-item.ts';
+} from './item/encode-item.ts';
+export { hashView } from './item/hash-view.ts';
+export type { Item } from './item/item.ts';
+export type { ItemRanges } from './item/item-ranges.ts';
+export { ITEM_SCHEMA, type JsonSchema } from './item/item-schema.ts';
+export { type ItemParts, joinItem } from './item/join-item.ts';
+export { parseItem } from './item/parse-item.ts';
+export { embedFiles, rehydrateItem } from './item/rehydrate-item.ts';
+export { canonicalJson } from './json/canonical-json.ts';
+export { canonicalNumber } from './json/canonical-number.ts';
 export {
   ExactNumber,
   getMember,
@@ -40,20 +42,30 @@ export {
   type JsonValue,
   parseNumber,
   setMember,
-} from './json-value.ts';
+} from './json/json-value.ts';
+export { DEFAULT_MAX_DEPTH, parseJson } from './json/parse-json.ts';
+export { createLineEncoder, type LineEncoder } from './lines/encode-lines.ts';
+export { type PlacedItem, parseLines, readItems } from './lines/read-items.ts';
+export {
+  DEFAULT_BATCH_BYTES,
+  DEFAULT_MAX_LINE_BYTES,
+  type LineBatch,
+  splitLines,
+} from './lines/split-lines.ts';
+export { writeItems } from './lines/write-items.ts';
+export { type Cells, CellWriter } from './mapping/cell-writer.ts';
+export { toChoices } from './mapping/choices.ts';
 export {
   compileMapping,
   type MappableFeature,
   type Mapping,
   mappedColumns,
   type RowMapper,
-} from './map-row.ts';
-export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './mime-type.ts';
-export { DEFAULT_MAX_DEPTH, parseJson } from './parse-json.ts';
-export { formatPlace, jsonPointer, type Place } from './place.ts';
-export { type PlacedItem, parseLines, readItems } from './read-items.ts';
-export { embedFiles, rehydrateItem } from './rehydrate-item.ts';
-export { sniffMimeType } from './sniff-mime-type.ts';
-export { DEFAULT_BATCH_BYTES, DEFAULT_MAX_LINE_BYTES, type LineBatch, splitLines } from './split-lines.ts';
-export { createSectionHasher, HASH_SPEC, itemHash, type SectionHasher, versionHash } from './version-hash.ts';
-export { writeItems } from './write-items.ts';
+} from './mapping/compile-mapping.ts';
+export { type CellBatch, type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';
+export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
+export { decodeBase64, encodeBase64, isBase64 } from './media/base64.ts';
+export { type DataUri, isDataUri, parseDataUri } from './media/data-uri.ts';
+export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';
+export { sniffMimeType } from './media/sniff-mime-type.ts';
+export { formatPlace, jsonPointer, type Place } from './source-location.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ExactNumber, type JsonObject, type JsonValue, setMember } from '../src/json-value.ts';
+import { ExactNumber, type JsonObject, type JsonValue, setMember } from '../src/json/json-value.ts';
 
 /** Any sequence of UTF-16 code units, with many of those that JSON treats in a special way. */
 export const anyText: fc.Arbitrary<string> = fc

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 
 const at = (path: string): URL => new URL(`../${path}`, import.meta.url);
 const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'));
-const sources = readdirSync(at('src')).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+const sources = readdirSync(at('src'), { recursive: true, encoding: 'utf8' })
+  .map((name) => name.replaceAll('\\', '/'))
+  .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
 
 const importsOf = (source: string): string[] =>
   [...readFileSync(at(`src/${source}`), 'utf8').matchAll(/^(?:import|export)[^;]*? from '([^']+)'/gms)].map(
@@ -21,20 +23,20 @@ describe('the package', () => {
   it('takes SHA-256 from Node where there is Node', () => {
     const conditions = manifest.imports['#sha256'];
     expect(Object.keys(conditions)).toEqual(['node', 'default']);
-    expect(conditions.node.default).toBe('./dist/sha256-node.js');
-    expect(conditions.default.default).toBe('./dist/sha256-noble.js');
-    expect(sources).toEqual(expect.arrayContaining(['sha256-node.ts', 'sha256-noble.ts']));
+    expect(conditions.node.default).toBe('./dist/hash/sha256-node.js');
+    expect(conditions.default.default).toBe('./dist/hash/sha256-noble.js');
+    expect(sources).toEqual(expect.arrayContaining(['hash/sha256-node.ts', 'hash/sha256-noble.ts']));
   });
 
   it.each([
-    ['@noble/hashes', '@noble/hashes/sha2.js', ['sha256-noble.ts']],
-    ['Node', 'node:crypto', ['sha256-node.ts']],
+    ['@noble/hashes', '@noble/hashes/sha2.js', ['hash/sha256-noble.ts']],
+    ['Node', 'node:crypto', ['hash/sha256-node.ts']],
   ])('uses %s in one file', (_, name, files) => {
     expect(sources.filter((source) => importsOf(source).includes(name))).toEqual(files);
   });
 
   it('depends on nothing else', () => {
-    const foreign = new Set(sources.flatMap(importsOf).filter((name) => !name.startsWith('./')));
+    const foreign = new Set(sources.flatMap(importsOf).filter((name) => !name.startsWith('.')));
     expect([...foreign].sort()).toEqual(['#sha256', '@noble/hashes/sha2.js', 'node:crypto']);
     expect(Object.keys(manifest.dependencies).sort()).toEqual(['@noble/hashes']);
   });

@@ -1,4 +1,4 @@
-import type { EncodedItemBytes } from '../src/encode-item.ts';
+import type { EncodedItemBytes } from '../src/item/encode-item.ts';
 import { hex } from './arbitrary-json.ts';
 
 /** Everything that an encoded item says, as text. */

@@ -1,0 +1,54 @@
+import { createSha256, sha256 } from '#sha256';
+import { hashView } from '../item/hash-view.ts';
+import type { Item } from '../item/item.ts';
+import { canonicalJson } from '../json/canonical-json.ts';
+
+/** Names the rules below; another set of rules gets another name. */
+export const HASH_SPEC = 'svc-jcs-sha256-1';
+
+/** Folds the item hashes of one section, in item order. */
+export interface SectionHasher {
+  /** Adds the hashes of n items as n * 32 bytes. */
+  add(itemHashes: Uint8Array): void;
+  /** The section hash, 32 bytes. The hasher must not be used afterwards. */
+  digest(): Uint8Array;
+}
+
+/** The hash of one item, 32 bytes: SHA-256 of the canonical text of its hash view. */
+export function itemHash(item: Item): Uint8Array {
+  return sha256(canonicalJson(hashView(item)));
+}
+
+/**
+ * Starts the hash of a section: SHA-256 over `svc-section-1`, a line feed, the section's name in UTF-8, a line
+ * feed and the item hashes one after another. Constant memory, whatever the section holds.
+ */
+export function createSectionHasher(name: string): SectionHasher {
+  const state = createSha256();
+  state.update(`svc-section-1\n${name}\n`);
+  return {
+    add(itemHashes) {
+      state.update(itemHashes);
+    },
+    digest() {
+      return state.digest();
+    },
+  };
+}
+
+/**
+ * The version hash of a dataset, 64 lower-case hex digits: SHA-256 over `svc-dataset-1`, a line feed and the
+ * section hashes in section order.
+ */
+export function versionHash(sectionHashes: Iterable<Uint8Array>): string {
+  const state = createSha256();
+  state.update('svc-dataset-1\n');
+  for (const sectionHash of sectionHashes) state.update(sectionHash);
+  return toHex(state.digest());
+}
+
+function toHex(bytes: Uint8Array): string {
+  let hex = '';
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');
+  return hex;
+}

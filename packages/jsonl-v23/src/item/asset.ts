@@ -1,0 +1,257 @@
+import { JsonlError } from '../errors.ts';
+import { describeText } from '../json/describe-text.ts';
+import { describeValue } from '../json/describe-value.ts';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
+import { isBase64 } from '../media/base64.ts';
+import { isDataUri, parseDataUri } from '../media/data-uri.ts';
+import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '../media/mime-type.ts';
+import { jsonPointer, type Place } from '../source-location.ts';
+import type { Item } from './item.ts';
+
+/** An asset of an item, where it stands. */
+export interface PlacedAsset {
+  /** The entry's name, or its index where the assets are a list. */
+  name: string | number;
+  entry: JsonObject;
+  /** JSON Pointer of the entry in the item. */
+  pointer: string;
+}
+
+/** An entry whose content lies in a file of the archive. */
+export interface FileReference {
+  kind: 'asset' | 'checker';
+  /** Name of the archive entry: under `assets/` or `checkers/`, never leaving it. */
+  path: string;
+  /** JSON Pointer of the entry in the item. */
+  pointer: string;
+  /** Bytes that embedding the file adds to the canonical text of the item, apart from the base64 text itself. */
+  addedBytes: number;
+}
+
+/** The asset entries of an item in their order, with their names and places. */
+export function assetEntries(item: Item): PlacedAsset[] {
+  const assets = getMember(item, 'assets');
+  if (assets === undefined) return [];
+  const named: [string | number, JsonValue][] = Array.isArray(assets)
+    ? [...assets.entries()]
+    : isJsonObject(assets)
+      ? Object.entries(assets)
+      : [];
+  const placed: PlacedAsset[] = [];
+  for (const [name, entry] of named) {
+    if (isJsonObject(entry)) placed.push({ name, entry, pointer: jsonPointer(['assets', name]) });
+  }
+  return placed;
+}
+
+/**
+ * What an item takes from files of its archive: asset entries with a `path` under `assets/` and without
+ * `data`, and a checker with a `path` under `checkers/` and without `data`.
+ */
+export function fileReferences(item: Item): FileReference[] {
+  const references: FileReference[] = [];
+  for (const { entry, pointer } of assetEntries(item)) {
+    const path = referencedPath(entry, 'assets');
+    if (path === null) continue;
+    const mimeType = Object.hasOwn(entry, 'mime_type') ? null : mimeTypeForPath(path);
+    references.push({ kind: 'asset', path, pointer, addedBytes: addedBytes(entry, mimeType) });
+  }
+  const checker = getMember(item, 'checker');
+  if (isJsonObject(checker)) {
+    const path = referencedPath(checker, 'checkers');
+    if (path !== null)
+      references.push({ kind: 'checker', path, pointer: '/checker', addedBytes: addedBytes(checker, null) });
+  }
+  return references;
+}
+
+/** The members that an entry gets with its content; it has a `path` already, so each brings a comma. */
+function addedBytes(entry: JsonObject, mimeType: string | null): number {
+  let bytes = ',"data":""'.length;
+  if (!Object.hasOwn(entry, 'encoding')) bytes += ',"encoding":"base64"'.length;
+  if (mimeType !== null) bytes += ',"mime_type":""'.length + mimeType.length;
+  return bytes;
+}
+
+/** The archive file that an entry without `data` names, or null. */
+export function referencedPath(entry: JsonObject, folder: 'assets' | 'checkers'): string | null {
+  if (Object.hasOwn(entry, 'data')) return null;
+  const path = getMember(entry, 'path');
+  return typeof path === 'string' && isInFolder(path, folder) ? path : null;
+}
+
+/**
+ * Whether a checker holds the content of a file: `data` in base64, and a `path` that is under `checkers/` or
+ * absent. Such a checker may lie in an archive as a file, so its `path` is no part of the content.
+ */
+export function isEmbeddedChecker(checker: JsonValue | undefined): checker is JsonObject {
+  if (!isJsonObject(checker)) return false;
+  if (getMember(checker, 'encoding') !== 'base64' || typeof getMember(checker, 'data') !== 'string')
+    return false;
+  const path = getMember(checker, 'path');
+  return path === undefined || (typeof path === 'string' && isInFolder(path, 'checkers'));
+}
+
+/**
+ * Normalises the `assets` of an item: short forms become entries, `content_type` becomes `mime_type`, data:
+ * URIs become embedded content, and what is wrong is refused. Gives the same value back where nothing changes;
+ * never changes the value itself.
+ *
+ * Throws JsonlError `invalid_asset` with the JSON Pointer of the entry's member at fault.
+ */
+export function normaliseAssets(assets: JsonValue, place: Place): JsonValue {
+  if (Array.isArray(assets)) {
+    let result = assets;
+    for (let index = 0; index < assets.length; index++) {
+      const entry = assets[index] as JsonValue;
+      const normal = normaliseEntry(entry, new AssetPlace(place, ['assets', index]));
+      if (normal === entry) continue;
+      if (result === assets) result = [...assets];
+      result[index] = normal;
+    }
+    return result;
+  }
+  if (!isJsonObject(assets)) return assets;
+  let result = assets;
+  for (const name of Object.keys(assets)) {
+    const entry = assets[name] as JsonValue;
+    const normal = normaliseEntry(entry, new AssetPlace(place, ['assets', name]));
+    if (normal === entry) continue;
+    if (result === assets) result = { ...assets };
+    setMember(result as JsonObject, name, normal);
+  }
+  return result;
+}
+
+/**
+ * Normalises a checker that is, or names, a file: its `data` must be base64, its `path` must stay under
+ * `checkers/`. Any other checker is given back as it is.
+ *
+ * Throws JsonlError `invalid_asset`.
+ */
+export function normaliseChecker(checker: JsonValue, place: Place): JsonValue {
+  if (!isJsonObject(checker)) return checker;
+  const at = new AssetPlace(place, ['checker']);
+  const path = getMember(checker, 'path');
+  const namesFile = typeof path === 'string' && firstFolder(path) === 'checkers';
+  if (!namesFile && getMember(checker, 'encoding') !== 'base64') return checker;
+  if (!namesFile && typeof getMember(checker, 'data') !== 'string') return checker;
+  if (namesFile && !isInFolder(path, 'checkers'))
+    throw at.error('path', `is no plain path under checkers/: ${describeText(path)}`);
+  return withCheckedData(checker, at);
+}
+
+/** Where an entry stands, to say it in errors. */
+class AssetPlace {
+  readonly #place: Place;
+  readonly #path: readonly (string | number)[];
+
+  constructor(place: Place, path: readonly (string | number)[]) {
+    this.#place = place;
+    this.#path = path;
+  }
+
+  error(member: string | null, problem: string): JsonlError {
+    const path = jsonPointer(member === null ? this.#path : [...this.#path, member]);
+    return new JsonlError('invalid_asset', `${path} ${problem}`, { ...this.#place, path });
+  }
+}
+
+function normaliseEntry(value: JsonValue, at: AssetPlace): JsonObject {
+  let entry = expandShortForm(value, at);
+  entry = withMimeType(entry, at);
+  entry = withoutDataUri(entry, at);
+  entry = withCheckedData(entry, at);
+  checkPath(entry, at);
+  if (Object.hasOwn(entry, 'data') && !Object.hasOwn(entry, 'mime_type')) {
+    const path = getMember(entry, 'path');
+    entry = { ...entry, mime_type: typeof path === 'string' ? mimeTypeForPath(path) : DEFAULT_MIME_TYPE };
+  }
+  return entry;
+}
+
+function expandShortForm(value: JsonValue, at: AssetPlace): JsonObject {
+  if (isJsonObject(value)) return value;
+  if (typeof value === 'string') {
+    if (value.startsWith('assets/')) return { path: value };
+    if (isDataUri(value) || /^https?:\/\//i.test(value)) return { url: value };
+    throw at.error(null, `is neither an assets/ path nor a URL: ${describeText(value)}`);
+  }
+  throw at.error(null, `must be an object or a string, found ${describeValue(value)}`);
+}
+
+/** `content_type` is another name of `mime_type`; where both stand, `mime_type` wins. */
+function withMimeType(entry: JsonObject, at: AssetPlace): JsonObject {
+  const mimeType = textMember(entry, 'mime_type', at);
+  if (!Object.hasOwn(entry, 'content_type')) return entry;
+  const { content_type: _, ...rest } = entry;
+  return mimeType === undefined
+    ? { ...rest, mime_type: textMember(entry, 'content_type', at) as string }
+    : rest;
+}
+
+/** A data: URI is content that happens to stand in a URL. A stated media type wins over the URI's. */
+function withoutDataUri(entry: JsonObject, at: AssetPlace): JsonObject {
+  const url = textOrNullMember(entry, 'url', at);
+  if (typeof url !== 'string' || !isDataUri(url)) return entry;
+  const content = parseDataUri(url);
+  if (content === null) throw at.error('url', `is not a valid data: URI: ${describeText(url)}`);
+  const stated = getMember(entry, 'data');
+  if (stated !== undefined && stated !== content.data) {
+    throw at.error('url', 'is a data: URI, but the entry has other content in "data"');
+  }
+  const { url: _, ...rest } = entry;
+  return {
+    mime_type: content.mimeType,
+    ...rest,
+    encoding: getMember(entry, 'encoding') ?? 'base64',
+    data: content.data,
+  };
+}
+
+function withCheckedData(entry: JsonObject, at: AssetPlace): JsonObject {
+  const encoding = getMember(entry, 'encoding');
+  if (encoding !== undefined && encoding !== 'base64') {
+    throw at.error('encoding', `must be "base64", found ${describeValue(encoding)}`);
+  }
+  const data = textMember(entry, 'data', at);
+  if (data === undefined) return entry;
+  if (!isBase64(data)) throw at.error('data', `is not valid base64: ${describeText(data)}`);
+  return encoding === undefined ? { ...entry, encoding: 'base64' } : entry;
+}
+
+/** Without content of its own, an entry's path is a reference, and a reference stays in its folder. */
+function checkPath(entry: JsonObject, at: AssetPlace): void {
+  const path = textOrNullMember(entry, 'path', at);
+  if (typeof path !== 'string' || Object.hasOwn(entry, 'data')) return;
+  if (firstFolder(path) === 'assets') {
+    if (!isInFolder(path, 'assets'))
+      throw at.error('path', `is no plain path under assets/: ${describeText(path)}`);
+  } else if (
+    typeof getMember(entry, 'url') !== 'string' &&
+    /^[/\\]|\\|^[A-Za-z]:|(^|\/)\.\.(\/|$)/.test(path)
+  ) {
+    throw at.error('path', `leaves the archive: ${describeText(path)}`);
+  }
+}
+
+/** The folder a path seems to mean, however it is spelled: `./assets/x`, `/assets/x` and `assets\x` say assets. */
+function firstFolder(path: string): string {
+  return /^[./\\]*([^./\\][^/\\]*)[/\\]/.exec(path)?.[1] ?? '';
+}
+
+/** Whether a path is `folder/...` with plain segments: no empty one, no `.`, no `..`, no backslash, no NUL. */
+function isInFolder(path: string, folder: 'assets' | 'checkers'): boolean {
+  if (!path.startsWith(`${folder}/`) || /[\\\0]/.test(path)) return false;
+  return path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..');
+}
+
+function textMember(entry: JsonObject, key: string, at: AssetPlace): string | undefined {
+  const value = getMember(entry, key);
+  if (value === undefined || typeof value === 'string') return value;
+  throw at.error(key, `must be a string, found ${describeValue(value)}`);
+}
+
+function textOrNullMember(entry: JsonObject, key: string, at: AssetPlace): string | null | undefined {
+  return getMember(entry, key) === null ? null : textMember(entry, key, at);
+}

@@ -1,0 +1,205 @@
+import { sha256Into } from '#sha256';
+import { CanonicalWriter } from '../json/canonical-writer.ts';
+import { isJsonObject, type JsonValue } from '../json/json-value.ts';
+import { hashView } from './hash-view.ts';
+import type { Item } from './item.ts';
+import type { ItemRanges } from './item-ranges.ts';
+
+/** The type of an item that states none. */
+export const DEFAULT_ITEM_TYPE = 'freeform';
+
+/** An item as it is stored: canonical text in four parts, and its hash. Null parts are absent keys. */
+export interface EncodedItem {
+  /** 32 bytes, see `itemHash`. */
+  itemHash: Uint8Array;
+  /** Canonical JSON text of the item's type, without its quotes; `freeform` when the item states none. */
+  type: string;
+  /** All other keys: the canonical text of an object. */
+  payload: string;
+  /** Canonical text of `answer`: null when the key is absent, `'null'` when its value is null. */
+  answer: string | null;
+  checker: string | null;
+  assets: string | null;
+  /** Entries in `assets`. */
+  assetCount: number;
+  /** Bytes of the canonical text of the whole item. */
+  byteLength: number;
+}
+
+/** The same as UTF-8. */
+export interface EncodedItemBytes extends ItemRanges {
+  /** 32 bytes in a buffer of their own, which the next item takes over. */
+  readonly itemHash: Uint8Array;
+  readonly assetCount: number;
+}
+
+/** Encodes items one after another. */
+export interface ItemEncoder {
+  /**
+   * What it gives lies in the encoder's own buffers: it is void with the next call.
+   *
+   * @param expectedBytes of the item's canonical text, where it is known
+   */
+  encode(item: Item, expectedBytes?: number): EncodedItemBytes;
+  /** Frees the buffers that a large item made grow; what was encoded last is void. */
+  release(): void;
+}
+
+/**
+ * Makes an encoder for many items: as `encodeItem`, but the parts are bytes in a buffer that is used again, so
+ * that nothing is turned into strings and back.
+ */
+export function createItemEncoder(): ItemEncoder {
+  const writer = new CanonicalWriter();
+  const itemHash = new Uint8Array(HASH_BYTES);
+  return {
+    encode(item, expectedBytes = 0) {
+      writer.clear();
+      writer.reserve(expectedBytes);
+      const parts = encodeParts(item, writer, itemHash);
+      const { whole, type, payload, answer, checker, assets, assetCount } = parts;
+      return {
+        bytes: writer.bytes(0, writer.length),
+        wholeStart: whole.start,
+        wholeEnd: whole.end,
+        typeStart: type?.start ?? -1,
+        typeEnd: type?.end ?? -1,
+        payloadStart: payload.start,
+        payloadEnd: payload.end,
+        answerStart: answer?.start ?? -1,
+        answerEnd: answer?.end ?? -1,
+        checkerStart: checker?.start ?? -1,
+        checkerEnd: checker?.end ?? -1,
+        assetsStart: assets?.start ?? -1,
+        assetsEnd: assets?.end ?? -1,
+        itemHash,
+        assetCount,
+      };
+    },
+    release: () => writer.clear(),
+  };
+}
+
+const HASH_BYTES = 32;
+
+let spareWriter: CanonicalWriter | null = null;
+
+/**
+ * Writes an item in its stored parts and hashes it. Every part is made canonical once, and the hash is taken over
+ * the same text. `joinItem` puts the parts together again.
+ *
+ * Throws JsonlError as `canonicalJson` does.
+ *
+ * @example encodeItem({ id: 1, answer: '4' }).payload // '{"id":1}'
+ */
+export function encodeItem(item: Item): EncodedItem {
+  const writer = spareWriter ?? new CanonicalWriter();
+  spareWriter = null;
+  try {
+    const itemHash = new Uint8Array(HASH_BYTES);
+    const parts = encodeParts(item, writer, itemHash);
+    const { whole, type, assetCount, payload, answer, checker, assets } = parts;
+    const text = (range: Range): string => writer.text(range.start, range.end);
+    return {
+      itemHash,
+      type: type === null ? DEFAULT_ITEM_TYPE : text(type),
+      payload: text(payload),
+      answer: answer && text(answer),
+      checker: checker && text(checker),
+      assets: assets && text(assets),
+      assetCount,
+      byteLength: whole.end - whole.start,
+    };
+  } finally {
+    writer.clear();
+    spareWriter = writer;
+  }
+}
+
+/**
+ * Bytes of an item's canonical text.
+ *
+ * Throws JsonlError as `canonicalJson` does.
+ */
+export function canonicalByteLength(item: Item): number {
+  const writer = spareWriter ?? new CanonicalWriter();
+  spareWriter = null;
+  try {
+    writer.write(item);
+    return writer.length;
+  } finally {
+    writer.clear();
+    spareWriter = writer;
+  }
+}
+
+interface Range {
+  start: number;
+  end: number;
+}
+
+interface EncodedParts {
+  whole: Range;
+  type: Range | null;
+  payload: Range;
+  answer: Range | null;
+  checker: Range | null;
+  assets: Range | null;
+  assetCount: number;
+}
+
+/** Writes an item into an empty writer, and its hash into `itemHash`. */
+function encodeParts(item: Item, writer: CanonicalWriter, itemHash: Uint8Array): EncodedParts {
+  const view = hashView(item);
+  if (view !== item) {
+    // Its text is needed for the hash alone: memory holds it and the item's own one after the other.
+    writer.write(view);
+    sha256Into(writer.bytes(0, writer.length), itemHash);
+    writer.rewind();
+  }
+  let type: Range | null = null;
+  let answer: Range | null = null;
+  let checker: Range | null = null;
+  let assets: Range | null = null;
+  const others: Range[] = [];
+  writer.writeObject(item, (key, start, valueStart, end) => {
+    if (key === 'answer') answer = { start: valueStart, end };
+    else if (key === 'checker') checker = { start: valueStart, end };
+    else if (key === 'assets') assets = { start: valueStart, end };
+    else {
+      if (key === 'type' && typeof item['type'] === 'string') type = { start: valueStart + 1, end: end - 1 };
+      // Members that follow one another are one range, with the comma between them.
+      const last = others.at(-1);
+      if (last !== undefined && last.end + 1 === start) last.end = end;
+      else others.push({ start, end });
+    }
+  });
+  const whole = { start: 0, end: writer.length };
+
+  if (view === item) sha256Into(writer.bytes(0, writer.length), itemHash);
+  return {
+    whole,
+    type,
+    payload: answer || checker || assets ? writePayload(others, writer) : whole,
+    answer,
+    checker,
+    assets,
+    assetCount: countAssets(item['assets']),
+  };
+}
+
+function writePayload(members: readonly Range[], writer: CanonicalWriter): Range {
+  const start = writer.length;
+  writer.writeByte(123);
+  for (const [index, member] of members.entries()) {
+    if (index > 0) writer.writeByte(44);
+    writer.writeRange(member.start, member.end);
+  }
+  writer.writeByte(125);
+  return { start, end: writer.length };
+}
+
+function countAssets(assets: JsonValue | undefined): number {
+  if (Array.isArray(assets)) return assets.length;
+  return isJsonObject(assets) ? Object.keys(assets).length : 0;
+}

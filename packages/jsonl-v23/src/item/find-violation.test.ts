@@ -1,0 +1,39 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { JsonValue } from '../json/json-value.ts';
+import { findViolation } from './find-violation.ts';
+import { ITEM_SCHEMA } from './item-schema.ts';
+import { compileRule } from './value-rule.ts';
+
+const KEYS =
+  'id type inputs prompt messages role content system_prompt choices answer criteria checker assets meta judge_prompt tags x'.split(
+    ' ',
+  );
+
+/** Values in which the known keys stand often, at places where they mean something and where they do not. */
+const { value: nearlyItem } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    fc.constantFrom<JsonValue>(null, true, 0, 1.5, -7, '', 'text'),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...KEYS), tie('value'), { maxKeys: 6, noNullPrototype: true }),
+  ),
+}));
+
+it('finds a violation exactly where a validator of JSON Schema 2020-12 does, at the same place', () => {
+  const validate = new Ajv2020({ allowUnionTypes: true, allErrors: true }).compile(ITEM_SCHEMA);
+  const rule = compileRule(ITEM_SCHEMA);
+  let refused = 0;
+  fc.assert(
+    fc.property(nearlyItem as fc.Arbitrary<JsonValue>, (value) => {
+      const found = findViolation(value, rule);
+      expect(found === null).toBe(validate(value));
+      if (found === null) return;
+      refused += 1;
+      expect((validate.errors ?? []).map(({ instancePath }) => instancePath)).toContain(found.path);
+    }),
+    { numRuns: 5000 },
+  );
+  expect(refused).toBeGreaterThan(500);
+});

@@ -1,0 +1,52 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { isEmbeddedChecker } from './asset.ts';
+import type { Item } from './item.ts';
+
+/**
+ * What of an item is hashed: the item, in which every asset entry (and a checker) with embedded content loses
+ * its `path`. Where a file lay in an archive is transport, what it holds is content. Gives the same object back
+ * where there is nothing to leave out.
+ */
+export function hashView(item: Item): Item {
+  let view = item;
+  if (Object.hasOwn(item, 'assets')) {
+    const assets = assetsHashView(item['assets'] as JsonValue);
+    if (assets !== item['assets']) view = { ...view, assets };
+  }
+  if (Object.hasOwn(item, 'checker')) {
+    const checker = checkerHashView(item['checker'] as JsonValue);
+    if (checker !== item['checker']) view = { ...view, checker };
+  }
+  return view;
+}
+
+/** The hash view of the `assets` member. */
+function assetsHashView(assets: JsonValue): JsonValue {
+  if (Array.isArray(assets)) {
+    return assets.some(hasContentAndPath)
+      ? assets.map((entry) => (hasContentAndPath(entry) ? withoutPath(entry) : entry))
+      : assets;
+  }
+  if (!isJsonObject(assets) || !Object.values(assets).some(hasContentAndPath)) return assets;
+  const view = { ...assets };
+  for (const [name, entry] of Object.entries(assets)) {
+    if (!hasContentAndPath(entry)) continue;
+    const value = withoutPath(entry);
+    Object.defineProperty(view, name, { value, writable: true, enumerable: true, configurable: true });
+  }
+  return view;
+}
+
+/** The hash view of the `checker` member. */
+function checkerHashView(checker: JsonValue): JsonValue {
+  return isEmbeddedChecker(checker) && hasContentAndPath(checker) ? withoutPath(checker) : checker;
+}
+
+function hasContentAndPath(entry: JsonValue): entry is JsonObject {
+  return isJsonObject(entry) && Object.hasOwn(entry, 'data') && Object.hasOwn(entry, 'path');
+}
+
+function withoutPath(entry: JsonObject): JsonObject {
+  const { path: _, ...rest } = entry;
+  return rest;
+}

@@ -1,0 +1,51 @@
+import { JsonlError } from '../errors.ts';
+import { describeValue } from '../json/describe-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import type { Place } from '../source-location.ts';
+import { normaliseAssets, normaliseChecker } from './asset.ts';
+import { findViolation } from './find-violation.ts';
+import type { Item } from './item.ts';
+import { ITEM_SCHEMA } from './item-schema.ts';
+import { compileRule, type ValueRule } from './value-rule.ts';
+
+/**
+ * Checks that a value is an item and normalises its assets and checker. The value is not changed; where there
+ * is nothing to normalise, it is given back itself.
+ *
+ * Throws JsonlError `not_an_object`, `invalid_item` (a known key of the wrong type) and `invalid_asset`, each
+ * with `place` and the JSON Pointer of what is at fault.
+ */
+export function parseItem(value: JsonValue, place: Place = {}): Item {
+  if (!isJsonObject(value)) {
+    throw new JsonlError('not_an_object', `An item must be an object, found ${describeValue(value)}`, {
+      ...place,
+      path: '',
+    });
+  }
+  checkTypes(value, place);
+
+  let item: Item = value;
+  if (Object.hasOwn(value, 'assets')) {
+    const assets = normaliseAssets(value['assets'] as JsonValue, place);
+    if (assets !== value['assets']) item = { ...item, assets };
+  }
+  if (Object.hasOwn(value, 'checker')) {
+    const checker = normaliseChecker(value['checker'] as JsonValue, place);
+    if (checker !== value['checker']) item = { ...item, checker };
+  }
+  return item;
+}
+
+function checkTypes(value: JsonObject, place: Place): void {
+  const found = findViolation(value, itemRule());
+  if (found === null) return;
+  throw new JsonlError('invalid_item', `${found.path} ${found.problem}`, { ...place, path: found.path });
+}
+
+let rule: ValueRule | undefined;
+
+/** Compiled at the first item and kept. */
+function itemRule(): ValueRule {
+  rule ??= compileRule(ITEM_SCHEMA);
+  return rule;
+}

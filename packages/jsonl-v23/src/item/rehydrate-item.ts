@@ -1,0 +1,78 @@
+import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
+import { encodeBase64 } from '../media/base64.ts';
+import { mimeTypeForPath } from '../media/mime-type.ts';
+import { assetEntries, type FileReference, fileReferences, referencedPath } from './asset.ts';
+import { EmbeddedSize, type ItemSizeOptions } from './embedded-size.ts';
+import { canonicalByteLength } from './encode-item.ts';
+import type { Item } from './item.ts';
+
+/**
+ * Embeds the files that an item refers to (`fileReferences`): each entry gets `encoding: "base64"` and `data`,
+ * an asset without `mime_type` gets the one of its file's extension; `path` stays. The item given is not
+ * changed. Files are read one after another and counted as they come, so that memory is bounded by `maxItemBytes`
+ * however many entries refer to one file; base64 text is made when the size of the item is known.
+ *
+ * @throws JsonlError `line_too_long` with the place, for an item that has over `maxItemBytes` bytes with its files
+ *   or refers to over 10,000 of them; what `readFile` throws
+ */
+export async function rehydrateItem(
+  item: Item,
+  readFile: (reference: FileReference) => Promise<Uint8Array>,
+  options: ItemSizeOptions = {},
+): Promise<Item> {
+  const references = fileReferences(item);
+  if (references.length === 0) return item;
+  const size = new EmbeddedSize(canonicalByteLength(item), options);
+  const contents: Uint8Array[] = [];
+  for (const reference of references) {
+    const bytes = await readFile(reference);
+    size.add(reference, bytes.byteLength);
+    contents.push(bytes);
+  }
+  return embedFiles(item, contents);
+}
+
+/**
+ * As `rehydrateItem`, with the contents at hand and counted.
+ *
+ * @param contents one for each of `fileReferences`, in that order; entries of the same array share one base64 text
+ * @param encode makes the base64 text of a content
+ */
+export function embedFiles(
+  item: Item,
+  contents: readonly Uint8Array[],
+  encode: (bytes: Uint8Array) => string = encodeBase64,
+): Item {
+  const texts = new Map<Uint8Array, string>();
+  let next = 0;
+  const nextText = (): string => {
+    const bytes = contents[next++] as Uint8Array;
+    const text = texts.get(bytes) ?? encode(bytes);
+    texts.set(bytes, text);
+    return text;
+  };
+  let result = item;
+
+  const files = new Map<string | number, JsonObject>();
+  for (const { name, entry } of assetEntries(item)) {
+    const path = referencedPath(entry, 'assets');
+    if (path === null) continue;
+    files.set(name, { mime_type: mimeTypeForPath(path), ...entry, encoding: 'base64', data: nextText() });
+  }
+  if (files.size > 0) result = { ...result, assets: withEntries(item['assets'] as JsonValue, files) };
+
+  const checker = getMember(item, 'checker');
+  if (isJsonObject(checker) && referencedPath(checker, 'checkers') !== null) {
+    result = { ...result, checker: { ...checker, encoding: 'base64', data: nextText() } };
+  }
+  return result;
+}
+
+function withEntries(assets: JsonValue, entries: ReadonlyMap<string | number, JsonObject>): JsonValue {
+  if (Array.isArray(assets)) return assets.map((entry, index) => entries.get(index) ?? entry);
+  const result: JsonObject = {};
+  for (const [name, entry] of Object.entries(assets as JsonObject)) {
+    setMember(result, name, entries.get(name) ?? entry);
+  }
+  return result;
+}

@@ -1,0 +1,79 @@
+import { JsonlError } from '../errors.ts';
+import { canonicalNumber } from './canonical-number.ts';
+import { describeText } from './describe-text.ts';
+
+/**
+ * A number that a double would lose: a long integer, a decimal of many digits, a magnitude out of range.
+ * It carries the number's canonical text, so nothing is rounded on the way from a file to a file.
+ *
+ * @example new ExactNumber('12345678901234567890').text // '12345678901234567890'
+ */
+export class ExactNumber {
+  /** The canonical text (see `canonicalNumber`). */
+  readonly text: string;
+
+  /** Throws JsonlError `invalid_json` when `text` is not a number in canonical form. */
+  constructor(text: string) {
+    if (canonicalNumber(text) !== text) {
+      throw new JsonlError('invalid_json', `${describeText(text)} is not a number in canonical form`);
+    }
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  /** `JSON.stringify` writes the text as the number it is, where the engine knows `JSON.rawJSON`. */
+  toJSON(): unknown {
+    const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
+    if (rawJSON === undefined)
+      throw new TypeError(`JSON.stringify cannot write the number ${this.text} here`);
+    return rawJSON(this.text);
+  }
+}
+
+/** A JSON value. Numbers that a double holds exactly as written are plain numbers, all others `ExactNumber`. */
+export type JsonValue = null | boolean | number | string | ExactNumber | JsonValue[] | JsonObject;
+
+/** A JSON object: a plain object whose own members are the data, `__proto__` and `constructor` included. */
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+/** Whether a value is a JSON object: neither null nor an array nor an `ExactNumber`. */
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  );
+}
+
+/**
+ * The value of a JSON number literal: a plain number when its canonical text is the ECMAScript form, else an
+ * `ExactNumber`. Throws JsonlError `invalid_json` and `number_too_long` as `canonicalNumber` does.
+ *
+ * @example parseNumber('1.50') // 1.5
+ * @example parseNumber('9007199254740993') // ExactNumber
+ */
+export function parseNumber(literal: string): number | ExactNumber {
+  const text = canonicalNumber(literal);
+  const nearest = Number(text);
+  return String(nearest) === text ? nearest : new ExactNumber(text);
+}
+
+/**
+ * Sets a member of an object under construction. Assigning to `__proto__` would change the prototype and lose
+ * the member, so that key is defined instead.
+ */
+export function setMember(object: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+/** The own member of an object, or undefined: `constructor` and its like are not inherited from anywhere. */
+export function getMember(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}

@@ -1,0 +1,107 @@
+import { JsonlError } from '../errors.ts';
+import type { Item } from '../item/item.ts';
+import { parseItem } from '../item/parse-item.ts';
+import { JsonReader } from '../json/parse-json.ts';
+import { validUtf8Length } from '../json/utf8.ts';
+import type { Place } from '../source-location.ts';
+import { type LineBatch, splitLines } from './split-lines.ts';
+
+/** An item and where it stood. */
+export interface PlacedItem {
+  item: Item;
+  /** File (if named) and line. */
+  place: Place;
+}
+
+/**
+ * Reads the items of a JSON Lines file as they arrive. Holds one batch of lines.
+ *
+ * A byte order mark at the start, CRLF, blank lines and a missing last line end are accepted; a blank line is no
+ * item but counts as a line. Items before a faulty line are given before the error is thrown.
+ *
+ * Throws JsonlError with file, line and, where they are known, column and JSON Pointer: `invalid_utf8`,
+ * `line_too_long`, `not_an_object`, and the codes of `parseJson` and `parseItem`. `signal` ends it at once.
+ *
+ * @example for await (const { item, place } of readItems(createReadStream('a.jsonl'), { file: 'a.jsonl' })) ...
+ */
+export async function* readItems(
+  source: AsyncIterable<Uint8Array>,
+  options: { file?: string; maxLineBytes?: number; maxDepth?: number; signal?: AbortSignal } = {},
+): AsyncGenerator<PlacedItem, void, undefined> {
+  for await (const batch of splitLines(source, options)) {
+    for (const placed of itemsOf(batch, options)) {
+      options.signal?.throwIfAborted();
+      yield placed;
+    }
+  }
+}
+
+/**
+ * Reads the items of one batch of lines. A pure function of the batch, so batches may be read on other threads.
+ *
+ * Throws as `readItems` does, at the first faulty line.
+ */
+export function parseLines(
+  batch: LineBatch,
+  options: { file?: string; maxDepth?: number } = {},
+): PlacedItem[] {
+  return [...itemsOf(batch, options)];
+}
+
+function* itemsOf(
+  batch: LineBatch,
+  options: { file?: string; maxDepth?: number },
+): Generator<PlacedItem, void, undefined> {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(batch.bytes);
+  } catch {
+    yield* itemsBeforeBadBytes(batch, options);
+    return;
+  }
+
+  const reader = new JsonReader(text, options.maxDepth);
+  let line = batch.firstLine;
+  for (let start = 0; start < text.length; line++) {
+    const lineFeed = text.indexOf('\n', start);
+    const end = lineFeed === -1 ? text.length : lineFeed;
+    if (!isBlank(text, start, end)) {
+      const place: Place = options.file === undefined ? { line } : { file: options.file, line };
+      const value = reader.read(start, end, place);
+      yield { item: parseItem(value, place), place };
+    }
+    start = end + 1;
+  }
+}
+
+/** The items of the lines before the one that is not UTF-8, and then the error. */
+function* itemsBeforeBadBytes(
+  batch: LineBatch,
+  options: { file?: string; maxDepth?: number },
+): Generator<PlacedItem, void, undefined> {
+  const { bytes, firstLine } = batch;
+  const badByte = validUtf8Length(bytes);
+  const lineStart = bytes.subarray(0, badByte).lastIndexOf(10) + 1;
+  const before = bytes.subarray(0, lineStart);
+  yield* itemsOf({ ...batch, bytes: before }, options);
+
+  let line = firstLine;
+  for (let at = before.indexOf(10); at !== -1; at = before.indexOf(10, at + 1)) line++;
+  const column =
+    new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(lineStart, badByte)).length + 1;
+  const shown = (bytes[badByte] as number).toString(16).toUpperCase().padStart(2, '0');
+  throw new JsonlError('invalid_utf8', `The byte ${shown} is not UTF-8`, {
+    ...(options.file === undefined ? {} : { file: options.file }),
+    line,
+    column,
+  });
+}
+
+/** A line of spaces and tabs only (and the carriage return of its end). Other blanks are no JSON white space. */
+export function isBlank(text: string, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) {
+    const code = text.charCodeAt(index);
+    if (code !== 32 && code !== 9 && code !== 13) return false;
+  }
+  return true;
+}
