@@ -13,10 +13,12 @@ const importsOf = (source: string): string[] =>
   );
 
 describe('the package', () => {
-  it('is a module without side effects, with one entry', () => {
+  it('is a module without side effects, with an entry for items and one for JSON alone', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false });
-    expect(Object.keys(manifest.exports)).toEqual(['.']);
-    expect(Object.keys(manifest.exports['.'])).toEqual(['types', 'default']);
+    expect(Object.keys(manifest.exports)).toEqual(['.', './json']);
+    for (const entry of Object.values<object>(manifest.exports)) {
+      expect(Object.keys(entry)).toEqual(['types', 'default']);
+    }
     expect(manifest.files).toContain('dist');
   });
 

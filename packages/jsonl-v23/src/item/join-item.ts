@@ -1,18 +1,19 @@
 import { JsonlError } from '../errors.ts';
+import { skipValue } from '../json/value-scanner.ts';
 
 /** The stored parts of an item (see `EncodedItem`): canonical texts, null for an absent key. */
 export interface ItemParts {
-  payload: string;
-  answer: string | null;
-  checker: string | null;
-  assets: string | null;
+  readonly payload: string;
+  readonly answer: string | null;
+  readonly checker: string | null;
+  readonly assets: string | null;
 }
 
 /**
- * Puts the stored parts of an item together: the canonical text of the whole item. Works on the text alone, so
- * every digit and escape stays as it is stored.
+ * Joins the stored parts of an item to the canonical text of the whole item. Only the text is touched, so every digit
+ * and escape stays as it is stored.
  *
- * Throws JsonlError `invalid_json` when the payload cannot be the text of an object.
+ * @throws JsonlError `invalid_json` if the payload cannot be the text of an object
  *
  * @example joinItem({ payload: '{"id":1}', answer: '"4"', checker: null, assets: null }) // '{"answer":"4","id":1}'
  */
@@ -27,67 +28,41 @@ export function joinItem(parts: ItemParts): string {
   if (last === undefined) return payload;
   const head = (): string => added.map(([, member]) => member).join(',');
   if (payload === '{}') return `{${head()}}`;
-  // Most payloads begin with "criteria", "id" or "inputs": then nothing has to be looked for.
-  if (readKey(payload, 1).key > last[0]) return `{${head()},${payload.slice(1)}`;
-
-  const members: string[] = [];
-  let position = 1;
-  while (position < payload.length) {
-    const { key, end: keyEnd } = readKey(payload, position);
-    while (added[0] !== undefined && added[0][0] < key) members.push((added.shift() as [string, string])[1]);
-    const end = skipValue(payload, keyEnd + 1);
-    members.push(payload.slice(position, end));
-    position = end + 1;
+  try {
+    // Most payloads begin with "criteria", "id" or "inputs", which sort after all added keys.
+    if (readKey(payload, 1).key > last[0]) return `{${head()},${payload.slice(1)}`;
+    return `{${mergeMembers(payload, added).join(',')}}`;
+  } catch (error) {
+    if (error instanceof JsonlError) throw notCanonical(error);
+    throw error;
   }
-  return `{${members.concat(added.map(([, member]) => member)).join(',')}}`;
 }
 
-/** The key whose opening quote is at `start`, and the index behind its closing quote. */
-function readKey(text: string, start: number): { key: string; end: number } {
-  const end = skipString(text, start);
+/** The members of the payload and the added ones, in the order of their keys. */
+function mergeMembers(payload: string, added: readonly [key: string, member: string][]): string[] {
+  const members: string[] = [];
+  let addedCount = 0;
+  for (let start = 1; start < payload.length; ) {
+    const { key, end: keyEnd } = readKey(payload, start);
+    for (let next = added[addedCount]; next !== undefined && next[0] < key; next = added[++addedCount]) {
+      members.push(next[1]);
+    }
+    const end = skipValue(payload, keyEnd + 1);
+    if (end === payload.length) throw notCanonical();
+    members.push(payload.slice(start, end));
+    start = end + 1;
+  }
+  return members.concat(added.slice(addedCount).map(([, member]) => member));
+}
+
+/** The key whose opening quote is at `start`, and the index after its closing quote. */
+function readKey(text: string, start: number): { readonly key: string; readonly end: number } {
+  if (text[start] !== '"') throw notCanonical();
+  const end = skipValue(text, start);
   const quoted = text.slice(start, end);
   return { key: quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1), end };
 }
 
-/** The index behind a member's value: of the comma, or of the brace that closes the object. */
-function skipValue(text: string, start: number): number {
-  let depth = 0;
-  let position = start;
-  while (position < text.length) {
-    switch (text.charCodeAt(position)) {
-      case 34:
-        position = skipString(text, position);
-        continue;
-      case 91:
-      case 123:
-        depth++;
-        break;
-      case 44:
-        if (depth === 0) return position;
-        break;
-      case 93:
-      case 125:
-        if (depth === 0) return position;
-        depth--;
-    }
-    position++;
-  }
-  throw notCanonical();
-}
-
-/** The index behind a string whose opening quote is at `start`. */
-function skipString(text: string, start: number): number {
-  let position = start + 1;
-  for (;;) {
-    const quote = text.indexOf('"', position);
-    if (quote === -1) throw notCanonical();
-    let backslashes = 0;
-    while (text.charCodeAt(quote - 1 - backslashes) === 92) backslashes++;
-    if (backslashes % 2 === 0) return quote + 1;
-    position = quote + 1;
-  }
-}
-
-function notCanonical(): JsonlError {
-  return new JsonlError('invalid_json', 'The payload is not the canonical text of an object');
+function notCanonical(cause?: unknown): JsonlError {
+  return new JsonlError('invalid_json', 'The payload is not the canonical text of an object', {}, { cause });
 }

@@ -1,0 +1,33 @@
+/**
+ * Characters of JSON's grammar (RFC 8259), as UTF-16 code units and, being ASCII, UTF-8 bytes.
+ *
+ * Parsers destructure what they need into constants of their own module: V8 folds those, but loads an imported constant
+ * anew in every turn of a loop, which costs the parser 4 %.
+ */
+export const ASCII = {
+  TAB: 9,
+  LINE_FEED: 10,
+  CARRIAGE_RETURN: 13,
+  /** The highest white space, and the lowest character that needs no escape in a string. */
+  SPACE: 32,
+  QUOTE: 34,
+  PLUS: 43,
+  COMMA: 44,
+  MINUS: 45,
+  POINT: 46,
+  SLASH: 47,
+  ZERO: 48,
+  NINE: 57,
+  COLON: 58,
+  OPEN_BRACKET: 91,
+  BACKSLASH: 92,
+  CLOSE_BRACKET: 93,
+  LOWER_A: 97,
+  LOWER_E: 101,
+  LOWER_F: 102,
+  LOWER_N: 110,
+  LOWER_T: 116,
+  LOWER_U: 117,
+  OPEN_BRACE: 123,
+  CLOSE_BRACE: 125,
+} as const;

@@ -1,0 +1,132 @@
+import { JsonlError } from '../errors.ts';
+import { ASCII } from './ascii.ts';
+
+const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, COMMA, COLON, BACKSLASH } = ASCII;
+const { OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
+
+/**
+ * Finds the end of a JSON value by its brackets and quotes. The value may come in several pieces of text. What is
+ * between the brackets is not checked: that is for the parser.
+ *
+ * @example
+ * const scanner = new ValueScanner();
+ * scanner.scan('{"a":"}', 0); // -1: the value continues in the next piece
+ * scanner.scan('"},2', 0); // 2
+ */
+export class ValueScanner {
+  #depth = 0;
+  #inString = false;
+  /** Whether the last piece ended with the backslash of an escape. */
+  #isEscaped = false;
+  /** Whether a piece ended inside a number or a word. */
+  #inScalar = false;
+
+  /** Whether an array, an object or a string is still open. */
+  get isOpen(): boolean {
+    return this.#inString || this.#depth > 0;
+  }
+
+  /** Starts over, for another value. */
+  reset(): void {
+    this.#depth = 0;
+    this.#inString = false;
+    this.#isEscaped = false;
+    this.#inScalar = false;
+  }
+
+  /**
+   * Continues at `start`: at first with a character that is not white space. Returns the index after the value, or -1
+   * if `text` ends before the value does; a number or a word at the end of the last piece gives -1 as well.
+   */
+  scan(text: string, start: number): number {
+    let position = start;
+    if (this.#inString) {
+      position = this.#endOfString(text, start);
+      if (position === -1 || this.#depth === 0) return position;
+    }
+    for (; position < text.length; position++) {
+      const code = text.charCodeAt(position);
+      if (this.#depth === 0 && this.#inScalar) {
+        if (isDelimiter(code)) return position;
+      } else if (code === QUOTE) {
+        const end = this.#endOfString(text, position + 1);
+        if (end === -1 || this.#depth === 0) return end;
+        position = end - 1;
+      } else if (code === OPEN_BRACKET || code === OPEN_BRACE) this.#depth++;
+      else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) {
+        if (this.#depth > 0) this.#depth--;
+        if (this.#depth === 0) return position + 1;
+      } else if (this.#depth === 0) this.#inScalar = true;
+    }
+    return -1;
+  }
+
+  /** The index after the closing quote; -1 if the string continues in the next piece. */
+  #endOfString(text: string, start: number): number {
+    this.#inString = false;
+    let from = start;
+    if (this.#isEscaped) {
+      if (start === text.length) return this.#continueString(true);
+      from++;
+    }
+    this.#isEscaped = false;
+    for (let position = from; ; ) {
+      const quote = text.indexOf('"', position);
+      const end = quote === -1 ? text.length : quote;
+      const isEscaped = countBackslashes(text, position, end) % 2 === 1;
+      if (quote === -1) return this.#continueString(isEscaped);
+      if (!isEscaped) return quote + 1;
+      position = quote + 1;
+    }
+  }
+
+  #continueString(isEscaped: boolean): -1 {
+    this.#inString = true;
+    this.#isEscaped = isEscaped;
+    return -1;
+  }
+}
+
+/** The number of backslashes right before `end`, as far back as `start`. */
+function countBackslashes(text: string, start: number, end: number): number {
+  let first = end;
+  while (first > start && text.charCodeAt(first - 1) === BACKSLASH) first--;
+  return end - first;
+}
+
+/** White space, quotes, brackets, commas and colons cannot be part of a number or a word. */
+function isDelimiter(code: number): boolean {
+  switch (code) {
+    case TAB:
+    case LINE_FEED:
+    case CARRIAGE_RETURN:
+    case SPACE:
+    case QUOTE:
+    case COMMA:
+    case COLON:
+    case OPEN_BRACKET:
+    case CLOSE_BRACKET:
+    case OPEN_BRACE:
+    case CLOSE_BRACE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/**
+ * The index after the JSON value that starts at `start`, which is not checked further.
+ *
+ * @throws JsonlError `invalid_json` if the value has no end
+ *
+ * @example skipValue('{"a":[1,2]}', 5) // 10
+ */
+export function skipValue(text: string, start: number): number {
+  const scanner = new ValueScanner();
+  const end = scanner.scan(text, start);
+  if (end !== -1) return end;
+  if (scanner.isOpen || start >= text.length) {
+    throw new JsonlError('invalid_json', 'The text ends inside a value');
+  }
+  return text.length;
+}
