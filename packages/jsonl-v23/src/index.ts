@@ -32,7 +32,7 @@ export { ITEM_SCHEMA, type JsonSchema } from './item/item-schema.ts';
 export { type ItemParts, joinItem } from './item/join-item.ts';
 export { parseItem } from './item/parse-item.ts';
 export { embedFiles, rehydrateItem } from './item/rehydrate-item.ts';
-export { canonicalJson } from './json/canonical-json.ts';
+export { canonicalJson } from './json/canonical/canonical-json.ts';
 export { canonicalNumber } from './json/canonical-number.ts';
 export {
   ExactNumber,

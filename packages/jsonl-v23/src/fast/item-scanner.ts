@@ -2,8 +2,15 @@ import { JsonlError } from '../errors.ts';
 import type { ItemRanges } from '../item/item-ranges.ts';
 import { ITEM_SCHEMA } from '../item/item-schema.ts';
 import { compileRule, KIND, type ValueRule } from '../item/value-rule.ts';
+import {
+  BYTE_CLASS,
+  isPlainWord as isPlain4,
+  BYTE_CLASSES as STRING_BYTES,
+} from '../json/canonical/string-bytes.ts';
+
+const { END: ENDS, ESCAPE: ESCAPES, MULTIBYTE: LEADS, CONTROL: REFUSED } = BYTE_CLASS;
+
 import { canonicalNumber } from '../json/canonical-number.ts';
-import { ENDS, ESCAPES, isPlain4, LEADS, REFUSED, STRING_BYTES } from '../json/string-bytes.ts';
 import { sequenceEnd } from '../json/utf8.ts';
 import { copyRange } from './copy-range.ts';
 import { type KeyNode, type KeyOrder, MOST_REMEMBERED_KEYS, ValueSite } from './value-site.ts';

@@ -4,7 +4,7 @@ import { hex, item, spellDifferently } from '../../test/arbitrary-json.ts';
 import { encodeItem } from '../item/encode-item.ts';
 import { joinItem } from '../item/join-item.ts';
 import { parseItem } from '../item/parse-item.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { createSectionHasher, HASH_SPEC, itemHash, versionHash } from './version-hash.ts';

@@ -1,7 +1,7 @@
 import { createSha256, sha256 } from '#sha256';
 import { hashView } from '../item/hash-view.ts';
 import type { Item } from '../item/item.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 
 /** Names the rules below; another set of rules gets another name. */
 export const HASH_SPEC = 'svc-jcs-sha256-1';

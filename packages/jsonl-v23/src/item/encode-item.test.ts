@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hex, item, jsonObject, jsonValue, thrownBy } from '../../test/arbitrary-json.ts';
 import { itemHash } from '../hash/version-hash.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { createItemEncoder, DEFAULT_ITEM_TYPE, type EncodedItemBytes, encodeItem } from './encode-item.ts';
 import type { Item } from './item.ts';
 import { joinItem } from './join-item.ts';

@@ -1,5 +1,5 @@
 import { sha256Into } from '#sha256';
-import { CanonicalWriter } from '../json/canonical-writer.ts';
+import { CanonicalWriter } from '../json/canonical/canonical-writer.ts';
 import { isJsonObject, type JsonValue } from '../json/json-value.ts';
 import { hashView } from './hash-view.ts';
 import type { Item } from './item.ts';

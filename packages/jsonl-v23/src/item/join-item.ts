@@ -28,9 +28,12 @@ export function joinItem(parts: ItemParts): string {
   if (last === undefined) return payload;
   const head = (): string => added.map(([, member]) => member).join(',');
   if (payload === '{}') return `{${head()}}`;
+  // Most payloads begin with "id" or "inputs", which sort after all added keys.
+  const isObject = payload.startsWith('{"') && payload.endsWith('}');
+  if (isObject && payload.charCodeAt(2) > last[0].charCodeAt(0)) {
+    return `{${head()},${payload.slice(1)}`;
+  }
   try {
-    // Most payloads begin with "criteria", "id" or "inputs", which sort after all added keys.
-    if (readKey(payload, 1).key > last[0]) return `{${head()},${payload.slice(1)}`;
     return `{${mergeMembers(payload, added).join(',')}}`;
   } catch (error) {
     if (error instanceof JsonlError) throw notCanonical(error);
@@ -42,7 +45,8 @@ export function joinItem(parts: ItemParts): string {
 function mergeMembers(payload: string, added: readonly [key: string, member: string][]): string[] {
   const members: string[] = [];
   let addedCount = 0;
-  for (let start = 1; start < payload.length; ) {
+  let start = 1;
+  do {
     const { key, end: keyEnd } = readKey(payload, start);
     for (let next = added[addedCount]; next !== undefined && next[0] < key; next = added[++addedCount]) {
       members.push(next[1]);
@@ -51,7 +55,7 @@ function mergeMembers(payload: string, added: readonly [key: string, member: str
     if (end === payload.length) throw notCanonical();
     members.push(payload.slice(start, end));
     start = end + 1;
-  }
+  } while (start < payload.length);
   return members.concat(added.slice(addedCount).map(([, member]) => member));
 }
 

@@ -114,6 +114,9 @@ function isDelimiter(code: number): boolean {
   }
 }
 
+/** Shared by all calls of `skipValue`. */
+const scanner: ValueScanner = new ValueScanner();
+
 /**
  * The index after the JSON value that starts at `start`, which is not checked further.
  *
@@ -122,7 +125,7 @@ function isDelimiter(code: number): boolean {
  * @example skipValue('{"a":[1,2]}', 5) // 10
  */
 export function skipValue(text: string, start: number): number {
-  const scanner = new ValueScanner();
+  scanner.reset();
   const end = scanner.scan(text, start);
   if (end !== -1) return end;
   if (scanner.isOpen || start >= text.length) {

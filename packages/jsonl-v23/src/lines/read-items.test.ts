@@ -12,7 +12,7 @@ import {
 } from '../../test/arbitrary-json.ts';
 import { JsonlError } from '../errors.ts';
 import { parseItem } from '../item/parse-item.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { type PlacedItem, parseLines, readItems } from './read-items.ts';
 import { splitLines } from './split-lines.ts';
 

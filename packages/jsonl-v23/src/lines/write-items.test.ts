@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collect, item, rejectionOf } from '../../test/arbitrary-json.ts';
 import { parseItem } from '../item/parse-item.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { readItems } from './read-items.ts';
 import { writeItems } from './write-items.ts';
 

@@ -1,5 +1,5 @@
 import type { Item } from '../item/item.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 
 /** Bytes that are gathered before they are handed on, so that a small item does not cost a turn of its own. */
 const CHUNK_BYTES = 64 * 1024;

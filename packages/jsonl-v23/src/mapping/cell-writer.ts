@@ -1,4 +1,4 @@
-import { CanonicalWriter } from '../json/canonical-writer.ts';
+import { CanonicalWriter } from '../json/canonical/canonical-writer.ts';
 import type { JsonValue } from '../json/json-value.ts';
 
 /** Cells of dataset rows as canonical JSON texts, one after another: small to keep, and whole to hand to a thread. */

@@ -2,7 +2,7 @@ import { JsonlError } from '../errors.ts';
 import { DEFAULT_ITEM_TYPE } from '../item/encode-item.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import {
   ExactNumber,
   getMember,

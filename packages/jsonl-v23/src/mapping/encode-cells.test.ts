@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { anyText, jsonValue } from '../../test/arbitrary-json.ts';
 import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
 import { createItemEncoder } from '../item/encode-item.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { CellWriter } from './cell-writer.ts';
 import { compileMapping, type Mapping, mappedColumns } from './compile-mapping.ts';

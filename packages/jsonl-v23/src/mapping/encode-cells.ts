@@ -3,7 +3,7 @@ import { type EncodedLine, LineSlot } from '../fast/encoded-line.ts';
 import { ItemScanner } from '../fast/item-scanner.ts';
 import { DEFAULT_ITEM_TYPE } from '../item/encode-item.ts';
 import type { ItemRanges } from '../item/item-ranges.ts';
-import { canonicalJson } from '../json/canonical-json.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { type JsonObject, setMember } from '../json/json-value.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
 import type { Cells } from './cell-writer.ts';

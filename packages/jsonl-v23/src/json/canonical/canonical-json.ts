@@ -1,5 +1,5 @@
+import type { JsonValue } from '../json-value.ts';
 import { CanonicalWriter } from './canonical-writer.ts';
-import type { JsonValue } from './json-value.ts';
 
 let spareWriter: CanonicalWriter | null = null;
 

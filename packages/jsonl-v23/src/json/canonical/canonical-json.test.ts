@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyText, jsonValue, spellDifferently, thrownBy } from '../../test/arbitrary-json.ts';
+import { anyText, jsonValue, spellDifferently, thrownBy } from '../../../test/arbitrary-json.ts';
+import { ExactNumber, type JsonValue } from '../json-value.ts';
+import { parseJson } from '../parse-json.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { ExactNumber, type JsonValue } from './json-value.ts';
-import { parseJson } from './parse-json.ts';
 
 describe('canonicalJson', () => {
   // RFC 8785, appendix B: the bits of a double and its text.
