@@ -1,6 +1,6 @@
 export { createSha256, type Sha256 } from '#sha256';
 export { JsonlError, type JsonlErrorCode } from './errors.ts';
-export type { EncodedLine } from './fast/encoded-line.ts';
+export type { EncodedLine } from './fast/reusable-line.ts';
 export {
   createSectionHasher,
   HASH_SPEC,
@@ -53,17 +53,13 @@ export {
   splitLines,
 } from './lines/split-lines.ts';
 export { writeItems } from './lines/write-items.ts';
+export type { CellBatch } from './mapping/cell-batch.ts';
 export { type Cells, CellWriter } from './mapping/cell-writer.ts';
 export { toChoices } from './mapping/choices.ts';
-export {
-  compileMapping,
-  type MappableFeature,
-  type Mapping,
-  mappedColumns,
-  type RowMapper,
-} from './mapping/compile-mapping.ts';
-export { type CellBatch, type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';
+export { compileMapping, type MappableFeature, type RowMapper } from './mapping/compile-mapping.ts';
+export { type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
+export { type Mapping, mappedColumns } from './mapping/mapping.ts';
 export { decodeBase64, encodeBase64, isBase64 } from './media/base64.ts';
 export { type DataUri, isDataUri, parseDataUri } from './media/data-uri.ts';
 export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';

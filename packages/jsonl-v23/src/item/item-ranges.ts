@@ -1,6 +1,6 @@
 /**
  * An item in canonical form, part by part, as ranges of one buffer (see `EncodedItem`). A part that is absent starts at
- * -1. All of it is void once the next item is encoded.
+ * -1. All of it is valid until the next item is encoded.
  */
 export interface ItemRanges {
   readonly bytes: Uint8Array;
@@ -19,4 +19,38 @@ export interface ItemRanges {
   readonly checkerEnd: number;
   readonly assetsStart: number;
   readonly assetsEnd: number;
+}
+
+/** The ranges of one item after another. */
+export class ReusableItemRanges implements ItemRanges {
+  bytes: Uint8Array = new Uint8Array();
+  wholeStart = 0;
+  wholeEnd = 0;
+  typeStart = -1;
+  typeEnd = -1;
+  payloadStart = 0;
+  payloadEnd = 0;
+  answerStart = -1;
+  answerEnd = -1;
+  checkerStart = -1;
+  checkerEnd = -1;
+  assetsStart = -1;
+  assetsEnd = -1;
+
+  /** Takes over other ranges. */
+  setRanges(from: ItemRanges): void {
+    this.bytes = from.bytes;
+    this.wholeStart = from.wholeStart;
+    this.wholeEnd = from.wholeEnd;
+    this.typeStart = from.typeStart;
+    this.typeEnd = from.typeEnd;
+    this.payloadStart = from.payloadStart;
+    this.payloadEnd = from.payloadEnd;
+    this.answerStart = from.answerStart;
+    this.answerEnd = from.answerEnd;
+    this.checkerStart = from.checkerStart;
+    this.checkerEnd = from.checkerEnd;
+    this.assetsStart = from.assetsStart;
+    this.assetsEnd = from.assetsEnd;
+  }
 }

@@ -20,6 +20,12 @@ export class ValueScanner {
   #isEscaped = false;
   /** Whether a piece ended inside a number or a word. */
   #inScalar = false;
+  #deepest = 0;
+
+  /** Levels of arrays and objects inside one another so far. */
+  get deepest(): number {
+    return this.#deepest;
+  }
 
   /** Whether an array, an object or a string is still open. */
   get isOpen(): boolean {
@@ -32,6 +38,7 @@ export class ValueScanner {
     this.#inString = false;
     this.#isEscaped = false;
     this.#inScalar = false;
+    this.#deepest = 0;
   }
 
   /**
@@ -52,8 +59,10 @@ export class ValueScanner {
         const end = this.#endOfString(text, position + 1);
         if (end === -1 || this.#depth === 0) return end;
         position = end - 1;
-      } else if (code === OPEN_BRACKET || code === OPEN_BRACE) this.#depth++;
-      else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) {
+      } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
+        this.#depth++;
+        if (this.#depth > this.#deepest) this.#deepest = this.#depth;
+      } else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) {
         if (this.#depth > 0) this.#depth--;
         if (this.#depth === 0) return position + 1;
       } else if (this.#depth === 0) this.#inScalar = true;
@@ -114,7 +123,7 @@ function isDelimiter(code: number): boolean {
   }
 }
 
-/** Shared by all calls of `skipValue`. */
+/** Shared by the functions below, which do not call one another. */
 const scanner: ValueScanner = new ValueScanner();
 
 /**
@@ -132,4 +141,11 @@ export function skipValue(text: string, start: number): number {
     throw new JsonlError('invalid_json', 'The text ends inside a value');
   }
   return text.length;
+}
+
+/** Levels of arrays and objects inside one another in a JSON value, which is not checked further. */
+export function nestingDepth(text: string): number {
+  scanner.reset();
+  scanner.scan(text, 0);
+  return scanner.deepest;
 }

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText, item, numberLiteral, spellDifferently, thrownBy } from '../../test/arbitrary-json.ts';
 import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
-import { ItemScanner } from '../fast/item-scanner.ts';
 import { createItemEncoder } from '../item/encode-item.ts';
 import { ExactNumber, isJsonObject, type JsonValue } from '../json/json-value.ts';
 import { createLineEncoder, type LineEncoder } from './encode-lines.ts';
@@ -255,25 +254,5 @@ describe('createLineEncoder', () => {
   it('goes on after an error', () => {
     expect(thrownBy(() => [...encoder.encode(batchOf('{"id":[}'))])).toMatchObject({ code: 'invalid_json' });
     expect(byLines(batchOf('{"id":1}'), encoder)).toEqual(byValues(batchOf('{"id":1}')));
-  });
-});
-
-describe('ItemScanner', () => {
-  it('reads what is usual by itself', () => {
-    const scanner = new ItemScanner();
-    const anyNumber = fc.double({ noNaN: true, noDefaultInfinity: true });
-    fc.assert(
-      fc.property(anyText, anyNumber, fc.boolean(), (prompt, number, isCompact) => {
-        const value = {
-          id: 1,
-          inputs: { prompt },
-          answer: [number, { é: null }],
-          tags: ['a'],
-          meta: { a: true },
-        };
-        scanner.load(new TextEncoder().encode(spell(value, isCompact ? '' : ' ')), 256);
-        expect(scanner.scan(0)).toBe(true);
-      }),
-    );
   });
 });

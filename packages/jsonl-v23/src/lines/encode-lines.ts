@@ -1,5 +1,5 @@
-import { type EncodedLine, LineSlot } from '../fast/encoded-line.ts';
-import { ItemScanner } from '../fast/item-scanner.ts';
+import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
+import { type EncodedLine, ReusableLine } from '../fast/reusable-line.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
@@ -7,23 +7,27 @@ import type { Place } from '../source-location.ts';
 import { isBlank, parseLines } from './read-items.ts';
 import type { LineBatch } from './split-lines.ts';
 
+const LINE_FEED = 10;
+
+/** Options of `LineEncoder.encode`. */
+interface EncodeLinesOptions {
+  readonly file?: string;
+  readonly maxDepth?: number;
+}
+
 /** Encodes the items of batches of lines, one batch after another. */
 export interface LineEncoder {
   /**
-   * The items of a batch, encoded. The same object is given for each of them, with other values: what is to stay must
-   * be copied.
+   * Encodes the items of a batch. Yields the same object for each item, with other values: copy what you keep.
    *
-   * @throws JsonlError as `parseLines` does, at the latest when the faulty line's turn has come
+   * @throws JsonlError as `parseLines` does, at the latest at the faulty line
    */
-  encode(
-    batch: LineBatch,
-    options?: { file?: string; maxDepth?: number },
-  ): Generator<EncodedLine, void, undefined>;
+  encode(batch: LineBatch, options?: EncodeLinesOptions): Generator<EncodedLine, void, undefined>;
 }
 
 /**
- * Makes an encoder that does for a batch of lines what `parseLines` and `createItemEncoder` do one after the other, to
- * the byte, several times as fast: usual lines go from bytes to bytes, and only the others become values on the way.
+ * Makes an encoder that gives the same bytes and errors as `parseLines` and `createItemEncoder`, several times as fast:
+ * common lines are encoded from bytes to bytes (see `FastItemEncoder`), and only the others become values on the way.
  *
  * @example
  * const encoder = createLineEncoder();
@@ -32,22 +36,44 @@ export interface LineEncoder {
  * }
  */
 export function createLineEncoder(): LineEncoder {
-  const scanner = new ItemScanner();
-  const line = new LineSlot();
+  const fastEncoder = new FastItemEncoder();
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const line = new ReusableLine();
+
+  /** The item of a line; null if the line is blank. */
+  function readLine(
+    bytes: Uint8Array,
+    reader: JsonReader,
+    batch: LineBatch,
+    options: EncodeLinesOptions,
+  ): Item | null {
+    try {
+      const text = decoder.decode(bytes);
+      if (isBlank(text, 0, text.length)) return null;
+      reader.use(text);
+      return parseItem(reader.read(0, text.length, {}));
+    } catch (error) {
+      // Only parseLines knows file, line and column.
+      parseLines(batch, options);
+      throw error;
+    }
+  }
+
   return {
     *encode(batch, options = {}) {
       const { bytes } = batch;
       const { maxDepth = DEFAULT_MAX_DEPTH } = options;
       const reader = new JsonReader('', maxDepth);
-      scanner.load(bytes, maxDepth);
+      fastEncoder.load(bytes, maxDepth);
       let number = batch.firstLine;
       for (let start = 0; start < bytes.length; number++) {
         line.line = number;
         line.lineStart = start;
-        if (scanner.scan(start)) {
-          line.takeRanges(scanner);
-          line.lineEnd = scanner.lineEnd;
-          start = scanner.lineEnd + 1;
+        const fast = fastEncoder.encode(start);
+        if (!fast.fallback) {
+          line.setEncoded(fast);
+          line.lineEnd = fast.lineEnd;
+          start = fast.lineEnd + 1;
         } else {
           const lineFeed = bytes.indexOf(LINE_FEED, start);
           const end = lineFeed === -1 ? bytes.length : lineFeed;
@@ -55,7 +81,7 @@ export function createLineEncoder(): LineEncoder {
           line.lineEnd = end;
           start = end + 1;
           if (item === null) continue;
-          line.takeItem(item, placeOf(number, options.file));
+          line.setItem(item, locationOf(number, options.file));
         }
         yield line;
       }
@@ -64,26 +90,6 @@ export function createLineEncoder(): LineEncoder {
   };
 }
 
-const LINE_FEED = 10;
-
-const placeOf = (line: number, file: string | undefined): Place =>
-  file === undefined ? { line } : { file, line };
-
-/** The item of a line; null where it is blank. */
-function readLine(
-  bytes: Uint8Array,
-  reader: JsonReader,
-  batch: LineBatch,
-  options: { file?: string; maxDepth?: number },
-): Item | null {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (isBlank(text, 0, text.length)) return null;
-    reader.use(text);
-    return parseItem(reader.read(0, text.length, {}));
-  } catch (error) {
-    // What is wrong, and where, is said as everywhere else.
-    parseLines(batch, options);
-    throw error;
-  }
+function locationOf(line: number, file: string | undefined): Place {
+  return file === undefined ? { line } : { file, line };
 }

@@ -4,7 +4,8 @@ import { JsonlError } from '../errors.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { compileMapping, type MappableFeature, type Mapping } from './compile-mapping.ts';
+import { compileMapping, type MappableFeature } from './compile-mapping.ts';
+import type { Mapping } from './mapping.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUg==';
 const JPEG = '/9j/4AAQSkZJRgABAQ==';

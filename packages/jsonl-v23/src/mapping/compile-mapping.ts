@@ -15,20 +15,7 @@ import { DEFAULT_MAX_DEPTH } from '../json/parse-json.ts';
 import { jsonPointer } from '../source-location.ts';
 import { toAssets } from './asset-cell.ts';
 import { toChoices } from './choices.ts';
-
-/** Which column of a dataset becomes what in an item. */
-export interface Mapping {
-  promptColumn: string;
-  answerColumn?: string;
-  /** The `type` of every item; default `freeform`. */
-  defaultType?: string;
-  metaColumns?: string[];
-  criteriaColumns?: string[];
-  choicesColumn?: string;
-  assetsColumn?: string;
-  systemPromptColumn?: string;
-  idColumn?: string;
-}
+import { type Mapping, mappedColumns } from './mapping.ts';
 
 /** A column of a dataset, as far as mapping needs it. */
 export interface MappableFeature {
@@ -92,21 +79,6 @@ export function compileMapping(
       );
     }
   };
-}
-
-/** The columns that a mapping reads, each once. */
-export function mappedColumns(mapping: Mapping): string[] {
-  const columns = [
-    mapping.promptColumn,
-    mapping.answerColumn,
-    mapping.systemPromptColumn,
-    mapping.choicesColumn,
-    mapping.assetsColumn,
-    mapping.idColumn,
-    ...(mapping.criteriaColumns ?? []),
-    ...(mapping.metaColumns ?? []),
-  ];
-  return [...new Set(columns.filter((column) => column !== undefined))];
 }
 
 function toItem(mapping: Mapping, row: JsonObject, rowIndex: number, split: string): Item {

@@ -5,9 +5,11 @@ import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
 import { createItemEncoder } from '../item/encode-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import type { CellBatch } from './cell-batch.ts';
 import { CellWriter } from './cell-writer.ts';
-import { compileMapping, type Mapping, mappedColumns } from './compile-mapping.ts';
-import { type CellBatch, type CellEncoder, createCellEncoder } from './encode-cells.ts';
+import { compileMapping } from './compile-mapping.ts';
+import { type CellEncoder, createCellEncoder } from './encode-cells.ts';
+import { type Mapping, mappedColumns } from './mapping.ts';
 
 const FEATURES = ['q', 'a', 's', 'c', 'id', 'm', 'judge_prompt', '__proto__', 'é', 'f', 'x'].map((name) => ({
   name,

@@ -1,0 +1,259 @@
+import { JsonlError } from '../errors.ts';
+import { KIND } from '../item/value-rule.ts';
+import { ASCII } from '../json/ascii.ts';
+import { putCodePoint, putEscape, putUnicodeEscape } from '../json/canonical/escapes.ts';
+import { BYTE_CLASS, BYTE_CLASSES, isPlainWord } from '../json/canonical/string-bytes.ts';
+import { canonicalNumber } from '../json/canonical-number.ts';
+import { sequenceEnd } from '../json/utf8.ts';
+import { copyRange } from './copy-range.ts';
+
+const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, BACKSLASH, SLASH, LOWER_U } = ASCII;
+const { PLUS, MINUS, POINT, ZERO, NINE, LOWER_A, LOWER_E, LOWER_F } = ASCII;
+const { PLAIN, END, ESCAPE, MULTIBYTE } = BYTE_CLASS;
+const classes = BYTE_CLASSES;
+
+/** Instead of the kind of a value: the reference path must read it. */
+export const FALLBACK = 0;
+const { string: STRING, integer: INTEGER, number: NUMBER } = KIND;
+
+const INITIAL_BYTES = 1024 * 1024;
+/** Room after the last line for its line feed and for reading four bytes at a time. */
+const SPARE_BYTES = 16;
+/** A buffer that grew beyond this, for a long line, is not kept. */
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+
+/** 1 for letters after a backslash whose escape is the canonical one (RFC 8785 section 3.2.2.2). */
+const CANONICAL_ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) =>
+  '"\\bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
+);
+
+/**
+ * Reads the tokens of JSON lines in UTF-8 and makes them canonical. A token that is canonical as it is written, which
+ * most are, is a range of the line; any other is written after the lines, in the same buffer.
+ *
+ * The encoder extends this class, for the reason given at `JsonTokenizer`.
+ */
+export abstract class ByteTokenizer {
+  /** The lines, and after them what is written of an item. */
+  protected bytes: Uint8Array = new Uint8Array(INITIAL_BYTES);
+  #linesEnd = 0;
+  /** Where writing continues. */
+  protected written = 0;
+  /** The canonical text of the last value. */
+  protected start = 0;
+  protected end = 0;
+  /** Position after the last value in its line. */
+  protected next = 0;
+
+  protected loadLines(lines: Uint8Array): void {
+    const needed = 2 * lines.length + SPARE_BYTES;
+    if (this.bytes.length < needed || (this.bytes.length > MAX_KEPT_BYTES && needed <= INITIAL_BYTES)) {
+      this.bytes = new Uint8Array(Math.max(needed, INITIAL_BYTES));
+    }
+    this.bytes.set(lines);
+    // The last line has a line feed too, so that every loop ends there.
+    this.bytes[lines.length] = LINE_FEED;
+    this.#linesEnd = lines.length + 1;
+  }
+
+  /** Discards what is written. */
+  protected rewind(): void {
+    this.written = this.#linesEnd;
+  }
+
+  protected reserve(byteCount: number): void {
+    if (this.written + byteCount <= this.bytes.length) return;
+    const grown = new Uint8Array(Math.max(this.bytes.length * 2, this.written + byteCount));
+    grown.set(this.bytes.subarray(0, this.written));
+    this.bytes = grown;
+  }
+
+  /** The position after the white space (RFC 8259 section 2) at `start`, at most that of the line feed. */
+  protected skipWhitespace(start: number): number {
+    const { bytes } = this;
+    for (let position = start; ; position++) {
+      const code = bytes[position] as number;
+      if (code > SPACE || (code !== SPACE && code !== TAB && code !== CARRIAGE_RETURN)) return position;
+    }
+  }
+
+  /** Reads the string whose opening quote is at `open`. */
+  protected readString(open: number): number {
+    const { bytes } = this;
+    let position = open + 1;
+    for (;;) {
+      while (isPlainWord(bytes, position)) position += 4;
+      let kind = classes[bytes[position] as number];
+      while (kind === PLAIN) kind = classes[bytes[++position] as number];
+      if (kind === END) {
+        this.start = open;
+        this.end = position + 1;
+        this.next = position + 1;
+        return STRING;
+      }
+      if (kind === MULTIBYTE) {
+        position = sequenceEnd(bytes, position);
+        if (position === -1) return FALLBACK;
+      } else if (kind === ESCAPE) {
+        if (CANONICAL_ESCAPES[bytes[position + 1] as number] !== 1)
+          return this.#rewriteString(open, position);
+        position += 2;
+      } else return FALLBACK;
+    }
+  }
+
+  /** Writes the string that opens at `open`, because the escape at `firstEscape` is not canonical. */
+  #rewriteString(open: number, firstEscape: number): number {
+    // No escape is longer in its canonical form.
+    this.reserve(this.#linesEnd - open);
+    const { bytes } = this;
+    const start = this.written;
+    let position = firstEscape;
+    let copied = open;
+    let to = start;
+    for (;;) {
+      let kind = classes[bytes[position] as number];
+      while (kind === PLAIN) kind = classes[bytes[++position] as number];
+      if (kind === MULTIBYTE) {
+        position = sequenceEnd(bytes, position);
+        if (position === -1) return FALLBACK;
+      } else if (kind === ESCAPE) {
+        const letter = bytes[position + 1] as number;
+        if (CANONICAL_ESCAPES[letter] === 1) {
+          position += 2;
+          continue;
+        }
+        to = copyRange(bytes, to, copied, position);
+        if (letter === SLASH) {
+          bytes[to++] = SLASH;
+          position += 2;
+        } else {
+          const unit = letter === LOWER_U ? readHex(bytes, position + 2) : -1;
+          if (unit === -1) return FALLBACK;
+          position += 6;
+          const low = (unit & 0xfc00) === 0xd800 ? readUnicodeEscape(bytes, position) : -1;
+          if ((low & 0xfc00) === 0xdc00) {
+            position += 6;
+            to = putCodePoint(bytes, to, 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00));
+          } else to = putUnit(bytes, to, unit);
+        }
+        copied = position;
+      } else if (kind === END) break;
+      else return FALLBACK;
+    }
+    this.written = copyRange(bytes, to, copied, position + 1);
+    this.start = start;
+    this.end = this.written;
+    this.next = position + 1;
+    return STRING;
+  }
+
+  /**
+   * Reads a number (RFC 8259 section 6), and makes it what `canonicalNumber` does. Short literals are canonical but for
+   * zeros at their end.
+   */
+  protected readNumber(start: number): number {
+    const { bytes } = this;
+    let position = start;
+    let code = bytes[position] as number;
+    const isNegative = code === MINUS;
+    if (isNegative) code = bytes[++position] as number;
+    if (!(code >= ZERO && code <= NINE)) return FALLBACK;
+    const first = position;
+    const startsWithZero = code === ZERO;
+    do code = bytes[++position] as number;
+    while (code >= ZERO && code <= NINE);
+    const digitCount = position - first;
+    if (startsWithZero && digitCount > 1) return FALLBACK;
+
+    this.start = start;
+    if (code === POINT) {
+      const point = position;
+      let firstOther = -1;
+      let lastOther = point;
+      for (;;) {
+        code = bytes[++position] as number;
+        if (code > ZERO && code <= NINE) {
+          lastOther = position;
+          if (firstOther === -1) firstOther = position;
+        } else if (code !== ZERO) break;
+      }
+      const fractionCount = position - point - 1;
+      if (fractionCount === 0) return FALLBACK;
+      // A double keeps 15 digits, so its shortest form is the literal's. Below 1e-6 that form has an exponent.
+      const isPlain = !startsWithZero || (firstOther !== -1 && firstOther - point <= 6);
+      if (isPlain && digitCount + fractionCount <= 15 && (code | 32) !== LOWER_E) {
+        this.end = lastOther === point ? point : lastOther + 1;
+        this.next = position;
+        return NUMBER;
+      }
+    } else if (digitCount <= 15 && (code | 32) !== LOWER_E && !(isNegative && startsWithZero)) {
+      this.end = position;
+      this.next = position;
+      return INTEGER;
+    }
+    return this.#rewriteNumber(start, position);
+  }
+
+  #rewriteNumber(start: number, knownEnd: number): number {
+    let position = knownEnd;
+    while (isNumberPart(this.bytes[position] as number)) position++;
+    let literal = '';
+    for (let at = start; at < position; at++) literal += String.fromCharCode(this.bytes[at] as number);
+    let text: string;
+    try {
+      text = canonicalNumber(literal);
+    } catch (error) {
+      if (error instanceof JsonlError) return FALLBACK;
+      throw error;
+    }
+    this.reserve(text.length);
+    this.start = this.written;
+    for (let at = 0; at < text.length; at++) this.bytes[this.written++] = text.charCodeAt(at);
+    this.end = this.written;
+    this.next = position;
+    return NUMBER;
+  }
+
+  /** Reads `true`, `false` or `null`, whose first letter is at `position`. */
+  protected readWord(position: number, word: Uint8Array, kind: number): number {
+    for (let index = 1; index < word.length; index++) {
+      if (this.bytes[position + index] !== word[index]) return FALLBACK;
+    }
+    this.start = position;
+    this.end = position + word.length;
+    this.next = this.end;
+    return kind;
+  }
+}
+
+function isNumberPart(code: number): boolean {
+  const isDigit = code >= ZERO && code <= NINE;
+  return isDigit || code === POINT || code === MINUS || code === PLUS || (code | 32) === LOWER_E;
+}
+
+/** The code unit of the `\u` escape at `position`; -1 if there is none. */
+function readUnicodeEscape(bytes: Uint8Array, position: number): number {
+  const isEscape = bytes[position] === BACKSLASH && bytes[position + 1] === LOWER_U;
+  return isEscape ? readHex(bytes, position + 2) : -1;
+}
+
+/** The value of four hexadecimal digits; -1 if they are none. */
+function readHex(bytes: Uint8Array, start: number): number {
+  let value = 0;
+  for (let position = start; position < start + 4; position++) {
+    const code = bytes[position] as number;
+    const lower = code | 32;
+    if (code >= ZERO && code <= NINE) value = (value << 4) | (code - ZERO);
+    else if (lower >= LOWER_A && lower <= LOWER_F) value = (value << 4) | (lower - LOWER_A + 10);
+    else return -1;
+  }
+  return value;
+}
+
+/** Writes the character of a `\u` escape in its canonical form, and returns the position after it. */
+function putUnit(bytes: Uint8Array, position: number, unit: number): number {
+  if (unit < SPACE || unit === QUOTE || unit === BACKSLASH) return putEscape(bytes, position, unit);
+  const isSurrogate = (unit & 0xf800) === 0xd800;
+  return isSurrogate ? putUnicodeEscape(bytes, position, unit) : putCodePoint(bytes, position, unit);
+}

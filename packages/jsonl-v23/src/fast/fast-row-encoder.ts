@@ -1,0 +1,187 @@
+import { ASCII } from '../json/ascii.ts';
+import { DEFAULT_MAX_DEPTH } from '../json/parse-json.ts';
+import { nestingDepth } from '../json/value-scanner.ts';
+import type { CellBatch } from '../mapping/cell-batch.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import { CellBuffer } from './cell-buffer.ts';
+import { copyRange } from './copy-range.ts';
+import { FastItem } from './fast-item.ts';
+import { FastItemEncoder } from './fast-item-encoder.ts';
+import { ITEM_KEYS, type MappingPlan, type MetaMember, planMapping } from './mapping-plan.ts';
+
+const { SPACE, QUOTE, COMMA, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
+
+// Constants of this module, for the reason given at ASCII.
+const { ANSWER: ANSWER_KEY, ID: ID_KEY, INPUTS: INPUTS_KEY, CHOICES: CHOICES_KEY } = ITEM_KEYS;
+const {
+  MESSAGES: MESSAGES_KEY,
+  PROMPT: PROMPT_KEY,
+  SYSTEM_PROMPT: SYSTEM_PROMPT_KEY,
+  META: META_KEY,
+} = ITEM_KEYS;
+
+/** An item has at most this many levels around a cell, with some to spare. */
+const LEVELS_AROUND = 6;
+const MAX_CELL_DEPTH = DEFAULT_MAX_DEPTH - LEVELS_AROUND;
+const TYPE_KEY_BYTES = '"type":'.length;
+const CONVERSATION: Uint8Array = new TextEncoder().encode('{"inputs":{"messages":');
+
+/**
+ * Encodes the items of rows by joining the texts of their cells, which are canonical already, without making values of
+ * them. The reference path is `compileMapping` and `createItemEncoder`.
+ *
+ * It falls back for a whole batch if the mapping has assets or criteria or a column is missing, and for a row wherever a
+ * cell would have to be converted: a prompt that is neither a string nor a conversation, an id that is neither a string
+ * nor an integer, choices that may be JSON in a string or an object, a system or judge prompt that is not a string, a
+ * cell that may be nested too deep.
+ *
+ * What it gains, and how it is tested: see `FastItemEncoder`.
+ */
+export class FastRowEncoder extends CellBuffer {
+  readonly #mapping: Mapping;
+  readonly #item: FastItem = new FastItem();
+  readonly #messagesEncoder: FastItemEncoder = new FastItemEncoder();
+  #plan: MappingPlan | null = null;
+  #firstRow = 0;
+
+  constructor(mapping: Mapping) {
+    super();
+    this.#mapping = mapping;
+  }
+
+  /** Loads the rows that `encode` is to read. */
+  load(batch: CellBatch): void {
+    const plan = planMapping(this.#mapping, batch);
+    // The item is written once, and once more without its answer.
+    this.loadCells(batch.bytes, batch.ends, batch.columns.length, 2 * plan.maxItemBytes);
+    this.#plan = plan;
+    this.#firstRow = batch.firstRow;
+  }
+
+  /** Encodes the item of a row. The result is valid until the next call. */
+  encode(row: number): FastItem {
+    const item = this.#item;
+    const plan = this.#plan;
+    item.fallback = plan === null || !plan.isSupported || !this.#putItem(plan, row);
+    return item;
+  }
+
+  #putItem(plan: MappingPlan, row: number): boolean {
+    const item = this.#item;
+    this.rewind();
+    item.wholeStart = this.written;
+    this.put(OPEN_BRACE);
+    item.answerStart = -1;
+    item.answerEnd = -1;
+    let othersStart = this.written;
+    if (this.find(plan.answer, row)) {
+      if (this.#mayBeTooDeep()) return false;
+      this.putAll(ANSWER_KEY);
+      item.answerStart = this.written;
+      this.putCell();
+      item.answerEnd = this.written;
+      this.put(COMMA);
+      othersStart = this.written;
+    }
+    if (!this.#putId(plan, row) || !this.#putInputs(plan, row) || !this.#putMeta(plan.meta, row))
+      return false;
+    this.put(COMMA);
+    this.putAll(plan.type);
+    item.typeStart = this.written - plan.type.length + TYPE_KEY_BYTES + 1;
+    item.typeEnd = this.written - 1;
+    this.put(CLOSE_BRACE);
+    item.wholeEnd = this.written;
+    if (item.answerStart === -1) {
+      item.payloadStart = item.wholeStart;
+      item.payloadEnd = item.wholeEnd;
+    } else {
+      item.payloadStart = this.written;
+      this.put(OPEN_BRACE);
+      item.payloadEnd = copyRange(this.bytes, this.written, othersStart, item.wholeEnd);
+    }
+    item.bytes = this.bytes;
+    return true;
+  }
+
+  #putId({ id, idPrefix }: MappingPlan, row: number): boolean {
+    if (id === -1) {
+      this.putAll(idPrefix);
+      this.putInteger(this.#firstRow + row);
+      this.put(QUOTE);
+      this.put(COMMA);
+    } else if (this.find(id, row)) {
+      if (this.first !== QUOTE && !this.isInteger()) return false;
+      this.putAll(ID_KEY);
+      this.putCell();
+      this.put(COMMA);
+    }
+    return true;
+  }
+
+  #putInputs({ choices, prompt, systemPrompt }: MappingPlan, row: number): boolean {
+    this.putAll(INPUTS_KEY);
+    if (this.find(choices, row)) {
+      const { first } = this;
+      if (first === OPEN_BRACE || this.#mayBeTooDeep() || this.#mayBeJson()) return false;
+      this.putAll(CHOICES_KEY);
+      if (first !== OPEN_BRACKET) this.put(OPEN_BRACKET);
+      this.putCell();
+      if (first !== OPEN_BRACKET) this.put(CLOSE_BRACKET);
+      this.put(COMMA);
+    }
+    if (!this.find(prompt, row)) return false;
+    if (this.first === QUOTE) this.putAll(PROMPT_KEY);
+    else if (this.#isConversation()) this.putAll(MESSAGES_KEY);
+    else return false;
+    this.putCell();
+    if (this.find(systemPrompt, row)) {
+      if (this.first !== QUOTE) return false;
+      this.put(COMMA);
+      this.putAll(SYSTEM_PROMPT_KEY);
+      this.putCell();
+    }
+    this.put(CLOSE_BRACE);
+    return true;
+  }
+
+  #putMeta(members: readonly MetaMember[], row: number): boolean {
+    let count = 0;
+    for (let index = 0; index < members.length; index++) {
+      const member = members[index] as MetaMember;
+      if (!this.find(member.column, row)) continue;
+      if (this.#mayBeTooDeep() || (member.isText && this.first !== QUOTE)) return false;
+      if (count === 0) this.putAll(META_KEY);
+      else this.put(COMMA);
+      this.putAll(member.key);
+      this.putCell();
+      count++;
+    }
+    if (count > 0) this.put(CLOSE_BRACE);
+    return true;
+  }
+
+  /** Whether the cell is a string that may contain an array in JSON, by its first character. */
+  #mayBeJson(): boolean {
+    const second = this.bytes[this.start + 1];
+    return this.first === QUOTE && (second === OPEN_BRACKET || second === SPACE || second === BACKSLASH);
+  }
+
+  /** Whether the item may be nested too deep because of the cell. */
+  #mayBeTooDeep(): boolean {
+    const { first } = this;
+    if (first !== OPEN_BRACKET && first !== OPEN_BRACE) return false;
+    // A level takes at least two bytes.
+    return this.end - this.start > 2 * MAX_CELL_DEPTH && nestingDepth(this.cellText()) > MAX_CELL_DEPTH;
+  }
+
+  /** Whether the cell is a list of `{role, content}`, by the rules for items. */
+  #isConversation(): boolean {
+    if (this.first !== OPEN_BRACKET || this.end - this.start === 2) return false;
+    const item = new Uint8Array(CONVERSATION.length + this.end - this.start + 2);
+    item.set(CONVERSATION);
+    item.set(this.bytes.subarray(this.start, this.end), CONVERSATION.length);
+    item.fill(CLOSE_BRACE, -2);
+    this.#messagesEncoder.load(item, DEFAULT_MAX_DEPTH);
+    return !this.#messagesEncoder.encode(0).fallback;
+  }
+}

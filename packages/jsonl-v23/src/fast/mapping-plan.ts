@@ -1,0 +1,94 @@
+import { DEFAULT_ITEM_TYPE } from '../item/encode-item.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
+import type { CellBatch } from '../mapping/cell-batch.ts';
+import { type Mapping, mappedColumns } from '../mapping/mapping.ts';
+
+/** The keys of an item in UTF-8, in the order in which they are written. */
+export const ITEM_KEYS: Readonly<Record<ItemKey, Uint8Array>> = {
+  ANSWER: utf8('"answer":'),
+  ID: utf8('"id":'),
+  INPUTS: utf8('"inputs":{'),
+  CHOICES: utf8('"choices":'),
+  MESSAGES: utf8('"messages":'),
+  PROMPT: utf8('"prompt":'),
+  SYSTEM_PROMPT: utf8('"system_prompt":'),
+  META: utf8(',"meta":{'),
+};
+type ItemKey = 'ANSWER' | 'ID' | 'INPUTS' | 'CHOICES' | 'MESSAGES' | 'PROMPT' | 'SYSTEM_PROMPT' | 'META';
+/** At least the length of all these keys, the digits of a row index, and the characters between members. */
+const FIXED_BYTES = 256;
+
+/** A member of `meta`. */
+export interface MetaMember {
+  /** The name as it is written, with its colon. */
+  readonly key: Uint8Array;
+  /** Index of its column in the batch; -1 if there is none. */
+  readonly column: number;
+  /** Whether its value must be a string. */
+  readonly isText: boolean;
+}
+
+/** How the rows of one batch become items: for each use of a column its index in the batch, -1 if there is none. */
+export interface MappingPlan {
+  /** Whether the fast path can encode rows of this batch. */
+  readonly isSupported: boolean;
+  readonly answer: number;
+  readonly id: number;
+  readonly choices: number;
+  readonly prompt: number;
+  readonly systemPrompt: number;
+  /** In canonical order. */
+  readonly meta: readonly MetaMember[];
+  /** `"type":"…"` */
+  readonly type: Uint8Array;
+  /** `"id":"` and the beginning of the ids of rows without an id column. */
+  readonly idPrefix: Uint8Array;
+  /** No item of the batch takes more bytes. */
+  readonly maxItemBytes: number;
+}
+
+/** Makes the plan for a batch. */
+export function planMapping(mapping: Mapping, batch: CellBatch): MappingPlan {
+  const { columns, split } = batch;
+  const indexOf = (name: string | undefined): number => (name === undefined ? -1 : columns.indexOf(name));
+  const id = canonicalJson(`${split}-`);
+  const plan = {
+    isSupported:
+      mapping.assetsColumn === undefined &&
+      (mapping.criteriaColumns ?? []).length === 0 &&
+      mappedColumns(mapping).every((name) => columns.includes(name)),
+    answer: indexOf(mapping.answerColumn),
+    id: indexOf(mapping.idColumn),
+    choices: indexOf(mapping.choicesColumn),
+    prompt: indexOf(mapping.promptColumn),
+    systemPrompt: indexOf(mapping.systemPromptColumn),
+    // Array.prototype.sort compares UTF-16 code units.
+    meta: [...new Set(mapping.metaColumns)].sort().map((name) => ({
+      key: utf8(`${canonicalJson(name)}:`),
+      column: indexOf(name),
+      isText: name === 'judge_prompt',
+    })),
+    type: utf8(`"type":${canonicalJson(mapping.defaultType ?? DEFAULT_ITEM_TYPE)}`),
+    idPrefix: utf8(`"id":${id.slice(0, -1)}`),
+  };
+  return { ...plan, maxItemBytes: maxItemBytes(plan, batch) };
+}
+
+function maxItemBytes(plan: Omit<MappingPlan, 'maxItemBytes'>, { ends, columns }: CellBatch): number {
+  const { answer, id, choices, prompt, systemPrompt, meta } = plan;
+  const uses = [answer, id, choices, prompt, systemPrompt, ...meta.map(({ column }) => column)];
+  let size = FIXED_BYTES + plan.type.length + plan.idPrefix.length;
+  for (const { key } of meta) size += key.length + 1;
+  for (const index of columns.keys()) {
+    let largest = 0;
+    for (let cell = index; cell < ends.length; cell += columns.length) {
+      largest = Math.max(largest, (ends[cell] as number) - (cell === 0 ? 0 : (ends[cell - 1] as number)));
+    }
+    size += largest * uses.filter((use) => use === index).length;
+  }
+  return size;
+}
+
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

@@ -1,0 +1,89 @@
+import { ASCII } from '../json/ascii.ts';
+import { copyRange } from './copy-range.ts';
+
+const { COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
+
+/** Numbers for each member: where its key and its value start and end. */
+const FIELDS = 4;
+const KEY_START = 0;
+const KEY_END = 1;
+const VALUE_START = 2;
+const VALUE_END = 3;
+
+/** A stack of the members of all objects and arrays that are open, as ranges of one buffer. Array items have no key. */
+export class MemberRanges {
+  #ranges: Int32Array = new Int32Array(FIELDS * 1024);
+  /** Number of members on the stack; set it to a lower number to remove the last ones. */
+  count = 0;
+
+  push(keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
+    const at = FIELDS * this.count++;
+    if (at === this.#ranges.length) this.#grow();
+    const ranges = this.#ranges;
+    ranges[at + KEY_START] = keyStart;
+    ranges[at + KEY_END] = keyEnd;
+    ranges[at + VALUE_START] = valueStart;
+    ranges[at + VALUE_END] = valueEnd;
+  }
+
+  #grow(): void {
+    const grown = new Int32Array(2 * this.#ranges.length);
+    grown.set(this.#ranges);
+    this.#ranges = grown;
+  }
+
+  keyLength(member: number): number {
+    const at = FIELDS * member;
+    return (this.#ranges[at + KEY_END] as number) - (this.#ranges[at + KEY_START] as number);
+  }
+
+  valueStart(member: number): number {
+    return this.#ranges[FIELDS * member + VALUE_START] as number;
+  }
+
+  valueEnd(member: number): number {
+    return this.#ranges[FIELDS * member + VALUE_END] as number;
+  }
+
+  /** The most bytes that the members from `first` on take as an object or array. */
+  textLength(first: number): number {
+    const ranges = this.#ranges;
+    const end = FIELDS * this.count;
+    let length = 2;
+    for (let at = FIELDS * first; at < end; at += FIELDS) {
+      length += (ranges[at + KEY_END] as number) - (ranges[at + KEY_START] as number) + 2;
+      length += (ranges[at + VALUE_END] as number) - (ranges[at + VALUE_START] as number);
+    }
+    return length;
+  }
+
+  /** Writes the members `first + indexes[0]`, `first + indexes[1]` … as an object. Returns the position after it. */
+  writeObject(bytes: Uint8Array, start: number, first: number, indexes: readonly number[]): number {
+    const ranges = this.#ranges;
+    let to = start;
+    bytes[to++] = OPEN_BRACE;
+    for (let rank = 0; rank < indexes.length; rank++) {
+      if (rank > 0) bytes[to++] = COMMA;
+      const at = FIELDS * (first + (indexes[rank] as number));
+      to = copyRange(bytes, to, ranges[at + KEY_START] as number, ranges[at + KEY_END] as number);
+      bytes[to++] = COLON;
+      to = copyRange(bytes, to, ranges[at + VALUE_START] as number, ranges[at + VALUE_END] as number);
+    }
+    bytes[to++] = CLOSE_BRACE;
+    return to;
+  }
+
+  /** Writes the members from `first` on as an array. Returns the position after it. */
+  writeArray(bytes: Uint8Array, start: number, first: number): number {
+    const ranges = this.#ranges;
+    let to = start;
+    bytes[to++] = OPEN_BRACKET;
+    for (let member = first; member < this.count; member++) {
+      if (member > first) bytes[to++] = COMMA;
+      const at = FIELDS * member;
+      to = copyRange(bytes, to, ranges[at + VALUE_START] as number, ranges[at + VALUE_END] as number);
+    }
+    bytes[to++] = CLOSE_BRACKET;
+    return to;
+  }
+}

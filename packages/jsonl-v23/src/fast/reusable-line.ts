@@ -1,0 +1,73 @@
+import { sha256Into } from '#sha256';
+import { assetEntries, type FileReference, fileReferences, isEmbeddedChecker } from '../item/asset.ts';
+import { checkItemSize } from '../item/embedded-size.ts';
+import { createItemEncoder, type EncodedItemBytes, type ItemEncoder } from '../item/encode-item.ts';
+import type { Item } from '../item/item.ts';
+import { type ItemRanges, ReusableItemRanges } from '../item/item-ranges.ts';
+import { getMember } from '../json/json-value.ts';
+import type { Place } from '../source-location.ts';
+
+/** The encoded item of a line or a row, and whether it has files. */
+export interface EncodedLine extends EncodedItemBytes {
+  /** 1-based line of the file; 0 for a row. */
+  readonly line: number;
+  /** Start and end of the line in the batch, without its line feed; 0 for a row. */
+  readonly lineStart: number;
+  readonly lineEnd: number;
+  /** Whether the item refers to files of its archive, which must be embedded before it is encoded. */
+  readonly needsFiles: boolean;
+  /** Those files. */
+  readonly references: readonly FileReference[];
+  /** Whether the item has embedded files, as content of assets or of its checker. */
+  readonly embedsFiles: boolean;
+}
+
+const HASH_BYTES = 32;
+const NO_REFERENCES: readonly FileReference[] = [];
+
+/** The one object that an encoder yields for all its items. */
+export class ReusableLine extends ReusableItemRanges implements EncodedLine {
+  line = 0;
+  lineStart = 0;
+  lineEnd = 0;
+  assetCount = 0;
+  readonly itemHash: Uint8Array = new Uint8Array(HASH_BYTES);
+  needsFiles = false;
+  references: readonly FileReference[] = NO_REFERENCES;
+  embedsFiles = false;
+  readonly #valueEncoder: ItemEncoder = createItemEncoder();
+
+  /** Sets an item by its ranges. It must have no files, so that its hash is that of its whole text. */
+  setEncoded(ranges: ItemRanges): void {
+    this.setRanges(ranges);
+    sha256Into(this.bytes.subarray(this.wholeStart, this.wholeEnd), this.itemHash);
+    this.assetCount = 0;
+    this.needsFiles = false;
+    this.references = NO_REFERENCES;
+    this.embedsFiles = false;
+  }
+
+  /**
+   * Encodes and sets an item.
+   *
+   * @throws JsonlError `line_too_long` if the item refers to too many files, before it is encoded
+   */
+  setItem(item: Item, place?: Place): void {
+    this.references = fileReferences(item);
+    checkItemSize(0, this.references.length, { place });
+    const encoded = this.#valueEncoder.encode(item);
+    this.setRanges(encoded);
+    this.itemHash.set(encoded.itemHash);
+    this.assetCount = encoded.assetCount;
+    this.needsFiles = this.references.length > 0;
+    this.embedsFiles =
+      assetEntries(item).some(({ entry }) => Object.hasOwn(entry, 'data')) ||
+      isEmbeddedChecker(getMember(item, 'checker'));
+  }
+
+  /** Frees the buffers that a large item made grow. */
+  release(): void {
+    this.bytes = new Uint8Array();
+    this.#valueEncoder.release();
+  }
+}
