@@ -1,6 +1,6 @@
 import type { Place } from './source-location.ts';
 
-/** Every code a `JsonlError` can carry. They are stable: code may branch on them. */
+/** The codes of `JsonlError`. They are stable, so you can branch on them. */
 export type JsonlErrorCode =
   | 'invalid_json'
   | 'invalid_utf8'
@@ -17,8 +17,8 @@ export type JsonlErrorCode =
   | 'invalid_mapping';
 
 /**
- * The one error class of this package: what could not be done, with a stable `code` and, where it is known,
- * the `place` (file, line, column, JSON Pointer, row). The message holds no place; `formatPlace` prints it.
+ * The error class of this package, with a stable `code` and a `place`: file, line, column, JSON Pointer and row, as far as
+ * they are known. The message does not repeat them; `formatPlace` makes text of them.
  */
 export class JsonlError extends Error {
   override readonly name: string = 'JsonlError';

@@ -1,20 +1,22 @@
-/** Where something is at fault. Every member is optional: a place says as much as is known. */
+/** The location of an error or an item, as far as it is known. */
 export interface Place {
   /** File or archive entry, as the caller named it. */
-  file?: string;
+  readonly file?: string;
   /** 1-based line of the file; blank lines count. */
-  line?: number;
+  readonly line?: number;
   /** 1-based column in the line, in UTF-16 code units. */
-  column?: number;
+  readonly column?: number;
   /** JSON Pointer (RFC 6901) inside the value: `""` is the whole value, `/inputs/prompt` a member. */
-  path?: string;
+  readonly path?: string;
   /** 0-based index of a dataset row in its split. */
-  row?: number;
+  readonly row?: number;
 }
 
 /**
- * Prints a place for people: `items.jsonl:3:17 (/inputs/prompt)`, `line 3, column 17`, `row 12 (/id)`; an
- * empty place gives an empty string.
+ * A location as text: `items.jsonl:3:17 (/inputs/prompt)`, `line 3, column 17`, `row 12 (/id)`; an empty string for an
+ * empty location.
+ *
+ * @example formatPlace({ file: 'a.jsonl', line: 3 }) // 'a.jsonl:3'
  */
 export function formatPlace(place: Place): string {
   const parts: string[] = [];

@@ -34,7 +34,10 @@ const MAX_KEYS = 8 * 1024;
  * that are objects, as these are normalised; keys with escapes; objects with over 128 keys; over 100 levels of nesting
  * (see `MAX_FAST_DEPTH`); a line that begins with anything but an object, and so a blank one.
  *
- * **What it gains.** See `bench` at the end of the README of this folder's tests.
+ * **What it gains.** CPU time of the reference path, divided by that of the encoder that tries the fast path first, in
+ * one run on Node 24: items of 500 bytes 3.1, items of 70 bytes 2.2, rows of two text cells 4.9. Data that falls back
+ * costs more than the reference path alone, because every item is tried first: items whose checker is an object 0.8,
+ * rows whose prompt is an object 0.7.
  *
  * **What keeps it right.** `fast-path.test.ts` compares it with the reference path, byte for byte and error for error,
  * with one generator of items for lines and cells.

@@ -8,27 +8,27 @@ import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '../media/mime-type.ts';
 import { jsonPointer, type Place } from '../source-location.ts';
 import type { Item } from './item.ts';
 
-/** An asset of an item, where it stands. */
+/** An asset of an item, with its location. */
 export interface PlacedAsset {
   /** The entry's name, or its index where the assets are a list. */
-  name: string | number;
-  entry: JsonObject;
+  readonly name: string | number;
+  readonly entry: JsonObject;
   /** JSON Pointer of the entry in the item. */
-  pointer: string;
+  readonly pointer: string;
 }
 
-/** An entry whose content lies in a file of the archive. */
+/** An entry whose content is in a file of the archive. */
 export interface FileReference {
-  kind: 'asset' | 'checker';
+  readonly kind: 'asset' | 'checker';
   /** Name of the archive entry: under `assets/` or `checkers/`, never leaving it. */
-  path: string;
+  readonly path: string;
   /** JSON Pointer of the entry in the item. */
-  pointer: string;
+  readonly pointer: string;
   /** Bytes that embedding the file adds to the canonical text of the item, apart from the base64 text itself. */
-  addedBytes: number;
+  readonly addedBytes: number;
 }
 
-/** The asset entries of an item in their order, with their names and places. */
+/** The asset entries of an item in their order, with their names and pointers. */
 export function assetEntries(item: Item): PlacedAsset[] {
   const assets = getMember(item, 'assets');
   if (assets === undefined) return [];
@@ -45,8 +45,11 @@ export function assetEntries(item: Item): PlacedAsset[] {
 }
 
 /**
- * What an item takes from files of its archive: asset entries with a `path` under `assets/` and without
- * `data`, and a checker with a `path` under `checkers/` and without `data`.
+ * The files of its archive that an item refers to: by asset entries with a `path` under `assets/` and without `data`,
+ * and by a checker with a `path` under `checkers/` and without `data`.
+ *
+ * @example fileReferences({ assets: [{ path: 'assets/a.png' }] })
+ * // [{ kind: 'asset', path: 'assets/a.png', pointer: '/assets/0' }]
  */
 export function fileReferences(item: Item): FileReference[] {
   const references: FileReference[] = [];
@@ -81,8 +84,8 @@ export function referencedPath(entry: JsonObject, folder: 'assets' | 'checkers')
 }
 
 /**
- * Whether a checker holds the content of a file: `data` in base64, and a `path` that is under `checkers/` or
- * absent. Such a checker may lie in an archive as a file, so its `path` is no part of the content.
+ * Whether a checker has the content of a file: `data` in base64, and a `path` under `checkers/` or none. An archive may
+ * store such a checker as a file, so its `path` is not part of its content.
  */
 export function isEmbeddedChecker(checker: JsonValue | undefined): checker is JsonObject {
   if (!isJsonObject(checker)) return false;
@@ -94,10 +97,10 @@ export function isEmbeddedChecker(checker: JsonValue | undefined): checker is Js
 
 /**
  * Normalises the `assets` of an item: short forms become entries, `content_type` becomes `mime_type`, data:
- * URIs become embedded content, and what is wrong is refused. Gives the same value back where nothing changes;
- * never changes the value itself.
+ * URIs become embedded content. Returns the same value if nothing changes; never changes the value
+ * itself.
  *
- * Throws JsonlError `invalid_asset` with the JSON Pointer of the entry's member at fault.
+ * @throws JsonlError `invalid_asset` with the JSON Pointer of the entry's member at fault
  */
 export function normaliseAssets(assets: JsonValue, place: Place): JsonValue {
   if (Array.isArray(assets)) {
@@ -124,10 +127,10 @@ export function normaliseAssets(assets: JsonValue, place: Place): JsonValue {
 }
 
 /**
- * Normalises a checker that is, or names, a file: its `data` must be base64, its `path` must stay under
- * `checkers/`. Any other checker is given back as it is.
+ * Normalises a checker that is, or refers to, a file: its `data` must be base64, its `path` must be under `checkers/`.
+ * Returns any other checker as it is.
  *
- * Throws JsonlError `invalid_asset`.
+ * @throws JsonlError `invalid_asset`
  */
 export function normaliseChecker(checker: JsonValue, place: Place): JsonValue {
   if (!isJsonObject(checker)) return checker;
@@ -141,7 +144,7 @@ export function normaliseChecker(checker: JsonValue, place: Place): JsonValue {
   return withCheckedData(checker, at);
 }
 
-/** Where an entry stands, to say it in errors. */
+/** The location of an entry, for errors. */
 class AssetPlace {
   readonly #place: Place;
   readonly #path: readonly (string | number)[];
@@ -180,7 +183,7 @@ function expandShortForm(value: JsonValue, at: AssetPlace): JsonObject {
   throw at.error(null, `must be an object or a string, found ${describeValue(value)}`);
 }
 
-/** `content_type` is another name of `mime_type`; where both stand, `mime_type` wins. */
+/** `content_type` is another name of `mime_type`; if an entry has both, `mime_type` wins. */
 function withMimeType(entry: JsonObject, at: AssetPlace): JsonObject {
   const mimeType = textMember(entry, 'mime_type', at);
   if (!Object.hasOwn(entry, 'content_type')) return entry;
@@ -190,7 +193,7 @@ function withMimeType(entry: JsonObject, at: AssetPlace): JsonObject {
     : rest;
 }
 
-/** A data: URI is content that happens to stand in a URL. A stated media type wins over the URI's. */
+/** Turns a data: URI into embedded content. The entry's own media type wins over the URI's. */
 function withoutDataUri(entry: JsonObject, at: AssetPlace): JsonObject {
   const url = textOrNullMember(entry, 'url', at);
   if (typeof url !== 'string' || !isDataUri(url)) return entry;
@@ -220,7 +223,7 @@ function withCheckedData(entry: JsonObject, at: AssetPlace): JsonObject {
   return encoding === undefined ? { ...entry, encoding: 'base64' } : entry;
 }
 
-/** Without content of its own, an entry's path is a reference, and a reference stays in its folder. */
+/** The path of an entry without content is a reference, which must stay in its folder. */
 function checkPath(entry: JsonObject, at: AssetPlace): void {
   const path = textOrNullMember(entry, 'path', at);
   if (typeof path !== 'string' || Object.hasOwn(entry, 'data')) return;
@@ -235,7 +238,7 @@ function checkPath(entry: JsonObject, at: AssetPlace): void {
   }
 }
 
-/** The folder a path seems to mean, however it is spelled: `./assets/x`, `/assets/x` and `assets\x` say assets. */
+/** The first folder of a path in any spelling: `./assets/x`, `/assets/x` and `assets\x` are in `assets`. */
 function firstFolder(path: string): string {
   return /^[./\\]*([^./\\][^/\\]*)[/\\]/.exec(path)?.[1] ?? '';
 }

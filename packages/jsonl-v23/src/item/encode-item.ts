@@ -5,30 +5,30 @@ import { hashView } from './hash-view.ts';
 import type { Item } from './item.ts';
 import type { ItemRanges } from './item-ranges.ts';
 
-/** The type of an item that states none. */
+/** The type of an item without `type`. */
 export const DEFAULT_ITEM_TYPE = 'freeform';
 
-/** An item as it is stored: canonical text in four parts, and its hash. Null parts are absent keys. */
+/** An item as it is stored: canonical text in four parts, and its hash. A part is null if its key is absent. */
 export interface EncodedItem {
   /** 32 bytes, see `itemHash`. */
-  itemHash: Uint8Array;
+  readonly itemHash: Uint8Array;
   /** Canonical JSON text of the item's type, without its quotes; `freeform` when the item states none. */
-  type: string;
+  readonly type: string;
   /** All other keys: the canonical text of an object. */
-  payload: string;
+  readonly payload: string;
   /** Canonical text of `answer`: null when the key is absent, `'null'` when its value is null. */
-  answer: string | null;
-  checker: string | null;
-  assets: string | null;
+  readonly answer: string | null;
+  readonly checker: string | null;
+  readonly assets: string | null;
   /** Entries in `assets`. */
-  assetCount: number;
+  readonly assetCount: number;
   /** Bytes of the canonical text of the whole item. */
-  byteLength: number;
+  readonly byteLength: number;
 }
 
 /** The same as UTF-8. */
 export interface EncodedItemBytes extends ItemRanges {
-  /** 32 bytes in a buffer of their own, which the next item takes over. */
+  /** 32 bytes in a buffer of their own, which the encoder reuses for the next item. */
   readonly itemHash: Uint8Array;
   readonly assetCount: number;
 }
@@ -36,18 +36,18 @@ export interface EncodedItemBytes extends ItemRanges {
 /** Encodes items one after another. */
 export interface ItemEncoder {
   /**
-   * What it gives lies in the encoder's own buffers: it is void with the next call.
+   * Encodes an item into the encoder's own buffers: the result is valid until the next call.
    *
-   * @param expectedBytes of the item's canonical text, where it is known
+   * @param expectedBytes length of the item's canonical text, if it is known
    */
   encode(item: Item, expectedBytes?: number): EncodedItemBytes;
-  /** Frees the buffers that a large item made grow; what was encoded last is void. */
+  /** Frees the buffers that a large item made grow. The last result is no longer valid. */
   release(): void;
 }
 
 /**
- * Makes an encoder for many items: as `encodeItem`, but the parts are bytes in a buffer that is used again, so
- * that nothing is turned into strings and back.
+ * Makes an encoder for many items. It does what `encodeItem` does, but the parts are bytes in a reused buffer, so that no
+ * strings are made.
  */
 export function createItemEncoder(): ItemEncoder {
   const writer = new CanonicalWriter();
@@ -85,10 +85,9 @@ const HASH_BYTES = 32;
 let spareWriter: CanonicalWriter | null = null;
 
 /**
- * Writes an item in its stored parts and hashes it. Every part is made canonical once, and the hash is taken over
- * the same text. `joinItem` puts the parts together again.
+ * Encodes an item in its stored parts and hashes it. `joinItem` joins the parts again.
  *
- * Throws JsonlError as `canonicalJson` does.
+ * @throws JsonlError as `canonicalJson` does
  *
  * @example encodeItem({ id: 1, answer: '4' }).payload // '{"id":1}'
  */
@@ -117,9 +116,9 @@ export function encodeItem(item: Item): EncodedItem {
 }
 
 /**
- * Bytes of an item's canonical text.
+ * The length of an item's canonical text in bytes.
  *
- * Throws JsonlError as `canonicalJson` does.
+ * @throws JsonlError as `canonicalJson` does
  */
 export function canonicalByteLength(item: Item): number {
   const writer = spareWriter ?? new CanonicalWriter();
@@ -139,20 +138,20 @@ interface Range {
 }
 
 interface EncodedParts {
-  whole: Range;
-  type: Range | null;
-  payload: Range;
-  answer: Range | null;
-  checker: Range | null;
-  assets: Range | null;
-  assetCount: number;
+  readonly whole: Range;
+  readonly type: Range | null;
+  readonly payload: Range;
+  readonly answer: Range | null;
+  readonly checker: Range | null;
+  readonly assets: Range | null;
+  readonly assetCount: number;
 }
 
 /** Writes an item into an empty writer, and its hash into `itemHash`. */
 function encodeParts(item: Item, writer: CanonicalWriter, itemHash: Uint8Array): EncodedParts {
   const view = hashView(item);
   if (view !== item) {
-    // Its text is needed for the hash alone: memory holds it and the item's own one after the other.
+    // Only the hash needs this text: the item's own text replaces it, so that memory never holds both.
     writer.write(view);
     sha256Into(writer.bytes(0, writer.length), itemHash);
     writer.rewind();

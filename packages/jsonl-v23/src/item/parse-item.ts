@@ -9,11 +9,13 @@ import { ITEM_SCHEMA } from './item-schema.ts';
 import { compileRule, type ValueRule } from './value-rule.ts';
 
 /**
- * Checks that a value is an item and normalises its assets and checker. The value is not changed; where there
- * is nothing to normalise, it is given back itself.
+ * Checks that a value is an item and normalises its assets and checker. The value is not changed; it is
+ * returned itself if there is nothing to normalise.
  *
- * Throws JsonlError `not_an_object`, `invalid_item` (a known key of the wrong type) and `invalid_asset`, each
- * with `place` and the JSON Pointer of what is at fault.
+ * @throws JsonlError `not_an_object`, `invalid_item` (a known key has the wrong type), `invalid_asset`, each with `place`
+ * and the JSON Pointer of the value at fault
+ *
+ * @example parseItem({ id: 1, assets: ['assets/a.png'] }) // { id: 1, assets: [{ path: 'assets/a.png' }] }
  */
 export function parseItem(value: JsonValue, place: Place = {}): Item {
   if (!isJsonObject(value)) {

@@ -8,12 +8,12 @@ import type { Item } from './item.ts';
 
 /**
  * Embeds the files that an item refers to (`fileReferences`): each entry gets `encoding: "base64"` and `data`,
- * an asset without `mime_type` gets the one of its file's extension; `path` stays. The item given is not
- * changed. Files are read one after another and counted as they come, so that memory is bounded by `maxItemBytes`
- * however many entries refer to one file; base64 text is made when the size of the item is known.
+ * an asset without `mime_type` gets the one of its file's extension; `path` stays. The given item is not
+ * changed. Files are read and counted one after another, so that `maxItemBytes` bounds memory however many entries refer
+ * to one file; base64 text is made once the size of the item is known.
  *
- * @throws JsonlError `line_too_long` with the place, for an item that has over `maxItemBytes` bytes with its files
- *   or refers to over 10,000 of them; what `readFile` throws
+ * @throws JsonlError `line_too_long` with `place`, for an item over `maxItemBytes` with its files or with over 10,000
+ * files; what `readFile` throws
  */
 export async function rehydrateItem(
   item: Item,

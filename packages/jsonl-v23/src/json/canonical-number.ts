@@ -1,9 +1,9 @@
 import { JsonlError } from '../errors.ts';
 import { describeText } from './describe-text.ts';
 
-/** Digits a double can always tell apart when they are written: 17 significant ones (IEEE 754 binary64). */
+/** Significant digits that identify any double (IEEE 754 binary64). */
 const DOUBLE_DIGITS = 17;
-/** Longest plain decimal that is written out; a short literal such as `1e999999999` must not fill the memory. */
+/** Longest plain decimal that is written: a short literal such as `1e999999999` must not fill the memory. */
 const MAX_PLAIN_DIGITS = 1000;
 
 const ZERO = 48;
@@ -12,13 +12,13 @@ const NINE = 57;
 /**
  * The canonical text of a JSON number literal.
  *
- * RFC 8785 section 3.2.2.3 (the ECMAScript form of the nearest double), except where that loses what was
- * written: an integer literal that its ECMAScript form does not equal keeps all its digits, and a literal with
- * a fraction or an exponent that has over 17 significant digits, or whose nearest double is infinite, or zero
- * though the literal is not, is written as a plain decimal.
+ * RFC 8785 section 3.2.2.3 (the ECMAScript form of the nearest double), unless that form loses digits: an integer
+ * literal that differs from its ECMAScript form keeps all its digits; a literal with a fraction or an exponent becomes a
+ * plain decimal if it has over 17 significant digits, or if its nearest double is infinite, or zero when the literal is
+ * not.
  *
- * Throws JsonlError `invalid_json` when `literal` is not a JSON number (RFC 8259 section 6) and
- * `number_too_long` when the plain decimal would have over 1,000 digits.
+ * @throws JsonlError `invalid_json` if `literal` is not a JSON number (RFC 8259 section 6), `number_too_long` if the
+ * plain decimal would have over 1,000 digits
  *
  * @example canonicalNumber('1.0') // '1'
  * @example canonicalNumber('1e21') // '1e+21'
@@ -56,7 +56,7 @@ export function canonicalNumber(literal: string): string {
     : canonicalDecimal(literal, negative, literal.slice(integerStart, integerEnd), fraction, exponent);
 }
 
-/** An integer literal: its ECMAScript form where that is the same number, else the literal itself. */
+/** An integer literal: its ECMAScript form where that is the same number, else the literal. */
 function canonicalInteger(literal: string, digits: string): string {
   // String(-0) is '0', and '-0' as a number is zero: RFC 8785 writes it '0'.
   const shortest = String(Number(literal));
@@ -92,7 +92,7 @@ function canonicalDecimal(
   if (significant.length <= DOUBLE_DIGITS && nearest !== 0 && Number.isFinite(nearest))
     return String(nearest);
 
-  // Where the decimal point stands, counted from the first significant digit.
+  // Position of the decimal point, from the first significant digit.
   const point = integer.length - first + exponent;
   const digitCount = point <= 0 ? 1 - point + significant.length : Math.max(point, significant.length);
   if (!(digitCount <= MAX_PLAIN_DIGITS)) {

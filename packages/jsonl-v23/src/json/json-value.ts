@@ -3,8 +3,8 @@ import { canonicalNumber } from './canonical-number.ts';
 import { describeText } from './describe-text.ts';
 
 /**
- * A number that a double would lose: a long integer, a decimal of many digits, a magnitude out of range.
- * It carries the number's canonical text, so nothing is rounded on the way from a file to a file.
+ * A number that a double would round: a long integer, a decimal with many digits, a magnitude out of range. It holds
+ * the canonical text of the number.
  *
  * @example new ExactNumber('12345678901234567890').text // '12345678901234567890'
  */
@@ -12,7 +12,7 @@ export class ExactNumber {
   /** The canonical text (see `canonicalNumber`). */
   readonly text: string;
 
-  /** Throws JsonlError `invalid_json` when `text` is not a number in canonical form. */
+  /** @throws JsonlError `invalid_json` if `text` is not a number in canonical form */
   constructor(text: string) {
     if (canonicalNumber(text) !== text) {
       throw new JsonlError('invalid_json', `${describeText(text)} is not a number in canonical form`);
@@ -24,7 +24,7 @@ export class ExactNumber {
     return this.text;
   }
 
-  /** `JSON.stringify` writes the text as the number it is, where the engine knows `JSON.rawJSON`. */
+  /** Makes `JSON.stringify` write the number, in engines that have `JSON.rawJSON`. */
   toJSON(): unknown {
     const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
     if (rawJSON === undefined)
@@ -50,7 +50,9 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
 
 /**
  * The value of a JSON number literal: a plain number when its canonical text is the ECMAScript form, else an
- * `ExactNumber`. Throws JsonlError `invalid_json` and `number_too_long` as `canonicalNumber` does.
+ * `ExactNumber`.
+ *
+ * @throws JsonlError `invalid_json`, `number_too_long` as `canonicalNumber` does
  *
  * @example parseNumber('1.50') // 1.5
  * @example parseNumber('9007199254740993') // ExactNumber
@@ -73,7 +75,7 @@ export function setMember(object: JsonObject, key: string, value: JsonValue): vo
   }
 }
 
-/** The own member of an object, or undefined: `constructor` and its like are not inherited from anywhere. */
+/** The own member of an object, or undefined: never an inherited one such as `constructor`. */
 export function getMember(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

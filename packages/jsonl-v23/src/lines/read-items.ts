@@ -6,21 +6,21 @@ import { validUtf8Length } from '../json/utf8.ts';
 import type { Place } from '../source-location.ts';
 import { type LineBatch, splitLines } from './split-lines.ts';
 
-/** An item and where it stood. */
+/** An item and its location. */
 export interface PlacedItem {
-  item: Item;
+  readonly item: Item;
   /** File (if named) and line. */
-  place: Place;
+  readonly place: Place;
 }
 
 /**
  * Reads the items of a JSON Lines file as they arrive. Holds one batch of lines.
  *
- * A byte order mark at the start, CRLF, blank lines and a missing last line end are accepted; a blank line is no
- * item but counts as a line. Items before a faulty line are given before the error is thrown.
+ * Accepts a byte order mark at the start, CRLF, blank lines and a missing line end at the end of the file; blank lines
+ * count as lines. Yields the items before a faulty line before it throws. `signal` aborts it at once.
  *
- * Throws JsonlError with file, line and, where they are known, column and JSON Pointer: `invalid_utf8`,
- * `line_too_long`, `not_an_object`, and the codes of `parseJson` and `parseItem`. `signal` ends it at once.
+ * @throws JsonlError with file, line and, if known, column and JSON Pointer: `invalid_utf8`, `line_too_long`,
+ * `not_an_object`, and the codes of `parseJson` and `parseItem`
  *
  * @example for await (const { item, place } of readItems(createReadStream('a.jsonl'), { file: 'a.jsonl' })) ...
  */
@@ -37,9 +37,9 @@ export async function* readItems(
 }
 
 /**
- * Reads the items of one batch of lines. A pure function of the batch, so batches may be read on other threads.
+ * Reads the items of one batch of lines. It is a pure function, so you can read batches on other threads.
  *
- * Throws as `readItems` does, at the first faulty line.
+ * @throws JsonlError as `readItems` does, at the first faulty line
  */
 export function parseLines(
   batch: LineBatch,
@@ -74,7 +74,7 @@ function* itemsOf(
   }
 }
 
-/** The items of the lines before the one that is not UTF-8, and then the error. */
+/** Yields the items of the lines before the one that is not UTF-8, and throws. */
 function* itemsBeforeBadBytes(
   batch: LineBatch,
   options: { file?: string; maxDepth?: number },
@@ -97,7 +97,7 @@ function* itemsBeforeBadBytes(
   });
 }
 
-/** A line of spaces and tabs only (and the carriage return of its end). Other blanks are no JSON white space. */
+/** Whether a line has only spaces, tabs and carriage returns. Other blanks are not white space in JSON. */
 export function isBlank(text: string, start: number, end: number): boolean {
   for (let index = start; index < end; index++) {
     const code = text.charCodeAt(index);

@@ -1,8 +1,8 @@
 import { JsonlError } from '../errors.ts';
 
-/** Longest line unless the caller says otherwise: 64 MiB, room for an item with its images embedded. */
+/** Longest line by default: 64 MiB, enough for an item with embedded images. */
 export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;
-/** Bytes of lines in one batch: some hundred usual items, enough to be worth handing to a thread. */
+/** Bytes of a batch by default: a few hundred typical items, enough to be worth posting to a thread. */
 export const DEFAULT_BATCH_BYTES: number = 256 * 1024;
 
 const LINE_FEED = 10;
@@ -12,27 +12,26 @@ const TAB = 9;
 
 /** Whole lines of a file. */
 export interface LineBatch {
-  /** The lines, each ended by a line feed (the file's last one perhaps not), in a buffer that is theirs alone. */
-  bytes: Uint8Array;
+  /** The lines with their line feeds (the last line of the file may have none), in a buffer of their own. */
+  readonly bytes: Uint8Array;
   /** 1-based number of the first line in the file. */
-  firstLine: number;
-  lineCount: number;
+  readonly firstLine: number;
+  readonly lineCount: number;
   /** Lines that are not blank. */
-  itemCount: number;
+  readonly itemCount: number;
 }
 
 /**
- * Cuts a stream of bytes into batches of whole lines. Holds one batch, or one line where that is longer.
+ * Cuts a stream of bytes into batches of whole lines. Holds one batch, or one line if that is longer.
  *
- * A byte order mark at the start of the file is left out (RFC 8259 section 8.1 lets a reader do so). Lines end
- * with a line feed; a carriage return before it stays in the batch, where it is JSON white space. A last line
- * without an end counts like any other.
+ * Drops a byte order mark at the start of the file (RFC 8259 section 8.1). Lines end with a line feed; a carriage return
+ * before it stays in the batch, as JSON white space. The last line needs no line feed.
  *
- * `maxLineBytes` (default 64 MiB) bounds a line without its end; `batchBytes` (default 256 KiB) a batch, which
- * only a single longer line exceeds. `signal` ends the work at once and closes the source.
+ * `maxLineBytes` (default 64 MiB) limits a line without its end; `batchBytes` (default 256 KiB) limits a batch, which
+ * only a single longer line exceeds. `signal` aborts at once and closes the source.
  *
- * Throws JsonlError `line_too_long` with file and line, after the lines before it; the signal's reason; and
- * what the source throws.
+ * @throws JsonlError `line_too_long` with file and line, after the lines before it; the signal's reason; what the
+ * source throws
  */
 export async function* splitLines(
   source: AsyncIterable<Uint8Array>,
@@ -63,7 +62,7 @@ class LineBuffer {
   readonly #batchBytes: number;
 
   #bytes: Uint8Array;
-  /** Bytes in the buffer; those up to #scanned have been looked at, those up to #complete are whole lines. */
+  /** Bytes in the buffer; those before #scanned are searched for line feeds, those before #complete are whole lines. */
   #filled = 0;
   #scanned = 0;
   #complete = 0;
@@ -71,7 +70,7 @@ class LineBuffer {
   #firstLine = 1;
   #lineCount = 0;
   #itemCount = 0;
-  /** Whether the start of the file has been looked at for a byte order mark. */
+  /** Whether the start of the file was checked for a byte order mark. */
   #started = false;
 
   constructor(file: string | undefined, maxLineBytes: number, batchBytes: number) {
@@ -111,7 +110,7 @@ class LineBuffer {
     if (this.#lineCount > 0) yield this.#take();
   }
 
-  /** Leaves out a byte order mark. Anywhere else U+FEFF is a character, and an error between JSON values. */
+  /** Drops a byte order mark. Anywhere else U+FEFF is a character, and an error between JSON values. */
   #start(): void {
     this.#started = true;
     const [first, second, third] = this.#bytes;
@@ -150,7 +149,7 @@ class LineBuffer {
     this.#scanned = next;
   }
 
-  /** Whether the line that runs from #complete to `end` is beyond the limit, a carriage return at its end aside. */
+  /** Whether the line from #complete to `end` exceeds the limit, not counting a carriage return at its end. */
   #isTooLong(end: number): boolean {
     const length = end - this.#complete;
     if (length <= this.#maxLineBytes) return false;
@@ -166,7 +165,7 @@ class LineBuffer {
     });
   }
 
-  /** The whole lines so far; what follows them begins a buffer of its own, so the receiver may transfer this one. */
+  /** Returns the whole lines so far. The rest gets a new buffer, so that the receiver can transfer this one. */
   #take(): LineBatch {
     const batch = {
       bytes: this.#bytes.subarray(0, this.#complete),
@@ -186,7 +185,7 @@ class LineBuffer {
     return batch;
   }
 
-  /** Makes room for a line longer than a batch: twice as much, but no more than the longest allowed line needs. */
+  /** Grows the buffer for a line longer than a batch: to twice its size, at most to that of the longest allowed line. */
   #grow(): void {
     const longest = this.#maxLineBytes + 2;
     const size = Math.max(this.#bytes.length + 1, 4, Math.min(this.#bytes.length * 2, longest));
@@ -196,7 +195,7 @@ class LineBuffer {
   }
 }
 
-/** A line of spaces and tabs only (and the carriage return of its end) is blank. */
+/** Whether a line has only spaces, tabs and carriage returns. */
 function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
   for (let index = start; index < end; index++) {
     const byte = bytes[index];
@@ -205,7 +204,7 @@ function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
   return true;
 }
 
-/** Passes a source on until the signal fires; then closes it without waiting for it, and throws the reason. */
+/** Yields from a source until the signal aborts; then closes it without waiting, and throws the reason. */
 async function* abortable<T>(
   source: AsyncIterable<T>,
   signal: AbortSignal,
@@ -235,7 +234,7 @@ async function* abortable<T>(
   } finally {
     signal.removeEventListener('abort', onAbort);
     const closing = isOpen ? iterator.return?.() : undefined;
-    // A source that is stuck in a read would keep an aborted caller waiting.
+    // Do not wait for a source that is stuck in a read.
     if (signal.aborted) closing?.catch(() => {});
     else await closing;
   }

@@ -1,14 +1,16 @@
 import type { Item } from '../item/item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 
-/** Bytes that are gathered before they are handed on, so that a small item does not cost a turn of its own. */
+/** Characters per chunk, so that small items share one. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Writes items as JSON Lines: one canonical text a line, each ended by a line feed, as UTF-8 in chunks of about
- * 64 KiB that end with a line. Pulls the next item when it is asked for the next chunk.
+ * Writes items as JSON Lines: one canonical text per line, each with a line feed, in UTF-8 chunks of about 64 KiB that
+ * end with a line. Items are pulled only when the next chunk is.
  *
- * Throws JsonlError as `canonicalJson` does, and what the source throws.
+ * @throws JsonlError as `canonicalJson` does; what the source throws
+ *
+ * @example for await (const chunk of writeItems(items)) file.write(chunk);
  */
 export async function* writeItems(
   items: AsyncIterable<Item> | Iterable<Item>,

@@ -5,11 +5,11 @@ import { parseJson } from '../json/parse-json.ts';
 import { embeddedEntry, isFileCell } from './file-cell.ts';
 
 /**
- * The `assets` of an item from a dataset cell: an object, or a string that is one in JSON, is taken as it is; a
- * file cell, `{bytes, path}`, becomes an embedded entry under the column's name, its type told by its first bytes
- * or else by its path. Null for a null cell, and for a file cell without bytes and path.
+ * The `assets` of an item from a dataset cell: an object, or a string that is one in JSON, is returned as it is; a file
+ * cell, `{bytes, path}`, becomes an embedded entry under the column's name, its type detected from its first bytes or
+ * else from its path. Null for a null cell, and for a file cell without bytes and path.
  *
- * Throws JsonlError `assets_not_object`, with the row, for anything else.
+ * @throws JsonlError `assets_not_object`, with the row, for anything else
  */
 export function toAssets(column: string, cell: JsonValue, row: number): JsonObject | null {
   if (cell === null) return null;

@@ -2,10 +2,10 @@ import type { Cells } from './cell-writer.ts';
 
 /** Rows of one split as the cells of their columns, row by row. */
 export interface CellBatch extends Cells {
-  split: string;
+  readonly split: string;
   /** 0-based, in the split. */
-  firstRow: number;
-  rowCount: number;
+  readonly firstRow: number;
+  readonly rowCount: number;
   /** In the order of the cells of a row. */
-  columns: readonly string[];
+  readonly columns: readonly string[];
 }

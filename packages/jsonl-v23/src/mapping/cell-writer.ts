@@ -1,11 +1,11 @@
 import { CanonicalWriter } from '../json/canonical/canonical-writer.ts';
 import type { JsonValue } from '../json/json-value.ts';
 
-/** Cells of dataset rows as canonical JSON texts, one after another: small to keep, and whole to hand to a thread. */
+/** Cells of dataset rows as canonical JSON texts in one buffer, which is cheap to keep and to post to a thread. */
 export interface Cells {
-  bytes: Uint8Array;
-  /** Where each cell's text ends, and the next one's starts. */
-  ends: Uint32Array;
+  readonly bytes: Uint8Array;
+  /** The position after each cell's text. */
+  readonly ends: Uint32Array;
 }
 
 /**
@@ -19,7 +19,7 @@ export interface Cells {
  */
 export class CellWriter {
   readonly #writer: CanonicalWriter = new CanonicalWriter();
-  #ends: Uint32Array = new Uint32Array(START_CELLS);
+  #ends: Uint32Array = new Uint32Array(INITIAL_CELLS);
   #count = 0;
 
   /** Bytes of all cells so far. */
@@ -27,20 +27,24 @@ export class CellWriter {
     return this.#writer.length;
   }
 
-  /** Writes a value. Throws JsonlError as `canonicalJson` does. */
+  /**
+   * Writes a value.
+   *
+   * @throws JsonlError as `canonicalJson` does
+   */
   value(value: JsonValue): void {
     this.#writer.write(value);
     this.#finishCell();
   }
 
-  /** Writes a string that a range of bytes is in UTF-8; false, with nothing written, where they are no UTF-8. */
+  /** Writes a range of UTF-8 as a string. Returns false, and writes nothing, if the range is not UTF-8. */
   text(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
     if (!this.#writer.writeText(bytes, start, end)) return false;
     this.#finishCell();
     return true;
   }
 
-  /** All cells, in buffers of their own. Then the writer starts anew. */
+  /** Returns all cells, in new buffers, and resets the writer. */
   end(): Cells {
     const bytes = this.#writer.bytes(0, this.#writer.length).slice();
     const ends = this.#ends.slice(0, this.#count);
@@ -59,4 +63,4 @@ export class CellWriter {
   }
 }
 
-const START_CELLS = 1024;
+const INITIAL_CELLS = 1024;

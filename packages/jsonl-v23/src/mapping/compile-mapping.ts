@@ -17,29 +17,30 @@ import { toAssets } from './asset-cell.ts';
 import { toChoices } from './choices.ts';
 import { type Mapping, mappedColumns } from './mapping.ts';
 
-/** A column of a dataset, as far as mapping needs it. */
+/** What a mapping needs to know about a column of a dataset. */
 export interface MappableFeature {
-  name: string;
-  dtype: string;
-  classLabelNames?: readonly string[];
+  readonly name: string;
+  readonly dtype: string;
+  readonly classLabelNames?: readonly string[];
 }
 
 /**
- * Makes an item of a row. `rowIndex` is 0-based in the split; `split` overrides the one given to
- * `compileMapping`, for rows that come from several splits.
+ * Maps a row to an item. `rowIndex` is 0-based in the split; `split` overrides that of `compileMapping`, for rows of
+ * several splits.
  */
 export type RowMapper = (row: JsonObject, rowIndex: number, split?: string) => Item;
 
 /**
- * Checks a mapping against the columns there are and gives the function that turns rows into items.
+ * Checks a mapping against the columns of a dataset and returns the function that maps rows to items.
  *
  * A row is a JSON object of its cells. Prompt: a string, else a list of `{role, content}` becomes
  * `inputs.messages`, else JSON text. A null cell leaves its key out, but in the prompt column it is an error.
  * Without an id column an item's id is `<split>-<row index>`; `split` is `train` unless it is given.
  *
- * Throws JsonlError here: `invalid_mapping` (an empty name) and `column_not_found`. The function throws, with
- * `place.row`: `column_not_found`, `assets_not_object`, and `invalid_row` for a null prompt or a cell that makes
- * no valid item (its cause tells more).
+ * The returned function throws with `place.row`: `column_not_found`, `assets_not_object`, and `invalid_row` for a null
+ * prompt or a cell that makes no valid item (see its cause).
+ *
+ * @throws JsonlError `invalid_mapping` (an empty name), `column_not_found`
  *
  * @example
  * const toItem = compileMapping({ promptColumn: 'question', answerColumn: 'answer' }, features, { split: 'test' });
@@ -142,7 +143,7 @@ function toInputs(mapping: Mapping, row: JsonObject, rowIndex: number): JsonObje
   return inputs;
 }
 
-/** A list of `{role, content}`; an empty list is no conversation. */
+/** A list of `{role, content}` that is not empty. */
 function isConversation(value: JsonValue): boolean {
   if (!Array.isArray(value) || value.length === 0) return false;
   return value.every(
@@ -173,7 +174,7 @@ function toCriteria(cells: readonly JsonValue[]): JsonValue[] | null {
     .map((value) => (isJsonObject(value) ? value : toText(value)));
 }
 
-/** An item that is nested deeper than readers accept could be exported, but not read again. */
+/** An item nested deeper than readers accept could be exported, but not read again. */
 function checkDepth(item: Item, rowIndex: number): void {
   if (isDeeper(item, DEFAULT_MAX_DEPTH)) {
     throw new JsonlError('invalid_row', `Row ${rowIndex} is nested over ${DEFAULT_MAX_DEPTH} levels deep`, {

@@ -1,4 +1,4 @@
-/** Which column of a dataset becomes what in an item. */
+/** Which column of a dataset becomes which part of an item. */
 export interface Mapping {
   promptColumn: string;
   answerColumn?: string;

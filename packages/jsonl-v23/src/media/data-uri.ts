@@ -3,9 +3,9 @@ import { decodeBase64, encodeBase64 } from './base64.ts';
 /** What a data: URI holds. */
 export interface DataUri {
   /** The media type with its parameters; type and subtype in lower case. */
-  mimeType: string;
+  readonly mimeType: string;
   /** The content as base64 (RFC 4648 section 4, padded). */
-  data: string;
+  readonly data: string;
 }
 
 /** Whether a text begins like a data: URI; schemes are compared without case (RFC 3986 section 3.1). */

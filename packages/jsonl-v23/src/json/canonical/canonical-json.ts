@@ -7,18 +7,18 @@ let spareWriter: CanonicalWriter | null = null;
  * The canonical text of a value: RFC 8785 (JCS), with numbers as `canonicalNumber` writes them.
  *
  * - no white space (section 3.2.1), members sorted by the UTF-16 code units of their names (3.2.3);
- * - strings as 3.2.2.2; a lone surrogate, which RFC 8785 leaves out, is its lower-case `\udxxx` escape, so
- *   the text is always well-formed and has one UTF-8 form;
+ * - strings as 3.2.2.2; a lone surrogate, which RFC 8785 does not cover, is written as its lower-case `\udxxx` escape, so
+ *   that the text is always well-formed and has one UTF-8 form;
  * - a `bigint` is written as the integer literal it is.
  *
- * Throws JsonlError `invalid_json` for what JSON cannot hold (NaN, infinities, undefined, functions) and
- * `nesting_too_deep` beyond 1,024 levels.
+ * @throws JsonlError `invalid_json` for what JSON cannot hold (NaN, infinities, undefined, functions),
+ * `nesting_too_deep` beyond 1,024 levels
  *
  * @example canonicalJson({ b: 1.0, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */
 export function canonicalJson(value: JsonValue | bigint): string {
-  // The writer is kept for its buffer and the keys it remembers; taken out while in use, as a getter in `value`
-  // could lead here again.
+  // The writer is kept for its buffer and its cache. A getter in `value` could call this function again, so that the
+  // writer must not be shared while it is in use.
   const writer = spareWriter ?? new CanonicalWriter();
   spareWriter = null;
   try {
