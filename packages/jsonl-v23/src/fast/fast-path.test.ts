@@ -97,6 +97,21 @@ describe('the fast path', () => {
     );
   });
 
+  it('encodes numbers as the reference path does', () => {
+    // About as many digits as a double keeps: there the fast path stops to copy literals.
+    const fraction = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 12, maxLength: 18 });
+    const decimal = fc
+      .tuple(fc.integer({ min: -99, max: 99 }), fraction)
+      .map(([integer, digits]) => `${integer}.${digits.join('')}`);
+    const number = fc.oneof(numberLiteral, decimal);
+    fc.assert(
+      fc.property(fc.array(number, { minLength: 1, maxLength: 5 }), (numbers) => {
+        expectSameLines([`{"n":[${numbers}],"id":${numbers[0]}}`]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('encodes and refuses damaged lines as the reference path does', () => {
     const insert = fc.oneof(anyText, numberLiteral, fc.constantFrom('"', '\\', '{', ']', ',', '0', '\\u00'));
     fc.assert(

@@ -9,9 +9,9 @@ export const MAX_ITEM_FILES = 10_000;
 /** How large an item may be, and where it is. */
 export interface ItemSizeOptions {
   /** Longest canonical text of the item with its files embedded, in bytes; default 64 MiB. */
-  maxItemBytes?: number | undefined;
+  readonly maxItemBytes?: number | undefined;
   /** Of the item, for errors. */
-  place?: Place | undefined;
+  readonly place?: Place | undefined;
 }
 
 /**
@@ -58,7 +58,7 @@ export class EmbeddedSize {
    * @throws JsonlError `line_too_long` at the reference where the item becomes too large, or has too many files
    */
   add({ addedBytes, pointer }: Pick<FileReference, 'addedBytes' | 'pointer'>, byteLength: number): void {
-    this.#files += 1;
+    this.#files++;
     this.#bytes += addedBytes + base64Length(byteLength);
     const { maxItemBytes, place } = this.#options;
     checkItemSize(this.#bytes, this.#files, { maxItemBytes, place: { ...place, path: pointer } });

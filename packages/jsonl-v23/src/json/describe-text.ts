@@ -1,8 +1,8 @@
-const LONGEST_SHOWN = 100;
+const MAX_SHOWN_LENGTH = 100;
 
 /** Text for a message: quoted, control characters escaped, shortened past 100 characters. */
 export function describeText(text: string): string {
-  return text.length <= LONGEST_SHOWN
+  return text.length <= MAX_SHOWN_LENGTH
     ? JSON.stringify(text)
-    : `${JSON.stringify(text.slice(0, LONGEST_SHOWN))}... (${text.length} characters)`;
+    : `${JSON.stringify(text.slice(0, MAX_SHOWN_LENGTH))}... (${text.length} characters)`;
 }

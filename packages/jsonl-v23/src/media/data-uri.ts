@@ -15,7 +15,7 @@ export function isDataUri(text: string): boolean {
 
 /**
  * Reads a data: URI (RFC 2397, with the details of WHATWG Fetch, "data: URL processor"): base64 or
- * percent-encoded, `text/plain;charset=US-ASCII` when no type stands in it. Null when it has no comma or its
+ * percent-encoded, `text/plain;charset=US-ASCII` if it has no type. Null when it has no comma or its
  * base64 is none.
  *
  * @example parseDataUri('data:text/plain,hi') // { mimeType: 'text/plain', data: 'aGk=' }
