@@ -94,9 +94,16 @@ export class Transition {
     // Array.prototype.sort compares UTF-16 code units.
     const keys = written.toSorted();
     const indexes = keys.map((key) => written.indexOf(key));
+    const others = indexes.filter((_, rank) => keys[rank] !== 'answer' && keys[rank] !== 'checker');
+    const othersRank = keys.length - others.length;
+    const areOthersLast = others.every((member, index) => member === indexes[othersRank + index]);
     return {
-      keys,
       indexes,
+      type: written.indexOf('type'),
+      answer: written.indexOf('answer'),
+      checker: written.indexOf('checker'),
+      others,
+      othersRank: others.length > 0 && areOthersLast ? othersRank : -1,
       isSorted: indexes.every((index, rank) => index === rank),
       isComplete: this.#owner.rule?.required.every((key) => keys.includes(key)) ?? true,
     };
@@ -105,9 +112,16 @@ export class Transition {
 
 /** The members of an object in canonical order (RFC 8785 section 3.2.3). */
 export interface KeyOrder {
-  readonly keys: readonly string[];
   /** For each member its index in the order in which it is written. */
   readonly indexes: readonly number[];
+  /** Such an index for the parts of an item; -1 if the key is absent. */
+  readonly type: number;
+  readonly answer: number;
+  readonly checker: number;
+  /** The indexes of all members but `answer` and `checker`. */
+  readonly others: readonly number[];
+  /** The canonical position from which on all members are others; -1 if they are not the last ones. */
+  readonly othersRank: number;
   /** Whether the members are written in canonical order. */
   readonly isSorted: boolean;
   /** Whether no required key is missing. */

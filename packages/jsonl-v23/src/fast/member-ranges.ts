@@ -32,9 +32,12 @@ export class MemberRanges {
     this.#ranges = grown;
   }
 
-  keyLength(member: number): number {
+  /** The bytes that a member takes in an object: its key, a colon, its value and a comma or brace. */
+  memberLength(member: number): number {
+    const ranges = this.#ranges;
     const at = FIELDS * member;
-    return (this.#ranges[at + KEY_END] as number) - (this.#ranges[at + KEY_START] as number);
+    const keyLength = (ranges[at + KEY_END] as number) - (ranges[at + KEY_START] as number);
+    return keyLength + (ranges[at + VALUE_END] as number) - (ranges[at + VALUE_START] as number) + 2;
   }
 
   valueStart(member: number): number {
