@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /** A row as an export reads it. */
 export interface DecodedRow {
   readonly sectionOrderIndex: number;
@@ -14,6 +16,9 @@ export interface DecodedRow {
 const HEADER_BYTES = 11 + 4 + 4;
 const FIELDS = 7;
 
+/** A row of this size is put together and decoded in steps, so that other work runs between them. */
+const LARGE_ROW_BYTES = 1024 * 1024;
+
 /**
  * Decodes rows of (section order, item order, hash, payload, answer, checker, assets) in PostgreSQL's binary COPY
  * format. Gives the whole rows of each chunk as one batch; holds one row that is not whole yet.
@@ -23,16 +28,16 @@ const FIELDS = 7;
 export async function* decodeRows(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<DecodedRow[], void, undefined> {
-  let rest: Buffer[] = [];
-  let restBytes = 0;
+  const rest = new RowBuffer();
   let neededBytes = HEADER_BYTES;
   let headerIsRead = false;
   for await (const chunk of chunks) {
-    rest.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-    restBytes += chunk.byteLength;
-    // A large row arrives in many chunks: joined once, when it is whole.
-    if (restBytes < neededBytes) continue;
-    const bytes = rest.length === 1 ? (rest[0] as Buffer) : Buffer.concat(rest, restBytes);
+    let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (rest.byteLength > 0 || bytes.length < neededBytes) {
+      rest.append(bytes, neededBytes);
+      if (rest.byteLength < neededBytes) continue;
+      bytes = rest.take();
+    }
     let at = 0;
     if (!headerIsRead) {
       at = HEADER_BYTES;
@@ -50,12 +55,40 @@ export async function* decodeRows(
         neededBytes = Number.POSITIVE_INFINITY;
         break;
       }
-      rows.push(readRow(bytes, at));
+      const isLarge = end.bytes - at > LARGE_ROW_BYTES;
+      rows.push(isLarge ? await readLargeRow(bytes, at) : readRow(bytes, at));
       at = end.bytes;
     }
-    rest = at === bytes.length ? [] : [bytes.subarray(at)];
-    restBytes = bytes.length - at;
+    if (at < bytes.length) rest.append(bytes.subarray(at), neededBytes);
     if (rows.length > 0) yield rows;
+  }
+}
+
+/** The beginning of a row. Memory for all of it is taken once its length is known. */
+class RowBuffer {
+  #bytes = Buffer.allocUnsafeSlow(0);
+  byteLength = 0;
+
+  /** @param neededBytes of the row, as far as that is known */
+  append(chunk: Buffer, neededBytes: number): void {
+    const length = this.byteLength + chunk.length;
+    if (length > this.#bytes.length) {
+      // the chunk that completes the row begins the next one
+      const capacity = Number.isFinite(neededBytes) ? Math.max(length, neededBytes + chunk.length) : length;
+      const larger = Buffer.allocUnsafeSlow(capacity);
+      this.#bytes.copy(larger, 0, 0, this.byteLength);
+      this.#bytes = larger;
+    }
+    chunk.copy(this.#bytes, this.byteLength);
+    this.byteLength = length;
+  }
+
+  /** Gives the bytes away. */
+  take(): Buffer {
+    const bytes = this.#bytes.subarray(0, this.byteLength);
+    this.#bytes = Buffer.allocUnsafeSlow(0);
+    this.byteLength = 0;
+    return bytes;
   }
 }
 
@@ -73,6 +106,41 @@ function endOfRow(bytes: Buffer, at: number): { bytes: number; isLast: boolean }
 }
 
 function readRow(bytes: Buffer, at: number): DecodedRow {
+  const { payload, answer, checker, assets, ...row } = fieldsOf(bytes, at);
+  const text = (field: Buffer | null): string | null => field?.toString('utf8') ?? null;
+  return {
+    ...row,
+    payload: text(payload),
+    answer: text(answer),
+    checker: text(checker),
+    assets: text(assets),
+  };
+}
+
+async function readLargeRow(bytes: Buffer, at: number): Promise<DecodedRow> {
+  const { payload, answer, checker, assets, ...row } = fieldsOf(bytes, at);
+  return {
+    ...row,
+    payload: await decodeInSteps(payload),
+    answer: await decodeInSteps(answer),
+    checker: await decodeInSteps(checker),
+    assets: await decodeInSteps(assets),
+  };
+}
+
+/** UTF-8 as text; the event loop runs after each megabyte. */
+async function decodeInSteps(field: Buffer | null): Promise<string | null> {
+  if (field === null) return null;
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let text = '';
+  for (let at = 0; at < field.length; at += LARGE_ROW_BYTES) {
+    if (at > 0) await nextTurn();
+    text += decoder.decode(field.subarray(at, at + LARGE_ROW_BYTES), { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function fieldsOf(bytes: Buffer, at: number) {
   let position = at + 2;
   const field = (): Buffer | null => {
     const length = bytes.readInt32BE(position);
@@ -82,19 +150,17 @@ function readRow(bytes: Buffer, at: number): DecodedRow {
     position += length;
     return value;
   };
-  const text = (): string | null => field()?.toString('utf8') ?? null;
   const sectionOrderIndex = field()?.readInt32BE(0) ?? 0;
   const orderIndex = field()?.readInt32BE(0) ?? 0;
   // a copy: a view would keep the whole chunk alive
   const itemHash = Uint8Array.from(field() ?? []);
-  const payload = text();
   return {
     sectionOrderIndex,
     orderIndex,
     itemHash,
-    payload,
-    answer: text(),
-    checker: text(),
-    assets: text(),
+    payload: field(),
+    answer: field(),
+    checker: field(),
+    assets: field(),
   };
 }

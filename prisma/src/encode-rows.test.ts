@@ -179,4 +179,29 @@ describe('decodeRows', () => {
       ),
     );
   });
+
+  it('lets other work run while it reads a large row', async () => {
+    const large = `"${'\uFEFF€x😀'.repeat(1_500_000)}"`;
+    const small: DecodedRow = {
+      ...{ sectionOrderIndex: 0, orderIndex: 0, itemHash: HASH, payload: '1' },
+      ...{ answer: null, checker: null, assets: null },
+    };
+    const rows = [
+      small,
+      { ...small, orderIndex: 1, payload: large, assets: large },
+      { ...small, orderIndex: 2 },
+    ];
+    const bytes = Buffer.concat([COPY_HEADER, ...rows.map(toExportRow), COPY_TRAILER]);
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < bytes.length; at += 65_521) yield bytes.subarray(at, at + 65_521);
+    }
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    const found: DecodedRow[] = [];
+    for await (const batch of decodeRows(chunks())) found.push(...batch);
+    clearInterval(timer);
+    expect(found.map(({ orderIndex }) => orderIndex)).toEqual([0, 1, 2]);
+    expect(found[1]?.payload === large && found[1]?.assets === large).toBe(true);
+    expect(turns).toBeGreaterThan(2);
+  });
 });
