@@ -1,4 +1,4 @@
-import type { RunResult, RunResultStatus } from '@svc/flows';
+import { JsonText, type RunResult, type RunResultStatus } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23';
 import type pg from 'pg';
 import { boundedName, itemTooLarge } from './item-size.ts';
@@ -192,7 +192,10 @@ export async function insertResults(
       results.map((result) => result.section),
       results.map((result) => (result.itemId === null ? null : canonicalJson(result.itemId))),
       results.map((result) => result.status),
-      results.map((result) => (result.output === null ? null : canonicalJson(result.output))),
+      results.map(({ output }) => {
+        if (output === null) return null;
+        return output instanceof JsonText ? output.json : canonicalJson(output);
+      }),
       results.map((result) => result.score),
       results.map((result) => result.passed),
       results.map((result) => (result.explanation === null ? null : canonicalJson(result.explanation))),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RunItem, RunResult } from '@svc/flows';
-import { canonicalJson, ExactNumber } from '@svc/jsonl-v23';
+import { ExactNumber, type ItemParts, joinItem } from '@svc/jsonl-v23';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importItems } from '../test/import-items.ts';
@@ -135,7 +135,9 @@ describe('a run in the hands of a worker', () => {
     expect(taken?.run.status).toBe('running');
     expect(taken?.run.startedAt).toBeInstanceOf(Date);
     const items = await itemsOf(taken!.session.items(signal));
-    expect(items.map(({ section, orderIndex, item }) => [section, orderIndex, canonicalJson(item)])).toEqual([
+    expect(
+      items.map(({ section, orderIndex, parts }) => [section, orderIndex, joinItem(parts as ItemParts)]),
+    ).toEqual([
       ['s', 0, '{"id":1}'],
       ['s', 1, '{"answer":9007199254740993}'],
       ['t', 0, '{"type":"x"}'],

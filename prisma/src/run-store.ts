@@ -1,5 +1,5 @@
 import type { RunEnd, RunItem, RunResult, RunResultStatus, RunSession } from '@svc/flows';
-import { canonicalJson, joinItem, parseJson } from '@svc/jsonl-v23';
+import { canonicalJson } from '@svc/jsonl-v23';
 import type pg from 'pg';
 import { inTransaction } from './connection.ts';
 import type { StoreContext } from './context.ts';
@@ -334,11 +334,7 @@ function createRunSession(pool: pg.Pool, run: Run, attempt: number, maxItemBytes
           sectionOrderIndex,
           orderIndex,
           doneRepetitions: row.doneRepetitions ?? [],
-          // stored items are checked and normal: only their text has to be read
-          item:
-            payload === null
-              ? null
-              : (parseJson(joinItem({ payload, answer, checker, assets })) as RunItem['item']),
+          parts: payload === null ? null : { payload, answer, checker, assets },
           failure:
             payload === null
               ? { code: 'item_too_large', message: itemTooLarge('Item', row, maxItemBytes).message }

@@ -49,18 +49,21 @@ export { buildMessages } from './run/build-messages.ts';
 export { type CheckRunner, createCheckRunner } from './run/checkers/check-runner.ts';
 export type { CheckOutcome } from './run/checkers/checker.ts';
 export { isForbiddenAddress } from './run/is-forbidden-address.ts';
-export type {
-  ChatMessage,
-  Provider,
-  ProviderAnswer,
-  ProviderRequest,
-  RunClock,
-  RunEnd,
-  RunFailure,
-  RunItem,
-  RunResult,
-  RunResultStatus,
-  RunSession,
+export { isIndex, pointerSteps } from './run/large-item.ts';
+export { fieldMissing, lastMessageText } from './run/output-source.ts';
+export {
+  type ChatMessage,
+  JsonText,
+  type Provider,
+  type ProviderAnswer,
+  type ProviderRequest,
+  type RunClock,
+  type RunEnd,
+  type RunFailure,
+  type RunItem,
+  type RunResult,
+  type RunResultStatus,
+  type RunSession,
 } from './run/ports.ts';
 export { executeRun, type RunOptions, type RunPorts } from './run/run.ts';
 export {

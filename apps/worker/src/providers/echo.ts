@@ -1,5 +1,4 @@
-import type { Provider } from '@svc/flows';
-import { isJsonObject, type JsonValue } from '@svc/jsonl-v23';
+import { lastMessageText, type Provider } from '@svc/flows';
 
 /**
  * A provider that answers with the text of the last message, to try a dataset or a deployment without a
@@ -8,15 +7,9 @@ import { isJsonObject, type JsonValue } from '@svc/jsonl-v23';
 export function createEchoProvider(): Provider {
   return {
     usesMessages: true,
+    outputSource: { from: 'last_message' },
     async answer({ messages }) {
-      return { output: textOf(messages.at(-1)?.content ?? null), usage: null };
+      return { output: lastMessageText(messages), usage: null };
     },
   };
-}
-
-function textOf(content: JsonValue): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  const texts = content.map((part) => (isJsonObject(part) ? part['text'] : undefined));
-  return texts.filter((text) => typeof text === 'string').join('\n');
 }

@@ -1,4 +1,4 @@
-import { type Provider, RunError } from '@svc/flows';
+import { fieldMissing, isIndex, type Provider, pointerSteps } from '@svc/flows';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23';
 
 /**
@@ -8,23 +8,20 @@ import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23';
  * @param pointer JSON Pointer (RFC 6901) into the item
  */
 export function createItemFieldProvider(pointer: string): Provider {
-  const steps = pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const steps = pointerSteps(pointer);
   return {
     usesMessages: false,
+    outputSource: { from: 'pointer', pointer },
     async answer({ item }) {
       let value: JsonValue | undefined = item;
       for (const step of steps) value = value === undefined ? undefined : memberOf(value, step);
-      if (value === undefined)
-        throw new RunError('field_missing', `The item has nothing at ${JSON.stringify(pointer)}`);
+      if (value === undefined) throw fieldMissing(pointer);
       return { output: value, usage: null };
     },
   };
 }
 
 function memberOf(value: JsonValue, step: string): JsonValue | undefined {
-  if (Array.isArray(value)) return /^(?:0|[1-9]\d*)$/.test(step) ? value[Number(step)] : undefined;
+  if (Array.isArray(value)) return isIndex(step) ? value[Number(step)] : undefined;
   return isJsonObject(value) ? getMember(value, step) : undefined;
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { type ChatMessage, RunError } from '@svc/flows';
+import { type ChatMessage, type ProviderRequest, RunError } from '@svc/flows';
 import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -54,7 +54,11 @@ const answer =
   (_request, response) =>
     response.writeHead(statusCode, { 'content-type': 'application/json', ...headers }).end(body);
 
-function ask(options: Partial<OpenAiCompatibleOptions> = {}, signal = new AbortController().signal) {
+function ask(
+  options: Partial<OpenAiCompatibleOptions> = {},
+  signal = new AbortController().signal,
+  request: Partial<ProviderRequest> = {},
+) {
   const provider = createOpenAiCompatibleProvider({
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     model: 'm',
@@ -69,7 +73,7 @@ function ask(options: Partial<OpenAiCompatibleOptions> = {}, signal = new AbortC
     random: () => 1,
     ...options,
   });
-  return provider.answer({ item: {}, messages }, signal);
+  return provider.answer({ item: {}, messages, ...request }, signal);
 }
 
 describe('a request', () => {
@@ -84,6 +88,15 @@ describe('a request', () => {
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: '{"messages":[{"content":"Q","role":"user"}],"model":"m","seed":12345678901234567890,"stop":null,"temperature":0}',
       },
+    ]);
+  });
+
+  it('has the messages of a large item as they are', async () => {
+    handlers = [answer(200, completion({ content: 'A' }))];
+    const messagesJson = new TextEncoder().encode('[{"content":"é","role":"user"}]');
+    await ask({ params: { seed: 1, messages: [] } }, undefined, { messagesJson });
+    expect(seen.map(({ body }) => body)).toEqual([
+      '{"messages":[{"content":"é","role":"user"}],"model":"m","seed":1}',
     ]);
   });
 

@@ -87,7 +87,7 @@ type Outcome =
 /** One try. Throws only the reason of an aborted signal. */
 async function tryOnce(
   url: URL,
-  body: string,
+  body: string | Buffer,
   apiKey: string | null,
   options: OpenAiCompatibleOptions,
   signal: AbortSignal,
@@ -182,7 +182,17 @@ async function readBody(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function requestBody({ model, params }: ModelConfig, { messages }: ProviderRequest): string {
-  const body: JsonObject = { ...params, model, messages: [...messages] };
-  return canonicalJson(body);
+function requestBody(
+  { model, params }: ModelConfig,
+  { messages, messagesJson }: ProviderRequest,
+): string | Buffer {
+  const members: JsonObject = { ...params, model };
+  if (messagesJson === undefined) return canonicalJson({ ...members, messages: [...messages] });
+  // in whatever order: a large conversation is copied as it is
+  delete members['messages'];
+  return Buffer.concat([
+    Buffer.from('{"messages":'),
+    messagesJson,
+    Buffer.from(`,${canonicalJson(members).slice(1)}`),
+  ]);
 }

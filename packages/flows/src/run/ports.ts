@@ -1,4 +1,4 @@
-import type { Item, JsonObject, JsonValue } from '@svc/jsonl-v23';
+import type { Item, ItemParts, JsonObject, JsonValue } from '@svc/jsonl-v23';
 import type { RunErrorCode } from './run-error.ts';
 
 /** One item of a run, where it stands, and which of its repetitions already have a result. */
@@ -8,11 +8,19 @@ export interface RunItem {
   readonly sectionOrderIndex: number;
   /** order of the item in its section, from 0 */
   readonly orderIndex: number;
-  /** null where it cannot be read; `failure` then says why */
-  readonly item: Item | null;
+  /** its stored texts; null where they cannot be read: `failure` then says why */
+  readonly parts: ItemParts | null;
   readonly failure?: RunFailure | undefined;
   /** numbers of the repetitions (from 1) that need not be done again */
   readonly doneRepetitions: readonly number[];
+}
+
+/** A large value as its canonical JSON text, so that nothing is made of it where only its text is stored. */
+export class JsonText {
+  readonly json: string;
+  constructor(json: string) {
+    this.json = json;
+  }
 }
 
 /** What became of one repetition: scored, done but not scored, or not done. */
@@ -35,7 +43,7 @@ export interface RunResult {
   readonly repetition: number;
   readonly status: RunResultStatus;
   /** what the provider gave; null where it gave nothing */
-  readonly output: JsonValue;
+  readonly output: JsonValue | JsonText;
   /** 0 to 1; null unless `status` is ok */
   readonly score: number | null;
   readonly passed: boolean | null;
@@ -80,7 +88,14 @@ export interface ProviderRequest {
   readonly item: Item;
   /** the conversation to go on with; empty for a provider that does not use messages */
   readonly messages: readonly ChatMessage[];
+  /** the conversation of a large item as JSON text in UTF-8; `item` and `messages` are empty then */
+  readonly messagesJson?: Uint8Array | undefined;
 }
+
+/** Where an output stands in the item: the text of its last message, or what a JSON Pointer (RFC 6901) names. */
+export type OutputSource =
+  | { readonly from: 'last_message' }
+  | { readonly from: 'pointer'; readonly pointer: string };
 
 /** What a provider answers. */
 export interface ProviderAnswer {
@@ -93,6 +108,8 @@ export interface ProviderAnswer {
 export interface Provider {
   /** whether it needs `messages`; without, an item need not have a prompt */
   readonly usesMessages: boolean;
+  /** where the output stands in the item, for a provider that asks nobody; a thread takes it from a large item */
+  readonly outputSource?: OutputSource | undefined;
   /**
    * @throws RunError: with `endsRun` when every other item would fail in the same way, such as a refused key;
    * the signal's reason when it was aborted

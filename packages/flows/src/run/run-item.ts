@@ -1,9 +1,20 @@
-import { getMember, type JsonValue } from '@svc/jsonl-v23';
+import { getMember, type ItemParts, type JsonValue, parseJson } from '@svc/jsonl-v23';
 import { buildMessages } from './build-messages.ts';
 import { checkOutput } from './checkers/check-output.ts';
 import type { CheckRunner } from './checkers/check-runner.ts';
-import type { Judge } from './checkers/checker.ts';
-import type { Provider, ProviderAnswer, RunClock, RunFailure, RunItem, RunResult } from './ports.ts';
+import { packValue } from './checkers/check-task.ts';
+import type { CheckOutcome, Judge } from './checkers/checker.ts';
+import { askJudge } from './checkers/judge.ts';
+import { packOutput, readOutput } from './item-task.ts';
+import { isLargeItem, MAX_INLINE_TEXT_CHARS, readItem } from './large-item.ts';
+import {
+  JsonText,
+  type Provider,
+  type RunClock,
+  type RunFailure,
+  type RunItem,
+  type RunResult,
+} from './ports.ts';
 import { RunError } from './run-error.ts';
 
 /** What one repetition of an item is done with. */
@@ -16,30 +27,41 @@ export interface RunItemPorts {
   readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
+type Output = RunResult['output'];
+
+/** What came of asking for an output, and how it can be scored. */
+interface Answered {
+  readonly itemId: JsonValue;
+  readonly answer:
+    | { readonly output: Output; readonly usage: RunResult['usage'] }
+    | { readonly error: unknown };
+  /** scores the output where the item is read already; otherwise a thread does */
+  readonly score?: (output: JsonValue) => Promise<CheckOutcome>;
+}
+
 /**
  * Does one repetition of one item: messages, answer, score. What goes wrong with this item becomes its
- * result, `failed`.
+ * result, `failed`. A large item is read on a thread.
  *
  * @throws RunError with `endsRun` when it would go wrong with every item; the signal's reason when it was
  * aborted
  */
 export async function runItem(
   ports: RunItemPorts,
-  { item: readItem, ...place }: RunItem,
+  { parts, ...place }: RunItem,
   repetition: number,
   signal: AbortSignal,
 ): Promise<RunResult> {
-  const item = readItem ?? {};
   const base = {
     section: place.section,
     sectionOrderIndex: place.sectionOrderIndex,
     orderIndex: place.orderIndex,
-    itemId: getMember(item, 'id') ?? null,
     repetition,
   };
   const failed = (
+    itemId: JsonValue,
     error: unknown,
-    output: JsonValue,
+    output: Output,
     rest: Pick<RunResult, 'latencyMs' | 'usage'>,
   ): RunResult => {
     signal.throwIfAborted();
@@ -47,6 +69,7 @@ export async function runItem(
     if (!(error instanceof RunError)) ports.onFault?.(error);
     return {
       ...base,
+      itemId,
       status: 'failed',
       output,
       score: null,
@@ -57,28 +80,92 @@ export async function runItem(
     };
   };
 
-  if (readItem === null) {
+  if (parts === null) {
     const { code, message } = place.failure ?? { code: 'internal', message: 'The item cannot be read' };
-    return failed(new RunError(code, message), null, { latencyMs: null, usage: null });
+    return failed(null, new RunError(code, message), null, { latencyMs: null, usage: null });
   }
 
   const startMs = ports.clock.nowMs();
-  let answer: ProviderAnswer;
-  try {
-    const messages = ports.provider.usesMessages ? buildMessages(item) : [];
-    answer = await ports.provider.answer({ item, messages }, signal);
-  } catch (error) {
-    return failed(error, null, { latencyMs: null, usage: null });
-  }
+  const { itemId, answer, score } = await (isLargeItem(parts) ? answerLarge : answerSmall)(
+    ports,
+    parts,
+    signal,
+  );
+  if ('error' in answer) return failed(itemId, answer.error, null, { latencyMs: null, usage: null });
   const { output, usage } = answer;
   const latencyMs = ports.clock.nowMs() - startMs;
 
   try {
-    const outcome = await checkOutput({ output, item, judge: ports.judge, checks: ports.checks, signal });
-    return { ...base, ...outcome, output, error: null, latencyMs, usage };
+    const outcome =
+      score === undefined || output instanceof JsonText || isLongText(output)
+        ? await scoreOnThread(ports, parts, output, signal)
+        : await score(output);
+    return { ...base, itemId, ...outcome, output, error: null, latencyMs, usage };
   } catch (error) {
-    return failed(error, output, { latencyMs, usage });
+    return failed(itemId, error, output, { latencyMs, usage });
   }
+}
+
+async function answerSmall(
+  { provider, judge, checks }: RunItemPorts,
+  parts: ItemParts,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const item = readItem(parts);
+  const itemId = getMember(item, 'id') ?? null;
+  try {
+    const messages = provider.usesMessages ? buildMessages(item) : [];
+    const answer = await provider.answer({ item, messages }, signal);
+    return {
+      itemId,
+      answer,
+      score: (output) => checkOutput({ output, item, judge, checks, signal }),
+    };
+  } catch (error) {
+    return { itemId, answer: { error } };
+  }
+}
+
+async function answerLarge(
+  { provider, checks }: RunItemPorts,
+  parts: ItemParts,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const { usesMessages, outputSource = null } = provider;
+  let itemId: JsonValue = null;
+  try {
+    const question = await checks.run({ kind: 'question', parts, usesMessages, outputSource }, signal);
+    itemId = question.itemId === null ? null : parseJson(question.itemId);
+    if (question.failure !== undefined) throw new RunError(question.failure.code, question.failure.message);
+    if (question.output !== undefined)
+      return { itemId, answer: { output: readOutput(question.output), usage: null } };
+    const request = { item: {}, messages: [], messagesJson: question.messagesJson };
+    return { itemId, answer: await provider.answer(request, signal) };
+  } catch (error) {
+    return { itemId, answer: { error } };
+  }
+}
+
+async function scoreOnThread(
+  { judge, checks }: RunItemPorts,
+  parts: ItemParts,
+  output: Output,
+  signal: AbortSignal,
+): Promise<CheckOutcome> {
+  const scored = await checks.run(
+    {
+      kind: 'score',
+      parts,
+      output: packOutput(output),
+      judge: judge === null ? null : { defaultPrompts: packValue(judge.defaultPrompts) },
+    },
+    signal,
+  );
+  return 'outcome' in scored ? scored.outcome : await askJudge(judge, scored.judgeMessagesJson, signal);
+}
+
+function isLongText(output: JsonValue): boolean {
+  return typeof output === 'string' && output.length > MAX_INLINE_TEXT_CHARS;
 }
 
 /** What people are told of an error; of one that is no fault of the item, no more than that. */

@@ -1,9 +1,24 @@
-import type { Item, JsonValue } from '@svc/jsonl-v23';
+import { canonicalJson, type Item, type ItemParts, type JsonValue } from '@svc/jsonl-v23';
 import { describe, expect, it } from 'vitest';
 import { createCheckRunner } from './checkers/check-runner.ts';
-import type { Provider, ProviderRequest, RunEnd, RunItem, RunResult, RunSession } from './ports.ts';
+import {
+  JsonText,
+  type Provider,
+  type ProviderRequest,
+  type RunEnd,
+  type RunItem,
+  type RunResult,
+  type RunSession,
+} from './ports.ts';
 import { executeRun, type RunOptions } from './run.ts';
 import { RunError, runCancelled } from './run-error.ts';
+
+/** An item as it is stored. */
+function stored({ answer, checker, ...payload }: Item): ItemParts {
+  const text = (value: JsonValue | undefined): string | null =>
+    value === undefined ? null : canonicalJson(value);
+  return { payload: canonicalJson(payload), answer: text(answer), checker: text(checker), assets: null };
+}
 
 /** A session in memory that keeps the rule of the store: a result that is there stays. */
 class MemorySession implements RunSession {
@@ -26,7 +41,7 @@ class MemorySession implements RunSession {
         const numbers = Array.from({ length: this.#repetitions }, (_, i) => i + 1);
         const doneRepetitions = numbers.filter((number) => this.results.has(`${orderIndex}#${number}`));
         if (doneRepetitions.length < this.#repetitions) {
-          yield { section: 's', sectionOrderIndex: 0, orderIndex, item, doneRepetitions };
+          yield { section: 's', sectionOrderIndex: 0, orderIndex, parts: stored(item), doneRepetitions };
         }
       }
     } finally {
@@ -191,10 +206,10 @@ describe('executeRun', () => {
       yield {
         ...place,
         orderIndex: 0,
-        item: null,
+        parts: null,
         failure: { code: 'item_too_large', message: 'It has more than 9 bytes.' },
       };
-      yield { ...place, orderIndex: 1, item: { inputs: { prompt: 'p' } } };
+      yield { ...place, orderIndex: 1, parts: stored({ inputs: { prompt: 'p' } }) };
     };
     let asked = 0;
     const counting = provider(async () => {
@@ -207,6 +222,87 @@ describe('executeRun', () => {
       status: 'failed',
       itemId: null,
       error: { code: 'item_too_large', message: 'It has more than 9 bytes.' },
+    });
+  });
+
+  describe('with a large item', () => {
+    const noise = 'n'.repeat(70_000);
+    const large = (more: Item): Item => ({ id: 'big', inputs: { prompt: 'p' }, meta: { noise }, ...more });
+    const onThread = async (item: Item, given: Provider, judge: Provider | null = null) => {
+      await using checks = createCheckRunner();
+      const session = new MemorySession([item]);
+      await executeRun(
+        { session, provider: given, judge, checks, clock: { nowMs: () => 0 } },
+        {
+          config: { repetitions: 1, concurrency: 1, judge: null },
+          defaultJudgePrompts: 'From the dataset',
+          signal: new AbortController().signal,
+        },
+      );
+      return session.results.get('0#1');
+    };
+    const asked = (reply: string, seen: string[]): Provider => ({
+      usesMessages: true,
+      answer: async ({ messages, messagesJson }) => {
+        expect(messages).toEqual([]);
+        seen.push(new TextDecoder().decode(messagesJson));
+        return { output: reply, usage: null };
+      },
+    });
+
+    it('gives the provider and the judge the messages as text', async () => {
+      const questions: string[] = [];
+      const judged: string[] = [];
+      const judge = asked('{"score": 0.6}', judged);
+      const result = await onThread(large({ checker: 'judge' }), asked('yes', questions), judge);
+      expect(result).toMatchObject({ itemId: 'big', status: 'ok', score: 0.6, output: 'yes' });
+      expect(questions).toEqual(['[{"content":"p","role":"user"}]']);
+      expect(judged).toEqual([expect.stringContaining('From the dataset')]);
+    });
+
+    it('takes an output that stands in the item, large or not', async () => {
+      const from = (pointer: string): Provider => ({
+        usesMessages: false,
+        outputSource: { from: 'pointer', pointer },
+        answer: async () => expect.unreachable(),
+      });
+      const item = large({ answer: noise, checker: 'exact_match' });
+      expect(await onThread(item, from('/meta/noise'))).toMatchObject({
+        status: 'ok',
+        score: 1,
+        output: new JsonText(JSON.stringify(noise)),
+      });
+      expect(await onThread(item, from('/id'))).toMatchObject({ status: 'ok', score: 0, output: 'big' });
+      expect(await onThread(item, from('/id/x'))).toMatchObject({
+        itemId: 'big',
+        status: 'failed',
+        error: { code: 'field_missing', message: 'The item has nothing at "/id/x"' },
+      });
+    });
+
+    it('fails one of which there is too much to read, and one that has no prompt', async () => {
+      const zeros = new Array<number>(250_001).fill(0);
+      const seen: string[] = [];
+      expect(await onThread(large({ inputs: { choices: zeros } }), asked('x', seen))).toMatchObject({
+        itemId: 'big',
+        status: 'failed',
+        error: { code: 'item_too_large' },
+      });
+      expect(await onThread(large({ inputs: {} }), asked('x', seen))).toMatchObject({
+        status: 'failed',
+        error: { code: 'item_without_prompt' },
+      });
+      expect(seen).toEqual([]);
+    });
+
+    it('checks a large output of a small item', async () => {
+      const item = { answer: noise, checker: 'exact_match', inputs: { prompt: 'p' } };
+      expect(
+        await onThread(
+          item,
+          provider(async () => noise),
+        ),
+      ).toMatchObject({ status: 'ok', score: 1 });
     });
   });
 
@@ -304,7 +400,7 @@ describe('executeRun', () => {
           section: 's',
           sectionOrderIndex: 0,
           orderIndex,
-          item: { inputs: { prompt: 'p' } },
+          parts: stored({ inputs: { prompt: 'p' } }),
           doneRepetitions: [],
         };
       }

@@ -94,7 +94,11 @@ function judgeOf(provider: Provider | null, options: RunOptions): Judge | null {
     threshold: options.config.judge?.threshold ?? 0.5,
     defaultPrompts: options.defaultJudgePrompts,
     async ask(messages, signal) {
-      const { output } = await provider.answer({ item: {}, messages }, signal);
+      const request =
+        messages instanceof Uint8Array
+          ? { item: {}, messages: [], messagesJson: messages }
+          : { item: {}, messages };
+      const { output } = await provider.answer(request, signal);
       return plainText(output);
     },
   };

@@ -4,7 +4,7 @@ import { RunError } from '../run-error.ts';
 /** Characters of the output and of the reference answer together. */
 export const MAX_CHECK_CHARS: number = 16 * 1024 * 1024;
 /** Values inside the output, the answer, the choices and the options: members of lists and objects, at any depth. */
-const MAX_CHECK_VALUES = 250_000;
+export const MAX_CHECK_VALUES: number = 250_000;
 /** Characters of the output times the texts that are looked for in it. */
 export const MAX_SEARCH_STEPS = 100_000_000;
 

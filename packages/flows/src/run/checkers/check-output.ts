@@ -1,11 +1,8 @@
-import { getMember, type Item, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
-import { labelledChoices } from '../labelled-choices.ts';
-import { measureCheck } from './check-limits.ts';
+import type { Item, JsonValue } from '@svc/jsonl-v23';
 import type { CheckRunner } from './check-runner.ts';
-import { packValue } from './check-task.ts';
-import { type CheckOutcome, type Judge, unscored } from './checker.ts';
-import { CHECKERS } from './checkers.ts';
-import { asksForJudge, judge } from './judge.ts';
+import type { CheckOutcome, Judge } from './checker.ts';
+import { askJudge } from './judge.ts';
+import { planCheck } from './plan-check.ts';
 
 /** An output to score, and what it is scored with. */
 export interface ScoreRequest {
@@ -18,79 +15,16 @@ export interface ScoreRequest {
   readonly signal: AbortSignal;
 }
 
-/** The checker of an item without one, by the item's type where that leaves no doubt. */
-const BY_ITEM_TYPE: Readonly<Record<string, string>> = {
-  exact: 'exact_match',
-  numeric: 'numeric',
-  multiple_choice: 'choice',
-};
-
 /**
- * Scores an output with the item's checker (`checker.type`, or `checker` itself where it is a string).
- * Without one: by item type (`exact`, `numeric`, `multiple_choice`), else by the judge where the run has one
- * and the item has a judge prompt or criteria, else unscored. A checker of a type that is not known here,
- * such as a script, is never executed: unscored.
+ * Scores an output as {@link planCheck} chooses.
  *
  * @throws RunError `checker_invalid` when the checker's options cannot be used, `checker_limit` when the check would
  * take too long or too much memory; the signal's reason when it was aborted
  */
 export async function checkOutput(request: ScoreRequest): Promise<CheckOutcome> {
-  const { output, item, checks, signal } = request;
-  const { type, options } = chosenChecker(item, request.judge);
-  if (type === undefined) return unscored('The item has no checker');
-  if (type === 'judge') return await judge({ output, item, options, judge: request.judge, signal });
-  if (!Object.hasOwn(CHECKERS, type)) return unscored(`Checkers of type ${shown(type)} are not run`);
-  const answer = getMember(item, 'answer');
-  const choices = type === 'choice' ? choicesOf(item) : undefined;
-  const chars = measureCheck({ output, answer, choices, options });
-  return await checks.run(
-    {
-      type,
-      chars,
-      output: packValue(output),
-      answer: packValue(answer),
-      choices: packValue(choices),
-      options: packValue(options),
-    },
-    signal,
-  );
-}
-
-function choicesOf(item: Item): JsonValue | undefined {
-  const inputs = getMember(item, 'inputs');
-  return isJsonObject(inputs) ? getMember(inputs, 'choices') : undefined;
-}
-
-function chosenChecker(item: Item, model: Judge | null): { type: string | undefined; options: JsonObject } {
-  const stated = getMember(item, 'checker');
-  if (typeof stated === 'string' && stated.trim() !== '') return { type: stated.trim(), options: {} };
-  if (isJsonObject(stated)) {
-    const type = getMember(stated, 'type');
-    if (typeof type === 'string') return { type, options: stated };
-    // A script is carried for others; an object that names no checker leaves the choice to the item's type.
-    if (getMember(stated, 'path') !== undefined || getMember(stated, 'data') !== undefined) {
-      return { type: 'script', options: stated };
-    }
-    return { type: defaultChecker(item, model), options: stated };
-  }
-  return { type: defaultChecker(item, model), options: {} };
-}
-
-function defaultChecker(item: Item, model: Judge | null): string | undefined {
-  const type = getMember(item, 'type');
-  const clear =
-    typeof type === 'string' && Object.hasOwn(BY_ITEM_TYPE, type) ? BY_ITEM_TYPE[type] : undefined;
-  const canChoose = clear !== 'choice' || labelledChoices(item).choices.length > 0;
-  if (clear !== undefined && canChoose && hasAnswer(item)) return clear;
-  if (model !== null && asksForJudge(item, model.defaultPrompts)) return 'judge';
-  return clear;
-}
-
-function hasAnswer(item: Item): boolean {
-  const answer: JsonValue | undefined = getMember(item, 'answer');
-  return answer !== undefined && answer !== null && answer !== '';
-}
-
-function shown(type: string): string {
-  return JSON.stringify(type.length > 100 ? `${type.slice(0, 100)}…` : type);
+  const { judge, checks, signal } = request;
+  const plan = planCheck(request);
+  if ('outcome' in plan) return plan.outcome;
+  if ('task' in plan) return await checks.run(plan.task, signal);
+  return await askJudge(judge, plan.judgeMessages, signal);
 }

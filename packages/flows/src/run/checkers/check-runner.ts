@@ -1,25 +1,26 @@
 import { Worker } from 'node:worker_threads';
 import { RunError } from '../run-error.ts';
-import { checkerLimit } from './check-limits.ts';
-import { type CheckReply, type CheckTask, runCheck } from './check-task.ts';
-import type { CheckOutcome } from './checker.ts';
+import { runTask, type ThreadOutcome, type ThreadReply, type ThreadTask, taskLimit } from './thread-task.ts';
 
-/** Runs checks. Whatever their content, the caller's thread stays free. */
+/** Runs checks, and reads large items. Whatever their content, the caller's thread stays free. */
 export interface CheckRunner extends AsyncDisposable {
   /**
-   * @throws RunError `checker_invalid`, or `checker_limit` when the check took too long or too much memory; the
+   * @throws RunError `checker_invalid`, or `checker_limit` (for a question `item_too_large`) when the task took too
+   * long or too much memory; the
    * signal's reason when it was aborted, at once; an Error when the thread died for another reason or the runner was
    * disposed of
    */
-  run(task: CheckTask, signal: AbortSignal): Promise<CheckOutcome>;
+  run<T extends ThreadTask>(task: T, signal: AbortSignal): Promise<ThreadOutcome<T>>;
 }
 
 export interface CheckRunnerOptions {
-  /** threads at most; 0 does all checks in the calling thread. Default: 2 */
+  /** threads at most; 0 does all tasks in the calling thread. Default: 2 */
   readonly threads?: number;
   /** how long one check may take. Default: 5 seconds */
   readonly deadlineMs?: number;
-  /** heap of a thread. Default: 512 MiB */
+  /** how long a task may take that reads a large item. Default: 30 seconds */
+  readonly readDeadlineMs?: number;
+  /** heap of a thread. Default: 1 GiB */
   readonly maxHeapMb?: number;
   /** what runs on each thread */
   readonly file?: URL;
@@ -27,7 +28,9 @@ export interface CheckRunnerOptions {
 
 const DEFAULT_THREADS = 2;
 const DEFAULT_DEADLINE_MS = 5_000;
-const DEFAULT_MAX_HEAP_MB = 512;
+/** Reading grows with the item and no faster; a busy machine takes its time for the largest. */
+const DEFAULT_READ_DEADLINE_MS = 30_000;
+const DEFAULT_MAX_HEAP_MB = 1_024;
 const MAX_YOUNG_HEAP_MB = 16;
 /** How long a thread may take to load its code, on a machine that is busy. */
 const START_TIMEOUT_MS = 60_000;
@@ -44,8 +47,8 @@ const THREAD_FILE = new URL(
 );
 
 interface Job {
-  readonly task: CheckTask;
-  readonly result: PromiseWithResolvers<CheckOutcome>;
+  readonly task: ThreadTask;
+  readonly result: PromiseWithResolvers<ThreadOutcome<ThreadTask>>;
 }
 
 interface Thread {
@@ -62,7 +65,11 @@ interface Thread {
  * ended, and the next check gets a new one.
  */
 export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner {
-  const { threads: maxThreads = DEFAULT_THREADS, deadlineMs = DEFAULT_DEADLINE_MS } = options;
+  const {
+    threads: maxThreads = DEFAULT_THREADS,
+    deadlineMs = DEFAULT_DEADLINE_MS,
+    readDeadlineMs = DEFAULT_READ_DEADLINE_MS,
+  } = options;
   const threads = new Set<Thread>();
   const waiting = new Set<Job>();
   let isClosed = false;
@@ -81,7 +88,7 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
     const thread: Thread = { worker, isReady: false, isEnding: false, job: undefined, timer: undefined };
     threads.add(thread);
     let cause: unknown;
-    worker.on('message', (reply: CheckReply) => {
+    worker.on('message', (reply: ThreadReply) => {
       if (reply.kind === 'ready') {
         thread.isReady = true;
         if (thread.job !== undefined) startClock(thread);
@@ -98,9 +105,10 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
     });
     worker.on('exit', () => {
       threads.delete(thread);
-      release(thread)?.result.reject(
+      const job = release(thread);
+      job?.result.reject(
         isOutOfMemory(cause)
-          ? checkerLimit('The check took too much memory')
+          ? taskLimit(job.task, 'took too much memory')
           : new Error('A thread that checks outputs has died', { cause }),
       );
       assignWaiting();
@@ -110,12 +118,14 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
 
   function startClock(thread: Thread): void {
     clearTimeout(thread.timer);
-    const limitMs = thread.isReady ? deadlineMs : START_TIMEOUT_MS;
+    const { job, isReady } = thread;
+    const taskMs = job !== undefined && 'kind' in job.task ? readDeadlineMs : deadlineMs;
+    const limitMs = isReady ? taskMs : START_TIMEOUT_MS;
     thread.timer = setTimeout(() => {
       end(
         thread,
-        thread.isReady
-          ? checkerLimit(`The check took longer than ${deadlineMs / 1000} seconds`)
+        isReady && job !== undefined
+          ? taskLimit(job.task, `took longer than ${limitMs / 1000} seconds`)
           : new Error('A thread that checks outputs has not started in time'),
       );
     }, limitMs);
@@ -162,11 +172,9 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
   }
 
   return {
-    async run(task, signal) {
+    async run<T extends ThreadTask>(task: T, signal: AbortSignal): Promise<ThreadOutcome<T>> {
       signal.throwIfAborted();
-      if (maxThreads === 0 || (CHEAP_TYPES.has(task.type) && task.chars <= MAX_INLINE_CHARS)) {
-        return runCheck(task);
-      }
+      if (maxThreads === 0 || isCheap(task)) return runTask(task) as ThreadOutcome<T>;
       if (isClosed) throw closed();
       const job: Job = { task, result: Promise.withResolvers() };
       const onAbort = (): void => abort(job, signal.reason);
@@ -174,7 +182,7 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
       try {
         waiting.add(job);
         assignWaiting();
-        return await job.result.promise;
+        return (await job.result.promise) as ThreadOutcome<T>;
       } finally {
         signal.removeEventListener('abort', onAbort);
       }
@@ -191,6 +199,10 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
       );
     },
   };
+}
+
+function isCheap(task: ThreadTask): boolean {
+  return !('kind' in task) && CHEAP_TYPES.has(task.type) && task.chars <= MAX_INLINE_CHARS;
 }
 
 function isOutOfMemory(cause: unknown): boolean {

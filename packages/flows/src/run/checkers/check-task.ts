@@ -1,5 +1,4 @@
 import { canonicalJson, type Item, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
-import { RunError, type RunErrorCode } from '../run-error.ts';
 import type { CheckOutcome } from './checker.ts';
 import { CHECKERS } from './checkers.ts';
 
@@ -18,13 +17,6 @@ export interface CheckTask {
   /** an object */
   readonly options: PackedValue;
 }
-
-/** What a thread sends: first that it is ready, then the end of each check. */
-export type CheckReply =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'outcome'; readonly outcome: CheckOutcome }
-  | { readonly kind: 'refused'; readonly code: RunErrorCode; readonly message: string }
-  | { readonly kind: 'fault'; readonly error: unknown };
 
 /** Packs a value: classes such as `ExactNumber` do not survive the way between threads. */
 export function packValue(value: JsonValue | undefined): PackedValue {
@@ -57,18 +49,4 @@ export function runCheck(task: CheckTask): CheckOutcome {
     item,
     options: isJsonObject(options) ? options : {},
   });
-}
-
-/** The end of a check, as a thread sends it. */
-export function replyTo(task: CheckTask): CheckReply {
-  try {
-    return { kind: 'outcome', outcome: runCheck(task) };
-  } catch (error) {
-    if (error instanceof RunError) return { kind: 'refused', code: error.code, message: error.message };
-    // a text beyond what the engine can hold, or too deep a recursion
-    if (error instanceof RangeError) {
-      return { kind: 'refused', code: 'checker_limit', message: 'The check took too much memory' };
-    }
-    return { kind: 'fault', error };
-  }
 }

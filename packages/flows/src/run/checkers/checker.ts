@@ -14,8 +14,8 @@ export interface CheckRequest {
 
 /** The model that judges, and how. */
 export interface Judge {
-  /** Gives the judge's words on a conversation. Throws what the provider throws. */
-  ask(messages: readonly ChatMessage[], signal: AbortSignal): Promise<string>;
+  /** Gives the judge's words on a conversation, or on its JSON text in UTF-8. Throws what the provider throws. */
+  ask(messages: readonly ChatMessage[] | Uint8Array, signal: AbortSignal): Promise<string>;
   /** the least score that passes where the judge does not say */
   readonly threshold: number;
   /** `default_judge_prompts` of the dataset, where it has some */

@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
+import { report, times } from './report.ts';
+import { uploadForm } from './sample-packages.ts';
+import { type OwnService, startService } from './start-service.ts';
+
+/** Before, most stood still for four seconds and more; copies of the text and a busy machine may take a part of one. */
+const MAX_PROBE_MS = 2_000;
+const MIB = 1024 * 1024;
+
+// biome-ignore lint/suspicious/noExplicitAny: answers have every shape
+type Body = any;
+
+let own: OwnService;
+let url: string;
+let model: Server;
+/** Bytes of the requests that the model got. */
+let received: number[];
+beforeAll(async () => {
+  own = await startService({}, 'standalone');
+  url = own.service.url;
+  received = [];
+  model = createServer(async (request, response) => {
+    let bytes = 0;
+    for await (const chunk of request) bytes += chunk.length;
+    received.push(bytes);
+    response.setHeader('content-type', 'application/json');
+    response.end('{"choices":[{"message":{"content":"{\\"score\\": 1}"}}]}');
+  });
+  await once(model.listen(0, '127.0.0.1'), 'listening');
+});
+afterAll(async () => {
+  console.info(
+    'DEBUG',
+    own.service.hasEnded(),
+    own.service.child.exitCode,
+    own.service.child.signalCode,
+    own.service.stderr(),
+    own.service.lines.slice(-12).join('\n'),
+  );
+  model.closeAllConnections();
+  model.close();
+  await own[Symbol.asyncDispose]();
+});
+
+afterEach(() => expect(own.service.hasEnded(), own.service.stderr()).toBe(false));
+
+/** JSON of a list with so many bytes: `part(i)` and a comma, again and again, in an order that does not compress. */
+function list(bytes: number, part: (digit: number) => string): string {
+  let block = '';
+  while (block.length < MIB) block += `${part(randomInt(10))},`;
+  return `[${block.repeat(Math.ceil(bytes / block.length)).slice(0, -1)}]`;
+}
+
+async function upload(item: string): Promise<string> {
+  const content = `${item}\n`;
+  const archive = buildZip({ entries: [{ name: 'sections/default.jsonl', content, method: 'stored' }] });
+  const response = await fetch(`${url}/datasets/upload`, {
+    method: 'POST',
+    body: uploadForm(archive as Uint8Array<ArrayBuffer>, 'large'),
+  });
+  const body = (await response.json()) as Body;
+  expect(response.status, JSON.stringify(body)).toBe(201);
+  return body.id;
+}
+
+async function runToEnd(datasetId: string, config: object): Promise<{ run: Body; result: Body }> {
+  const response = await fetch(`${url}/runs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ dataset_id: datasetId, config }),
+  });
+  let run = (await response.json()) as Body;
+  expect(response.status, JSON.stringify(run)).toBe(202);
+  while (!['completed', 'failed', 'cancelled'].includes(run.status)) {
+    await delay(100);
+    run = await (await fetch(`${url}/runs/${run.id}`)).json();
+  }
+  const { data } = (await (await fetch(`${url}/runs/${run.id}/results`)).json()) as Body;
+  return { run, result: data[0] };
+}
+
+/** The longest time of a probe, by a process of its own, while `work` is done. */
+async function longestProbeMs(work: () => Promise<unknown>): Promise<number> {
+  const script = fileURLToPath(new URL('./probe-health.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, url, '25'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const printed = text(child.stdout);
+  await work();
+  child.stdin.end();
+  await once(child, 'exit');
+  return Math.max(...(JSON.parse(await printed) as number[]));
+}
+
+const ask = () => ({
+  provider: {
+    type: 'openai_compatible',
+    base_url: `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`,
+    model: 'm',
+  },
+});
+const digits = (bytes: number): string => list(bytes, String);
+
+interface Case {
+  readonly name: string;
+  /** the longest probe before */
+  readonly before: string;
+  /** JSON text */
+  readonly item: () => string;
+  readonly config: () => object;
+  readonly expected: object;
+}
+
+const CASES: readonly Case[] = [
+  {
+    name: '20 million numbers in `meta`, answered by item_field',
+    before: '4.2 s',
+    item: () =>
+      `{"answer":"x","checker":"exact_match","inputs":{"prompt":"p"},"meta":{"dense":${digits(40 * MIB)},"output":"x"}}`,
+    config: () => ({ provider: { type: 'item_field', pointer: '/meta/output' } }),
+    expected: { status: 'ok', score: 1, output: 'x' },
+  },
+  {
+    name: 'a message of 20 million numbers, asked of a model',
+    before: '20 s, and longer than probes wait',
+    item: () => `{"id":"i","inputs":{"messages":[{"content":${digits(40 * MIB)},"role":"user"}]}}`,
+    config: ask,
+    expected: { status: 'failed', item_id: 'i', error: { code: 'item_too_large' } },
+  },
+  {
+    name: '20 million numbers in `meta`, answered by a model and judged',
+    before: '4.1 s',
+    item: () => `{"checker":"judge","id":7,"inputs":{"prompt":"p"},"meta":{"dense":${digits(40 * MIB)}}}`,
+    config: () => ({ ...ask(), judge: { ...ask().provider, type: undefined } }),
+    expected: { status: 'ok', score: 1, item_id: 7 },
+  },
+  {
+    name: '10 million choices, answered by echo',
+    before: '20 s, and longer than probes wait',
+    item: () =>
+      `{"answer":"x","inputs":{"choices":${list(40 * MIB, (digit) => `"${digit}"`)},"prompt":"p"},"type":"multiple_choice"}`,
+    config: () => ({ provider: 'echo' }),
+    expected: { status: 'failed', error: { code: 'item_too_large' } },
+  },
+  {
+    name: 'an output of 20 million numbers, compared',
+    before: '4.0 s',
+    item: () =>
+      `{"answer":[1],"checker":"json_equal","inputs":{"prompt":"p"},"meta":{"output":${digits(40 * MIB)}}}`,
+    config: () => ({ provider: { type: 'item_field', pointer: '/meta/output' } }),
+    expected: { status: 'failed', error: { code: 'checker_limit' } },
+  },
+  {
+    name: 'a prompt of 40 MiB that has to be escaped, asked of a model',
+    before: '1.3 s',
+    item: () =>
+      `{"answer":"x","checker":"exact_match","inputs":{"prompt":"\u20ac${list(40 * MIB, (digit) => `${digit}\\n`)}"}}`,
+    config: ask,
+    expected: { status: 'ok', score: 0 },
+  },
+];
+
+describe('runs over items of 40 MiB', () => {
+  const cases = CASES.slice(0, times(CASES.length, 2)).map((one) => [one.name, one] as const);
+  it.for(cases)('H2: %s', { timeout: 180_000 }, async ([name, { before, item, config, expected }], test) => {
+    const datasetId = await upload(item());
+    let end: { run: Body; result: Body } | undefined;
+    const probeMs = await longestProbeMs(async () => {
+      end = await runToEnd(datasetId, config());
+    });
+    expect(end?.run.status).toBe('completed');
+    const { result } = end ?? {};
+    expect(
+      { ...result, output: String(result.output).slice(0, 10) },
+      JSON.stringify(result.error),
+    ).toMatchObject(expected);
+    expect(probeMs).toBeLessThan(MAX_PROBE_MS);
+    report(test, {
+      area: 'Security review',
+      fault: `H2: a run over an item with ${name}`,
+      before: `not in the review; probes stood still for ${before}`,
+      promised: 'the item is read on a thread; probes are answered meanwhile',
+      tried: 1,
+      happened: { 'probes answered within 2 s': 1 },
+    });
+  });
+});
