@@ -175,6 +175,7 @@ describe('runs over items of 40 MiB', () => {
     const probeMs = await longestProbeMs(async () => {
       end = await runToEnd(datasetId, config());
     });
+    console.info(`${name}: ${probeMs}`);
     expect(end?.run.status).toBe('completed');
     const { result } = end ?? {};
     expect(
