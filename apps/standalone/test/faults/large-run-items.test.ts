@@ -22,30 +22,17 @@ type Body = any;
 let own: OwnService;
 let url: string;
 let model: Server;
-/** Bytes of the requests that the model got. */
-let received: number[];
 beforeAll(async () => {
   own = await startService({}, 'standalone');
   url = own.service.url;
-  received = [];
   model = createServer(async (request, response) => {
-    let bytes = 0;
-    for await (const chunk of request) bytes += chunk.length;
-    received.push(bytes);
+    for await (const _ of request);
     response.setHeader('content-type', 'application/json');
     response.end('{"choices":[{"message":{"content":"{\\"score\\": 1}"}}]}');
   });
   await once(model.listen(0, '127.0.0.1'), 'listening');
 });
 afterAll(async () => {
-  console.info(
-    'DEBUG',
-    own.service.hasEnded(),
-    own.service.child.exitCode,
-    own.service.child.signalCode,
-    own.service.stderr(),
-    own.service.lines.slice(-12).join('\n'),
-  );
   model.closeAllConnections();
   model.close();
   await own[Symbol.asyncDispose]();
@@ -175,7 +162,6 @@ describe('runs over items of 40 MiB', () => {
     const probeMs = await longestProbeMs(async () => {
       end = await runToEnd(datasetId, config());
     });
-    console.info(`${name}: ${probeMs}`);
     expect(end?.run.status).toBe('completed');
     const { result } = end ?? {};
     expect(
