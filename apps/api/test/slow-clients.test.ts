@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePackage } from './make-package.ts';
@@ -10,6 +11,7 @@ beforeAll(async () => {
     SVC_HEADERS_TIMEOUT_MS: '300',
     SVC_IDLE_BODY_TIMEOUT_MS: '400',
     SVC_JSON_REQUEST_TIMEOUT_MS: '1500',
+    SVC_SLOW_UPLOAD_TIMEOUT_MS: '3000',
   });
 });
 afterAll(() => api[Symbol.asyncDispose]());
@@ -76,6 +78,33 @@ describe('a slow client', () => {
     const answer = await dribble(connection, ' ');
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('did not arrive within 1500 ms');
+  });
+
+  it.each([
+    ['in the middle of its file', `${UPLOAD}Content-Length: 1000000\r\n\r\n${FILE}xx`],
+    ['before its first part', `${UPLOAD}Content-Length: 1000000\r\n\r\n`],
+  ])('whose upload dribbles %s gets 408, and leaves nothing', async (_name, start) => {
+    using connection = await openConnection(api.url);
+    connection.send(start);
+    const answer = await dribble(connection, 'x');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('less than 65536 bytes of the body arrived in 3000 ms');
+    expect(await api.spooled()).toEqual([]);
+  });
+
+  it('may take its time with an upload that keeps a pace', { timeout: 60_000 }, async () => {
+    const section = `{"inputs":{"prompt":"${randomBytes(1_000_000).toString('hex')}"}}`;
+    const archive = await makePackage({ 'sections/a.jsonl': section });
+    const body = Buffer.concat([Buffer.from(FILE), archive, Buffer.from('\r\n--b--\r\n')]);
+    using connection = await openConnection(api.url);
+    connection.send(`${UPLOAD}Content-Length: ${body.byteLength}\r\n\r\n`);
+    // twice the time that 64 KiB have
+    const step = Math.ceil(body.byteLength / 15);
+    for (let at = 0; at < body.byteLength; at += step) {
+      connection.send(body.subarray(at, at + step));
+      await delay(400);
+    }
+    await connection.until(/^HTTP\/1\.1 201 /);
   });
 
   it('may take its time with an upload that keeps arriving', async () => {

@@ -47,6 +47,7 @@ export type Limits = Pick<
   | 'maxStreamsPerClient'
   | 'maxEventStreamsPerClient'
   | 'slowReaderTimeoutMs'
+  | 'slowUploadTimeoutMs'
   | 'failedKeysPerMinute'
   | 'rateLimitPerMinute'
   | 'maxPreviewBytes'

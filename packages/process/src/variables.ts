@@ -367,6 +367,11 @@ export const VARIABLES = {
     30_000,
     'time that the reader of a stream may take for 512 KiB',
   ),
+  slowUploadTimeoutMs: milliseconds(
+    'SVC_SLOW_UPLOAD_TIMEOUT_MS',
+    60_000,
+    'time that an upload may take for 64 KiB, or for what is left of it',
+  ),
   failedKeysPerMinute: integer(
     'SVC_FAILED_KEYS_PER_MINUTE',
     10,

@@ -7,6 +7,7 @@ import { type Config, packageLimits } from '@svc/process';
 import type { IdempotencyClaim, Store, StoredAnswer } from '@svc/store';
 import { fileChunks } from '../http/file-chunks.ts';
 import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.ts';
+import { withMinimumRate } from '../http/minimum-rate.ts';
 import { PREFER, prefersAsync } from '../http/prefer.ts';
 import { receiveUpload, type Upload } from '../http/receive-upload.ts';
 import type { Route } from '../http/route.ts';
@@ -81,7 +82,9 @@ export function uploadRoute(deps: UploadDeps): Route {
       // Until it is its turn, a client is held back: nothing of its file lies on our disk.
       raw.pause();
       using _permit = await uploads.acquire(signal);
-      await using upload = await receiveUpload(raw, spool, config, ['name', 'description'], signal);
+      await using upload = await withMinimumRate(raw, config.slowUploadTimeoutMs, signal, (arriving) =>
+        receiveUpload(raw, spool, config, ['name', 'description'], arriving),
+      );
       const wanted: WantedUpload = {
         upload,
         name: parseName(upload.fields.get('name')),

@@ -15,6 +15,7 @@ beforeAll(async () => {
     SVC_HEADERS_TIMEOUT_MS: '500',
     SVC_IDLE_BODY_TIMEOUT_MS: '500',
     SVC_JSON_REQUEST_TIMEOUT_MS: '1500',
+    SVC_SLOW_UPLOAD_TIMEOUT_MS: '1500',
   });
   service = own.service;
 });
@@ -170,6 +171,22 @@ const CASES: readonly Case[] = [
       const head = whole.indexOf('\r\n\r\n') + 4;
       return dribble(whole.subarray(0, head + ((index * 37) % (whole.byteLength - head - 1))), '');
     },
+  ],
+  [
+    SLOW,
+    'an upload that dribbles for ever, anywhere',
+    LET_GO,
+    [40, 4],
+    ['408 request_timeout'],
+    (index) =>
+      dribble(
+        [
+          `POST /datasets/upload HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 9999999\r\n\r\n`,
+          `POST /datasets/upload HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 9999999\r\n\r\n${field('name', 'x')}${file(ARCHIVE).subarray(0, 100)}`,
+          `POST /datasets/upload HTTP/1.1\r\nHost: x\r\n${FORM}Transfer-Encoding: chunked\r\n\r\n5\r\n--b\r\n\r\n`,
+        ][index % 3] as string,
+        index % 3 === 2 ? '1\r\nx\r\n' : 'x',
+      ),
   ],
   [
     SLOW,

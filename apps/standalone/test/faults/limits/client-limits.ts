@@ -139,6 +139,28 @@ const sip = async (): Promise<string> => {
   return 'ended';
 };
 
+/** The outcome of an upload of which so many bytes come every quarter of the time that it has for 64 KiB. */
+const uploadInPieces = (pieceBytes: number) => async (): Promise<string> => {
+  const timeoutMs = 1200;
+  await using own = await startService({ SVC_SLOW_UPLOAD_TIMEOUT_MS: String(timeoutMs) });
+  const { service } = own;
+  const body = Buffer.from(await new Response(uploadForm(samplePackage(500, 8000), 'slow')).bytes());
+  const boundary = /^--(\S+)/.exec(body.toString('latin1'))?.[1];
+  using connection = await openConnection(service.url);
+  connection.send(
+    `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: ${body.byteLength}\r\n\r\n`,
+  );
+  let isOver = false;
+  const answer = connection.until(/\}$/).finally(() => {
+    isOver = true;
+  });
+  for (let at = 0; at < body.byteLength && !isOver; at += pieceBytes) {
+    connection.send(body.subarray(at, at + pieceBytes));
+    await delay(timeoutMs / 4);
+  }
+  return outcomeIn(await answer);
+};
+
 const FAILURES = 3;
 const lastOfWrongKeys = (attempts: number) => async (): Promise<string> => {
   await using own = await startService({
@@ -196,6 +218,12 @@ export const CLIENT_LIMITS: readonly LimitCase[] = [
     limit: 'time of a reader for 512 KiB of a stream: `SVC_SLOW_READER_TIMEOUT_MS`',
     within: { what: 'as fast as it comes', outcome: '200', send: readAll },
     beyond: { what: 'byte by byte', outcome: 'ended', send: sip },
+    tries: 3,
+  },
+  {
+    limit: 'time of an upload for 64 KiB: `SVC_SLOW_UPLOAD_TIMEOUT_MS`',
+    within: { what: '1 MiB in it, longer than it', outcome: '201', send: uploadInPieces(256 * 1024) },
+    beyond: { what: '4 kB in it', outcome: '408 request_timeout', send: uploadInPieces(1000) },
     tries: 3,
   },
   {
