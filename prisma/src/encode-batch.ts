@@ -4,6 +4,7 @@ import {
   type CellBatch,
   type CellEncoder,
   checkItemSize,
+  checkValueCount,
   createCellEncoder,
   createItemEncoder,
   createLineEncoder,
@@ -34,7 +35,7 @@ export interface BatchEncoder {
    * The same for rows of a dataset, of which the plan makes items.
    *
    * @throws JsonlError with the row, as the function of `compileMapping` does; `line_too_long` for an item that is
-   *   longer than a line may be
+   *   longer than a line may be, or has more values
    */
   encodeCells(batch: CellBatch, plan: NumberedPlan, target: RowTarget): EncodedRows;
   /** The same for items that are at hand. */
@@ -126,6 +127,7 @@ function checkLine(line: EncodedLine, { file, maxLineBytes }: LineOptions): void
 function checkRow(line: EncodedLine, maxItemBytes: number, row: number): void {
   const length = lengthOf(line);
   if (length > maxItemBytes) checkItemSize(length, 0, { maxItemBytes, place: { row } });
+  checkValueCount(line.bytes.subarray(line.wholeStart, line.wholeEnd), { row });
 }
 
 const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>

@@ -7,6 +7,7 @@ import {
   type Item,
   JsonlError,
   type LineBatch,
+  MAX_LINE_VALUES,
   parseItem,
 } from '@svc/jsonl-v23';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -159,6 +160,26 @@ describe('createRowEncoder', () => {
       const writer = new CellWriter();
       for (const text of ['short', 'x'.repeat(100_000)]) writer.value(text);
       const batch = { ...writer.end(), split: 'train', firstRow: 5, rowCount: 2, columns: ['q'] };
+      await expect(encoder.encodeCells(batch, plan, TARGET, 0)).rejects.toMatchObject({
+        code: 'line_too_long',
+        place: { row: 6 },
+      });
+    }
+  });
+
+  it('refuses a row whose item has more values than a line may have', async () => {
+    const plan = {
+      mapping: { promptColumn: 'q', metaColumns: ['n'] },
+      features: ['q', 'n'].map((name) => ({ name, dtype: 'string' })),
+      maxItemBytes: 10_000_000,
+    };
+    for (const encoder of [inline, threaded]) {
+      const writer = new CellWriter();
+      for (const count of [MAX_LINE_VALUES - 100, MAX_LINE_VALUES]) {
+        writer.value('q');
+        writer.value(new Array(count).fill(0));
+      }
+      const batch = { ...writer.end(), split: 'train', firstRow: 5, rowCount: 2, columns: ['q', 'n'] };
       await expect(encoder.encodeCells(batch, plan, TARGET, 0)).rejects.toMatchObject({
         code: 'line_too_long',
         place: { row: 6 },

@@ -1,3 +1,4 @@
+import { MAX_LINE_VALUES } from '@svc/jsonl-v23';
 import { invalidRow } from './raw-row.ts';
 
 /** The text of one JSON value, and where it begins. */
@@ -64,6 +65,8 @@ export class JsonCursor {
     const parts: string[] = [];
     let size = 0;
     let depth = 0;
+    // As jsonl-v23 counts the values of a line.
+    let values = 1;
     let inText = false;
     let escaped = false;
     let started = false;
@@ -86,10 +89,11 @@ export class JsonCursor {
           inText = true;
         } else if (code === 91 || code === 123) {
           depth += 1;
+          values += 1;
         } else if (code === 93 || code === 125) {
           depth -= 1;
           done = depth <= 0;
-        }
+        } else if (code === 44) values += 1;
         started = true;
         if (code === LF) this.#passNewline(this.#at);
         this.#at += 1;
@@ -102,6 +106,9 @@ export class JsonCursor {
             file: this.#file,
             line,
           });
+        }
+        if (values > MAX_LINE_VALUES) {
+          throw invalidRow(`The value holds more than ${MAX_LINE_VALUES} values`, { file: this.#file, line });
         }
       }
       if (done || this.#at < this.#text.length) break;

@@ -52,6 +52,7 @@ export {
   type LineBatch,
   splitLines,
 } from './lines/split-lines.ts';
+export { checkValueCount, MAX_LINE_VALUES } from './lines/value-counter.ts';
 export { writeItems } from './lines/write-items.ts';
 export type { CellBatch } from './mapping/cell-batch.ts';
 export { type Cells, CellWriter } from './mapping/cell-writer.ts';

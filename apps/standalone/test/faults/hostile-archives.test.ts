@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -197,7 +198,114 @@ describe('an archive in which many references name one file', () => {
   });
 });
 
+describe('a line of very many values', () => {
+  /** what the process may hold at its peak, with the service itself, which takes 170 MB */
+  const MAX_PEAK_MIB = 600;
+  const LINE_BYTES = 60_000_000;
+  const arrayOf = (value: string): string =>
+    `{"id":"1","inputs":{"prompt":"p"},"meta":{"x":[${`${value},`.repeat(LINE_BYTES / (value.length + 1))}0]}}`;
+  const members = (count: number, value: string): string =>
+    Array.from({ length: count }, (_, index) => `"a${String(index).padStart(20, '0')}":${value}`).join(',');
+  const SHAPES: readonly (readonly [what: string, line: () => string])[] = [
+    ['numbers that are longer in canonical form, `1e20`', () => arrayOf('1e20')],
+    ['2,000,000 keys', () => `{"id":"1","inputs":{"prompt":"p"},"meta":{${members(2_000_000, '0')}}}`],
+    [
+      '1,000,000 references to a file',
+      () => `{"id":"1","inputs":{"prompt":"p"},"assets":{${members(1_000_000, '"assets/a.bin"')}}}`,
+    ],
+    ['zeros', () => arrayOf('0')],
+    ['empty arrays', () => arrayOf('[]')],
+    ['small arrays, nested', () => arrayOf('[[[[0]]]]')],
+  ];
+  const archiveOf = (line: string): Uint8Array<ArrayBuffer> =>
+    buildZip({
+      entries: [
+        { name: 'sections/default.jsonl', content: `{"id":"0","inputs":{"prompt":"p"}}\n${line}\n` },
+        { name: 'assets/a.bin', content: Uint8Array.of(1) },
+      ],
+    }) as Uint8Array<ArrayBuffer>;
+
+  it.for(SHAPES.slice(0, times(SHAPES.length, 2)))(
+    '%s',
+    { timeout: 300_000 },
+    async ([what, lineOf], context) => {
+      // The peak is the service's own: nothing else was sent to it. What packs well is not refused as such.
+      await using fresh = await startService({ SVC_MAX_EXPANSION_RATIO: '5000' }, 'standalone');
+      const { service } = fresh;
+      const archive = archiveOf(lineOf());
+      const send = (): Promise<Answer> =>
+        ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, 'values') });
+      const answers = [await send(), ...(await Promise.all(Array.from({ length: 4 }, send)))];
+      for (const { body } of answers) {
+        expect(body.errors).toEqual([expect.objectContaining({ file: 'sections/default.jsonl', line: 2 })]);
+      }
+      const outcomes = tally(answers.map(outcomeOf));
+      expect(outcomes).toEqual({ '400 package_limit': answers.length });
+      const status = await readFile(`/proc/${service.child.pid}/status`, 'utf8');
+      const peakMib = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+      expect(peakMib).toBeLessThan(MAX_PEAK_MIB);
+      report(context, {
+        area: AREA,
+        fault: `C1: a line of 60 MB or less with ${what}, in an archive of its own, then four at once`,
+        before: 'up to 2,627 MB of memory for one, and 19 s',
+        promised: `400 package_limit with the line, under ${MAX_PEAK_MIB} MiB of memory at any time`,
+        tried: answers.length,
+        happened: outcomes,
+      });
+    },
+  );
+
+  it('stays usable for items with many values that are honest', async () => {
+    const embeddings = Array.from({ length: 2 }, () => Array.from({ length: 100_000 }, Math.random));
+    const messages = Array.from({ length: 5000 }, (_, index) => ({
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      content: 'x'.repeat(500),
+    }));
+    const lines = [
+      { id: 'a', inputs: { prompt: 'p' }, meta: { embeddings } },
+      { id: 'b', inputs: { messages } },
+      {
+        id: 'c',
+        inputs: { prompt: 'p', choices: Array.from({ length: 1000 }, (_, index) => `choice ${index}`) },
+      },
+    ];
+    const answer = await upload('many values', packageOf(lines, Buffer.of(1)));
+    expect(outcomeOf(answer)).toBe('201');
+    await ask(`${own.service.url}/datasets/${answer.body.id}`, { method: 'DELETE' });
+  });
+});
+
 describe('a hub file with a line that is too long', () => {
+  it('C1: a row of very many values is refused as well, in lines and in an array', {
+    timeout: 120_000,
+  }, async (context) => {
+    const row = `{"q":[${'1e20,'.repeat(1_000_000)}0]}`;
+    const outcomes: string[] = [];
+    for (const [path, file, text] of [
+      ['org/values-in-lines', 'train.jsonl.gz', `{"q":[1]}\n${row}\n`],
+      ['org/values-in-array', 'train.json.gz', `[{"q":[1]},${row}]`],
+    ] as const) {
+      hub.add({ id: path, files: { [file]: gzipSync(text) } });
+      const answer = await ask(`${own.service.url}/datasets/hub/import`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ name: path, config: { path }, mapping: { prompt_column: 'q' } }),
+      });
+      expect(answer.body.errors).toMatchObject([{ file }]);
+      expect(answer.body.detail).toContain('values');
+      outcomes.push(outcomeOf(answer));
+    }
+    expect(tally(outcomes)).toEqual({ '400 invalid_row': 2 });
+    report(context, {
+      area: AREA,
+      fault: 'C1: a hub file has a row of 1,000,000 numbers that are longer in canonical form',
+      before: 'parsed whole',
+      promised: '400 invalid_row, before the row is parsed',
+      tried: 2,
+      happened: tally(outcomes),
+    });
+  });
+
   it('L17: is the same error in an import as in a preview', { timeout: 120_000 }, async (context) => {
     const tries = times(10, 1);
     const outcomes: string[] = [];

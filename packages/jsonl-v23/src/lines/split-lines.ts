@@ -1,4 +1,5 @@
 import { JsonlError } from '../errors.ts';
+import { MAX_LINE_VALUES, ValueCounter } from './value-counter.ts';
 
 /** Longest line by default: 64 MiB, enough for an item with embedded images. */
 export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;
@@ -30,8 +31,8 @@ export interface LineBatch {
  * `maxLineBytes` (default 64 MiB) limits a line without its end; `batchBytes` (default 256 KiB) limits a batch, which
  * only a single longer line exceeds. `signal` aborts at once and closes the source.
  *
- * @throws JsonlError `line_too_long` with file and line, after the lines before it; the signal's reason; what the
- * source throws
+ * @throws JsonlError `line_too_long` with file and line, after the lines before it, for a line with more bytes, or with
+ * more than `MAX_LINE_VALUES` JSON values; the signal's reason; what the source throws
  */
 export async function* splitLines(
   source: AsyncIterable<Uint8Array>,
@@ -70,6 +71,8 @@ class LineBuffer {
   #firstLine = 1;
   #lineCount = 0;
   #itemCount = 0;
+  /** Counts the values of the line that starts at #complete, if it is long enough to have too many. */
+  #counter: ValueCounter = new ValueCounter();
   /** Whether the start of the file was checked for a byte order mark. */
   #started = false;
 
@@ -96,13 +99,13 @@ class LineBuffer {
         this.#start();
       }
       yield* this.#scan();
-      if (this.#isTooLong(this.#filled)) yield* this.#refuse();
+      yield* this.#check(this.#filled);
     }
   }
 
   *end(): Generator<LineBatch, void, undefined> {
     yield* this.#scan();
-    if (this.#isTooLong(this.#filled)) yield* this.#refuse();
+    yield* this.#check(this.#filled);
     if (this.#filled > this.#complete) {
       if (this.#lineCount > 0 && this.#filled > this.#batchBytes) yield this.#take();
       this.#finishLine(this.#filled, this.#filled);
@@ -127,7 +130,7 @@ class LineBuffer {
         this.#scanned = this.#filled;
         return;
       }
-      if (this.#isTooLong(lineEnd)) yield* this.#refuse();
+      yield* this.#check(lineEnd);
       if (this.#lineCount > 0 && lineEnd >= this.#batchBytes) {
         // The line does not fit into this batch; it is found again at the start of the next one.
         yield this.#take();
@@ -147,6 +150,17 @@ class LineBuffer {
     if (!isBlank(this.#bytes, this.#complete, end)) this.#itemCount++;
     this.#complete = next;
     this.#scanned = next;
+    if (this.#counter.bytes > 0) this.#counter = new ValueCounter();
+  }
+
+  /** Refuses the line that runs from #complete to `end`, or further, where it is too long or has too many values. */
+  *#check(end: number): Generator<LineBatch, void, undefined> {
+    if (this.#isTooLong(end)) yield* this.#refuse(`is longer than ${this.#maxLineBytes} bytes`);
+    // As many values take more bytes.
+    if (end - this.#complete < MAX_LINE_VALUES) return;
+    const counter = this.#counter;
+    counter.add(this.#bytes.subarray(this.#complete + counter.bytes, end));
+    if (counter.values > MAX_LINE_VALUES) yield* this.#refuse(`has more than ${MAX_LINE_VALUES} values`);
   }
 
   /** Whether the line from #complete to `end` exceeds the limit, not counting a carriage return at its end. */
@@ -156,10 +170,10 @@ class LineBuffer {
     return length - 1 > this.#maxLineBytes || this.#bytes[end - 1] !== CARRIAGE_RETURN;
   }
 
-  *#refuse(): Generator<LineBatch, void, undefined> {
+  *#refuse(fault: string): Generator<LineBatch, void, undefined> {
     const line = this.#firstLine + this.#lineCount;
     if (this.#lineCount > 0) yield this.#take();
-    throw new JsonlError('line_too_long', `Line ${line} is longer than ${this.#maxLineBytes} bytes`, {
+    throw new JsonlError('line_too_long', `Line ${line} ${fault}`, {
       ...(this.#file === undefined ? {} : { file: this.#file }),
       line,
     });

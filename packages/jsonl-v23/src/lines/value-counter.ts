@@ -1,0 +1,72 @@
+import { JsonlError } from '../errors.ts';
+import type { Place } from '../source-location.ts';
+
+/**
+ * JSON values that one line may hold, arrays and objects included. A value takes two bytes of a line and up to a few
+ * hundred of memory, so the length of a line alone does not bound what reading it takes.
+ */
+export const MAX_LINE_VALUES = 250_000;
+
+const QUOTE = 34;
+const COMMA = 44;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+
+/**
+ * Counts the values of a JSON text from its bytes, as they arrive and before they are parsed: the text's own one, one for
+ * each bracket or brace that opens, which has a first value, and one for each comma. So an empty array counts as two.
+ * What is no JSON is counted up to its fault as a parser would see it.
+ */
+export class ValueCounter {
+  #values = 1;
+  #bytes = 0;
+  #isInString = false;
+  #isEscaped = false;
+
+  /** Values so far. */
+  get values(): number {
+    return this.#values;
+  }
+
+  /** Bytes so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Goes on with the next bytes of the text. */
+  add(bytes: Uint8Array): void {
+    let values = this.#values;
+    let isInString = this.#isInString;
+    let isEscaped = this.#isEscaped;
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (isInString) {
+        if (isEscaped) isEscaped = false;
+        else if (byte === BACKSLASH) isEscaped = true;
+        else if (byte === QUOTE) isInString = false;
+      } else if (byte === QUOTE) isInString = true;
+      else if (byte === COMMA || byte === OPEN_BRACKET || byte === OPEN_BRACE) values += 1;
+    }
+    this.#values = values;
+    this.#isInString = isInString;
+    this.#isEscaped = isEscaped;
+    this.#bytes += bytes.length;
+  }
+}
+
+/**
+ * Refuses an item of more than `MAX_LINE_VALUES` values, as the line that it becomes in an archive is refused.
+ *
+ * @param text the item in JSON
+ * @param place of the item, for errors
+ * @throws JsonlError `line_too_long` with the place
+ */
+export function checkValueCount(text: Uint8Array, place?: Place): void {
+  // As many values take more bytes.
+  if (text.length < MAX_LINE_VALUES) return;
+  const counter = new ValueCounter();
+  counter.add(text);
+  if (counter.values <= MAX_LINE_VALUES) return;
+  throw new JsonlError('line_too_long', `An item must have at most ${MAX_LINE_VALUES} values`, place);
+}
