@@ -50,12 +50,13 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
   /**
    * Encodes and sets an item.
    *
+   * @param expectedBytes of the canonical text, if known: avoids room for twice as much
    * @throws JsonlError `line_too_long` if the item refers to too many files, before it is encoded
    */
-  setItem(item: Item, place?: Place): void {
+  setItem(item: Item, place?: Place, expectedBytes = 0): void {
     this.references = fileReferences(item);
     checkItemSize(0, this.references.length, { place });
-    const encoded = this.#valueEncoder.encode(item);
+    const encoded = this.#valueEncoder.encode(item, expectedBytes);
     this.setRanges(encoded);
     this.itemHash.set(encoded.itemHash);
     this.assetCount = encoded.assetCount;

@@ -81,7 +81,7 @@ export function createLineEncoder(): LineEncoder {
           line.lineEnd = end;
           start = end + 1;
           if (item === null) continue;
-          line.setItem(item, locationOf(number, options.file));
+          line.setItem(item, locationOf(number, options.file), end - line.lineStart);
         }
         yield line;
       }
