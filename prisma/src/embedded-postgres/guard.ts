@@ -43,7 +43,7 @@ fi`;
  * does not know of. The folder is the program's own and closed to others, which PostgreSQL insists on. A lower priority keeps
  * searches over large items from delaying the answers of this process on the same few cores.
  */
-const LAUNCH = 'chmod 700 . && echo "$0 $$" >&3 && exec nice -n 5 "$@" 3>&-';
+const LAUNCH = 'chmod 700 . && echo "$0 $$" >&3 && exec nice -n 10 "$@" 3>&-';
 
 /**
  * Starts a guard. Windows has no shell for it: there the next start stops a server that was left behind.
