@@ -39,7 +39,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         if (!to.write(chunk)) await once(to, 'drain');
         if (proxy.loseAnswerTo !== null && chunk.includes(proxy.loseAnswerTo)) {
           stalled.add(to);
-          setTimeout(() => from.resetAndDestroy(), 100);
+          setTimeout(() => breakOff(from), 100);
         }
       }
       to.end();
@@ -83,7 +83,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       changed = Promise.withResolvers<void>();
     },
     cut: () => {
-      for (const socket of sockets) socket.resetAndDestroy();
+      for (const socket of sockets) breakOff(socket);
     },
     stallOpen: () => {
       for (const socket of sockets) stalled.add(socket);
@@ -98,4 +98,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     },
   };
   return proxy;
+}
+
+/** Resets a TCP connection. A Unix socket knows no reset: the server's side of the line is closed. */
+function breakOff(socket: Socket): void {
+  if (socket.remoteFamily === undefined) socket.destroy();
+  else socket.resetAndDestroy();
 }

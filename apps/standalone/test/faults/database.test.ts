@@ -186,7 +186,9 @@ describe('a database that does not answer', () => {
   it('keeps nobody waiting for ever, and probes and metrics not at all', async (context) => {
     for (const [path, init] of REQUESTS) await send(path, init);
     database.line.line = 'stalls';
-    const waiting = Promise.all(REQUESTS.map(([path, init]) => send(path, init)));
+    // with so small a pool, one client may read one stream at a time
+    const atOnce = REQUESTS.filter(([path]) => !path.endsWith('/export'));
+    const waiting = Promise.all(atOnce.map(([path, init]) => send(path, init)));
     const probes = await Promise.all(
       ['/healthz', '/readyz', '/metrics'].map((path) => ask(service.url + path)),
     );
@@ -195,7 +197,7 @@ describe('a database that does not answer', () => {
     if (!IS_LONG) database.line.line = 'passes';
     const answers = await waiting;
     for (const { status } of answers) expect([200, 503]).toContain(status);
-    if (IS_LONG) expect(tally(answers.map(outcomeOf))).toEqual({ '503 unavailable': REQUESTS.length });
+    if (IS_LONG) expect(tally(answers.map(outcomeOf))).toEqual({ '503 unavailable': atOnce.length });
     database.line.line = 'passes';
     for (const [path, init] of REQUESTS) expect([path, (await send(path, init)).status]).toEqual([path, 200]);
     report(context, {
