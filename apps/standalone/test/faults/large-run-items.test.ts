@@ -93,7 +93,8 @@ const ask = () => ({
     model: 'm',
   },
 });
-const digits = (bytes: number): string => list(bytes, String);
+/** As many values as a line may have, nearly: what has more is refused when it is uploaded. */
+const texts = (bytes: number): string => list(bytes, (digit) => `"${String(digit).repeat(197)}"`);
 
 interface Case {
   readonly name: string;
@@ -107,42 +108,12 @@ interface Case {
 
 const CASES: readonly Case[] = [
   {
-    name: '20 million numbers in `meta`, answered by item_field',
-    before: '4.2 s',
+    name: '200,000 texts in `meta`, answered by item_field',
+    before: '4.2 s (with 20 million numbers)',
     item: () =>
-      `{"answer":"x","checker":"exact_match","inputs":{"prompt":"p"},"meta":{"dense":${digits(40 * MIB)},"output":"x"}}`,
+      `{"answer":"x","checker":"exact_match","inputs":{"prompt":"p"},"meta":{"dense":${texts(40 * MIB)},"output":"x"}}`,
     config: () => ({ provider: { type: 'item_field', pointer: '/meta/output' } }),
     expected: { status: 'ok', score: 1, output: 'x' },
-  },
-  {
-    name: 'a message of 20 million numbers, asked of a model',
-    before: '20 s, and longer than probes wait',
-    item: () => `{"id":"i","inputs":{"messages":[{"content":${digits(40 * MIB)},"role":"user"}]}}`,
-    config: ask,
-    expected: { status: 'failed', item_id: 'i', error: { code: 'item_too_large' } },
-  },
-  {
-    name: '20 million numbers in `meta`, answered by a model and judged',
-    before: '4.1 s',
-    item: () => `{"checker":"judge","id":7,"inputs":{"prompt":"p"},"meta":{"dense":${digits(40 * MIB)}}}`,
-    config: () => ({ ...ask(), judge: { ...ask().provider, type: undefined } }),
-    expected: { status: 'ok', score: 1, item_id: 7 },
-  },
-  {
-    name: '10 million choices, answered by echo',
-    before: '20 s, and longer than probes wait',
-    item: () =>
-      `{"answer":"x","inputs":{"choices":${list(40 * MIB, (digit) => `"${digit}"`)},"prompt":"p"},"type":"multiple_choice"}`,
-    config: () => ({ provider: 'echo' }),
-    expected: { status: 'failed', error: { code: 'item_too_large' } },
-  },
-  {
-    name: 'an output of 20 million numbers, compared',
-    before: '4.0 s',
-    item: () =>
-      `{"answer":[1],"checker":"json_equal","inputs":{"prompt":"p"},"meta":{"output":${digits(40 * MIB)}}}`,
-    config: () => ({ provider: { type: 'item_field', pointer: '/meta/output' } }),
-    expected: { status: 'failed', error: { code: 'checker_limit' } },
   },
   {
     name: 'a prompt of 40 MiB that has to be escaped, asked of a model',
@@ -151,6 +122,13 @@ const CASES: readonly Case[] = [
       `{"answer":"x","checker":"exact_match","inputs":{"prompt":"\u20ac${list(40 * MIB, (digit) => `${digit}\\n`)}"}}`,
     config: ask,
     expected: { status: 'ok', score: 0 },
+  },
+  {
+    name: '200,000 texts in `meta`, answered by a model and judged',
+    before: '4.1 s (with 20 million numbers)',
+    item: () => `{"checker":"judge","id":7,"inputs":{"prompt":"p"},"meta":{"dense":${texts(40 * MIB)}}}`,
+    config: () => ({ ...ask(), judge: { ...ask().provider, type: undefined } }),
+    expected: { status: 'ok', score: 1, item_id: 7 },
   },
 ];
 
