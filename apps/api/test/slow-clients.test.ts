@@ -99,10 +99,10 @@ describe('a slow client', () => {
     using connection = await openConnection(api.url);
     connection.send(`${UPLOAD}Content-Length: ${body.byteLength}\r\n\r\n`);
     // twice the time that 64 KiB have
-    const step = Math.ceil(body.byteLength / 15);
+    const step = Math.ceil(body.byteLength / 40);
     for (let at = 0; at < body.byteLength; at += step) {
       connection.send(body.subarray(at, at + step));
-      await delay(400);
+      await delay(150);
     }
     await connection.until(/^HTTP\/1\.1 201 /);
   });
