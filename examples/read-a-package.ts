@@ -6,9 +6,9 @@ import { openPackageFile } from '@svc/pkg-format/node';
 const pkg = await openPackageFile(process.argv[2] ?? 'capitals.pkg.zip');
 const hashers = pkg.sections.map(({ name }) => createSectionHasher(name));
 for (const section of pkg.sections) {
-  for await (const { item, place } of readPackageItems(pkg, section)) {
+  for await (const { item, location } of readPackageItems(pkg, section)) {
     hashers[section.orderIndex]?.add(itemHash(item));
-    console.log(section.name, place.line, item['answer']);
+    console.log(section.name, location.line, item['answer']);
   }
 }
 console.log(versionHash(hashers.map((hasher) => hasher.digest())));

@@ -38,7 +38,7 @@ const ARROWS: Record<string, readonly string[]> = {
 const OWNERS: Record<string, readonly string[]> = {
   express: ['apps/api/src/app.ts', 'apps/api/src/http/', 'apps/api/src/routes/'],
   busboy: ['apps/api/src/http/'],
-  helmet: ['apps/api/src/http/secure-answers.ts'],
+  helmet: ['apps/api/src/http/security-headers.ts'],
   cors: ['apps/api/src/app.ts'],
   '@prisma/': ['prisma/src/'],
   pg: ['prisma/src/'],
@@ -93,7 +93,7 @@ function violation(owner: string, file: string, specifier: string): string | und
     name.endsWith('/') ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`),
   );
   if (library === undefined) return undefined;
-  return OWNERS[library]?.some((place) => file.startsWith(place))
+  return OWNERS[library]?.some((location) => file.startsWith(location))
     ? undefined
     : `${specifier} is imported only in ${OWNERS[library]?.join(', ')}`;
 }

@@ -87,8 +87,8 @@ export function productionPackages(root: string): ReadonlyMap<string, Manifest> 
     found.set(folder, manifest);
     const { dependencies = {}, optionalDependencies = {} } = manifest;
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-      const place = findPackage(name, folder);
-      if (place !== undefined) waiting.push(place);
+      const location = findPackage(name, folder);
+      if (location !== undefined) waiting.push(location);
       else if (!(name in optionalDependencies))
         throw new Error(`${manifest.name} needs ${name}, which is not there`);
     }

@@ -16,6 +16,7 @@ import {
   featuresFromJson,
   featuresFromYaml,
 } from '../packages/hub-client/dist/features.js';
+import { createInference } from '../packages/hub-client/dist/infer-schema.js';
 import { openParquet, readParquet } from '../packages/hub-client/dist/read-parquet.js';
 import { readRows } from '../packages/hub-client/dist/read-rows.js';
 import {
@@ -26,7 +27,6 @@ import {
   planRetry,
 } from '../packages/hub-client/dist/retry.js';
 import { parseSplit, resolveSplit } from '../packages/hub-client/dist/split-slice.js';
-import { createTyping } from '../packages/hub-client/dist/typing.js';
 import { canonicalJson, parseJson } from '../packages/jsonl-v23/dist/index.js';
 
 // Vectors are data of several shapes; what does not have the expected one fails its case.
@@ -360,7 +360,7 @@ async function readSubset(
   files: Vector,
 ): Promise<{ dtypes: string; rows: Record<string, string[]> }> {
   if (format === 'parquet' || format === null) throw new Error(`format ${format}`);
-  const builder = createTyping(format);
+  const builder = createInference(format);
   const read = await Promise.all(
     splits.map(async (split) => {
       const rows = [];

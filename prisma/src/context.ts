@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { PrismaClient } from './generated/prisma/client.ts';
-import type { Limiter } from './limiter.ts';
 import type { Queue } from './queue.ts';
+import type { Semaphore } from './semaphore.ts';
 
 /** What the parts of the store share. */
 export interface StoreContext {
@@ -10,13 +10,13 @@ export interface StoreContext {
   /** ordinary queries */
   readonly prisma: PrismaClient;
   /** bounds the connections that imports hold for long */
-  readonly imports: Limiter;
+  readonly imports: Semaphore;
   /** bounds those that exports hold, so that slow readers keep nobody from importing */
-  readonly exports: Limiter;
+  readonly exports: Semaphore;
   /** bounds those of searches and comparisons, which read whole datasets for one page */
-  readonly searches: Limiter;
+  readonly searches: Semaphore;
   /** bounds the memory of large pages: its permits are bytes */
-  readonly largePages: Limiter;
+  readonly largePages: Semaphore;
   /** what an item or a result may have; a larger one is not read */
   readonly maxItemBytes: number;
   readonly queue: Queue;

@@ -9,7 +9,7 @@ const ABORT_TIMEOUT_MS = 5_000;
  * The buffer of a chunk is its owner's again when the next one is asked for. A chunk that is larger than what the
  * connection queues by itself is waited for until it is sent; a smaller one may linger, so a copy of it is sent.
  */
-const SURELY_DRAINED_BYTES = 128 * 1024;
+const MAX_DRAINED_BYTES = 128 * 1024;
 
 /**
  * Sends chunks of rows to a COPY statement as fast as the server takes them, holding one chunk.
@@ -54,7 +54,7 @@ export async function copyIn(
       const { done, value } = await waitFor(iterator.next());
       if (done === true) break;
       if (value.byteLength === 0) continue;
-      const chunk = value.byteLength < SURELY_DRAINED_BYTES ? Buffer.from(value) : value;
+      const chunk = value.byteLength < MAX_DRAINED_BYTES ? Buffer.from(value) : value;
       await waitFor(new Promise<void>((written) => copy.write(chunk, () => written())));
     }
     exhausted = true;

@@ -7,11 +7,11 @@ import { StoreError, toStoreError } from './errors.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 import { createJobStore, type JobStore } from './job-store.ts';
-import { createLimiter } from './limiter.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
 import { isMigrated } from './migrate.ts';
 import { createQueue, QUEUE_SCHEMA, type QueueSizes, queueSizes } from './queue.ts';
 import { createRunStore, type RunStore } from './run-store.ts';
+import { createLimiter } from './semaphore.ts';
 import { createSettingsStore, type SettingsStore } from './settings-store.ts';
 
 export interface StoreOptions {

@@ -630,7 +630,7 @@ describe('diff', () => {
         named.set(hex(item.itemHash), JSON.parse(item.payload).inputs.prompt);
       }
     }
-    const place = (at: { section: string; orderIndex: number } | null): string =>
+    const location = (at: { section: string; orderIndex: number } | null): string =>
       at === null ? '' : ` ${at.section}${at.orderIndex}`;
     for (const limit of [1, 100]) {
       const found: string[] = [];
@@ -643,7 +643,7 @@ describe('diff', () => {
         found.push(
           ...page.data.map(
             (entry) =>
-              `${entry.change} ${named.get(hex(entry.itemHash))}${place(entry.from)}${place(entry.to)}`,
+              `${entry.change} ${named.get(hex(entry.itemHash))}${location(entry.from)}${location(entry.to)}`,
           ),
         );
         cursor = page.nextCursor ?? undefined;

@@ -226,7 +226,7 @@ async function listDatasets(query: ReadQuery, request: DatasetsRequest): Promise
   );
   const rows = await query<DatasetRow & { readonly found: string }>(
     `SELECT ${shownDataset(MAX_LISTED_SCHEMA_BYTES)}, found FROM (
-       SELECT *, count(*) OVER () AS found, row_number() OVER newest AS place,
+       SELECT *, count(*) OVER () AS found, row_number() OVER newest AS position,
          sum(least(octet_length(name), 65536) + coalesce(least(octet_length(description), 1048576), 0)
            + coalesce(least(octet_length(notes), 1048576), 0) + least(octet_length(schema), 16777216)
            + names) OVER newest AS bytes
@@ -238,7 +238,7 @@ async function listDatasets(query: ReadQuery, request: DatasetsRequest): Promise
          FROM datasets WHERE ${filters.join(' AND ')}
          ORDER BY created_at DESC, id DESC LIMIT ${parameter(limit + 1)}
        ) candidate WINDOW newest AS (ORDER BY created_at DESC, id DESC)
-     ) datasets WHERE bytes <= ${MAX_PAGE_BYTES} OR place = 1
+     ) datasets WHERE bytes <= ${MAX_PAGE_BYTES} OR position = 1
      ORDER BY created_at DESC, id DESC`,
     values,
   );

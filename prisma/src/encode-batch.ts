@@ -16,9 +16,9 @@ import {
   type LineBatch,
   parseLines,
 } from '@svc/jsonl-v23';
+import type { BufferPool } from './buffer-pool.ts';
 import type { NumberedPlan } from './encode-message.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
-import type { SpareBuffers } from './spare-buffers.ts';
 
 /** The work on a batch. What comes out depends on the arguments alone, so it runs here or on another thread. */
 export interface BatchEncoder {
@@ -43,7 +43,7 @@ export interface BatchEncoder {
 }
 
 /** Makes an encoder. @param spare buffers that results may be put into */
-export function createBatchEncoder(spare: SpareBuffers): BatchEncoder {
+export function createBatchEncoder(spare: BufferPool): BatchEncoder {
   const lineEncoder = createLineEncoder();
   const itemEncoder = createItemEncoder();
   const cellEncoders = new Map<number, CellEncoder>();
@@ -54,7 +54,7 @@ export function createBatchEncoder(spare: SpareBuffers): BatchEncoder {
     const encoder = createCellEncoder(mapping, features);
     cellEncoders.set(number, encoder);
     const [oldest] = cellEncoders.keys();
-    if (cellEncoders.size > MOST_PLANS && oldest !== undefined) cellEncoders.delete(oldest);
+    if (cellEncoders.size > MAX_PLANS && oldest !== undefined) cellEncoders.delete(oldest);
     return encoder;
   }
 
@@ -91,7 +91,7 @@ export function createBatchEncoder(spare: SpareBuffers): BatchEncoder {
     },
     encodeCells(batch, plan, target) {
       const { bytes, rowCount } = batch;
-      const expected = { items: rowCount, bytes: bytes.byteLength + rowCount * USUAL_KEY_BYTES };
+      const expected = { items: rowCount, bytes: bytes.byteLength + rowCount * EXPECTED_KEY_BYTES };
       const rows = new RowWriter(target, expected, spare);
       let row = batch.firstRow;
       for (const line of cellEncoder(plan).encode(batch)) {
@@ -101,7 +101,7 @@ export function createBatchEncoder(spare: SpareBuffers): BatchEncoder {
       return rows.end();
     },
     encodeItems(items, target) {
-      const expected = { items: items.length, bytes: items.length * USUAL_ITEM_BYTES };
+      const expected = { items: items.length, bytes: items.length * EXPECTED_ITEM_BYTES };
       const rows = new RowWriter(target, expected, spare);
       for (const item of items) rows.add(itemEncoder.encode(item), embedsFiles(item));
       return rows.end();
@@ -110,24 +110,24 @@ export function createBatchEncoder(spare: SpareBuffers): BatchEncoder {
 }
 
 /** Plans whose encoders are kept: of imports that run at the same time. */
-const MOST_PLANS = 8;
+const MAX_PLANS = 8;
 /** The keys of an item that are not in the cells of its row. */
-const USUAL_KEY_BYTES = 128;
-const USUAL_ITEM_BYTES = 512;
+const EXPECTED_KEY_BYTES = 128;
+const EXPECTED_ITEM_BYTES = 512;
 
-const lengthOf = ({ wholeStart, wholeEnd }: EncodedLine): number => wholeEnd - wholeStart;
+const lengthOf = ({ itemStart, wholeEnd }: EncodedLine): number => wholeEnd - itemStart;
 
 /** A line within the limit may have a canonical text beyond it: `1e20` becomes 21 digits. */
 function checkLine(line: EncodedLine, { file, maxLineBytes }: LineOptions): void {
   const length = lengthOf(line);
   if (length <= maxLineBytes) return;
-  checkItemSize(length, 0, { maxItemBytes: maxLineBytes, place: { file, line: line.line } });
+  checkItemSize(length, 0, { maxItemBytes: maxLineBytes, location: { file, line: line.line } });
 }
 
 function checkRow(line: EncodedLine, maxItemBytes: number, row: number): void {
   const length = lengthOf(line);
-  if (length > maxItemBytes) checkItemSize(length, 0, { maxItemBytes, place: { row } });
-  checkValueCount(line.bytes.subarray(line.wholeStart, line.wholeEnd), { row });
+  if (length > maxItemBytes) checkItemSize(length, 0, { maxItemBytes, location: { row } });
+  checkValueCount(line.bytes.subarray(line.itemStart, line.wholeEnd), { row });
 }
 
 const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>

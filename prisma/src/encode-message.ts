@@ -1,5 +1,11 @@
 import type { FilledLines, LineOptions, RowPlan } from '@svc/flows';
-import { type CellBatch, JsonlError, type JsonlErrorCode, type LineBatch, type Place } from '@svc/jsonl-v23';
+import {
+  type CellBatch,
+  JsonlError,
+  type JsonlErrorCode,
+  type LineBatch,
+  type SourceLocation,
+} from '@svc/jsonl-v23';
 import type { RowTarget } from './encode-rows.ts';
 
 /** What a thread is asked to do. The batch's buffers and the spare ones become the thread's. */
@@ -21,7 +27,7 @@ export interface NumberedPlan extends RowPlan {
 }
 
 /** What it answers: an `EncodedRows`, a `NeedsFiles` or an error. */
-export type EncodeAnswer = { readonly id: number } & (
+export type EncodeReply = { readonly id: number } & (
   | { readonly result: unknown; readonly failure?: undefined }
   | { readonly failure: Failure }
 );
@@ -32,7 +38,7 @@ export type Failure =
       readonly kind: 'jsonl';
       readonly code: JsonlErrorCode;
       readonly message: string;
-      readonly place: Place;
+      readonly location: SourceLocation;
       readonly cause: unknown;
     }
   | { readonly kind: 'other'; readonly error: unknown };
@@ -40,13 +46,13 @@ export type Failure =
 /** Classes do not survive the way between threads: the errors that matter to a caller are taken apart. */
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof JsonlError)) return { kind: 'other', error };
-  const { code, message, place, cause } = error;
-  return { kind: 'jsonl', code, message, place, cause };
+  const { code, message, location, cause } = error;
+  return { kind: 'jsonl', code, message, location, cause };
 }
 
 /** The error again. */
 export function toError(failure: Failure): unknown {
   if (failure.kind === 'other') return failure.error;
-  const { code, message, place, cause } = failure;
-  return new JsonlError(code, message, place, cause === undefined ? undefined : { cause });
+  const { code, message, location, cause } = failure;
+  return new JsonlError(code, message, location, cause === undefined ? undefined : { cause });
 }

@@ -27,14 +27,14 @@ function item({ type, payload = '{}', answer, checker, assets }: Texts = {}, who
     length += bytes.length;
     return [length - bytes.length, length];
   };
-  const [wholeStart, wholeEnd] = put(whole);
+  const [itemStart, wholeEnd] = put(whole);
   const [typeStart, typeEnd] = put(type);
   const [payloadStart, payloadEnd] = put(payload);
   const [answerStart, answerEnd] = put(answer);
   const [checkerStart, checkerEnd] = put(checker);
   const [assetsStart, assetsEnd] = put(assets);
   return {
-    ...{ wholeStart, wholeEnd, typeStart, typeEnd, payloadStart, payloadEnd, answerStart, answerEnd },
+    ...{ itemStart, wholeEnd, typeStart, typeEnd, payloadStart, payloadEnd, answerStart, answerEnd },
     ...{ checkerStart, checkerEnd, assetsStart, assetsEnd },
     bytes: Buffer.concat(parts),
     itemHash: HASH,

@@ -1,6 +1,6 @@
 import type { EncodedRows } from '@svc/flows';
 import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23';
-import { SpareBuffers } from './spare-buffers.ts';
+import { BufferPool } from './buffer-pool.ts';
 
 /**
  * The statement that takes what {@link RowWriter} makes, between {@link COPY_HEADER} and {@link COPY_TRAILER}.
@@ -57,7 +57,7 @@ export class RowWriter {
   #lines: Uint8Array<ArrayBuffer> | null;
   #linesEnd = 0;
 
-  readonly #spare: SpareBuffers;
+  readonly #spare: BufferPool;
 
   /**
    * @param expected items, and bytes of their texts: how much room is made at first
@@ -66,7 +66,7 @@ export class RowWriter {
   constructor(
     target: RowTarget,
     expected: { readonly items: number; readonly bytes: number },
-    spare: SpareBuffers = new SpareBuffers(),
+    spare: BufferPool = new BufferPool(),
     keepsLines = true,
   ) {
     this.#spare = spare;
@@ -88,7 +88,7 @@ export class RowWriter {
     this.#addHash(itemHash);
     this.#assetCount += item.assetCount;
     if (embedsFiles) this.#lines = null;
-    else if (this.#lines !== null) this.#addLine(bytes.subarray(item.wholeStart, item.wholeEnd));
+    else if (this.#lines !== null) this.#addLine(bytes.subarray(item.itemStart, item.wholeEnd));
 
     const parts =
       item.payloadEnd -

@@ -2,17 +2,17 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, type TransferListItem } from 'node:worker_threads';
 import type { EncodedRows, NeedsFiles } from '@svc/flows';
+import { BufferPool, freeBuffer } from './buffer-pool.ts';
 import { createBatchEncoder } from './encode-batch.ts';
-import { type EncodeAnswer, type EncodeRequest, type EncodeWork, toFailure } from './encode-message.ts';
+import { type EncodeReply, type EncodeRequest, type EncodeWork, toFailure } from './encode-message.ts';
 import type { RowTarget } from './encode-rows.ts';
-import { freeBuffer, SpareBuffers } from './spare-buffers.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this file is the beginning of a thread');
 // Linux gives each thread a priority of its own: the main thread, which answers requests, goes first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
-const spare = new SpareBuffers();
+const spare = new BufferPool();
 const encoder = createBatchEncoder(spare);
 
 port.on('message', ({ id, work, target, spare: buffers }: EncodeRequest) => {
@@ -21,10 +21,10 @@ port.on('message', ({ id, work, target, spare: buffers }: EncodeRequest) => {
   try {
     result = encode(work, target);
   } catch (error) {
-    port.postMessage({ id, failure: toFailure(error) } satisfies EncodeAnswer);
+    port.postMessage({ id, failure: toFailure(error) } satisfies EncodeReply);
     return;
   }
-  port.postMessage({ id, result } satisfies EncodeAnswer, buffersOf(result));
+  port.postMessage({ id, result } satisfies EncodeReply, buffersOf(result));
   // A batch that needs files went back; the bytes of any other may hold the next one's rows.
   if (!('needsFiles' in result)) spare.give(batchOf(work).bytes.buffer as ArrayBuffer);
   if (work.kind === 'filled')

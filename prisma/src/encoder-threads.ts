@@ -1,5 +1,5 @@
 import { type TransferListItem, Worker } from 'node:worker_threads';
-import { type EncodeAnswer, type EncodeRequest, toError } from './encode-message.ts';
+import { type EncodeReply, type EncodeRequest, toError } from './encode-message.ts';
 
 /** Threads that encode batches. */
 export interface EncoderThreads extends AsyncDisposable {
@@ -50,7 +50,7 @@ export function startEncoderThreads(count: number, file: URL = THREAD_FILE): Enc
     threads.add(thread);
     // Only work keeps the process alive.
     worker.unref();
-    worker.on('message', (answer: EncodeAnswer) => {
+    worker.on('message', (answer: EncodeReply) => {
       const task = takeTask(thread, answer.id);
       if (answer.failure === undefined) task?.resolve(answer.result);
       else task?.reject(toError(answer.failure));

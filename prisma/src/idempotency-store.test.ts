@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { importItems } from '../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
 import { createStore, type Store } from './create-store.ts';
-import type { IdempotencyClaim, StoredAnswer } from './idempotency-store.ts';
+import type { IdempotencyClaim, StoredResponse } from './idempotency-store.ts';
 
 let database: TestDatabase;
 let store: Store;
@@ -23,7 +23,11 @@ afterAll(async () => {
 });
 
 const hashOf = (request: string): Uint8Array => createHash('sha256').update(request).digest();
-const answer: StoredAnswer = { status: 201, headers: { Location: '/datasets/1' }, body: '{"id":"é\\u0000"}' };
+const answer: StoredResponse = {
+  status: 201,
+  headers: { Location: '/datasets/1' },
+  body: '{"id":"é\\u0000"}',
+};
 
 async function claimOf(
   key: string,
@@ -139,8 +143,8 @@ it('forgets an answer after 24 hours', async () => {
   const again = await claimOf(key, 'something else');
   await again.release();
   await plain.query('UPDATE idempotency_keys SET expires_at = now()');
-  expect(await store.idempotency.sweep()).toBeGreaterThan(0);
-  expect(await store.idempotency.sweep()).toBe(0);
+  expect(await store.idempotency.purgeExpired()).toBeGreaterThan(0);
+  expect(await store.idempotency.purgeExpired()).toBe(0);
 });
 
 it('ends the wait when it is aborted', async () => {

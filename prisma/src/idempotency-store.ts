@@ -13,7 +13,7 @@ export interface IdempotencyClaim {
 }
 
 /** An answer that can be given again. */
-export interface StoredAnswer {
+export interface StoredResponse {
   /** HTTP status */
   readonly status: number;
   /** those to repeat, such as Location */
@@ -22,7 +22,7 @@ export interface StoredAnswer {
 }
 
 export type IdempotencyOutcome =
-  | { readonly replay: StoredAnswer }
+  | { readonly replay: StoredResponse }
   | {
       readonly replay: null;
       readonly claim: IdempotencyClaim;
@@ -55,9 +55,9 @@ export interface IdempotencyStore {
    */
   begin(request: IdempotencyRequest): Promise<IdempotencyOutcome>;
   /** Stores the answer of work that has no transaction of its own. @throws StoreError `superseded` */
-  complete(claim: IdempotencyClaim, answer: StoredAnswer): Promise<void>;
+  complete(claim: IdempotencyClaim, answer: StoredResponse): Promise<void>;
   /** Deletes keys that have expired; returns how many. */
-  sweep(): Promise<number>;
+  purgeExpired(): Promise<number>;
 }
 
 /** A stored response is the summary of what was made: megabytes at most. */
@@ -69,13 +69,13 @@ const KEPT_HOURS = 24;
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
 const FIRST_WAIT_MS = 50;
-const LONGEST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 1_000;
 
 export function createIdempotencyStore({ pool }: Pick<StoreContext, 'pool'>): IdempotencyStore {
   return guarded({
     async begin({ key, requestHash, signal }) {
       const token = randomUUID();
-      for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+      for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
         signal?.throwIfAborted();
         if (await claimKey(pool, key, requestHash, token)) {
           return { replay: null, claim: { key, token }, release: keepClaim(pool, { key, token }) };
@@ -106,7 +106,7 @@ export function createIdempotencyStore({ pool }: Pick<StoreContext, 'pool'>): Id
 
     complete: (claim, answer) => completeClaim(pool, claim, answer),
 
-    async sweep() {
+    async purgeExpired() {
       const { rowCount } = await pool.query(
         'DELETE FROM idempotency_keys WHERE expires_at <= clock_timestamp()',
       );
@@ -123,7 +123,7 @@ export function createIdempotencyStore({ pool }: Pick<StoreContext, 'pool'>): Id
 export async function completeClaim(
   client: pg.ClientBase | pg.Pool,
   claim: IdempotencyClaim,
-  answer: StoredAnswer,
+  answer: StoredResponse,
 ): Promise<void> {
   const { rowCount } = await client.query(
     `UPDATE idempotency_keys SET status = $3, headers = $4, body = $5,

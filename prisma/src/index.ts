@@ -16,7 +16,7 @@ export type {
   IdempotencyOutcome,
   IdempotencyRequest,
   IdempotencyStore,
-  StoredAnswer,
+  StoredResponse,
 } from './idempotency-store.ts';
 export type {
   Job,

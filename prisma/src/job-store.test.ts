@@ -134,7 +134,7 @@ describe('an import job', () => {
     await store.jobs.take(lost.id);
     await plain.query("UPDATE jobs SET created_at = now() - interval '1 hour'");
     await plain.query('DELETE FROM pgboss.job WHERE id = $1', [lost.id]);
-    expect((await store.jobs.endAbandoned()).map(({ id }) => id)).toEqual([lost.id]);
+    expect((await store.jobs.failOrphaned()).map(({ id }) => id)).toEqual([lost.id]);
     expect((await store.jobs.get(lost.id)).error).toContain('worker_lost');
     expect((await store.jobs.get(waiting.id)).status).toBe('queued');
   });

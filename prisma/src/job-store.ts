@@ -4,7 +4,7 @@ import type { StoreContext } from './context.ts';
 import { copyIn } from './copy-items.ts';
 import { StoreError } from './errors.ts';
 import { guarded } from './guarded.ts';
-import { completeClaim, type IdempotencyClaim, type StoredAnswer } from './idempotency-store.ts';
+import { completeClaim, type IdempotencyClaim, type StoredResponse } from './idempotency-store.ts';
 import { boundedText } from './item-size.ts';
 import { QUEUE_SCHEMA } from './queue.ts';
 import { WORKER_LOST } from './run-store.ts';
@@ -80,7 +80,7 @@ export interface JobStore {
       readonly signal?: AbortSignal;
       readonly idempotency?: {
         readonly claim: IdempotencyClaim;
-        readonly answer: (job: Job) => StoredAnswer;
+        readonly answer: (job: Job) => StoredResponse;
       };
     },
   ): Promise<Job>;
@@ -121,7 +121,7 @@ export interface JobStore {
   /** As `RunStore.fail`; the error is an error body as JSON text. */
   fail(id: string, error: string): Promise<void>;
   /** As `RunStore.endAbandoned`. */
-  endAbandoned(): Promise<Job[]>;
+  failOrphaned(): Promise<Job[]>;
 }
 
 /** Chunks are made of a megabyte or so. */
@@ -275,7 +275,7 @@ export function createJobStore({ pool, queue, imports }: StoreContext): JobStore
           if (rowCount !== 0) await ended(client, id);
         }),
 
-      endAbandoned: () =>
+      failOrphaned: () =>
         inTransaction(pool, async (client) => {
           const { rows } = await client.query<JobRow>(
             `UPDATE jobs SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,

@@ -21,7 +21,7 @@ export interface Listener extends AsyncDisposable {
 }
 
 const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 10_000;
+const MAX_RETRY_MS = 10_000;
 /** A connection that is dead without a word is noticed by a query that gets no answer. */
 const PROBE_INTERVAL_MS = 30_000;
 const PROBE_TIMEOUT_MS = 10_000;
@@ -51,7 +51,7 @@ async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
       // the next round tries again
     }
     await delay(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
-    retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+    retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
   }
 }
 

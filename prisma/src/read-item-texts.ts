@@ -101,14 +101,14 @@ export async function readPlannedItems<T extends ItemCandidate>(
     .map(({ item }) => item);
   const texts = new Map<T, ItemTexts>();
   if (unread.length > 0) {
-    const rows = await query<ItemTexts & { readonly place: string }>(
-      `SELECT wanted.place, payload::text AS payload, answer::text AS answer, checker::text AS checker,
+    const rows = await query<ItemTexts & { readonly position: string }>(
+      `SELECT wanted.position, payload::text AS payload, answer::text AS answer, checker::text AS checker,
          assets::text AS assets
-       FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section_id, item, place)
+       FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section_id, item, position)
          JOIN items ON items.section_id = wanted.section_id AND items.order_index = wanted.item`,
       positionsOf(unread),
     );
-    for (const { place, ...row } of rows) texts.set(unread[Number(place) - 1] as T, row);
+    for (const { position, ...row } of rows) texts.set(unread[Number(position) - 1] as T, row);
   }
   // One that was deleted meanwhile is left out: so is its dataset.
   return items
@@ -129,14 +129,14 @@ async function measure<T extends ItemCandidate>(
     if (together.length > 0 && boundBytes > MAX_MEASURED_BYTES) break;
     together.push(item);
   }
-  const rows = await query<{ readonly place: string; readonly bytes: string }>(
-    `SELECT wanted.place, ${textBytes('items')} AS bytes
-     FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section_id, item, place)
+  const rows = await query<{ readonly position: string; readonly bytes: string }>(
+    `SELECT wanted.position, ${textBytes('items')} AS bytes
+     FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section_id, item, position)
        JOIN items ON items.section_id = wanted.section_id AND items.order_index = wanted.item`,
     positionsOf(together),
   );
   for (const item of together) measured.set(item, 0);
-  for (const { place, bytes } of rows) measured.set(together[Number(place) - 1] as T, Number(bytes));
+  for (const { position, bytes } of rows) measured.set(together[Number(position) - 1] as T, Number(bytes));
 }
 
 const positionsOf = (items: readonly ItemCandidate[]): unknown[] => [

@@ -141,7 +141,7 @@ describe('createRowEncoder', () => {
       const options = { ...OPTIONS, maxLineBytes: last.length };
       await expect(encoder.encodeLines(batchOf(last, 41), TARGET, 0, options)).rejects.toMatchObject({
         code: 'line_too_long',
-        place: { file: OPTIONS.file, line: 442 },
+        location: { file: OPTIONS.file, line: 442 },
       });
       const { itemCount } = batchOf(last);
       await expect(encoder.encodeLines(batchOf(last), TARGET, 0, OPTIONS)).resolves.toMatchObject({
@@ -162,7 +162,7 @@ describe('createRowEncoder', () => {
       const batch = { ...writer.end(), split: 'train', firstRow: 5, rowCount: 2, columns: ['q'] };
       await expect(encoder.encodeCells(batch, plan, TARGET, 0)).rejects.toMatchObject({
         code: 'line_too_long',
-        place: { row: 6 },
+        location: { row: 6 },
       });
     }
   });
@@ -182,7 +182,7 @@ describe('createRowEncoder', () => {
       const batch = { ...writer.end(), split: 'train', firstRow: 5, rowCount: 2, columns: ['q', 'n'] };
       await expect(encoder.encodeCells(batch, plan, TARGET, 0)).rejects.toMatchObject({
         code: 'line_too_long',
-        place: { row: 6 },
+        location: { row: 6 },
       });
     }
   });
@@ -196,7 +196,7 @@ describe('createRowEncoder', () => {
     expect(found).toMatchObject({
       code: 'invalid_item',
       message: (expected as JsonlError).message,
-      place: { file: 'sections/s.jsonl', line: 442, path: '/id' },
+      location: { file: 'sections/s.jsonl', line: 442, path: '/id' },
     });
     // The thread goes on.
     await expect(threaded.encodeLines(batchOf('{}'), TARGET, 0, OPTIONS)).resolves.toMatchObject({

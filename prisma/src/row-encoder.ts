@@ -1,9 +1,9 @@
 import type { EncodedRows, FilledLines, NeedsFiles, RowEncoder, RowPlan } from '@svc/flows';
+import { BufferPool } from './buffer-pool.ts';
 import { createBatchEncoder } from './encode-batch.ts';
 import type { EncodeWork } from './encode-message.ts';
 import type { RowTarget } from './encode-rows.ts';
 import { type EncoderThreads, startEncoderThreads } from './encoder-threads.ts';
-import { SpareBuffers } from './spare-buffers.ts';
 
 export interface RowEncoderOptions {
   /** threads at most; 0 does all work in the calling thread */
@@ -25,7 +25,7 @@ const BATCHES_PER_THREAD = 2;
  * had. Disposing ends the threads at once.
  */
 export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions = {}): RowEncoder {
-  const spare = new SpareBuffers();
+  const spare = new BufferPool();
   const inline = createBatchEncoder(spare);
   const threads = threadCount > 0 ? startEncoderThreads(threadCount) : null;
   const planNumbers = new WeakMap<RowPlan, number>();

@@ -111,9 +111,9 @@ export async function readPlannedResults(
   const unread = (results as readonly ResultRow[]).filter(({ isRead, isTooLarge }) => !isRead && !isTooLarge);
   const texts = new Map<StoredResult, Partial<StoredResult>>();
   if (unread.length > 0) {
-    const rows = await query<{ readonly place: string }>(
-      `SELECT wanted.place, ${TEXTS.map((text, index) => `${text} AS ${NAMES[index]}`).join(', ')}
-       FROM unnest($2::int[], $3::int[], $4::int[]) WITH ORDINALITY AS wanted (section, item, repetition, place)
+    const rows = await query<{ readonly position: string }>(
+      `SELECT wanted.position, ${TEXTS.map((text, index) => `${text} AS ${NAMES[index]}`).join(', ')}
+       FROM unnest($2::int[], $3::int[], $4::int[]) WITH ORDINALITY AS wanted (section, item, repetition, position)
          JOIN run_results ON run_id = $1 AND section_order_index = wanted.section
            AND order_index = wanted.item AND run_results.repetition = wanted.repetition`,
       [
@@ -123,7 +123,7 @@ export async function readPlannedResults(
         unread.map(({ repetition }) => repetition),
       ],
     );
-    for (const { place, ...row } of rows) texts.set(unread[Number(place) - 1] as StoredResult, row);
+    for (const { position, ...row } of rows) texts.set(unread[Number(position) - 1] as StoredResult, row);
   }
   return (results as readonly ResultRow[]).map((row) => {
     const { bytes: _, isRead: __, ...result } = row;

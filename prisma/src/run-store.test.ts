@@ -378,7 +378,7 @@ describe('runs that no worker will end', () => {
     await store.runs.requestCancel(cancelled.id);
     await plain.query("UPDATE runs SET created_at = now() - interval '1 hour'");
     await plain.query("UPDATE pgboss.job SET state = 'failed' WHERE id = ANY($1)", [[lost.id, cancelled.id]]);
-    const ended = await store.runs.endAbandoned();
+    const ended = await store.runs.failOrphaned();
     const byId = new Map(ended.map((run) => [run.id, run]));
     expect(byId.get(lost.id)).toMatchObject({
       status: 'failed',
@@ -386,7 +386,7 @@ describe('runs that no worker will end', () => {
     });
     expect(byId.get(cancelled.id)).toMatchObject({ status: 'cancelled', error: null });
     expect((await store.runs.get(waiting.id)).status).toBe('queued');
-    expect(await store.runs.endAbandoned()).toEqual([]);
+    expect(await store.runs.failOrphaned()).toEqual([]);
   });
 
   it('are failed by their worker after the last try', async () => {

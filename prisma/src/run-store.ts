@@ -6,7 +6,7 @@ import type { StoreContext } from './context.ts';
 import { datasetNotFound } from './dataset-row.ts';
 import { StoreError } from './errors.ts';
 import { guarded } from './guarded.ts';
-import { completeClaim, type IdempotencyClaim, type StoredAnswer } from './idempotency-store.ts';
+import { completeClaim, type IdempotencyClaim, type StoredResponse } from './idempotency-store.ts';
 import { boundedName, itemTooLarge } from './item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from './page.ts';
 import { QUEUE_SCHEMA } from './queue.ts';
@@ -74,7 +74,7 @@ export interface RunStore {
    */
   create(
     run: NewRun,
-    options?: { readonly claim: IdempotencyClaim; readonly answer: (run: Run) => StoredAnswer },
+    options?: { readonly claim: IdempotencyClaim; readonly answer: (run: Run) => StoredResponse },
   ): Promise<Run>;
   /** @throws StoreError `run_not_found` */
   get(id: string): Promise<Run>;
@@ -109,7 +109,7 @@ export interface RunStore {
    *
    * @returns what was ended
    */
-  endAbandoned(): Promise<Run[]>;
+  failOrphaned(): Promise<Run[]>;
 }
 
 export function createRunStore({ pool, queue, largePages, maxItemBytes }: StoreContext): RunStore {
@@ -175,13 +175,13 @@ export function createRunStore({ pool, queue, largePages, maxItemBytes }: StoreC
       const [total] = await query<{ count: string }>(`SELECT count(*) FROM runs WHERE ${where}`, counted);
       const rows = await query<RunRow & { readonly found: string }>(
         `SELECT ${RUN_COLUMNS}, found FROM (
-           SELECT *, count(*) OVER () AS found, row_number() OVER newest AS place,
+           SELECT *, count(*) OVER () AS found, row_number() OVER newest AS position,
              sum(octet_length(config) + coalesce(octet_length(error), 0) + coalesce(octet_length(name), 0)) OVER newest AS bytes
            FROM (
              SELECT * FROM runs WHERE ${filters.join(' AND ')}
              ORDER BY created_at DESC, id DESC LIMIT ${parameter(limit + 1)}
            ) candidate WINDOW newest AS (ORDER BY created_at DESC, id DESC)
-         ) runs WHERE bytes <= ${MAX_PAGE_BYTES} OR place = 1
+         ) runs WHERE bytes <= ${MAX_PAGE_BYTES} OR position = 1
          ORDER BY created_at DESC, id DESC`,
         values,
       );
@@ -271,7 +271,7 @@ export function createRunStore({ pool, queue, largePages, maxItemBytes }: StoreC
       );
     },
 
-    async endAbandoned() {
+    async failOrphaned() {
       const { rows } = await pool.query<RunRow>(
         `UPDATE runs SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
            error = CASE WHEN cancel_requested_at IS NULL THEN $1 END, finished_at = clock_timestamp()

@@ -14,7 +14,7 @@ beforeAll(async () => {
   store = createStore({ url: throughLine(database.url, line), poolSize: 4 });
 });
 beforeEach(() => {
-  line.loseAnswerTo = null;
+  line.loseResponseTo = null;
 });
 afterAll(async () => {
   await store.close();
@@ -27,23 +27,23 @@ const names = async (): Promise<string[]> =>
 
 describe('a line that breaks at the end of an import', () => {
   it('after the commit: the dataset is there, and so is its answer', async () => {
-    line.loseAnswerTo = 'COMMIT';
+    line.loseResponseTo = 'COMMIT';
     const dataset = await importItems(store.datasets, { a: ['{"id":1}'] }, { name: 'kept' });
-    line.loseAnswerTo = null;
+    line.loseResponseTo = null;
     expect(await store.datasets.get(dataset.id)).toEqual(dataset);
     expect(await names()).toEqual(['kept']);
   });
 
   it('before the commit: neither is', async () => {
-    line.loseAnswerTo = 'INSERT INTO sections';
+    line.loseResponseTo = 'INSERT INTO sections';
     const failed = importItems(store.datasets, { a: ['{"id":2}'] }, { name: 'lost' });
     await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
-    line.loseAnswerTo = null;
+    line.loseResponseTo = null;
     expect(await names()).toEqual(['kept']);
   });
 
   it('and stays broken: nothing is promised, and nobody waits for long', async () => {
-    line.loseAnswerTo = 'COMMIT';
+    line.loseResponseTo = 'COMMIT';
     const { target } = line;
     const failed = importItems(store.datasets, { a: ['{"id":3}'] }, { name: 'unknown' });
     line.target = null;

@@ -5,9 +5,9 @@ import { inTransaction } from './connection.ts';
 import { copyIn } from './copy-items.ts';
 import { COPY_HEADER, COPY_ITEMS, COPY_TRAILER } from './encode-rows.ts';
 import { StoreError, toStoreError } from './errors.ts';
-import { completeClaim, type IdempotencyClaim, type StoredAnswer } from './idempotency-store.ts';
+import { completeClaim, type IdempotencyClaim, type StoredResponse } from './idempotency-store.ts';
 import { completeJob, type JobClaim } from './job-store.ts';
-import type { Limiter } from './limiter.ts';
+import type { Semaphore } from './semaphore.ts';
 import { storableText } from './values.ts';
 
 export interface SaveOptions {
@@ -17,7 +17,7 @@ export interface SaveOptions {
   /** the request's key: its answer is stored in the same transaction, or nothing is */
   readonly idempotency?: {
     readonly claim: IdempotencyClaim;
-    readonly answer: (dataset: DatasetSummary) => StoredAnswer;
+    readonly answer: (dataset: DatasetSummary) => StoredResponse;
   };
 }
 
@@ -32,7 +32,7 @@ export const SUMMARY_SECTIONS = 100;
  * @throws StoreError `invalid_request`, `superseded`, `job_finished`, `unavailable`; whatever `rows`, `finish` or the signal throw
  */
 export async function saveDataset(
-  { pool, imports }: { readonly pool: pg.Pool; readonly imports: Limiter },
+  { pool, imports }: { readonly pool: pg.Pool; readonly imports: Semaphore },
   rows: AsyncIterable<Uint8Array>,
   finish: () => ImportOutcome | Promise<ImportOutcome>,
   options: SaveOptions = {},

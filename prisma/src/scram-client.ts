@@ -23,7 +23,7 @@ export class ScramClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     const wire = this as unknown as Wire;
-    let hasAnswered = false;
+    let hasResponded = false;
     const refuse = (): void => {
       wire.connection.stream.destroy();
       // what came with it counts no more
@@ -33,10 +33,10 @@ export class ScramClient extends pg.Client {
     };
     for (const method of OTHER_METHODS) wire.connection.prependListener(method, refuse);
     wire.connection.prependListener('authenticationSASLFinal', () => {
-      hasAnswered = true;
+      hasResponded = true;
     });
     wire.connection.prependListener('authenticationOk', () => {
-      if (!hasAnswered || (wire.saslSession ?? null) !== null) refuse();
+      if (!hasResponded || (wire.saslSession ?? null) !== null) refuse();
     });
   }
 }

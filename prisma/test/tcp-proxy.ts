@@ -18,7 +18,7 @@ export interface TcpProxy extends AsyncDisposable {
   /** Passes nothing more on what is open now; what is opened later passes. */
   stallOpen(): void;
   /** When a client sends this text it still arrives, but nothing comes back, and the line breaks. */
-  loseAnswerTo: string | null;
+  loseResponseTo: string | null;
   /** connections that are open now */
   readonly open: () => number;
 }
@@ -37,7 +37,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         while (line === 'stalls' || stalled.has(from)) await changed.promise;
         if (typeof line === 'object') await delay(line.delayMs);
         if (!to.write(chunk)) await once(to, 'drain');
-        if (proxy.loseAnswerTo !== null && chunk.includes(proxy.loseAnswerTo)) {
+        if (proxy.loseResponseTo !== null && chunk.includes(proxy.loseResponseTo)) {
           stalled.add(to);
           setTimeout(() => breakOff(from), 100);
         }
@@ -73,7 +73,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const proxy: TcpProxy = {
     port,
     target,
-    loseAnswerTo: null,
+    loseResponseTo: null,
     get line() {
       return line;
     },

@@ -113,7 +113,7 @@ export const EXAMPLE_CHECKS: Readonly<Record<string, (runner: ExampleRunner, env
     try {
       const lines: string[] = [];
       child.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(text));
-      const response = await untilAnswered(`http://127.0.0.1:${port}/x?q`, { 'X-Request-ID': 'id 7' });
+      const response = await untilResponded(`http://127.0.0.1:${port}/x?q`, { 'X-Request-ID': 'id 7' });
       assert.match(await response.text(), /^svc_http_requests_total\{.*path="\/metrics".*\} 1$/m);
       assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
       const { service, event, request_id, path } = JSON.parse(lines.join(''));
@@ -125,7 +125,7 @@ export const EXAMPLE_CHECKS: Readonly<Record<string, (runner: ExampleRunner, env
   },
 };
 
-async function untilAnswered(url: string, headers: Record<string, string>): Promise<Response> {
+async function untilResponded(url: string, headers: Record<string, string>): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await fetch(url, { headers });

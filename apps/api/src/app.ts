@@ -6,21 +6,21 @@ import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { admitHost } from './http/admit-host.ts';
 import { answerProbe } from './http/answer-probe.ts';
-import { createAuthenticator, denied, NOBODY } from './http/authenticate.ts';
+import { ANONYMOUS, createAuthenticator, denied } from './http/authenticate.ts';
 import { awaitsBody } from './http/awaits-body.ts';
 import { clientOf } from './http/client-of.ts';
-import { discardBody, endAnswer } from './http/end-answer.ts';
+import { discardBody, endResponse } from './http/end-response.ts';
 import { withIdleTimeout } from './http/idle-body.ts';
-import type { Layer } from './http/layer.ts';
 import { limitRate } from './http/limit-rate.ts';
-import { isFault, isOutage, toProblem } from './http/problem.ts';
+import type { Middleware } from './http/middleware.ts';
+import { isInternalError, isOutage, toProblem } from './http/problem.ts';
 import { readJsonBody } from './http/read-json-body.ts';
 import { RequestError } from './http/request-error.ts';
 import type { Access, Route, RouteRequest } from './http/route.ts';
-import { secureAnswers } from './http/secure-answers.ts';
-import { endWithText, sendAnswer } from './http/send-answer.ts';
+import { securityHeaders } from './http/security-headers.ts';
+import { endWithText, sendResponse } from './http/send-response.ts';
 import { createStreamPermits, type StreamPermits } from './http/stream-permits.ts';
-import { ClientGone, requestState, trackRequest } from './http/track-request.ts';
+import { ClientDisconnectedError, requestState, trackRequest } from './http/track-request.ts';
 import { createRouteCompiler, type RouteValidator } from './http/validate.ts';
 import { checkHealth } from './routes/operation.ts';
 
@@ -74,17 +74,17 @@ export function createApp({
   const admission = admitHost(config);
 
   // What every answer has, whoever gives it.
-  const layers: readonly Layer[] = [
+  const layers: readonly Middleware[] = [
     trackRequest(logger, metrics, stopSignal),
     keepConnection(isDraining),
-    secureAnswers(config.trustProxy),
+    securityHeaders(config.trustProxy),
     admission.layer,
     ...(config.corsOrigins.length > 0 ? [answerPages(config.corsOrigins)] : []),
   ];
   for (const layer of layers) app.use(layer);
   app.use((request, _response, next) => {
     const isOpen = accessOf(request.path) === 'public';
-    requestState(request).caller = isOpen ? NOBODY : authenticate(request.get('authorization'));
+    requestState(request).caller = isOpen ? ANONYMOUS : authenticate(request.get('authorization'));
     next();
   });
   if (config.rateLimitPerMinute > 0) {
@@ -111,7 +111,7 @@ export function createApp({
       requestState(request).setRoute(path);
       if (request.method === 'OPTIONS') {
         response.setHeader('Allow', methods.join(', '));
-        endAnswer(request, response.status(204));
+        endResponse(request, response.status(204));
         return;
       }
       throw new RequestError('method_not_allowed', `${request.method} is not allowed on ${path}`, {
@@ -122,12 +122,12 @@ export function createApp({
   app.use((request) => {
     throw new RequestError('not_found', `there is nothing at ${request.path.slice(0, 200)}`);
   });
-  app.use(answerError(logger, createRedactor(secrets)));
+  app.use(errorHandler(logger, createRedactor(secrets)));
   return answerProbe('/healthz', layers, admission.admits, () => checkHealth(logger), app);
 }
 
 /** What is left of a request's body is let go; while we drain, a kept-alive connection ends with its answer. */
-function keepConnection(isDraining: () => boolean): Layer {
+function keepConnection(isDraining: () => boolean): Middleware {
   return (request, response, next) => {
     if (awaitsBody(request)) response.once('finish', () => discardBody(request));
     if (isDraining()) response.setHeader('Connection', 'close');
@@ -136,7 +136,7 @@ function keepConnection(isDraining: () => boolean): Layer {
 }
 
 /** Refuses whoever tries one key after the other; see `slowDownFailures`. */
-function refuseGuesses({ failedKeysPerMinute, trustProxy }: Config): Layer {
+function refuseGuesses({ failedKeysPerMinute, trustProxy }: Config): Middleware {
   const failures = slowDownFailures(failedKeysPerMinute);
   return (request, _response, next) => {
     const { key, isWrong } = requestState(request).caller;
@@ -152,7 +152,7 @@ function refuseGuesses({ failedKeysPerMinute, trustProxy }: Config): Layer {
 }
 
 /** Lets the pages of some origins read answers (Fetch standard, CORS protocol). */
-function answerPages(origins: readonly string[]): Layer {
+function answerPages(origins: readonly string[]): Middleware {
   const answer = cors({
     origin: origins.includes('*') ? '*' : [...origins],
     exposedHeaders: EXPOSED_HEADERS,
@@ -218,20 +218,20 @@ function mount(
             const body = isJson ? validator.body(await readJsonBody(request, config, signal)) : null;
             return await route.handle(routeRequest(body, signal));
           });
-    await sendAnswer(request, response, answer, () => state.signal, config.slowReaderTimeoutMs);
+    await sendResponse(request, response, answer, () => state.signal, config.slowReaderTimeoutMs);
   });
 }
 
-function answerError(logger: Logger, redact: Redactor): ErrorRequestHandler {
+function errorHandler(logger: Logger, redact: Redactor): ErrorRequestHandler {
   return (thrown: unknown, request: Request, response: Response, _next): void => {
     const state = requestState(request);
     const error = fromExpress(thrown);
-    if (error instanceof ClientGone || response.destroyed) return void response.destroy();
+    if (error instanceof ClientDisconnectedError || response.destroyed) return void response.destroy();
     const instance = request.path;
     const problem = toProblem(error, { instance, requestId: state.id }, redact);
     state.code = problem.body.code;
     const { route } = state;
-    if (isFault(error)) logger.log('error.internal', { error, method: request.method, route });
+    if (isInternalError(error)) logger.log('error.internal', { error, method: request.method, route });
     else if (isOutage(error)) logger.log('error.unavailable', { error, method: request.method, route });
     if (response.headersSent) {
       // A stream that failed half-way must not look complete.

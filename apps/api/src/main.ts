@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createMetrics } from '@svc/observability';
 import {
+  configureHeap,
   createKeyVault,
   isProcessAlive,
-  letHeapGrow,
   openHub,
   requiredDatabaseUrl,
   runProcess,
@@ -15,7 +15,7 @@ import { startApi } from './start-api.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-letHeapGrow();
+configureHeap();
 await runProcess('svc-api', process, async (config, logger) => {
   const url = requiredDatabaseUrl(config);
   const metrics = createMetrics({ version });

@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Hub, RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
-import type { Config, TokenVault } from '@svc/process';
+import type { Config, TokenCipher } from '@svc/process';
 import type { Store } from '@svc/store';
 import { createApp } from './app.ts';
 import { createServer } from './http/create-server.ts';
+import { drainAcceptQueue } from './http/drain-accept-queue.ts';
+import { idleConnections } from './http/idle-connections.ts';
 import { RequestError } from './http/request-error.ts';
 import { createSemaphore, type Semaphore } from './http/semaphore.ts';
-import { silentConnections } from './http/silent-connections.ts';
 import { openSpool } from './http/spool-file.ts';
-import { takePending } from './http/take-pending.ts';
 import { apiRoutes } from './routes/api-routes.ts';
 
 export interface ApiDeps {
@@ -27,7 +27,7 @@ export interface ApiDeps {
   readonly pid: number;
   readonly isAlive: (pid: number) => boolean;
   /** keeps the hub tokens of asynchronous imports; null where there is no key to seal them with */
-  readonly vault: TokenVault | null;
+  readonly vault: TokenCipher | null;
 }
 
 export interface RunningApi {
@@ -38,10 +38,10 @@ export interface RunningApi {
 }
 
 /** How long running requests have to answer once they have been told to end. */
-const LAST_WORDS_MS = 2000;
+const CLOSE_TIMEOUT_MS = 2000;
 
 /** How long a connection may be there at the start of a drain before the first byte of its request. */
-const FIRST_WORDS_MS = 1000;
+const FIRST_BYTE_TIMEOUT_MS = 1000;
 
 /** How often a drain looks for connections whose last answer is out. */
 const SWEEP_INTERVAL_MS = 50;
@@ -97,7 +97,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     secrets: deps.secrets,
   });
   const server = createServer({ app, logger, metrics, headersTimeoutMs: config.headersTimeoutMs });
-  const silent = silentConnections(server);
+  const silent = idleConnections(server);
   server.listen(config.port, config.host);
   await once(server, 'listening');
   const { address, family, port } = server.address() as AddressInfo;
@@ -108,12 +108,12 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     url: `http://${host}:${port}`,
     stop: async (signal) => {
       draining.abort();
-      await takePending(server);
+      await drainAcceptQueue(server);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       // Those that are still in use become idle with their answer, and would then be kept for a next request.
-      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_INTERVAL_MS);
-      const hush = setTimeout(silent.end, FIRST_WORDS_MS);
+      const purgeExpired = setInterval(() => server.closeIdleConnections(), SWEEP_INTERVAL_MS);
+      const idleTimer = setTimeout(silent.end, FIRST_BYTE_TIMEOUT_MS);
       const forced = new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
         else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -122,11 +122,11 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
       stopping.abort(
         new RequestError('unavailable', 'the service is stopping', { headers: { 'Retry-After': '5' } }),
       );
-      const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
       await closed;
       clearTimeout(timer);
-      clearTimeout(hush);
-      clearInterval(sweep);
+      clearTimeout(idleTimer);
+      clearInterval(purgeExpired);
     },
   };
 }

@@ -76,10 +76,10 @@ describe('a drain', () => {
     const stopped = draining.stop(AbortSignal.timeout(20_000));
     connection.send(body.slice(1));
     await connection.until(/"code":"dataset_not_found"/);
-    const answeredAt = performance.now();
+    const respondedAt = performance.now();
     await stopped;
     // Node itself would wait five seconds for another request
-    expect(performance.now() - answeredAt).toBeLessThan(4000);
+    expect(performance.now() - respondedAt).toBeLessThan(4000);
   });
 
   it('does not wait for connections on which nothing has come', async () => {

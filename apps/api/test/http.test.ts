@@ -138,11 +138,11 @@ describe('JSON bodies', () => {
     ['a name with NUL', '{"name":"a\\u0000"}', 400, 'invalid_request', { path: '/name' }],
     ['a name of half a character', '{"name":"\\ud800"}', 400, 'invalid_request', { path: '/name' }],
     ['a name of the wrong type', '{"name":null}', 400, 'invalid_request', { path: '/name' }],
-  ])('refuses %s', async (_name, body, status, code, place) => {
+  ])('refuses %s', async (_name, body, status, code, location) => {
     const response = await patch(body);
     const answer = (await response.json()) as { code: string; errors?: object[] };
     expect([response.status, answer.code]).toEqual([status, code]);
-    if (place !== undefined) expect(answer.errors?.[0]).toMatchObject(place);
+    if (location !== undefined) expect(answer.errors?.[0]).toMatchObject(location);
   });
 
   it('takes JSON only', async () => {

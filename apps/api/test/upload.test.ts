@@ -216,12 +216,12 @@ describe('POST /datasets/upload', () => {
       400,
       'package_unsupported',
     ],
-  ])('refuses %s and stores nothing', async (_name, archive, status, code, place) => {
+  ])('refuses %s and stores nothing', async (_name, archive, status, code, location) => {
     const before = await datasetCount();
     const response = await post(uploadForm(await archive()));
     const body = (await response.json()) as { code: string; errors?: object[] };
     expect([response.status, body.code]).toEqual([status, code]);
-    if (place !== undefined) expect(body.errors?.[0]).toMatchObject(place);
+    if (location !== undefined) expect(body.errors?.[0]).toMatchObject(location);
     expect(await datasetCount()).toBe(before);
     expect(await api.spooled()).toEqual([]);
   });

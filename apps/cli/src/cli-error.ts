@@ -1,4 +1,4 @@
-import type { Place } from '@svc/jsonl-v23';
+import type { SourceLocation } from '@svc/jsonl-v23';
 
 /** The codes that the command line adds to those of the packages and of the service, as docs/cli.md says them. */
 export const CLI_ERROR_CODES = {
@@ -24,11 +24,15 @@ export type CliErrorCode = keyof typeof CLI_ERROR_CODES;
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: CliErrorCode;
-  readonly place: Place;
+  readonly location: SourceLocation;
 
-  constructor(code: CliErrorCode, message: string, options: { place?: Place; cause?: unknown } = {}) {
+  constructor(
+    code: CliErrorCode,
+    message: string,
+    options: { location?: SourceLocation; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    this.place = options.place ?? {};
+    this.location = options.location ?? {};
   }
 }

@@ -1,4 +1,4 @@
-import { formatPlace } from '@svc/jsonl-v23';
+import { formatLocation } from '@svc/jsonl-v23';
 import type { ConversionReport, ReportedChange } from '@svc/pkg-format/node';
 import { countOf, formatFacts } from './format-facts.ts';
 import { printableText, printableValue } from './printable-text.ts';
@@ -56,7 +56,7 @@ const CHANGES: Readonly<Record<ReportedChange['what'], (change: Change) => strin
 };
 
 function changeLine({ what, count, first, ...change }: ReportedChange): string {
-  return `${count} x ${CHANGES[what](change)} (first: ${formatPlace(first)})`;
+  return `${count} x ${CHANGES[what](change)} (first: ${formatLocation(first)})`;
 }
 
 function list<T>(title: string, entries: readonly T[], line: (entry: T) => string): string[] {

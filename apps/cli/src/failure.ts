@@ -1,4 +1,4 @@
-import type { Place } from '@svc/jsonl-v23';
+import type { SourceLocation } from '@svc/jsonl-v23';
 import { CliError } from './cli-error.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { isSystemError } from './file-error.ts';
@@ -8,7 +8,7 @@ import { type FieldError, ServiceError } from './service/service-error.ts';
 export interface Failure {
   readonly code: string;
   readonly message: string;
-  readonly place: Place;
+  readonly location: SourceLocation;
   readonly exitCode: ExitCode;
   /** what the service says beyond its one sentence */
   readonly answer?: {
@@ -26,13 +26,13 @@ export interface Failure {
  */
 export function toFailure(error: unknown): Failure {
   if (isBrokenPipe(error)) {
-    return { code: 'broken_pipe', message: 'The reader went away', place: {}, exitCode: EXIT.brokenPipe };
+    return { code: 'broken_pipe', message: 'The reader went away', location: {}, exitCode: EXIT.brokenPipe };
   }
   if (isSystemError(error)) {
     const cliError = new CliError('io_error', error.message);
     return {
       ...describe(cliError.code, cliError),
-      place: error.path === undefined ? {} : { file: error.path },
+      location: error.path === undefined ? {} : { file: error.path },
     };
   }
   if (error instanceof ServiceError) {
@@ -49,9 +49,10 @@ export function toFailure(error: unknown): Failure {
   return describe('fault', new CliError('fault', `Something unforeseen happened: ${message}`));
 }
 
-function describe(code: string, error: Error & { place?: unknown }): Failure {
-  const place = typeof error.place === 'object' && error.place !== null ? (error.place as Place) : {};
-  return { code, message: error.message, place, exitCode: exitCodeOf(code) };
+function describe(code: string, error: Error & { location?: unknown }): Failure {
+  const location =
+    typeof error.location === 'object' && error.location !== null ? (error.location as SourceLocation) : {};
+  return { code, message: error.message, location, exitCode: exitCodeOf(code) };
 }
 
 /** Writing to a pipe or socket that nobody reads any more. */

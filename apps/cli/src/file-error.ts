@@ -34,5 +34,8 @@ export function toFileError(error: unknown, action: 'read' | 'written', path: st
   const name = String(error.code);
   const reason = REASONS[name];
   const why = reason === undefined ? name : `${reason} (${name})`;
-  return new CliError('io_error', `Could not be ${action}: ${why}`, { place: { file: path }, cause: error });
+  return new CliError('io_error', `Could not be ${action}: ${why}`, {
+    location: { file: path },
+    cause: error,
+  });
 }

@@ -37,7 +37,7 @@ it.each([
   await make(path);
   await expect(createOutputFile(path, { force: false })).rejects.toMatchObject({
     code: 'output_exists',
-    place: { file: path },
+    location: { file: path },
   });
   expect(await readdir(folder)).toEqual(['a.zip']);
 });

@@ -32,7 +32,7 @@ export async function createOutputFile(
   options: { readonly force: boolean },
 ): Promise<OutputFile> {
   const target = await targetOf(path, options.force);
-  const temporary = target.isPlace
+  const temporary = target.isSpecialFile
     ? null
     : join(dirname(target.path), `.svc-pkg-${randomBytes(8).toString('hex')}.tmp`);
   const file = await attempt(path, () => open(temporary ?? target.path, temporary === null ? 'w' : 'wx'));
@@ -77,13 +77,13 @@ export async function createOutputFile(
  */
 export async function replaceableFile(path: string, force: boolean): Promise<string> {
   const target = await targetOf(path, force);
-  if (target.isPlace)
-    throw new CliError('io_error', 'Could not be written: it is no file', { place: { file: path } });
+  if (target.isSpecialFile)
+    throw new CliError('io_error', 'Could not be written: it is no file', { location: { file: path } });
   return target.path;
 }
 
 /** The file to replace, behind symbolic links; a device or pipe is a place of its own that nothing replaces. */
-async function targetOf(path: string, force: boolean): Promise<{ path: string; isPlace: boolean }> {
+async function targetOf(path: string, force: boolean): Promise<{ path: string; isSpecialFile: boolean }> {
   return attempt(path, async () => {
     const found = await stat(path).catch((error: unknown) => {
       if (isSystemError(error) && error.code === 'ENOENT') return null;
@@ -91,13 +91,13 @@ async function targetOf(path: string, force: boolean): Promise<{ path: string; i
     });
     if (found === null) {
       if (!force && (await isThere(path))) throw outputExists(path);
-      return { path, isPlace: false };
+      return { path, isSpecialFile: false };
     }
     if (found.isDirectory())
-      throw new CliError('io_error', 'Could not be written: it is a folder', { place: { file: path } });
-    if (!found.isFile()) return { path, isPlace: true };
+      throw new CliError('io_error', 'Could not be written: it is a folder', { location: { file: path } });
+    if (!found.isFile()) return { path, isSpecialFile: true };
     if (!force) throw outputExists(path);
-    return { path: await realpath(path), isPlace: false };
+    return { path: await realpath(path), isSpecialFile: false };
   });
 }
 
@@ -128,7 +128,7 @@ async function putInPlace(temporary: string, target: string, shown: string, forc
 /** The error for an output that may not be replaced. */
 export function outputExists(path: string): CliError {
   return new CliError('output_exists', `${basename(path)} exists already; --force replaces it`, {
-    place: { file: path },
+    location: { file: path },
   });
 }
 

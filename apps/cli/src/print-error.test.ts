@@ -15,12 +15,12 @@ it.each([
   [{ row: 5 }, 'row 5: It failed (c)'],
   [{ path: '/x' }, 'svc-pkg: It failed at /x (c)'],
   [{ file: 'a\nb\u001b[31m' }, 'a\\u000ab\\u001b[31m: It failed (c)'],
-])('prints a place %j', (place, line) => {
-  expect(errorLine({ place, message: 'It failed', code: 'c' })).toBe(line);
+])('prints a place %j', (location, line) => {
+  expect(errorLine({ location, message: 'It failed', code: 'c' })).toBe(line);
 });
 
 it('does not repeat a pointer that the message names', () => {
-  expect(errorLine({ place: { path: '/x' }, message: '/x must be string', code: 'c' })).toBe(
+  expect(errorLine({ location: { path: '/x' }, message: '/x must be string', code: 'c' })).toBe(
     'svc-pkg: /x must be string (c)',
   );
 });
@@ -29,16 +29,20 @@ const system = (code: string, more: object = {}) =>
   Object.assign(new Error(`${code}: open`), { code, syscall: 'open', ...more });
 
 it.each([
-  ['an error of ours', new CliError('usage', 'No'), { code: 'usage', exitCode: 2, message: 'No', place: {} }],
+  [
+    'an error of ours',
+    new CliError('usage', 'No'),
+    { code: 'usage', exitCode: 2, message: 'No', location: {} },
+  ],
   [
     'an error of a package',
-    Object.assign(new Error('m'), { code: 'package_corrupt', place: { file: 'f' } }),
-    { code: 'package_corrupt', exitCode: 1, place: { file: 'f' } },
+    Object.assign(new Error('m'), { code: 'package_corrupt', location: { file: 'f' } }),
+    { code: 'package_corrupt', exitCode: 1, location: { file: 'f' } },
   ],
   [
     'an error of the system',
     system('EACCES', { path: '/x' }),
-    { code: 'io_error', exitCode: 3, place: { file: '/x' } },
+    { code: 'io_error', exitCode: 3, location: { file: '/x' } },
   ],
   ['a broken pipe', system('EPIPE', { syscall: 'write' }), { code: 'broken_pipe', exitCode: 141 }],
   ['an error without a code', new TypeError('x is undefined'), { code: 'fault', exitCode: 70 }],

@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
-import { formatPlace, type Place } from '@svc/jsonl-v23';
+import { formatLocation, type SourceLocation } from '@svc/jsonl-v23';
 import type { Failure } from './failure.ts';
 import { printableJson, printableText } from './printable-text.ts';
 import { writeText } from './write-text.ts';
 
 /** What can be said of one place in one line. */
-export interface PlacedMessage {
-  readonly place: Place;
+export interface LocatedMessage {
+  readonly location: SourceLocation;
   readonly message: string;
   readonly code: string;
 }
@@ -15,9 +15,9 @@ export interface PlacedMessage {
  * `file:line:column: message (code)`, the form that editors and terminals turn into links. A JSON Pointer that the
  * message does not name itself stands after it. Without a file, `fallback` stands in its place.
  */
-export function errorLine({ place, message, code }: PlacedMessage, fallback = 'svc-pkg'): string {
-  const { path, ...position } = place;
-  const where = formatPlace(position) || fallback;
+export function errorLine({ location, message, code }: LocatedMessage, fallback = 'svc-pkg'): string {
+  const { path, ...position } = location;
+  const where = formatLocation(position) || fallback;
   const pointer = path === undefined || path === '' || message.includes(path) ? '' : ` at ${path}`;
   return printableText(`${where}: ${message}${pointer} (${code})`);
 }
@@ -38,10 +38,10 @@ export async function printError(
 
 function errorText(failure: Failure, hint: string | undefined): string {
   const { answer } = failure;
-  const places = (answer?.errors ?? []).map(({ message, code = failure.code, ...place }) => ({
+  const places = (answer?.errors ?? []).map(({ message, code = failure.code, ...location }) => ({
     message,
     code,
-    place,
+    location,
   }));
   // The only thing that is wrong is what the answer's own sentence says: the place says more.
   const isSaidTwice = answer?.errorsTotal === 1 && places[0]?.message === failure.message;
@@ -56,12 +56,12 @@ function errorText(failure: Failure, hint: string | undefined): string {
   return `${lines.join('\n')}\n`;
 }
 
-function errorDocument({ code, message, place, exitCode, answer }: Failure): Record<string, unknown> {
+function errorDocument({ code, message, location, exitCode, answer }: Failure): Record<string, unknown> {
   return {
     code,
     message,
     exit_code: exitCode,
-    ...place,
+    ...location,
     ...(answer && {
       status: answer.status,
       request_id: answer.requestId,

@@ -137,10 +137,10 @@ it.each([
     'package_hash_mismatch',
   ],
   ['hash', 'no sections', { 'a.txt': '' }, null, 'package_no_sections'],
-] as const)('%s ends at %s', async (command, _name, files, place, code) => {
+] as const)('%s ends at %s', async (command, _name, files, location, code) => {
   const path = await writeArchive(files);
   const { exitCode, stdout, stderr } = await svcPkg([command, path]);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-  expect(stderr.startsWith(place ?? `${path}: `)).toBe(true);
+  expect(stderr.startsWith(location ?? `${path}: `)).toBe(true);
   expect(stderr).toContain(`(${code})\n`);
 });

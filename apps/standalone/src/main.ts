@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { startApi } from '@svc/api';
 import { createMetrics } from '@svc/observability';
 import {
+  configureHeap,
   createKeyVault,
   createMemoryVault,
   isProcessAlive,
-  letHeapGrow,
   openHub,
   runProcess,
   secretsOf,
@@ -18,7 +18,7 @@ import { leaveRoot, obstacleTo } from './leave-root.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-letHeapGrow();
+configureHeap();
 await runProcess('svc-standalone', process, async (config, logger, signal) => {
   await using starting = new AsyncDisposableStack();
   const startedAt = performance.now();

@@ -23,13 +23,13 @@ const LAST_ATTEMPT = 3;
 export function startHousekeeping({ store, logger, metrics }: HousekeepingOptions): () => Promise<void> {
   const stopping = new AbortController();
 
-  async function endAbandoned(): Promise<void> {
-    for (const run of await store.runs.endAbandoned()) {
+  async function failOrphaned(): Promise<void> {
+    for (const run of await store.runs.failOrphaned()) {
       const status = run.status === 'cancelled' ? 'cancelled' : 'failed';
       metrics.recordRun(status);
       told('run', run.id, run.requestId, status);
     }
-    for (const job of await store.jobs.endAbandoned()) {
+    for (const job of await store.jobs.failOrphaned()) {
       told(job.kind, job.id, job.requestId, job.status === 'cancelled' ? 'cancelled' : 'failed');
     }
   }
@@ -49,8 +49,8 @@ export function startHousekeeping({ store, logger, metrics }: HousekeepingOption
   async function run(): Promise<void> {
     for (let round = 0; !stopping.signal.aborted; round++) {
       try {
-        await endAbandoned();
-        if (round % SWEEP_EVERY === 0) await store.idempotency.sweep();
+        await failOrphaned();
+        if (round % SWEEP_EVERY === 0) await store.idempotency.purgeExpired();
       } catch {
         // The database is away, which others tell of; the next round tries again.
       }

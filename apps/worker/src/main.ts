@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createMetrics } from '@svc/observability';
-import { createKeyVault, letHeapGrow, openHub, requiredDatabaseUrl, runProcess } from '@svc/process';
+import { configureHeap, createKeyVault, openHub, requiredDatabaseUrl, runProcess } from '@svc/process';
 import { createRowEncoder, createStore } from '@svc/store';
 import { startWorker } from './start-worker.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-letHeapGrow();
+configureHeap();
 await runProcess('svc-worker', process, async (config, logger) => {
   const databaseUrl = requiredDatabaseUrl(config);
   await using starting = new AsyncDisposableStack();

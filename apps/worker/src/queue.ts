@@ -9,7 +9,7 @@ import {
   type TaskData,
 } from '@svc/store';
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
-import { type Bell, createBell } from './bell.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
 import { errorCode } from './task-failure.ts';
 
 /** A task in the hands of this worker. */
@@ -36,7 +36,7 @@ export interface TaskHandler {
    */
   work(task: Task): Promise<TaskEnd>;
   /** Records that the last try has failed, with what. */
-  giveUp(task: Task, error: unknown): Promise<void>;
+  onRetriesExhausted(task: Task, error: unknown): Promise<void>;
 }
 
 /** Queues that share places in this process. */
@@ -76,23 +76,23 @@ const SUPERVISE_SECONDS = 5;
 /** After the database was away, all workers have time for a heartbeat before anyone is taken for dead. */
 const GRACE_MS = HEARTBEAT_MS * 3;
 /** A try ends by itself after `expireInSeconds`; what can be resumed is handed back long before. */
-const LONGEST_TRY_MS = (QUEUE_OPTIONS.expireInSeconds * 1000) / 2;
+const MAX_ATTEMPT_MS = (QUEUE_OPTIONS.expireInSeconds * 1000) / 2;
 const RETRY_MS = 1_000;
 /** A database that is not there yet is asked for again after ever longer pauses, up to this. */
-const LONGEST_RETRY_MS = 15_000;
+const MAX_RETRY_MS = 15_000;
 const CONNECTIONS = 2;
 
 /** As if the task had never been taken: pg-boss itself can only fail it, which counts as a try. */
-const HAND_BACK = `
+const RELEASE_TASK = `
 WITH back AS (
   UPDATE ${QUEUE_SCHEMA}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL
   WHERE name = $1 AND id = $2 AND state = 'active' AND retry_count = $3 RETURNING name
 ) SELECT pg_notify('svc_task', name) FROM back`;
 
-const LOST = 'the task is no longer ours';
+const LEASE_LOST = 'the task is no longer ours';
 
 /** Another worker may have the task: this one's claim has lapsed. */
-class TaskLost extends Error {
+class LeaseLostError extends Error {
   override readonly name = 'TaskLost';
 }
 
@@ -141,7 +141,7 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
   /** nothing is waited for any more */
   const leaving = new AbortController();
   const held = new Set<Held>();
-  const bells = new Map<Lane, Bell>(lanes.map((lane) => [lane, createBell()]));
+  const bells = new Map<Lane, Notifier>(lanes.map((lane) => [lane, createNotifier()]));
 
   let isWorking = true;
   let reachedSinceMs: number | undefined;
@@ -170,7 +170,7 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     }
   }
   async function keepOpening(): Promise<void> {
-    for (let waitMs = RETRY_MS; !isOpen; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+    for (let waitMs = RETRY_MS; !isOpen; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
       await pause(waitMs, stopping.signal);
       if (stopping.signal.aborted) return;
       await open();
@@ -204,9 +204,10 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
   function hold(lane: Lane, kind: QueueName, job: Claimed): void {
     const controller = new AbortController();
     // Our own task, given to us once more: what we still do for the try before counts no more.
-    for (const older of held) if (older.job.id === job.id) older.controller.abort(new TaskLost(LOST));
+    for (const older of held)
+      if (older.job.id === job.id) older.controller.abort(new LeaseLostError(LEASE_LOST));
     const tooLong = lane.resumable
-      ? setTimeout(() => controller.abort(new HandBack('long')), LONGEST_TRY_MS)
+      ? setTimeout(() => controller.abort(new HandBack('long')), MAX_ATTEMPT_MS)
       : undefined;
     const ended = Promise.withResolvers<void>();
     const one: Held = { kind, job, lane, controller, ended: ended.promise };
@@ -215,7 +216,7 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     void runWithContext(context, () => perform(one)).finally(() => {
       clearTimeout(tooLong);
       held.delete(one);
-      bells.get(lane)?.ring();
+      bells.get(lane)?.notify();
       ended.resolve();
     });
   }
@@ -240,18 +241,18 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
       else logger.log('job.finish', { kind, attempt, duration_ms });
     } catch (thrown) {
       const error = controller.signal.aborted ? controller.signal.reason : thrown;
-      if (error instanceof TaskLost || isCode(error, 'superseded')) return;
+      if (error instanceof LeaseLostError || isCode(error, 'superseded')) return;
       if (error instanceof HandBack || isCode(error, 'unavailable')) {
         const reason = error instanceof HandBack ? error.reason : 'unavailable';
         logger.log('job.hand_back', { kind, attempt, reason });
         // Whoever takes it next would only find the database away too.
         if (reason === 'unavailable') await pause(POLL_MS, stopping.signal);
-        await settle(() => handBack(one));
+        await settle(() => release(one));
         return;
       }
       const code = errorCode(error);
       const isLast = job.retryCount >= job.retryLimit;
-      if (isLast) await settle(() => handler.giveUp(task, error));
+      if (isLast) await settle(() => handler.onRetriesExhausted(task, error));
       await settle(() => boss.fail(kind, job, { code }));
       if (isLast) logger.log('job.fail', { kind, attempt, code, duration_ms: elapsedMs() });
       else logger.log('job.retry', { kind, attempt, code });
@@ -274,8 +275,8 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
   }
 
   /** Only where the task is still ours; whoever waits for a task hears of it. */
-  async function handBack({ kind, job }: Held): Promise<void> {
-    await boss.getDb().executeSql(HAND_BACK, [kind, job.id, job.retryCount]);
+  async function release({ kind, job }: Held): Promise<void> {
+    await boss.getDb().executeSql(RELEASE_TASK, [kind, job.id, job.retryCount]);
   }
 
   async function stillHeld(kind: QueueName, jobs: readonly Claimed[]): Promise<Set<string>> {
@@ -283,13 +284,13 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     return new Set(answer.settled ?? jobs.map(({ id }) => id));
   }
 
-  async function beat(): Promise<void> {
+  async function sendHeartbeats(): Promise<void> {
     for (const [kind, ones] of Map.groupBy(held, (one) => one.kind)) {
       const jobs = ones.map(({ job }) => job);
       const ours = await stillHeld(kind, jobs);
       succeeded();
       for (const { job, controller } of ones) {
-        if (!ours.has(job.id)) controller.abort(new TaskLost(LOST));
+        if (!ours.has(job.id)) controller.abort(new LeaseLostError(LEASE_LOST));
       }
     }
   }
@@ -300,7 +301,7 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
     if (beating || !isOpen) return;
     beating = true;
     try {
-      await beat();
+      await sendHeartbeats();
       const nowMs = performance.now();
       const hadGrace = nowMs - (reachedSinceMs ?? nowMs) >= GRACE_MS;
       // Whichever process comes first does it for all; the others find nothing to do.
@@ -320,7 +321,7 @@ export async function startQueue({ url, logger, lanes }: QueueOptions): Promise<
 
   return {
     wake: () => {
-      for (const bell of bells.values()) bell.ring();
+      for (const bell of bells.values()) bell.notify();
     },
     isWorking: () => isOpen && isWorking && !stopping.signal.aborted,
     async stop(signal) {

@@ -1,8 +1,8 @@
 import { createCheckRunner, type Hub, type RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
-import type { Config, TokenVault } from '@svc/process';
+import type { Config, TokenCipher } from '@svc/process';
 import type { Store } from '@svc/store';
-import { startAdmin } from './admin.ts';
+import { startHealthServer } from './health-server.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createProviderDispatcher } from './providers/provider-dispatcher.ts';
 import { startQueue } from './queue.ts';
@@ -21,7 +21,7 @@ export interface WorkerDeps {
   readonly hub: Hub;
   readonly encoder: RowEncoder;
   /** opens the hub tokens of jobs; null where there is no key */
-  readonly vault: TokenVault | null;
+  readonly vault: TokenCipher | null;
   readonly version: string;
   /** whether the worker listens on `SVC_WORKER_PORT` for probes and Prometheus, or shares a process with the API */
   readonly serveAdmin: boolean;
@@ -94,7 +94,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
     return { database, queue: migrated && queue.isWorking(), accepting: !draining };
   };
   const admin = deps.serveAdmin
-    ? await startAdmin({
+    ? await startHealthServer({
         config,
         logger,
         metrics,

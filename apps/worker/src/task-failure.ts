@@ -1,6 +1,6 @@
 import { RunError } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
-import { JsonlError, type JsonObject, type Place } from '@svc/jsonl-v23';
+import { JsonlError, type JsonObject, type SourceLocation } from '@svc/jsonl-v23';
 import { PackageError } from '@svc/pkg-format';
 import { StoreError } from '@svc/store';
 
@@ -37,15 +37,15 @@ export function jobFailure(error: unknown): JobFailure {
   if (!isKnown(error)) {
     return { code: 'internal', message: 'Something went wrong on the side of the service', errors: [] };
   }
-  const place = placeMembers(('place' in error ? error.place : undefined) ?? {});
+  const location = locationMembers(('location' in error ? error.location : undefined) ?? {});
   return {
     code: error.code,
     message: error.message,
-    errors: Object.keys(place).length === 0 ? [] : [{ message: error.message, ...place }],
+    errors: Object.keys(location).length === 0 ? [] : [{ message: error.message, ...location }],
   };
 }
 
-function placeMembers({ file, line, column, path, row }: Place): JsonObject {
+function locationMembers({ file, line, column, path, row }: SourceLocation): JsonObject {
   const members = Object.entries({ file, line, column, path, row });
   return Object.fromEntries(members.filter((member) => member[1] !== undefined)) as JsonObject;
 }

@@ -1,7 +1,7 @@
 import { runCancelled } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Cancellations } from '@svc/store';
-import { createBell } from './bell.ts';
+import { createNotifier } from './notifier.ts';
 
 export interface WatchCancelOptions {
   /** asks for all of these runs and jobs at once, and for the interval: one query */
@@ -36,7 +36,7 @@ const FIRST_INTERVAL_MS = 2_000;
 export function createCancelWatch({ cancellationsAmong, logger, metrics }: WatchCancelOptions): CancelWatch {
   const watched = new Map<string, AbortController>();
   const stopping = new AbortController();
-  const bell = createBell();
+  const bell = createNotifier();
   let intervalMs = FIRST_INTERVAL_MS;
   let dueMs = 0;
 
@@ -58,7 +58,7 @@ export function createCancelWatch({ cancellationsAmong, logger, metrics }: Watch
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const waitMs = watched.size === 0 ? LONGEST_TIMER_MS : dueMs - performance.now();
+      const waitMs = watched.size === 0 ? MAX_TIMER_MS : dueMs - performance.now();
       if (waitMs > 0) await bell.wait(waitMs, stopping.signal);
       else await ask();
     }
@@ -70,7 +70,7 @@ export function createCancelWatch({ cancellationsAmong, logger, metrics }: Watch
       const controller = new AbortController();
       watched.set(id, controller);
       // The sleep without an end, if there was nothing to watch before.
-      if (watched.size === 1) bell.ring();
+      if (watched.size === 1) bell.notify();
       return {
         signal: controller.signal,
         [Symbol.dispose]: () => {
@@ -81,7 +81,7 @@ export function createCancelWatch({ cancellationsAmong, logger, metrics }: Watch
     notify: cancel,
     check: () => {
       dueMs = 0;
-      bell.ring();
+      bell.notify();
     },
     stop: async () => {
       stopping.abort();
@@ -90,4 +90,4 @@ export function createCancelWatch({ cancellationsAmong, logger, metrics }: Watch
   };
 }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;

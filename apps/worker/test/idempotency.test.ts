@@ -5,7 +5,7 @@ import { createFakeHub } from './fake-hub.ts';
 import {
   type Body,
   startTestService,
-  type TestAnswer,
+  type TestResponse,
   type TestService,
   until,
 } from './start-test-service.ts';
@@ -41,8 +41,8 @@ beforeAll(async () => {
 });
 
 interface Call {
-  readonly send: (headers: Record<string, string>) => Promise<TestAnswer>;
-  readonly sendOther: (headers: Record<string, string>) => Promise<TestAnswer>;
+  readonly send: (headers: Record<string, string>) => Promise<TestResponse>;
+  readonly sendOther: (headers: Record<string, string>) => Promise<TestResponse>;
   readonly status: number;
   readonly count: () => Promise<number>;
 }
@@ -206,6 +206,6 @@ describe('Idempotency-Key', () => {
     );
     expect(rows[0].kept).toBe(true);
     await query(`UPDATE idempotency_keys SET expires_at = now() - interval '1 second'`);
-    expect(await service.store.idempotency.sweep()).toBe(rows[0].keys);
+    expect(await service.store.idempotency.purgeExpired()).toBe(rows[0].keys);
   });
 });

@@ -15,7 +15,7 @@ export type LogLine = Readonly<Record<string, unknown>>;
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
 export type Body = any;
 
-export interface TestAnswer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -34,13 +34,13 @@ export interface TestService extends AsyncDisposable {
   readonly apiLog: () => LogLine[];
   /** value of a metric's sample, by its name with its labels */
   readonly sample: (name: string) => Promise<number>;
-  get(path: string): Promise<TestAnswer>;
+  get(path: string): Promise<TestResponse>;
   post(
     path: string,
     body?: object | FormData,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<TestAnswer>;
-  patch(path: string, body: object): Promise<TestAnswer>;
+  ): Promise<TestResponse>;
+  patch(path: string, body: object): Promise<TestResponse>;
   /** stores these items as a dataset of one section, and gives its id */
   importItems(items: readonly object[]): Promise<string>;
 }
@@ -117,7 +117,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   };
   cleanUp.defer(() => stopApi(AbortSignal.abort()));
 
-  const send = async (path: string, init: RequestInit): Promise<TestAnswer> => {
+  const send = async (path: string, init: RequestInit): Promise<TestResponse> => {
     const response = await fetch(`${api.url}${path}`, init);
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json');

@@ -1,7 +1,7 @@
 import { EmbeddedSize } from '@svc/jsonl-v23';
 import type { PackageReader } from '@svc/pkg-format';
+import { createYielder } from './create-yielder.ts';
 import type { EncodedRows, ItemFiles, LineOptions, NeedsFiles, RowEncoder, SectionTarget } from './ports.ts';
-import { createBreather } from './take-breath.ts';
 
 /** Items with their files are encoded together up to this size: enough to be worth a thread. */
 const GROUP_BYTES = 1024 * 1024;
@@ -46,15 +46,15 @@ export async function* encodeWithFiles(
     return encoded;
   }
 
-  const breathe = createBreather();
+  const yieldToEventLoop = createYielder();
   for (const item of needed.items) {
-    const place = { file, line: item.line };
-    const size = new EmbeddedSize(item.itemBytes, { maxItemBytes: maxLineBytes, place });
+    const location = { file, line: item.line };
+    const size = new EmbeddedSize(item.itemBytes, { maxItemBytes: maxLineBytes, location });
     const files: Uint8Array[] = [];
     for (const reference of item.references) {
-      const content = await pkg.readFile(reference.path, { ...place, path: reference.pointer });
+      const content = await pkg.readFile(reference.path, { ...location, path: reference.pointer });
       // A file that was read lately is there at once, so thousands of references would be one turn of the event loop.
-      await breathe();
+      await yieldToEventLoop();
       signal.throwIfAborted();
       size.add(reference, content.byteLength);
       files.push(content);

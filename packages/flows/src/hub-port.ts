@@ -1,7 +1,7 @@
 import type { CellBatch, JsonObject, MappableFeature, Mapping } from '@svc/jsonl-v23';
 
 /** Which dataset of the hub is meant. */
-export interface HubReference {
+export interface DatasetRef {
   /** `owner/name`, or a single legacy name */
   readonly path: string;
   /** branch, tag or commit; the default branch where absent */
@@ -31,11 +31,11 @@ export interface HubDataset {
     readonly subset?: string | undefined;
     readonly split?: string | undefined;
     readonly signal?: AbortSignal | undefined;
-  }): Promise<HubSelection>;
+  }): Promise<SplitReader>;
 }
 
 /** A slice of one subset, with what is known of it before a row is read. */
-export interface HubSelection {
+export interface SplitReader {
   readonly subset: string;
   /** the split expression, resolved when it was absent */
   readonly split: string;
@@ -68,5 +68,5 @@ export interface HubSelection {
 
 /** The hub, as the flows see it; `@svc/hub-client` fits it by shape. */
 export interface Hub {
-  openDataset(reference: HubReference): Promise<HubDataset>;
+  openDataset(reference: DatasetRef): Promise<HubDataset>;
 }

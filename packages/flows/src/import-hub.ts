@@ -11,7 +11,8 @@ import {
   mappedColumns,
 } from '@svc/jsonl-v23';
 import { collectSections } from './collect-sections.ts';
-import type { Hub, HubSelection } from './hub-port.ts';
+import { createYielder } from './create-yielder.ts';
+import type { Hub, SplitReader } from './hub-port.ts';
 import { mapOrdered } from './map-ordered.ts';
 import type {
   DatasetSummary,
@@ -21,7 +22,6 @@ import type {
   RowPlan,
   SectionTarget,
 } from './ports.ts';
-import { createBreather } from './take-breath.ts';
 
 export interface ImportHubOptions {
   /** uuid of the dataset to be */
@@ -87,7 +87,7 @@ export async function importHub(options: ImportHubOptions, ports: ImportHubPorts
   async function* rows(): AsyncGenerator<Uint8Array> {
     let bytes = 0;
     let nextOrderIndex = 0;
-    const breathe = createBreather();
+    const yieldToEventLoop = createYielder();
     collector.begin(target);
     const batches = selection.cellBatches({ columns: mappedColumns(options.mapping), signal });
     const encodedBatches = mapOrdered(batches, encoder.parallelism, async (batch) => {
@@ -102,7 +102,7 @@ export async function importHub(options: ImportHubOptions, ports: ImportHubPorts
       options.onProgress?.({ items: collector.itemCount, bytes }, selection.numRows);
       yield encoded.rows;
       encoder.recycle(encoded);
-      await breathe();
+      await yieldToEventLoop();
     }
   }
 
@@ -139,7 +139,7 @@ export async function dryRunHub(
   const collector = collectSections();
   const target: SectionTarget = { id: ports.newId(), name: SECTION_NAME, orderIndex: 0 };
   collector.begin(target);
-  const breathe = createBreather();
+  const yieldToEventLoop = createYielder();
   const errors: JsonlError[] = [];
   let errorsTotal = 0;
   for await (const batch of selection.rowBatches({
@@ -150,8 +150,8 @@ export async function dryRunHub(
     for (const row of batch) {
       try {
         const item = mapRow(row.row, row.rowIndex, row.split);
-        const place = { row: row.rowIndex };
-        checkItemSize(canonicalByteLength(item), 0, { maxItemBytes: options.maxItemBytes, place });
+        const location = { row: row.rowIndex };
+        checkItemSize(canonicalByteLength(item), 0, { maxItemBytes: options.maxItemBytes, location });
         items.push(item);
       } catch (error) {
         if (!(error instanceof JsonlError)) throw error;
@@ -160,7 +160,7 @@ export async function dryRunHub(
       }
     }
     collector.add(ports.encoder.encodeItems(items, target, collector.nextOrderIndex));
-    await breathe();
+    await yieldToEventLoop();
   }
   const { versionHash } = collector.end();
   return {
@@ -185,7 +185,7 @@ async function open(options: ImportHubOptions, hub: Hub) {
 }
 
 /** Reports what is wrong with the mapping before the first row is read. */
-function checkMapping({ mapping, features }: RowPlan, { unreadRow }: HubSelection): void {
+function checkMapping({ mapping, features }: RowPlan, { unreadRow }: SplitReader): void {
   try {
     compileMapping(mapping, features);
   } catch (error) {
@@ -196,11 +196,7 @@ function checkMapping({ mapping, features }: RowPlan, { unreadRow }: HubSelectio
 }
 
 /** The dataset's `schema` (http-api section 2): `path` and `split` as they were sent, and what they came to. */
-function provenance(
-  options: ImportHubOptions,
-  selection: HubSelection,
-  resolvedRevision: string,
-): JsonObject {
+function provenance(options: ImportHubOptions, selection: SplitReader, resolvedRevision: string): JsonObject {
   const { path, split, revision } = options.config;
   return {
     source: 'hub',

@@ -9,7 +9,7 @@ export {
   type StoredRun,
   type StoredSectionRow,
 } from './export-package.ts';
-export type { Hub, HubDataset, HubReference, HubRow, HubSelection } from './hub-port.ts';
+export type { DatasetRef, Hub, HubDataset, HubRow, SplitReader } from './hub-port.ts';
 export {
   type DryRun,
   dryRunHub,
@@ -53,9 +53,9 @@ export { isIndex, pointerSteps } from './run/large-item.ts';
 export { fieldMissing, lastMessageText } from './run/output-source.ts';
 export {
   type ChatMessage,
+  type Completion,
   JsonText,
   type Provider,
-  type ProviderAnswer,
   type ProviderRequest,
   type RunClock,
   type RunEnd,

@@ -1,14 +1,14 @@
 import type { JsonObject, MappableFeature, Mapping } from '@svc/jsonl-v23';
-import type { Hub, HubReference, HubSelection } from './hub-port.ts';
+import type { DatasetRef, Hub, SplitReader } from './hub-port.ts';
 import { type PreviewSamples, SampleCollector } from './preview-samples.ts';
 
-export interface PreviewOptions extends HubReference {
+export interface PreviewOptions extends DatasetRef {
   readonly subset?: string | undefined;
   readonly split?: string | undefined;
   /** rows to show */
   readonly limit: number;
   /** bytes that the samples, and the list of what is shortened in them, may take as JSON text beside all else */
-  readonly roomBeside: (head: PreviewHead) => number;
+  readonly remainingBytes: (head: PreviewHead) => number;
 }
 
 /** What is known before a row is read. */
@@ -20,7 +20,7 @@ interface PreviewHead {
   readonly subset: string;
   readonly split: string;
   readonly resolvedRevision: string;
-  readonly splits: HubSelection['splits'];
+  readonly splits: SplitReader['splits'];
   readonly suggestedMapping: Mapping | null;
 }
 
@@ -28,13 +28,13 @@ interface PreviewHead {
 export interface Preview extends PreviewHead, PreviewSamples {}
 
 /** Somebody waits for a preview: it tries less hard than an import, and not for ever. */
-const PATIENCE = { budgetMs: 30_000, retry: { maxRetries: 2, baseDelayMs: 250 } } as const;
+const PREVIEW_RETRY_POLICY = { budgetMs: 30_000, retry: { maxRetries: 2, baseDelayMs: 250 } } as const;
 
 /** Reads what is known of a slice and its first rows. Nothing is stored. */
 export async function previewHub(options: PreviewOptions, hub: Hub): Promise<Preview> {
   const { signal } = options;
   const { path, revision, token, subset, split } = options;
-  const dataset = await hub.openDataset({ path, revision, token, signal, ...PATIENCE });
+  const dataset = await hub.openDataset({ path, revision, token, signal, ...PREVIEW_RETRY_POLICY });
   const selection = await dataset.select({ subset, split, signal });
   const head: PreviewHead = {
     features: selection.features,
@@ -46,7 +46,7 @@ export async function previewHub(options: PreviewOptions, hub: Hub): Promise<Pre
     splits: selection.splits,
     suggestedMapping: selection.suggestedMapping,
   };
-  const collector = new SampleCollector(options.roomBeside(head));
+  const collector = new SampleCollector(options.remainingBytes(head));
   for await (const batch of selection.rowBatches({ limit: options.limit, signal })) {
     for (const { row } of batch) collector.add(row);
   }

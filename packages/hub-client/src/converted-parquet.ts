@@ -1,4 +1,4 @@
-import { compareText } from './compare-text.ts';
+import { compareUtf8 } from './compare-utf8.ts';
 import type { DatasetLayout, RepositoryFile, Subset } from './data-files.ts';
 import type { YamlMap } from './parse-yaml.ts';
 
@@ -39,11 +39,11 @@ export function convertedLayout(
         markedDefault: name === marked,
         format: 'parquet',
         splits: [...splits]
-          .sort(([a], [b]) => rank(a) - rank(b) || compareText(a, b))
+          .sort(([a], [b]) => rank(a) - rank(b) || compareUtf8(a, b))
           .map(([split, found]) => ({
             name: split,
             files: found
-              .sort((a, b) => a.part - b.part || compareText(a.file.path, b.file.path))
+              .sort((a, b) => a.part - b.part || compareUtf8(a.file.path, b.file.path))
               .map(({ file }) => file),
             declaredRows: null,
           })),

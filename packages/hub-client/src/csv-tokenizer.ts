@@ -199,8 +199,8 @@ export class CsvTokenizer {
   #grow(length: number): void {
     this.#size += length;
     if (this.#size > this.#maxRowSize) {
-      const place = { file: this.#file, line: this.#recordLine };
-      throw invalidRow(`The row is longer than ${this.#maxRowSize} characters`, place);
+      const location = { file: this.#file, line: this.#recordLine };
+      throw invalidRow(`The row is longer than ${this.#maxRowSize} characters`, location);
     }
   }
 

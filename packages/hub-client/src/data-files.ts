@@ -1,4 +1,4 @@
-import { compareText } from './compare-text.ts';
+import { compareUtf8 } from './compare-utf8.ts';
 import {
   compressionOf,
   type DataFormat,
@@ -169,7 +169,7 @@ interface FileIndex {
 }
 
 function indexFiles(files: readonly RepositoryFile[]): FileIndex {
-  const sorted = [...files].sort((a, b) => compareText(a.path, b.path));
+  const sorted = [...files].sort((a, b) => compareUtf8(a.path, b.path));
   return {
     files: sorted,
     byPath: new Map(sorted.map((file) => [file.path, file])),
@@ -357,7 +357,7 @@ function firstWithPrefix(files: readonly RepositoryFile[], prefix: string): numb
   let high = files.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareText(files[middle]!.path, prefix) < 0) low = middle + 1;
+    if (compareUtf8(files[middle]!.path, prefix) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -22,13 +22,13 @@ describe('parseDatasetCard', () => {
     ['---\na: 1\n---\n', 'text', '.huggingface.yaml'],
   ])('refuses what is not a map', (readme, yaml, file) => {
     expect(() => parseDatasetCard(readme, yaml)).toThrow(
-      expect.objectContaining({ code: 'hub_unsupported_dataset', place: { file } }),
+      expect.objectContaining({ code: 'hub_unsupported_dataset', location: { file } }),
     );
   });
 
   it('names the line of the file', () => {
     expect(() => parseDatasetCard('---\na: 1\nb: [\n---\n')).toThrow(
-      expect.objectContaining({ place: expect.objectContaining({ file: 'README.md' }) }),
+      expect.objectContaining({ location: expect.objectContaining({ file: 'README.md' }) }),
     );
   });
 });

@@ -1,6 +1,6 @@
 import { parseYamlApart } from '#platform';
 import { HubError } from './errors.ts';
-import { asMap, parseYaml, type YamlMap, type YamlPlace, type YamlValue } from './parse-yaml.ts';
+import { asMap, parseYaml, type YamlLocation, type YamlMap, type YamlValue } from './parse-yaml.ts';
 
 /**
  * Reads a dataset's metadata: the YAML front matter of its `README.md`, with the keys of `.huggingface.yaml` in place
@@ -10,7 +10,10 @@ import { asMap, parseYaml, type YamlMap, type YamlPlace, type YamlValue } from '
  */
 export function parseDatasetCard(readme: string | null, huggingfaceYaml: string | null = null): YamlMap {
   return joinCard(
-    cardTexts(readme, huggingfaceYaml).map((part) => ({ ...part, value: parseYaml(part.text, part.place) })),
+    cardTexts(readme, huggingfaceYaml).map((part) => ({
+      ...part,
+      value: parseYaml(part.text, part.location),
+    })),
   );
 }
 
@@ -22,28 +25,30 @@ export async function parseDatasetCardApart(
   const texts = cardTexts(readme, huggingfaceYaml);
   return joinCard(
     await Promise.all(
-      texts.map(async (part) => ({ ...part, value: await parseYamlApart(part.text, part.place) })),
+      texts.map(async (part) => ({ ...part, value: await parseYamlApart(part.text, part.location) })),
     ),
   );
 }
 
 interface CardText {
   text: string;
-  place: YamlPlace;
+  location: YamlLocation;
 }
 
 /** What is to be parsed, the more important last. */
 function cardTexts(readme: string | null, huggingfaceYaml: string | null): CardText[] {
   const front = readme === null ? null : frontMatter(readme);
   const texts: CardText[] = [];
-  if (front !== null) texts.push({ text: front.text, place: { file: 'README.md', firstLine: front.line } });
-  if (huggingfaceYaml !== null) texts.push({ text: huggingfaceYaml, place: { file: '.huggingface.yaml' } });
+  if (front !== null)
+    texts.push({ text: front.text, location: { file: 'README.md', firstLine: front.line } });
+  if (huggingfaceYaml !== null)
+    texts.push({ text: huggingfaceYaml, location: { file: '.huggingface.yaml' } });
   return texts;
 }
 
 function joinCard(parts: ReadonlyArray<CardText & { value: YamlValue }>): YamlMap {
   let card: YamlMap = {};
-  for (const { value, place } of parts) card = { ...card, ...toMap(value, place.file) };
+  for (const { value, location } of parts) card = { ...card, ...toMap(value, location.file) };
   return card;
 }
 
@@ -62,7 +67,7 @@ function toMap(value: YamlValue, file: string): YamlMap {
   const map = asMap(value);
   if (map === null) {
     throw new HubError('hub_unsupported_dataset', 'Metadata cannot be read: it is not a map', {
-      place: { file },
+      location: { file },
     });
   }
   return map;

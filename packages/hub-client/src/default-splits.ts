@@ -1,4 +1,4 @@
-import { compareText } from './compare-text.ts';
+import { compareUtf8 } from './compare-utf8.ts';
 import { HubError, shorten } from './errors.ts';
 import { isSplitName } from './split-slice.ts';
 
@@ -48,7 +48,7 @@ const ANY_KEYWORD = new RegExp(Object.values(KEYWORDS).flat().join('|'));
  * @throws HubError `hub_unsupported_dataset` where a shard's name cannot be a split's
  */
 export function findDefaultSplits(paths: readonly string[]): FoundSplits {
-  const sorted = [...paths].sort(compareText);
+  const sorted = [...paths].sort(compareUtf8);
   const sharded = findSharded(sorted);
   if (sharded.size > 0) return sharded;
   const logs = sorted.filter((path) => path.endsWith('.eval'));
@@ -77,7 +77,7 @@ function findSharded(sorted: readonly string[]): FoundSplits {
   }
   const known = Object.keys(KEYWORDS);
   const rank = (split: string): number => (known.includes(split) ? known.indexOf(split) : known.length);
-  return new Map([...found].sort(([a], [b]) => rank(a) - rank(b) || compareText(a, b)));
+  return new Map([...found].sort(([a], [b]) => rank(a) - rank(b) || compareUtf8(a, b)));
 }
 
 /** The split of `data/{split}-00000-of-00001*.*`, in one pass, since names are a stranger's; null for any other path. */

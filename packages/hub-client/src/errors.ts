@@ -1,4 +1,4 @@
-import type { Place } from '@svc/jsonl-v23';
+import type { SourceLocation } from '@svc/jsonl-v23';
 
 /** Every way in which reading a hub dataset fails; docs/errors.md explains each. */
 export type HubErrorCode =
@@ -27,7 +27,7 @@ export interface HubErrorDetails {
 }
 
 export interface HubErrorOptions {
-  place?: Place;
+  location?: SourceLocation;
   cause?: unknown;
   details?: HubErrorDetails;
 }
@@ -38,14 +38,14 @@ export interface HubErrorOptions {
  */
 export class HubError extends Error {
   readonly code: HubErrorCode;
-  readonly place: Place | undefined;
+  readonly location: SourceLocation | undefined;
   readonly details: HubErrorDetails;
 
   constructor(code: HubErrorCode, message: string, options: HubErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'HubError';
     this.code = code;
-    this.place = options.place;
+    this.location = options.location;
     this.details = options.details ?? {};
   }
 }

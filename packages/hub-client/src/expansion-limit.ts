@@ -28,7 +28,7 @@ export function createExpansionMeter({
       throw new HubError(
         'hub_unsupported_dataset',
         `Cannot read the file: it holds more than ${MAX_EXPANSION_RATIO} times its ${byteLength} bytes`,
-        { place: { file: path } },
+        { location: { file: path } },
       );
     },
   };
@@ -41,7 +41,7 @@ export function createExpansionMeter({
  * @param place where the row stands, for the error
  * @throws HubError `invalid_row` where a row has more than any item may have
  */
-export function rowBytes(cells: Iterable<unknown>, place: { file: string; row: number }): number {
+export function rowBytes(cells: Iterable<unknown>, location: { file: string; row: number }): number {
   let total = 0;
   const add = (cell: unknown): void => {
     if (typeof cell === 'string') total += cell.length + 2;
@@ -53,7 +53,7 @@ export function rowBytes(cells: Iterable<unknown>, place: { file: string; row: n
       for (const value of Object.values(cell)) add(value);
     } else total += 1;
     if (total > MAX_ROW_BYTES) {
-      throw new HubError('invalid_row', `The row has more than ${MAX_ROW_BYTES} bytes`, { place });
+      throw new HubError('invalid_row', `The row has more than ${MAX_ROW_BYTES} bytes`, { location });
     }
   };
   for (const cell of cells) add(cell);

@@ -29,12 +29,21 @@ export {
   toMappable,
 } from './features.ts';
 export {
+  createInference,
+  type RowTyping,
+  type TextFormat,
+  TYPING_WINDOW_ROWS,
+  TYPING_WINDOW_SIZE,
+  type TypingBuilder,
+} from './infer-schema.ts';
+export { mergeFeatures } from './merge-features.ts';
+export {
   DEFAULT_REVISION,
   type HubDataset,
   type HubRow,
-  type HubSelection,
   type HubSplit,
   type ReadRowsOptions,
+  type SplitReader,
 } from './open-dataset.ts';
 export { applyDeclared, featuresFromParquet, rawMetadata } from './parquet-features.ts';
 export type { YamlMap, YamlValue } from './parse-yaml.ts';
@@ -57,13 +66,4 @@ export {
 } from './split-slice.ts';
 export { suggestMapping } from './suggest-mapping.ts';
 export type { FetchFunction } from './transport.ts';
-export {
-  createTyping,
-  type RowTyping,
-  type TextFormat,
-  TYPING_WINDOW_ROWS,
-  TYPING_WINDOW_SIZE,
-  type TypingBuilder,
-} from './typing.ts';
-export { uniteFeatures } from './unite-features.ts';
 export { validateDatasetPath, validateRevision, validateToken } from './validate-path.ts';

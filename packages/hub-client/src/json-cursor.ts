@@ -50,7 +50,7 @@ export class JsonCursor {
   }
 
   /** Where the cursor stands. */
-  place(): { file: string; line: number; column: number } {
+  location(): { file: string; line: number; column: number } {
     return { file: this.#file, line: this.#line, column: this.#at + this.#columnBase };
   }
 
@@ -61,7 +61,7 @@ export class JsonCursor {
    * @throws HubError `invalid_row` where the text ends inside the value, or the value is longer than allowed
    */
   async value(keep = true): Promise<JsonText> {
-    const { line, column } = this.place();
+    const { line, column } = this.location();
     const parts: string[] = [];
     let size = 0;
     let depth = 0;

@@ -11,6 +11,7 @@ import { parseDatasetCardApart } from './dataset-card.ts';
 import { describeDataset } from './describe-dataset.ts';
 import { HubError } from './errors.ts';
 import { type Features, featuresFromYaml, toMappable } from './features.ts';
+import { mergeFeatures } from './merge-features.ts';
 import { joinSignals, openFile, type RemoteFile } from './open-file.ts';
 import { type ListedFile, listFiles, openRepository, type Repository } from './open-repository.ts';
 import { openParquetSource } from './parquet-source.ts';
@@ -28,7 +29,6 @@ import {
 import type { SplitSource } from './split-source.ts';
 import { suggestMapping } from './suggest-mapping.ts';
 import { openTextSources } from './text-source.ts';
-import { uniteFeatures } from './unite-features.ts';
 
 /** Branch that is read where none is named; the only one of which the hub keeps Parquet copies. */
 export const DEFAULT_REVISION = 'main';
@@ -68,7 +68,7 @@ export interface HubDataset {
   /** Subset that is read where none is named; null where one must be named. */
   readonly defaultSubset: string | null;
   readonly splits: readonly HubSplit[];
-  /** See `HubSelection.info`. */
+  /** See `SplitReader.info`. */
   readonly info: JsonObject;
   /** Whether the files are the hub's own Parquet copies, because those of the dataset cannot be read. */
   readonly usedConvertedParquet: boolean;
@@ -82,11 +82,11 @@ export interface HubDataset {
     subset?: string | undefined;
     split?: string | undefined;
     signal?: AbortSignal | undefined;
-  }): Promise<HubSelection>;
+  }): Promise<SplitReader>;
 }
 
 /** A slice of one subset, with what is known of it before a row is read. */
-export interface HubSelection {
+export interface SplitReader {
   readonly subset: string;
   /** The split expression. */
   readonly split: string;
@@ -347,13 +347,13 @@ function describeSelection(
   expression: SplitExpression,
   sources: ReadonlyMap<string, SplitSource>,
   known: { splits: readonly HubSplit[]; info: JsonObject; evalYaml: string | null },
-): HubSelection {
+): SplitReader {
   const counts = new Map([...sources].map(([name, { rowCount }]) => [name, rowCount ?? undefined]));
   const ranges = resolveSplit(
     expression,
     subset.splits.map(({ name }) => ({ name, numRows: counts.get(name) })),
   );
-  const features = uniteFeatures([...sources.values()].map((source) => source.features));
+  const features = mergeFeatures([...sources.values()].map((source) => source.features));
   const mappable = features.map(toMappable);
   const first = expression.parts[0]?.split;
   const columnsOf = (options: ReadRowsOptions): readonly string[] =>

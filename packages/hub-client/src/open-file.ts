@@ -1,6 +1,6 @@
 import { createSha256 } from '#platform';
 import { HubError, shorten } from './errors.ts';
-import { FailedTryError, type HubAnswer, type RequestContext, type Requester } from './request.ts';
+import { type HubResponse, type RequestContext, type Requester, RetryableError } from './request.ts';
 import { encodeFilePath } from './validate-path.ts';
 
 /** A file of a repository at one commit, as the listing states it. */
@@ -62,13 +62,13 @@ export function openFile(requester: Requester, location: FileLocation, context: 
     start: number,
     end: number,
     reading: RequestContext,
-  ): Promise<{ answer: HubAnswer; at: number }> {
+  ): Promise<{ answer: HubResponse; at: number }> {
     const headers: Record<string, string> = {};
     if (start > 0 || end < byteLength) headers['range'] = `bytes=${start}-${end - 1}`;
     // A weak tag says nothing about bytes (RFC 9110 section 13.1.5).
     if (start > 0 && etag !== null && !etag.startsWith('W/')) headers['if-range'] = etag;
 
-    let answer: HubAnswer | undefined;
+    let answer: HubResponse | undefined;
     if (found !== null) {
       const url = found;
       answer = await requester.open(
@@ -91,7 +91,7 @@ export function openFile(requester: Requester, location: FileLocation, context: 
   }
 
   /** @returns the offset of the first byte of the body */
-  function checkAnswer(answer: HubAnswer, start: number, ranged: boolean): number {
+  function checkAnswer(answer: HubResponse, start: number, ranged: boolean): number {
     if (answer.status === 416) throw broken(`is shorter than the ${byteLength} bytes that the hub declares`);
     for (const hop of answer.hops) {
       const size = hop.get('x-linked-size');
@@ -172,8 +172,8 @@ export function openFile(requester: Requester, location: FileLocation, context: 
     }
   }
 
-  function tooShort(answer: HubAnswer, at: number): FailedTryError {
-    return new FailedTryError(
+  function tooShort(answer: HubResponse, at: number): RetryableError {
+    return new RetryableError(
       { status: null, kind: answer.fromHub ? 'file' : 'storage', host: answer.url.host },
       () => broken(`ends after ${at} of ${byteLength} bytes`),
     );

@@ -1,7 +1,7 @@
-import { unknownRevision } from './answer-error.ts';
 import { HubError, shorten } from './errors.ts';
 import type { RequestContext, Requester } from './request.ts';
-import type { AnswerHeaders } from './transport.ts';
+import { unknownRevision } from './response-error.ts';
+import type { ResponseHeaders } from './transport.ts';
 import { validateDatasetPath } from './validate-path.ts';
 
 /** A file of a repository, as its listing states it. */
@@ -187,7 +187,7 @@ function readEntry(entry: Readonly<Record<string, unknown>> | null): ListedFile 
 }
 
 /** The address that a `Link` header calls next (RFC 8288); null on the last page. */
-function nextPage(headers: AnswerHeaders, from: URL): URL | null {
+function nextPage(headers: ResponseHeaders, from: URL): URL | null {
   for (const match of (headers.get('link') ?? '').matchAll(/<([^<>]*)>([^<]*)/g)) {
     if (!/;\s*rel\s*=\s*"?next\b/i.test(match[2]!)) continue;
     if (URL.canParse(match[1]!, from.href)) return new URL(match[1]!, from);

@@ -22,7 +22,7 @@ import {
 } from './parquet/parquet-error.ts';
 import { maxDefinitionLevel, maxRepetitionLevel, type SchemaTree, schemaTree } from './parquet/schema.ts';
 import { featuresFromParquet, rawMetadata } from './parquet-features.ts';
-import { TextSlices } from './text-slices.ts';
+import { StringColumn } from './string-column.ts';
 
 /** Bytes from `start` to `end` (exclusive) of a file. */
 export interface ByteInterval {
@@ -357,7 +357,7 @@ export function decodeChunk(
     const { memory } = page;
     page = undefined;
     heldByPage = budget.change(heldByPage, 0);
-    const isDictionary = dictionary instanceof TextSlices && dictionary.bytes.buffer === memory;
+    const isDictionary = dictionary instanceof StringColumn && dictionary.bytes.buffer === memory;
     // Whatever is no text may still be used: numbers and bytes may stand in this memory.
     if (textSlices && !isDictionary && inflater.isPage(memory)) (memory as ArrayBuffer).transfer(0);
   };
@@ -427,7 +427,7 @@ export function decodeChunk(
     take(count) {
       const from = taken;
       taken += count;
-      return Array.isArray(rows) ? rows.slice(from, taken) : (rows as TextSlices).subarray(from, taken);
+      return Array.isArray(rows) ? rows.slice(from, taken) : (rows as StringColumn).subarray(from, taken);
     },
     finish() {
       if (open.length === 0) return;
@@ -471,7 +471,7 @@ export function assembleColumn(
   const root = roots[column]!;
   const [only] = leafValues;
   if (root.children.length === 0) return only!;
-  const place = (): string => `column ${shorten(root.element.name)}: `;
+  const location = (): string => `column ${shorten(root.element.name)}: `;
   return guarded(
     file,
     () => {
@@ -485,13 +485,13 @@ export function assembleColumn(
       assembleNested(values, root);
       return values.get(root.path.join('.'))!;
     },
-    place,
+    location,
   );
 }
 
 /** Values of a nested column are only read: typed arrays serve as well as plain ones. */
 function listOf(values: ColumnValues): unknown[] {
-  return (values instanceof TextSlices ? values.toArray() : values) as unknown[];
+  return (values instanceof StringColumn ? values.toArray() : values) as unknown[];
 }
 
 /** A text that came as bytes. @throws HubError `hub_bad_response` */
@@ -505,16 +505,16 @@ function toCount(count: number, file: string): number {
 }
 
 /** Makes an error of the file of what goes wrong in its bytes. `place` is where in the file. */
-function guarded<T>(file: string, work: () => T, place: () => string = () => ''): T {
+function guarded<T>(file: string, work: () => T, location: () => string = () => ''): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof HubError) throw error;
     if (!(error instanceof ParquetError)) {
       // The runtime's own words say nothing about a file.
-      throw damaged(file, `${place()}its parts contradict each other`, error);
+      throw damaged(file, `${location()}its parts contradict each other`, error);
     }
-    const reason = place() + error.message;
+    const reason = location() + error.message;
     throw error.isUnsupported ? unsupported(file, reason, error) : damaged(file, reason, error);
   }
 }
@@ -531,14 +531,14 @@ async function guardedAsync<T>(step: <R>(work: () => R) => R, work: Promise<T>):
 
 function damaged(file: string, reason: string, cause?: unknown): HubError {
   return new HubError('hub_bad_response', `Cannot read the Parquet file: ${reason.slice(0, 300)}`, {
-    place: { file },
+    location: { file },
     cause,
   });
 }
 
 function unsupported(file: string, reason: string, cause?: unknown): HubError {
   return new HubError('hub_unsupported_dataset', `Cannot read the Parquet file: ${reason.slice(0, 300)}`, {
-    place: { file },
+    location: { file },
     cause,
   });
 }

@@ -3,13 +3,13 @@ import { yieldToEventLoop } from '#platform';
 import { compileCell } from './cell.ts';
 import { createExpansionMeter, rowBytes } from './expansion-limit.ts';
 import type { Feature, Features } from './features.ts';
+import { mergeFeatures } from './merge-features.ts';
 import type { RemoteFile } from './open-file.ts';
 import { textOf } from './parquet-codec.ts';
 import { applyDeclared } from './parquet-features.ts';
 import { type ColumnBatch, openParquet, type ParquetFile, readParquet } from './read-parquet.ts';
 import type { CellRows, RowBatch, RowRange, SplitSource } from './split-source.ts';
-import { TextSlices } from './text-slices.ts';
-import { uniteFeatures } from './unite-features.ts';
+import { StringColumn } from './string-column.ts';
 
 /** Footers that are read at the same time. */
 const CONCURRENT_FOOTERS = 6;
@@ -54,7 +54,7 @@ export async function openParquetSource(
       }
     }),
   );
-  const features = applyDeclared(uniteFeatures(found), declared, { addMissing: true });
+  const features = applyDeclared(mergeFeatures(found), declared, { addMissing: true });
   const atLeastRows = counts.reduce((sum, count) => sum + count, 0);
 
   return {
@@ -133,7 +133,7 @@ async function* readRows({ file, firstRow, names, declared, ...range }: FilePart
 function* cellsOf({ columns }: ColumnBatch, row: number, names: Iterable<string>): Generator<unknown> {
   for (const name of names) {
     const cells = columns.get(name);
-    if (cells !== undefined && !(cells instanceof TextSlices)) yield cells[row];
+    if (cells !== undefined && !(cells instanceof StringColumn)) yield cells[row];
   }
 }
 
@@ -176,7 +176,7 @@ async function* readCells({ file, firstRow, names, declared, ...range }: FilePar
         const cells = columns[column];
         const convert = converters[column]!;
         if (cells === undefined || convert === null) writer.value(null);
-        else if (!(cells instanceof TextSlices)) writer.value(convert(cells[row]));
+        else if (!(cells instanceof StringColumn)) writer.value(convert(cells[row]));
         else {
           const start = cells.starts[row]!;
           const end = cells.ends[row]!;
@@ -208,7 +208,7 @@ function toRows(batch: ColumnBatch, columns: readonly Column[], from: number, to
     const cells = batch.columns.get(name);
     for (let row = from; row < to; row++) {
       const value =
-        cells === undefined || cells instanceof TextSlices || convert === null ? null : convert(cells[row]);
+        cells === undefined || cells instanceof StringColumn || convert === null ? null : convert(cells[row]);
       // An own member of any name; assigning this one would change the object's prototype.
       if (name === '__proto__') setMember(rows[row - from]!, name, value);
       else rows[row - from]![name] = value;

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { HubError } from './errors.ts';
-import { countEntries, parseYaml, type YamlPlace, type YamlValue } from './parse-yaml.ts';
-import type { YamlAnswer } from './parse-yaml-thread.ts';
+import { countEntries, parseYaml, type YamlLocation, type YamlValue } from './parse-yaml.ts';
+import type { YamlReply } from './parse-yaml-thread.ts';
 
 /** Some milliseconds of parsing; a thread takes longer to start. */
 const MAX_INLINE_ENTRIES = 300;
@@ -22,27 +22,27 @@ let before: Promise<unknown> = Promise.resolve();
  *
  * @throws HubError `hub_unsupported_dataset`
  */
-export async function parseYamlApart(text: string, place: YamlPlace): Promise<YamlValue> {
-  if (countEntries(text) <= MAX_INLINE_ENTRIES) return parseYaml(text, place);
-  const parsed = before.then(() => parseOnThread(text, place));
+export async function parseYamlApart(text: string, location: YamlLocation): Promise<YamlValue> {
+  if (countEntries(text) <= MAX_INLINE_ENTRIES) return parseYaml(text, location);
+  const parsed = before.then(() => parseOnThread(text, location));
   before = parsed.catch(() => undefined);
   return await parsed;
 }
 
-function parseOnThread(text: string, place: YamlPlace): Promise<YamlValue> {
+function parseOnThread(text: string, location: YamlLocation): Promise<YamlValue> {
   const { promise, resolve, reject } = Promise.withResolvers<YamlValue>();
-  const refuse = (reason: string, at: HubError['place'], cause?: unknown): void =>
-    reject(new HubError('hub_unsupported_dataset', reason, { ...(at && { place: at }), cause }));
+  const refuse = (reason: string, at: HubError['location'], cause?: unknown): void =>
+    reject(new HubError('hub_unsupported_dataset', reason, { ...(at && { location: at }), cause }));
   const worker = new Worker(THREAD_FILE, {
-    workerData: { text, place },
+    workerData: { text, location },
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
   const tooMuch = (cause?: unknown): void =>
-    refuse('Metadata cannot be read: it takes too long or too much memory', { file: place.file }, cause);
+    refuse('Metadata cannot be read: it takes too long or too much memory', { file: location.file }, cause);
   const deadline = setTimeout(tooMuch, DEADLINE_MS);
-  worker.on('message', (answer: YamlAnswer) => {
+  worker.on('message', (answer: YamlReply) => {
     if ('value' in answer) resolve(answer.value);
-    else refuse(answer.refused.message, answer.refused.place);
+    else refuse(answer.refused.message, answer.refused.location);
   });
   worker.on('error', tooMuch);
   worker.on('exit', () => tooMuch());

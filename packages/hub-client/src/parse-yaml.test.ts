@@ -27,7 +27,7 @@ describe('parseYaml', () => {
     ['x:\n  - {k: 1, k: 2}', 3],
   ])('refuses %j and names the line', (text, line) => {
     expect(() => parse(text)).toThrow(
-      expect.objectContaining({ code: 'hub_unsupported_dataset', place: { file: 'README.md', line } }),
+      expect.objectContaining({ code: 'hub_unsupported_dataset', location: { file: 'README.md', line } }),
     );
   });
 
@@ -64,7 +64,7 @@ describe('parseYamlApart', () => {
     const text = `${long(1000)}- config_name: [\n`;
     await expect(parseYamlApart(text, { file: 'README.md', firstLine: 2 })).rejects.toMatchObject({
       code: 'hub_unsupported_dataset',
-      place: { file: 'README.md', line: expect.any(Number) },
+      location: { file: 'README.md', line: expect.any(Number) },
     });
   });
 

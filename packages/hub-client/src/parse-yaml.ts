@@ -8,7 +8,7 @@ export interface YamlMap {
 }
 
 /** Where a text stands, for errors. */
-export interface YamlPlace {
+export interface YamlLocation {
   file: string;
   /** Line of the file on which the text begins; default 1. */
   firstLine?: number;
@@ -29,12 +29,12 @@ const ENTRY_STARTS = new Set(['\n', ',', '[', '{'].map((character) => character.
  *
  * @throws HubError `hub_unsupported_dataset`
  */
-export function parseYaml(text: string, place: YamlPlace): YamlValue {
-  const { file, firstLine = 1 } = place;
+export function parseYaml(text: string, location: YamlLocation): YamlValue {
+  const { file, firstLine = 1 } = location;
   const refuse = (reason: string, offset?: number, cause?: unknown): HubError => {
     const line = offset === undefined ? undefined : firstLine + countNewlines(text, offset);
     return new HubError('hub_unsupported_dataset', `Metadata cannot be read: ${reason}`, {
-      place: line === undefined ? { file } : { file, line },
+      location: line === undefined ? { file } : { file, line },
       cause,
     });
   };
@@ -76,7 +76,7 @@ export function asMap(value: YamlValue | undefined): YamlMap | null {
  */
 export function checkMetadata(value: YamlValue, file: string): void {
   const refuse = (reason: string): HubError =>
-    new HubError('hub_unsupported_dataset', `Metadata cannot be read: ${reason}`, { place: { file } });
+    new HubError('hub_unsupported_dataset', `Metadata cannot be read: ${reason}`, { location: { file } });
   let level = [value];
   let entries = 0;
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -1,4 +1,4 @@
-import { parseYaml, type YamlPlace, type YamlValue } from './parse-yaml.ts';
+import { parseYaml, type YamlLocation, type YamlValue } from './parse-yaml.ts';
 import { fetchTransport, type OpenTransport } from './transport.ts';
 
 /** A browser has no dispatcher. */
@@ -49,8 +49,8 @@ export function createSha256(): { update(bytes: Uint8Array): void; hex(): string
 }
 
 /** Parses YAML, at once: a browser waits for nobody else. @throws HubError `hub_unsupported_dataset` */
-export async function parseYamlApart(text: string, place: YamlPlace): Promise<YamlValue> {
-  return parseYaml(text, place);
+export async function parseYamlApart(text: string, location: YamlLocation): Promise<YamlValue> {
+  return parseYaml(text, location);
 }
 
 /** Lets whatever waits have its turn. */

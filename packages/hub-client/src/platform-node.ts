@@ -14,7 +14,7 @@ import {
 import { Agent, type Dispatcher, request } from 'undici';
 import { guardConnections } from './guard-connections.ts';
 import { createSnappyInflater } from './inflate-snappy.ts';
-import { type AnswerHeaders, contentLength, type OpenTransport } from './transport.ts';
+import { contentLength, type OpenTransport, type ResponseHeaders } from './transport.ts';
 
 export { parseYamlApart } from './parse-yaml-apart.ts';
 
@@ -45,7 +45,7 @@ export function openTransport(options: {
   return {
     async send(method, url, requestHeaders, signal) {
       const answer = await request(url, { method, headers: requestHeaders, signal, dispatcher });
-      const headers: AnswerHeaders = { get: (name) => headerText(answer.headers[name]) };
+      const headers: ResponseHeaders = { get: (name) => headerText(answer.headers[name]) };
       const contentEncoding = headers.get('content-encoding');
       return {
         status: answer.statusCode,

@@ -1,4 +1,4 @@
-import type { JsonObject, Place } from '@svc/jsonl-v23';
+import type { JsonObject, SourceLocation } from '@svc/jsonl-v23';
 import { HubError } from './errors.ts';
 
 /** A row as a text file holds it, before anything is known about its columns. */
@@ -26,6 +26,6 @@ export interface ReadOptions {
 export const DEFAULT_MAX_ROW_SIZE: number = 64 * 1024 * 1024;
 
 /** The error for a row that cannot be read. */
-export function invalidRow(message: string, place: Place, cause?: unknown): HubError {
-  return new HubError('invalid_row', message, { place, cause });
+export function invalidRow(message: string, location: SourceLocation, cause?: unknown): HubError {
+  return new HubError('invalid_row', message, { location, cause });
 }

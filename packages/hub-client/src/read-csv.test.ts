@@ -150,7 +150,7 @@ describe('readCsv', () => {
     for (const size of [1 << 16, 1]) {
       await expect(read(content, {}, 'a.csv', size)).rejects.toMatchObject({
         code: 'invalid_row',
-        place: { file: 'a.csv', line },
+        location: { file: 'a.csv', line },
       });
     }
   });

@@ -123,7 +123,7 @@ class CsvTable {
         'hub_unsupported_dataset',
         `Cannot read the file: it has more than ${MAX_COLUMNS} columns`,
         {
-          place: { file: this.#file },
+          location: { file: this.#file },
         },
       );
     }

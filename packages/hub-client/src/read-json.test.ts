@@ -77,11 +77,11 @@ describe('readJson', () => {
     ['an element that is too long', `[{"x":1},\n{"x":"${'x'.repeat(3000)}"}]`, { line: 2 }],
     ['a text that never ends', '{\n"x": "abc', { line: 1 }],
     ['a bare value', '5', { line: 1 }],
-  ])('refuses %s', async (_, content, place) => {
+  ])('refuses %s', async (_, content, location) => {
     for (const size of [1 << 16, 1]) {
       await expect(read(content, {}, size)).rejects.toMatchObject({
         code: 'invalid_row',
-        place: { file: 'a.json', ...place },
+        location: { file: 'a.json', ...location },
       });
     }
   });

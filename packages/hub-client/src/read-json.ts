@@ -110,7 +110,7 @@ async function* resume(
 async function* readArray(cursor: JsonCursor, file: string): AsyncGenerator<RawRow, void, undefined> {
   yield* readElements(cursor, file);
   if ((await cursor.peek()) !== undefined) {
-    throw invalidRow('Something stands behind the array', cursor.place());
+    throw invalidRow('Something stands behind the array', cursor.location());
   }
 }
 
@@ -120,7 +120,7 @@ async function* readElements(cursor: JsonCursor, file: string): AsyncGenerator<R
   for (let first = true; ; first = false) {
     const next = await cursor.peek();
     if (next === ']' && first) break;
-    if (next === undefined) throw invalidRow('The file ends inside an array', cursor.place());
+    if (next === undefined) throw invalidRow('The file ends inside an array', cursor.location());
     const element = await cursor.value();
     const value = parseText(element, file);
     // The first element says what all are: rows, or values of one column.
@@ -135,7 +135,7 @@ async function* readElements(cursor: JsonCursor, file: string): AsyncGenerator<R
       : toRow(value, element, file);
     const separator = await cursor.peek();
     if (separator !== ',' && separator !== ']') {
-      throw invalidRow('"," or "]" is missing in an array', cursor.place());
+      throw invalidRow('"," or "]" is missing in an array', cursor.location());
     }
     if (separator === ']') break;
     cursor.pass();
@@ -157,11 +157,11 @@ async function* readMember(
   field: string,
   file: string,
 ): AsyncGenerator<RawRow, void, undefined> {
-  if ((await cursor.peek()) !== '{') throw invalidRow('The file is not one object', cursor.place());
+  if ((await cursor.peek()) !== '{') throw invalidRow('The file is not one object', cursor.location());
   cursor.pass();
   while ((await cursor.peek()) === '"') {
     const key = parseText(await cursor.value(), file);
-    if ((await cursor.peek()) !== ':') throw invalidRow('":" is missing in an object', cursor.place());
+    if ((await cursor.peek()) !== ':') throw invalidRow('":" is missing in an object', cursor.location());
     cursor.pass();
     const next = await cursor.peek();
     if (key === field) {
@@ -188,15 +188,15 @@ function toRow(value: JsonValue, { text, line, column }: JsonText, file: string)
 
 function parseText({ text, line, column }: JsonText, file: string): JsonValue {
   try {
-    return parseJson(text, { place: { file, line } });
+    return parseJson(text, { location: { file, line } });
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
     // The parser counts columns from the value's beginning.
-    const { place } = error;
-    const inFirstLine = place.line === line && place.column !== undefined;
+    const { location } = error;
+    const inFirstLine = location.line === line && location.column !== undefined;
     throw invalidRow(
       error.message,
-      inFirstLine ? { ...place, column: place.column! + column - 1 } : place,
+      inFirstLine ? { ...location, column: location.column! + column - 1 } : location,
       error,
     );
   }

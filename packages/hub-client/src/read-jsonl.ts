@@ -26,7 +26,7 @@ export async function* readJsonl(
       }
     }
   } catch (error) {
-    if (error instanceof JsonlError) throw invalidRow(error.message, error.place, error);
+    if (error instanceof JsonlError) throw invalidRow(error.message, error.location, error);
     throw error;
   }
 }
@@ -45,7 +45,7 @@ function parseLine(
   }
   // JSON's white space and no other.
   if (!/[^ \t\r]/.test(text)) return null;
-  const row = parseJson(text, { place: { file, line } });
+  const row = parseJson(text, { location: { file, line } });
   if (!isJsonObject(row)) throw invalidRow('The line is not an object', { file, line });
   return { row, line, size: text.length + 1, text };
 }

@@ -6,10 +6,10 @@ import { compileCell } from './cell.ts';
 import { HubError } from './errors.ts';
 import type { RemoteFile } from './open-file.ts';
 import { ByteCursor } from './parquet/byte-cursor.ts';
-import { adjacentTexts } from './parquet/delta.ts';
+import { contiguousStrings } from './parquet/delta.ts';
 import { plainTexts } from './parquet/plain.ts';
 import { openParquet, readParquet } from './read-parquet.ts';
-import { TextSlices } from './text-slices.ts';
+import { StringColumn } from './string-column.ts';
 
 const ROWS = 700;
 
@@ -215,8 +215,9 @@ describe('texts as slices', () => {
       textSlices: new Set(['t']),
     })) {
       const values = batch.columns.get('t')!;
-      if (values instanceof TextSlices) slices++;
-      const list = values instanceof TextSlices ? values.toArray() : Array.from(values as ArrayLike<unknown>);
+      if (values instanceof StringColumn) slices++;
+      const list =
+        values instanceof StringColumn ? values.toArray() : Array.from(values as ArrayLike<unknown>);
       expect(list).toHaveLength(batch.rowCount);
       for (const text of list) found.push(text instanceof Uint8Array ? new TextDecoder().decode(text) : text);
     }
@@ -254,14 +255,14 @@ describe('texts as slices', () => {
         return bytes;
       },
     };
-    let before: TextSlices | undefined;
+    let before: StringColumn | undefined;
     const found: unknown[] = [];
     const buffers = new Set<ArrayBufferLike>();
     for await (const { columns } of readParquet(
       { ...parquet, bytes: watched },
       { columns: ['t'], from: 0, to: 300, textSlices: new Set(['t']) },
     )) {
-      const values = columns.get('t') as TextSlices;
+      const values = columns.get('t') as StringColumn;
       if (areOwn && before !== undefined && before.bytes.buffer !== values.bytes.buffer) {
         expect(before.bytes.buffer.byteLength).toBe(0);
       }
@@ -290,12 +291,12 @@ describe('texts as slices', () => {
     }
     const bytes = new TextEncoder().encode('abcdef');
     expect(
-      adjacentTexts(bytes, 1, Int32Array.of(2, 0, 3))
+      contiguousStrings(bytes, 1, Int32Array.of(2, 0, 3))
         .toArray()
         .map(String),
     ).toEqual(['98,99', '', '100,101,102']);
-    expect(() => adjacentTexts(bytes, 1, Int32Array.of(2, 4))).toThrow('longer than its page');
-    expect(() => adjacentTexts(bytes, 1, Int32Array.of(-1))).toThrow('longer than its page');
-    expect(() => adjacentTexts(bytes, 0, Int32Array.of(6)).pick(Int32Array.of(1))).toThrow('dictionary');
+    expect(() => contiguousStrings(bytes, 1, Int32Array.of(2, 4))).toThrow('longer than its page');
+    expect(() => contiguousStrings(bytes, 1, Int32Array.of(-1))).toThrow('longer than its page');
+    expect(() => contiguousStrings(bytes, 0, Int32Array.of(6)).pick(Int32Array.of(1))).toThrow('dictionary');
   });
 });

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '#platform';
-import { type ByteRuns, fetchRuns } from './byte-runs.ts';
+import { type ByteRuns, fetchRanges } from './byte-ranges.ts';
 import { HubError } from './errors.ts';
 import type { Features } from './features.ts';
 import { joinSignals, type RemoteFile } from './open-file.ts';
@@ -50,7 +50,7 @@ const LIMITS = { maxGapBytes: 256 * 1024, maxRunBytes: BATCH_BYTES };
 /** A group of this size is fetched whole although some rows of it would do. */
 const SMALL_GROUP_BYTES = 1024 * 1024;
 /** Size to which writers fill a page before compression. */
-const USUAL_PAGE_BYTES = 1024 * 1024;
+const EXPECTED_PAGE_BYTES = 1024 * 1024;
 /** Blocks of all columns of a large row group, two of each. */
 const READ_AHEAD_BYTES = 64 * 1024 * 1024;
 const MIN_BLOCK_BYTES = 256 * 1024;
@@ -133,7 +133,7 @@ export async function* readParquet(
     columns: readonly string[];
     from: number;
     to: number;
-    /** Columns of texts, one to a row, that come as `TextSlices`, or as bytes where their encoding has no slices. */
+    /** Columns of texts, one to a row, that come as `StringColumn`, or as bytes where their encoding has no slices. */
     textSlices?: ReadonlySet<string>;
     signal?: AbortSignal | undefined;
   },
@@ -169,7 +169,7 @@ export async function* readParquet(
   const begin = async (batch: (typeof batches)[number]): Promise<{ tasks: GroupTask[]; runs: ByteRuns }> => {
     const tasks = await planGroups(file, batch, leaves, signal);
     const first = tasks.flatMap(({ chunks }) => chunks.flatMap(firstIntervals));
-    return { tasks, runs: fetchRuns(file.bytes, first, LIMITS, signal) };
+    return { tasks, runs: fetchRanges(file.bytes, first, LIMITS, signal) };
   };
   try {
     let next = batches.length > 0 ? begin(batches[0]!) : null;
@@ -234,7 +234,7 @@ async function planGroups(
     const { chunks } = footer.groups[group]!;
     return leaves.map((leaf) => chunks[leaf]!.offsetIndex).filter((interval) => interval !== null);
   });
-  const runs = fetchRuns(file.bytes, indexes, LIMITS, signal);
+  const runs = fetchRanges(file.bytes, indexes, LIMITS, signal);
 
   const tasks: GroupTask[] = [];
   for (const span of spans) {
@@ -284,7 +284,7 @@ function planBytes(
   let firstBytes = Math.min(size, blockBytes);
   if (narrow) {
     const ratio = chunk.uncompressedBytes === 0 ? 1 : size / chunk.uncompressedBytes;
-    const page = Math.ceil(USUAL_PAGE_BYTES * ratio * 1.1) + 4096;
+    const page = Math.ceil(EXPECTED_PAGE_BYTES * ratio * 1.1) + 4096;
     const share = Math.ceil((size - chunk.dictionaryBytes) * (span.to / rowCount) * 1.1);
     firstBytes = Math.min(firstBytes, chunk.dictionaryBytes + Math.max(page, share));
   }
@@ -473,7 +473,7 @@ class ChunkReader {
 
   #damaged(reason: string): HubError {
     return new HubError('hub_bad_response', `Cannot read the Parquet file: ${reason}`, {
-      place: { file: this.#file.path },
+      location: { file: this.#file.path },
     });
   }
 }

@@ -29,10 +29,10 @@ describe('readText', () => {
 
   it('refuses a line that is too long and names it', async () => {
     for (const size of [1 << 16, 10]) {
-      const place = { file: 'a.txt', line: 2 };
+      const location = { file: 'a.txt', line: 2 };
       await expect(read(`a\n${'x'.repeat(200)}\n`, {}, size)).rejects.toMatchObject({
         code: 'invalid_row',
-        place,
+        location,
       });
     }
   });

@@ -1,9 +1,9 @@
 import { type Compression, decompress } from '#platform';
-import { answerError, bodyMessage, type Subject } from './answer-error.ts';
 import type { Clock } from './clock.ts';
 import { HubError, type HubErrorCode } from './errors.ts';
+import { bodyMessage, errorHandler, type Subject } from './response-error.ts';
 import { type HeaderReader, isRetryableStatus, planRetry, type RetryPolicy } from './retry.ts';
-import type { AnswerHeaders, Transport, TransportAnswer } from './transport.ts';
+import type { ResponseHeaders, Transport, TransportResponse } from './transport.ts';
 
 /** What a request is about; `file` covers everything below `/resolve/`, `storage` the hosts it leads to. */
 export type RequestKind = 'info' | 'tree' | 'refs' | 'file' | 'storage';
@@ -56,13 +56,13 @@ export interface HubRequest {
 }
 
 /** An answer whose body is to be read once, or discarded. */
-export interface HubAnswer {
+export interface HubResponse {
   status: number;
-  headers: AnswerHeaders;
+  headers: ResponseHeaders;
   /** Last address of the chain of redirects. */
   url: URL;
   /** Headers of the answers by which the hub itself redirected, first to last. */
-  hops: readonly AnswerHeaders[];
+  hops: readonly ResponseHeaders[];
   /** Whether the hub's own origin gave the answer. */
   fromHub: boolean;
   /** The body; ends in an error when it is shorter than declared or stops coming. */
@@ -85,7 +85,7 @@ export interface RequesterOptions {
 }
 
 /** A try that may end differently when it is repeated. */
-export class FailedTryError extends Error {
+export class RetryableError extends Error {
   readonly status: number | null;
   readonly header: HeaderReader;
   readonly kind: RequestKind;
@@ -112,9 +112,9 @@ export interface Requester {
   readonly clock: Clock;
   /**
    * One try, redirects followed.
-   * @throws FailedTryError when a repetition may help, HubError when not, the signal's reason when aborted
+   * @throws RetryableError when a repetition may help, HubError when not, the signal's reason when aborted
    */
-  open(request: HubRequest, context: RequestContext): Promise<HubAnswer>;
+  open(request: HubRequest, context: RequestContext): Promise<HubResponse>;
   /**
    * Waits before the next try, or throws what the failure means when there is none.
    * @param failures tries that failed before this one
@@ -122,13 +122,13 @@ export interface Requester {
    */
   recover(error: unknown, failures: number, sinceMs: number, context: RequestContext): Promise<void>;
   /** Tries until `use` has read an answer. */
-  read<T>(request: HubRequest, context: RequestContext, use: (answer: HubAnswer) => Promise<T>): Promise<T>;
+  read<T>(request: HubRequest, context: RequestContext, use: (answer: HubResponse) => Promise<T>): Promise<T>;
   /** Reads a JSON answer. */
   readJson(
     request: HubRequest,
     context: RequestContext,
     maxBytes: number,
-  ): Promise<{ value: unknown; answer: HubAnswer }>;
+  ): Promise<{ value: unknown; answer: HubResponse }>;
 }
 
 const MAX_REDIRECTS = 8;
@@ -146,11 +146,11 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export function createRequester(options: RequesterOptions): Requester {
   const { endpoint, transport, clock } = options;
   /** Bucket and token → clock time before which the hub asked not to be asked. */
-  const closedUntilMs = new Map<string, number>();
+  const rateLimitedUntilMs = new Map<string, number>();
 
-  async function open(request: HubRequest, context: RequestContext): Promise<HubAnswer> {
+  async function open(request: HubRequest, context: RequestContext): Promise<HubResponse> {
     await waitForWindow(request, context);
-    const hops: AnswerHeaders[] = [];
+    const hops: ResponseHeaders[] = [];
     let url = request.url;
     let onHub = url.origin === endpoint.origin;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -179,7 +179,7 @@ export function createRequester(options: RequesterOptions): Requester {
     url: URL,
     onHub: boolean,
     context: RequestContext,
-  ): Promise<{ answer: TransportAnswer; reader: Omit<HubAnswer, 'hops' | 'fromHub' | 'url'> }> {
+  ): Promise<{ answer: TransportResponse; reader: Omit<HubResponse, 'hops' | 'fromHub' | 'url'> }> {
     const { signal, deadlineMs } = context;
     signal?.throwIfAborted();
     const startedMs = clock.nowMs();
@@ -191,8 +191,8 @@ export function createRequester(options: RequesterOptions): Requester {
     const onAbort = (): void => stop.abort(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     const deadline = startTimer(remainingMs, () => stop.abort(outOfTime()));
-    const timedOut = (what: string): FailedTryError =>
-      new FailedTryError(
+    const timedOut = (what: string): RetryableError =>
+      new RetryableError(
         { status: null, ...where },
         () => new HubError('hub_timeout', `${url.host} ${what}`),
       );
@@ -215,7 +215,7 @@ export function createRequester(options: RequesterOptions): Requester {
       if (stop.signal.aborted) return stop.signal.reason;
       // The transport knows what no repetition will change.
       if (error instanceof HubError) return error;
-      return new FailedTryError({ status: null, ...where }, () => transportError(error, url.host));
+      return new RetryableError({ status: null, ...where }, () => transportError(error, url.host));
     };
 
     const headers: Record<string, string> = {
@@ -229,7 +229,7 @@ export function createRequester(options: RequesterOptions): Requester {
     const headersTimer = startTimer(options.headersTimeoutMs, () =>
       stop.abort(timedOut(`did not answer within ${options.headersTimeoutMs} ms`)),
     );
-    let answer: TransportAnswer;
+    let answer: TransportResponse;
     try {
       answer = await transport('GET', url, headers, stop.signal);
     } catch (error) {
@@ -288,7 +288,7 @@ export function createRequester(options: RequesterOptions): Requester {
             return raw();
           });
         } catch (error) {
-          if (error instanceof FailedTryError || error instanceof HubError || signal?.aborted) throw error;
+          if (error instanceof RetryableError || error instanceof HubError || signal?.aborted) throw error;
           throw new HubError(
             'hub_bad_response',
             `${url.host} did not send the ${compression} that it declared`,
@@ -322,23 +322,23 @@ export function createRequester(options: RequesterOptions): Requester {
   }
 
   /** Turns a refusal into the error it means; one that a repetition may overcome becomes a failed try. */
-  async function refusal(request: HubRequest, answer: HubAnswer, context: RequestContext): Promise<Error> {
+  async function refusal(request: HubRequest, answer: HubResponse, context: RequestContext): Promise<Error> {
     const { status, headers, fromHub } = answer;
     let body = '';
     try {
       body = new TextDecoder().decode(await answer.bytes(MAX_ERROR_BODY_BYTES));
     } catch (error) {
       context.signal?.throwIfAborted();
-      if (!(error instanceof HubError || error instanceof FailedTryError)) throw error;
+      if (!(error instanceof HubError || error instanceof RetryableError)) throw error;
     }
     const message = headers.get('x-error-message') ?? bodyMessage(headers.get('content-type'), body);
     const errorCode = headers.get('x-error-code');
     const subject = request.subject ?? context.subject;
     const final = (waitMs: number | null): HubError =>
-      answerError({ status, errorCode, message, fromHub, waitMs }, subject);
+      errorHandler({ status, errorCode, message, fromHub, waitMs }, subject);
     const header: HeaderReader = (name) => headers.get(name);
     if (!isRetryableStatus(status)) return final(null);
-    return new FailedTryError({ status, header, kind: request.kind, host: answer.url.host }, final);
+    return new RetryableError({ status, header, kind: request.kind, host: answer.url.host }, final);
   }
 
   async function recover(
@@ -347,7 +347,7 @@ export function createRequester(options: RequesterOptions): Requester {
     sinceMs: number,
     context: RequestContext,
   ): Promise<void> {
-    if (!(error instanceof FailedTryError)) throw error;
+    if (!(error instanceof RetryableError)) throw error;
     context.signal?.throwIfAborted();
     const { status, header, kind, host } = error;
     const nowMs = clock.nowMs();
@@ -378,13 +378,14 @@ export function createRequester(options: RequesterOptions): Requester {
   /** The windows of the hub are per user and bucket: when one is used up, nobody asks again before its end. */
   function closeWindow(kind: RequestKind, context: RequestContext, untilMs: number): void {
     const key = windowKey(kind, context.token);
-    for (const [other, endMs] of closedUntilMs) if (endMs < clock.nowMs()) closedUntilMs.delete(other);
-    if (key !== null) closedUntilMs.set(key, Math.max(untilMs, closedUntilMs.get(key) ?? 0));
+    for (const [other, endMs] of rateLimitedUntilMs)
+      if (endMs < clock.nowMs()) rateLimitedUntilMs.delete(other);
+    if (key !== null) rateLimitedUntilMs.set(key, Math.max(untilMs, rateLimitedUntilMs.get(key) ?? 0));
   }
 
   async function waitForWindow(request: HubRequest, context: RequestContext): Promise<void> {
     const key = request.url.origin === endpoint.origin ? windowKey(request.kind, context.token) : null;
-    const untilMs = key === null ? undefined : closedUntilMs.get(key);
+    const untilMs = key === null ? undefined : rateLimitedUntilMs.get(key);
     if (key === null || untilMs === undefined) return;
     const nowMs = clock.nowMs();
     const waitMs = untilMs - nowMs;
@@ -400,13 +401,13 @@ export function createRequester(options: RequesterOptions): Requester {
       }
       await clock.sleep(waitMs, context.signal);
     }
-    if (closedUntilMs.get(key) === untilMs) closedUntilMs.delete(key);
+    if (rateLimitedUntilMs.get(key) === untilMs) rateLimitedUntilMs.delete(key);
   }
 
   async function read<T>(
     request: HubRequest,
     context: RequestContext,
-    use: (answer: HubAnswer) => Promise<T>,
+    use: (answer: HubResponse) => Promise<T>,
   ): Promise<T> {
     const sinceMs = clock.nowMs();
     for (let failures = 0; ; failures++) {
@@ -427,7 +428,7 @@ export function createRequester(options: RequesterOptions): Requester {
     request: HubRequest,
     context: RequestContext,
     maxBytes: number,
-  ): Promise<{ value: unknown; answer: HubAnswer }> {
+  ): Promise<{ value: unknown; answer: HubResponse }> {
     return await read(request, context, async (answer) => {
       const bytes = await answer.bytes(maxBytes);
       try {

@@ -4,24 +4,24 @@ import { compressionOf } from './data-format.ts';
 import { HubError } from './errors.ts';
 import { createExpansionMeter } from './expansion-limit.ts';
 import type { Features } from './features.ts';
-import type { RemoteFile } from './open-file.ts';
-import type { YamlMap } from './parse-yaml.ts';
-import type { RawRow } from './raw-row.ts';
-import { readRows } from './read-rows.ts';
-import { FailedTryError } from './request.ts';
-import { type RowBatch, type RowRange, type SplitSource, toCellRows } from './split-source.ts';
 import {
-  createTyping,
+  createInference,
   type RowTyping,
   type TextFormat,
   TYPING_WINDOW_ROWS,
   TYPING_WINDOW_SIZE,
-} from './typing.ts';
+} from './infer-schema.ts';
+import type { RemoteFile } from './open-file.ts';
+import type { YamlMap } from './parse-yaml.ts';
+import type { RawRow } from './raw-row.ts';
+import { readRows } from './read-rows.ts';
+import { RetryableError } from './request.ts';
+import { type RowBatch, type RowRange, type SplitSource, toCellRows } from './split-source.ts';
 
 /** Files of this size together are read whole at first: their types and counts are then exact. */
 const SMALL_BYTES = 16 * 1024 * 1024;
 /** What a compressed file is taken to hold. */
-const USUAL_RATIO = 4;
+const EXPECTED_RATIO = 4;
 /** Further files whose beginnings are looked at for their columns. */
 const MAX_SAMPLED_FILES = 4;
 const SAMPLE_SIZE = 64 * 1024;
@@ -56,7 +56,7 @@ export async function openTextSources(
   },
 ): Promise<Map<string, SplitSource>> {
   const { format, params, signal } = options;
-  const builder = createTyping(format, options.declared);
+  const builder = createInference(format, options.declared);
   const kept = new Map(
     [...splits].map(([name, files]) => [name, files.map((remote): KeptFile => ({ remote, head: [] }))]),
   );
@@ -152,7 +152,7 @@ export async function openTextSources(
 }
 
 function likelySize({ path, byteLength }: RemoteFile): number {
-  return compressionOf(path) === null ? byteLength : byteLength * USUAL_RATIO;
+  return compressionOf(path) === null ? byteLength : byteLength * EXPECTED_RATIO;
 }
 
 async function* readSplit(
@@ -230,9 +230,9 @@ function inflated(
       }
     } catch (cause) {
       signal?.throwIfAborted();
-      if (cause instanceof HubError || cause instanceof FailedTryError) throw cause;
+      if (cause instanceof HubError || cause instanceof RetryableError) throw cause;
       throw new HubError('hub_bad_response', `The file is not readable as ${compression}`, {
-        place: { file: remote.path },
+        location: { file: remote.path },
         cause,
       });
     }

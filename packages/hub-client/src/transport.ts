@@ -1,12 +1,12 @@
 /** Headers of an answer by lower-case name. */
-export interface AnswerHeaders {
+export interface ResponseHeaders {
   get(name: string): string | null;
 }
 
 /** One HTTP answer whose body is still to be read. */
-export interface TransportAnswer {
+export interface TransportResponse {
   status: number;
-  headers: AnswerHeaders;
+  headers: ResponseHeaders;
   /** Where the answer came from, when the transport followed redirects by itself. */
   url: URL;
   /** Bytes that `body` will bring, where the answer says so. */
@@ -23,7 +23,7 @@ export type Transport = (
   url: URL,
   headers: Record<string, string>,
   signal: AbortSignal,
-) => Promise<TransportAnswer>;
+) => Promise<TransportResponse>;
 
 /** A transport and the connections that it holds. */
 export interface OpenTransport {
@@ -67,7 +67,7 @@ export function fetchTransport(fetch: FetchFunction): Transport {
 }
 
 /** `Content-Length`, or null where it is absent or nonsense. */
-export function contentLength(headers: AnswerHeaders): number | null {
+export function contentLength(headers: ResponseHeaders): number | null {
   const value = headers.get('content-length');
   return value !== null && /^\d{1,15}$/.test(value) ? Number(value) : null;
 }

@@ -65,7 +65,7 @@ describe('a small Parquet file that stands for much', () => {
     expect(failure).toMatchObject({
       code: 'hub_unsupported_dataset',
       message: expect.stringContaining('more than 1000 times'),
-      place: { file: 'data.parquet' },
+      location: { file: 'data.parquet' },
     });
     expect(produced).toBeLessThanOrEqual(1024 ** 3 + 2_000_000);
     expect(process.memoryUsage.rss() - before).toBeLessThan(400 * 1024 * 1024);
@@ -85,7 +85,7 @@ describe('a small Parquet file that stands for much', () => {
     });
     const bytes = rewriteParquet(source, { codec: 'GZIP', version: 1 });
     const { failure } = await readAll([memoryFile(bytes)], ['tags']);
-    expect(failure).toMatchObject({ code: 'invalid_row', place: { file: 'data.parquet', row: 0 } });
+    expect(failure).toMatchObject({ code: 'invalid_row', location: { file: 'data.parquet', row: 0 } });
   });
 
   it.each(['read', 'readCells'] as const)(
@@ -185,10 +185,10 @@ it('createExpansionMeter lets a file of any size have a gigabyte, and no more th
 });
 
 it('rowBytes weighs what JSON would have at least', () => {
-  const place = { file: 'a', row: 3 };
-  expect(rowBytes(['abc', 1, null, [1, 'xy'], { a: 'b' }, new Uint8Array(4)], place)).toBe(25);
+  const location = { file: 'a', row: 3 };
+  expect(rowBytes(['abc', 1, null, [1, 'xy'], { a: 'b' }, new Uint8Array(4)], location)).toBe(25);
   const long = 'x'.repeat(1_000_000);
-  expect(() => rowBytes([Array(300).fill(long)], place)).toThrow(
-    expect.objectContaining({ code: 'invalid_row', place }),
+  expect(() => rowBytes([Array(300).fill(long)], location)).toThrow(
+    expect.objectContaining({ code: 'invalid_row', location }),
   );
 });

@@ -17,10 +17,10 @@ export function randomNumbers(seed: number): (max: number) => number {
 export function mutateParquet(source: Uint8Array, random: (max: number) => number): Uint8Array {
   let bytes = source.slice();
   const footer = new DataView(bytes.buffer).getUint32(bytes.length - 8, true);
-  const place = (): number =>
+  const location = (): number =>
     random(2) === 0 ? bytes.length - 8 - footer + random(footer) : random(bytes.length - 8);
   for (let change = 1 + random(4); change > 0; change--) {
-    const at = Math.max(0, Math.min(place(), bytes.length - 9));
+    const at = Math.max(0, Math.min(location(), bytes.length - 9));
     switch (random(6)) {
       case 0:
         bytes[at]! ^= 1 << random(8);

@@ -6,8 +6,8 @@ import {
   type HubClient,
   type HubClientOptions,
   type HubError,
-  type HubSelection,
   type OpenDatasetOptions,
+  type SplitReader,
 } from '../src/index.ts';
 import { type FakeHub, type FakeRepository, startFakeHub } from './fake-hub.ts';
 import { writeParquet } from './write-parquet.ts';
@@ -37,11 +37,11 @@ async function select(
   path: string,
   choice: { subset?: string; split?: string } = {},
   options: Partial<OpenDatasetOptions> = {},
-): Promise<HubSelection> {
+): Promise<SplitReader> {
   return await (await client.openDataset({ path, ...options })).select(choice);
 }
 
-async function rowsOf(selection: HubSelection, columns?: string[], limit?: number): Promise<JsonObject[]> {
+async function rowsOf(selection: SplitReader, columns?: string[], limit?: number): Promise<JsonObject[]> {
   const rows: JsonObject[] = [];
   for await (const { row } of selection.rows({ columns, limit })) rows.push(row);
   expect(await cellsOf(selection, columns, limit)).toEqual(rows);
@@ -49,7 +49,7 @@ async function rowsOf(selection: HubSelection, columns?: string[], limit?: numbe
 }
 
 /** The same by way of cells. */
-async function cellsOf(selection: HubSelection, names?: string[], limit?: number): Promise<JsonObject[]> {
+async function cellsOf(selection: SplitReader, names?: string[], limit?: number): Promise<JsonObject[]> {
   const rows: JsonObject[] = [];
   const counted = new Map<string, number>();
   for await (const batch of selection.cellBatches({ columns: names, limit })) {
@@ -84,7 +84,7 @@ async function failure(work: Promise<unknown>): Promise<HubError> {
   );
 }
 
-const dtypes = (selection: HubSelection): Record<string, string> =>
+const dtypes = (selection: SplitReader): Record<string, string> =>
   Object.fromEntries(selection.features.map(({ name, dtype }) => [name, dtype]));
 
 const lines = (...rows: unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
@@ -294,7 +294,7 @@ describe('where the rows stand', () => {
     repository('o/bad', { 'train.jsonl.gz': 'plain text' });
     expect(await failure(select('o/bad'))).toMatchObject({
       code: 'hub_bad_response',
-      place: { file: 'train.jsonl.gz' },
+      location: { file: 'train.jsonl.gz' },
     });
   });
 
@@ -371,7 +371,7 @@ describe('where the rows stand', () => {
     expect(await rowsOf(selection, ['a'], 2)).toEqual([{ a: 1 }, { a: 2 }]);
     expect(await failure(rowsOf(selection))).toMatchObject({
       code: 'invalid_row',
-      place: { file: 'train.jsonl', line: 3 },
+      location: { file: 'train.jsonl', line: 3 },
     });
   });
 
@@ -379,7 +379,7 @@ describe('where the rows stand', () => {
     repository('o/first-broken', { 'train.jsonl': `{"a":\n${lines({ a: 1 })}` });
     const { features, unreadRow } = await select('o/first-broken');
     expect(features).toEqual([]);
-    expect(unreadRow).toMatchObject({ code: 'invalid_row', place: { file: 'train.jsonl', line: 1 } });
+    expect(unreadRow).toMatchObject({ code: 'invalid_row', location: { file: 'train.jsonl', line: 1 } });
     repository('o/whole', { 'train.jsonl': lines({ a: 1 }) });
     expect((await select('o/whole')).unreadRow).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23';
 import { describe, expect, it } from 'vitest';
-import { createHubClient, type HubSelection } from '../src/index.ts';
+import { createHubClient, type SplitReader } from '../src/index.ts';
 import { type FakeHub, startFakeHub } from './fake-hub.ts';
 import { stretchParquet } from './stretch-parquet.ts';
 import { writeParquet } from './write-parquet.ts';
@@ -36,7 +36,7 @@ async function preview(
   split: string | undefined,
   limit: number,
   columns?: string[],
-): Promise<{ selection: HubSelection; rows: JsonObject[] }> {
+): Promise<{ selection: SplitReader; rows: JsonObject[] }> {
   await using client = createHubClient({ endpoint: hub.endpoint });
   const dataset = await client.openDataset({ path: 'o/large' });
   const selection = await dataset.select({ split });

@@ -1,4 +1,4 @@
-import type { Place } from './source-location.ts';
+import type { SourceLocation } from './source-location.ts';
 
 /** The codes of `JsonlError`. They are stable, so you can branch on them. */
 export type JsonlErrorCode =
@@ -23,11 +23,16 @@ export type JsonlErrorCode =
 export class JsonlError extends Error {
   override readonly name: string = 'JsonlError';
   readonly code: JsonlErrorCode;
-  readonly place: Place;
+  readonly location: SourceLocation;
 
-  constructor(code: JsonlErrorCode, message: string, place: Place = {}, options?: { cause?: unknown }) {
+  constructor(
+    code: JsonlErrorCode,
+    message: string,
+    location: SourceLocation = {},
+    options?: { cause?: unknown },
+  ) {
     super(message, options);
     this.code = code;
-    this.place = place;
+    this.location = location;
   }
 }

@@ -13,7 +13,7 @@ export {
   type FileReference,
   fileReferences,
   isEmbeddedChecker,
-  type PlacedAsset,
+  type LocatedAsset,
 } from './item/asset.ts';
 export { checkItemSize, EmbeddedSize, type ItemSizeOptions, MAX_ITEM_FILES } from './item/embedded-size.ts';
 export {
@@ -45,7 +45,7 @@ export {
 } from './json/json-value.ts';
 export { DEFAULT_MAX_DEPTH, parseJson } from './json/parse-json.ts';
 export { createLineEncoder, type LineEncoder } from './lines/encode-lines.ts';
-export { type PlacedItem, parseLines, readItems } from './lines/read-items.ts';
+export { type LocatedItem, parseLines, readItems } from './lines/read-items.ts';
 export {
   DEFAULT_BATCH_BYTES,
   DEFAULT_MAX_LINE_BYTES,
@@ -65,4 +65,4 @@ export { decodeBase64, encodeBase64, isBase64 } from './media/base64.ts';
 export { type DataUri, isDataUri, parseDataUri } from './media/data-uri.ts';
 export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';
 export { sniffMimeType } from './media/sniff-mime-type.ts';
-export { formatPlace, jsonPointer, type Place } from './source-location.ts';
+export { formatLocation, jsonPointer, type SourceLocation } from './source-location.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { formatPlace, jsonPointer, type Place } from './source-location.ts';
+import { formatLocation, jsonPointer, type SourceLocation } from './source-location.ts';
 
 describe('formatPlace', () => {
-  it.each<[Place, string]>([
+  it.each<[SourceLocation, string]>([
     [{}, ''],
     [{ file: 'a.jsonl' }, 'a.jsonl'],
     [{ file: 'a.jsonl', line: 3 }, 'a.jsonl:3'],
@@ -13,8 +13,8 @@ describe('formatPlace', () => {
     [{ file: 'train.parquet', row: 0 }, 'train.parquet, row 0'],
     [{ path: '/id' }, '/id'],
     [{ line: 1, path: '' }, 'line 1'],
-  ])('prints %j as "%s"', (place, text) => {
-    expect(formatPlace(place)).toBe(text);
+  ])('prints %j as "%s"', (location, text) => {
+    expect(formatLocation(location)).toBe(text);
   });
 });
 

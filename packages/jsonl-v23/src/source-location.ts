@@ -1,5 +1,5 @@
 /** The location of an error or an item, as far as it is known. */
-export interface Place {
+export interface SourceLocation {
   /** File or archive entry, as the caller named it. */
   readonly file?: string;
   /** 1-based line of the file; blank lines count. */
@@ -18,23 +18,23 @@ export interface Place {
  *
  * @example formatPlace({ file: 'a.jsonl', line: 3 }) // 'a.jsonl:3'
  */
-export function formatPlace(place: Place): string {
+export function formatLocation(location: SourceLocation): string {
   const parts: string[] = [];
-  if (place.file !== undefined) {
-    let position = place.file;
-    if (place.line !== undefined) {
-      position += `:${place.line}`;
-      if (place.column !== undefined) position += `:${place.column}`;
+  if (location.file !== undefined) {
+    let position = location.file;
+    if (location.line !== undefined) {
+      position += `:${location.line}`;
+      if (location.column !== undefined) position += `:${location.column}`;
     }
     parts.push(position);
   } else {
-    if (place.line !== undefined) parts.push(`line ${place.line}`);
-    if (place.column !== undefined) parts.push(`column ${place.column}`);
+    if (location.line !== undefined) parts.push(`line ${location.line}`);
+    if (location.column !== undefined) parts.push(`column ${location.column}`);
   }
-  if (place.row !== undefined) parts.push(`row ${place.row}`);
+  if (location.row !== undefined) parts.push(`row ${location.row}`);
   const position = parts.join(', ');
-  if (place.path === undefined || place.path === '') return position;
-  return position === '' ? place.path : `${position} (${place.path})`;
+  if (location.path === undefined || location.path === '') return position;
+  return position === '' ? location.path : `${position} (${location.path})`;
 }
 
 /** The JSON Pointer (RFC 6901) of a path of keys and array indexes: `['a/b', 0]` is `/a~1b/0`. */

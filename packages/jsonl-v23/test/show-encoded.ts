@@ -8,7 +8,7 @@ export function showEncoded(encoded: EncodedItemBytes): Record<string, unknown> 
       ? null
       : new TextDecoder('utf-8', { ignoreBOM: true }).decode(encoded.bytes.subarray(start, end));
   return {
-    whole: text(encoded.wholeStart, encoded.wholeEnd),
+    whole: text(encoded.itemStart, encoded.wholeEnd),
     type: text(encoded.typeStart, encoded.typeEnd),
     payload: text(encoded.payloadStart, encoded.payloadEnd),
     answer: text(encoded.answerStart, encoded.answerEnd),
@@ -24,7 +24,7 @@ export function outcomeOf(work: () => unknown): unknown {
   try {
     return work();
   } catch (error) {
-    const { code, message, place } = error as { code: string; message: string; place: unknown };
-    return { code, message, place };
+    const { code, message, location } = error as { code: string; message: string; location: unknown };
+    return { code, message, location };
   }
 }

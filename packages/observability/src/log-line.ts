@@ -1,8 +1,8 @@
 import type { LogContext } from './context.ts';
 import type { LogLevel } from './events.ts';
-import { type JsonSafe, toJsonSafe } from './json-safe.ts';
-import { KnownNames } from './known-names.ts';
+import { KeyCache } from './key-cache.ts';
 import { createRedactor, type Redactor } from './redact.ts';
+import { type Loggable, toJsonSafe } from './to-loggable.ts';
 
 /** What becomes one line of the log. */
 export interface LogInput {
@@ -34,17 +34,17 @@ const standardKeys: ReadonlySet<string> = new Set(['timestamp', 'level', 'servic
  * @param redact takes out the secrets that the process knows; those of the context are taken out besides
  */
 export function createLogLineFormatter(redact: Redactor = createRedactor([])): LogLineFormatter {
-  const names = new KnownNames(redact);
+  const names = new KeyCache(redact);
   return (input) => {
     const { secrets = [] } = input.context;
     if (secrets.length === 0) return formatLine(input, redact, names);
     const own = createRedactor(secrets);
     const both: Redactor = (text) => redact(own(text));
-    return formatLine(input, both, new KnownNames(both));
+    return formatLine(input, both, new KeyCache(both));
   };
 }
 
-function formatLine(input: LogInput, redact: Redactor, names: KnownNames): string {
+function formatLine(input: LogInput, redact: Redactor, names: KeyCache): string {
   const { timestamp, level, service, event, context } = input;
   let line = `{"timestamp":${quote(timestamp)},"level":"${level}","service":${quote(service)},"event":${quote(event)}`;
   for (const name of CONTEXT_IDS) {
@@ -70,7 +70,7 @@ function freeName(name: string, renamed: Set<string>): string {
   return free;
 }
 
-function valueText(value: JsonSafe): string {
+function valueText(value: Loggable): string {
   if (typeof value === 'string') return quote(value);
   return typeof value === 'number' ? numberText(value) : escaped(JSON.stringify(value));
 }

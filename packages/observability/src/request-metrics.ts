@@ -34,7 +34,7 @@ export interface RequestMeasurement {
 }
 
 /** What is known of one method on one path. */
-interface Tally {
+interface Counts {
   readonly method: string;
   readonly path: string;
   inProgress: number;
@@ -50,7 +50,7 @@ interface Tally {
  */
 export class RequestMetrics {
   /** path → method → tally */
-  readonly #tallies = new Map<string, Map<string, Tally>>();
+  readonly #tallies = new Map<string, Map<string, Counts>>();
   readonly #seconds: Histogram;
 
   constructor(registers: Registry[]) {
@@ -99,12 +99,12 @@ export class RequestMetrics {
 }
 
 class Measurement implements RequestMeasurement {
-  readonly #tallies: Map<string, Map<string, Tally>>;
+  readonly #tallies: Map<string, Map<string, Counts>>;
   readonly #seconds: Histogram;
-  #tally: Tally;
+  #tally: Counts;
   #finished = false;
 
-  constructor(tallies: Map<string, Map<string, Tally>>, seconds: Histogram, method: string, path: string) {
+  constructor(tallies: Map<string, Map<string, Counts>>, seconds: Histogram, method: string, path: string) {
     this.#tallies = tallies;
     this.#seconds = seconds;
     this.#tally = tallyOf(tallies, path, method);
@@ -130,7 +130,7 @@ class Measurement implements RequestMeasurement {
   }
 }
 
-function tallyOf(tallies: Map<string, Map<string, Tally>>, path: string, method: string): Tally {
+function tallyOf(tallies: Map<string, Map<string, Counts>>, path: string, method: string): Counts {
   let methods = tallies.get(path);
   if (methods === undefined) {
     methods = new Map();
@@ -144,6 +144,6 @@ function tallyOf(tallies: Map<string, Map<string, Tally>>, path: string, method:
   return tally;
 }
 
-function* each(tallies: Map<string, Map<string, Tally>>): Generator<Tally> {
+function* each(tallies: Map<string, Map<string, Counts>>): Generator<Counts> {
   for (const methods of tallies.values()) yield* methods.values();
 }

@@ -1,5 +1,5 @@
 import { compareUtf8, foldName, isPathInside } from './entry-name.ts';
-import { isDesktopDroppings } from './layout.ts';
+import { isJunkFile } from './layout.ts';
 
 /** A content that a package keeps as a file, with everything that its items say of where. */
 export interface FileContent {
@@ -49,7 +49,7 @@ export function isUsablePath(path: string, { folder }: { folder: FileContent['fo
     path.length <= MAX_PATH_LENGTH &&
     path.isWellFormed() &&
     isPathInside(path, `${folder}/`) &&
-    !isDesktopDroppings(path)
+    !isJunkFile(path)
   );
 }
 

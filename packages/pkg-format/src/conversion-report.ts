@@ -1,10 +1,10 @@
-import type { Place } from '@svc/jsonl-v23';
+import type { SourceLocation } from '@svc/jsonl-v23';
 import type { ItemChange } from './upgrade-item.ts';
 
 /** One kind of change, how often it was made, and where first. */
 export interface ReportedChange extends ItemChange {
   count: number;
-  first: Place;
+  first: SourceLocation;
 }
 
 /** What a conversion did. */
@@ -30,11 +30,11 @@ export interface ConversionReport {
 export class ChangeTally {
   readonly #changes = new Map<string, ReportedChange>();
 
-  add(change: ItemChange, place: Place): void {
+  add(change: ItemChange, location: SourceLocation): void {
     const key = [change.what, change.from, change.to].join('\0');
     const known = this.#changes.get(key);
     if (known) known.count++;
-    else this.#changes.set(key, { ...change, count: 1, first: place });
+    else this.#changes.set(key, { ...change, count: 1, first: location });
   }
 
   list(): ReportedChange[] {

@@ -33,5 +33,7 @@ it.each<[JsonValue, string, number]>([
 ])('refuses %j with its place', (item, code, row) => {
   const make = (): unknown => datasetFromItems({ name: 'n', sections: [{ name: 's', items: [{}, item] }] });
   expect(make).toThrow(JsonlError);
-  expect(make).toThrow(expect.objectContaining({ code, place: expect.objectContaining({ file: 's', row }) }));
+  expect(make).toThrow(
+    expect.objectContaining({ code, location: expect.objectContaining({ file: 's', row }) }),
+  );
 });

@@ -38,7 +38,7 @@ export function mayEmbedFiles({ assets, checker }: ItemParts): boolean {
  * `pathFor` says. Everything else of the item stays as it is stored. Reading the result back gives an item of the same
  * hash; an entry for which that could not be (base64 in another spelling, no media type) keeps its content.
  */
-export function moveFilesOut(
+export function externalizeAssets(
   parts: ItemParts,
   tools: ByteTools,
   pathFor: (file: EmbeddedFile) => string,
@@ -72,7 +72,7 @@ function moveAssetsOut(text: string, tools: ByteTools, pathFor: (file: EmbeddedF
     if (!isJsonObject(entry)) return entry;
     const mimeType = getMember(entry, 'mime_type');
     if (typeof mimeType !== 'string') return entry;
-    return moveOut(
+    return externalize(
       entry,
       'assets',
       jsonPointer(['assets', name]),
@@ -93,10 +93,10 @@ function moveCheckerOut(text: string, tools: ByteTools, pathFor: (file: Embedded
   if (!isEmbeddedChecker(checker)) return text;
   const mimeType = getMember(checker, 'mime_type');
   const extension = typeof mimeType === 'string' ? extensionForMimeType(mimeType) : '';
-  return canonicalJson(moveOut(checker, 'checkers', '/checker', extension, tools, pathFor));
+  return canonicalJson(externalize(checker, 'checkers', '/checker', extension, tools, pathFor));
 }
 
-function moveOut(
+function externalize(
   entry: JsonObject,
   folder: EmbeddedFile['folder'],
   pointer: string,

@@ -1,4 +1,4 @@
-import { JsonlError, type Place } from '@svc/jsonl-v23';
+import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 
 /** Every way an archive can fail to be a package; the same strings stand in HTTP answers and on the command line. */
 export type PackageErrorCode =
@@ -17,7 +17,7 @@ export interface PackageErrorOptions {
   /** The archive entry at fault. */
   entry?: string;
   /** Where in it; `file` defaults to the entry. */
-  place?: Place;
+  location?: SourceLocation;
   cause?: unknown;
 }
 
@@ -30,14 +30,14 @@ export interface PackageErrorOptions {
 export class PackageError extends Error {
   readonly code: PackageErrorCode;
   readonly entry?: string;
-  readonly place: Place;
+  readonly location: SourceLocation;
 
   constructor(code: PackageErrorCode, message: string, options: PackageErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'PackageError';
     this.code = code;
     if (options.entry !== undefined) this.entry = options.entry;
-    this.place = options.place ?? (options.entry === undefined ? {} : { file: options.entry });
+    this.location = options.location ?? (options.entry === undefined ? {} : { file: options.entry });
   }
 }
 
@@ -50,8 +50,8 @@ export class PackageError extends Error {
 export function toPackageError(error: unknown, file: string): unknown {
   if (!(error instanceof JsonlError)) return error;
   const code = error.code === 'line_too_long' ? 'package_limit' : 'package_invalid_line';
-  const place: Place = { file, ...error.place };
-  return new PackageError(code, error.message, { entry: place.file ?? file, place, cause: error });
+  const location: SourceLocation = { file, ...error.location };
+  return new PackageError(code, error.message, { entry: location.file ?? file, location, cause: error });
 }
 
 /** The error of one archive entry: `Entry "sections/a.jsonl" is encrypted`. */

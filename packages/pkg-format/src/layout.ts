@@ -27,18 +27,18 @@ export interface PackageLayout {
  * folder was zipped, that folder is the root, unless it is `sections/` itself, or the `data/` of an older archive.
  */
 export function archiveFiles(entries: readonly ZipEntry[]): ArchiveFiles {
-  const counting = entries.filter((entry) => !entry.isDirectory && !isDesktopDroppings(entry.name));
+  const counting = entries.filter((entry) => !entry.isDirectory && !isJunkFile(entry.name));
   const root = commonTopFolder(counting.map((entry) => entry.name));
   const files = new Map<string, ZipEntry>();
   for (const entry of counting) {
     const path = entry.name.slice(root.length);
-    if (!isDesktopDroppings(path)) files.set(path, { ...entry, name: path });
+    if (!isJunkFile(path)) files.set(path, { ...entry, name: path });
   }
   return files;
 }
 
 /** What macOS leaves in archives and folders. */
-export function isDesktopDroppings(path: string): boolean {
+export function isJunkFile(path: string): boolean {
   return path.startsWith('__MACOSX/') || path === '.DS_Store' || path.endsWith('/.DS_Store');
 }
 

@@ -3,8 +3,8 @@ import {
   JsonlError,
   type JsonObject,
   type LineBatch,
-  type Place,
   parseJson,
+  type SourceLocation,
   splitLines,
 } from '@svc/jsonl-v23';
 import { decodeUtf8 } from './entry-name.ts';
@@ -18,7 +18,7 @@ export interface LegacyItem {
   /** Index in the file's `sections`; null where the file is one section. */
   section: number | null;
   item: JsonObject;
-  place: Place;
+  location: SourceLocation;
 }
 
 /**
@@ -38,7 +38,7 @@ export async function* readLegacyItems(
     for await (const part of splitJsonItems(bytes, { file, maxValueBytes: maxLineBytes, maxDepth })) {
       if (part.kind !== 'item') continue;
       const { section, text, line, column } = part;
-      yield { section, item: parseItemAt(text, { file, line, column, maxDepth }), place: { file, line } };
+      yield { section, item: parseItemAt(text, { file, line, column, maxDepth }), location: { file, line } };
     }
     return;
   }
@@ -57,13 +57,13 @@ function* parseBatch({ bytes, firstLine }: LineBatch, file: string, maxDepth: nu
   for (let start = 0; start < bytes.length; line++) {
     const lineFeed = bytes.indexOf(0x0a, start);
     const end = lineFeed < 0 ? bytes.length : lineFeed;
-    const place = { file, line };
+    const location = { file, line };
     const text = decodeUtf8(bytes.subarray(start, end));
     start = end + 1;
-    if (text === null) throw new JsonlError('invalid_utf8', 'The line is not UTF-8', place);
+    if (text === null) throw new JsonlError('invalid_utf8', 'The line is not UTF-8', location);
     if (/^[ \t\r]*$/.test(text)) continue;
-    const item = parseJson(text, { maxDepth, place });
-    if (!isJsonObject(item)) throw new JsonlError('not_an_object', 'An item must be an object', place);
-    yield { section: null, item, place };
+    const item = parseJson(text, { maxDepth, location });
+    if (!isJsonObject(item)) throw new JsonlError('not_an_object', 'An item must be an object', location);
+    yield { section: null, item, location };
   }
 }

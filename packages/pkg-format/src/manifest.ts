@@ -48,7 +48,7 @@ export function sectionNames(manifest: JsonObject | null, sectionFiles: readonly
     if (taken.has(name)) {
       throw new PackageError('package_invalid_json', `The manifest names two sections ${quote(name)}`, {
         entry: MANIFEST_FILE,
-        place: { file: MANIFEST_FILE, path: '/sections' },
+        location: { file: MANIFEST_FILE, path: '/sections' },
       });
     }
     taken.add(name);

@@ -1,4 +1,4 @@
-import type { JsonObject, Place } from '@svc/jsonl-v23';
+import type { JsonObject, SourceLocation } from '@svc/jsonl-v23';
 import { ByteBudget } from './byte-budget.ts';
 import type { ByteSource } from './byte-source.ts';
 import type { ByteTools } from './byte-tools.ts';
@@ -127,10 +127,10 @@ function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: Packa
 }
 
 /** The error of a path that the archive does not have. */
-export function missingFile(path: string, place?: Place): PackageError {
+export function missingFile(path: string, location?: SourceLocation): PackageError {
   return new PackageError('package_missing_file', `The archive has no file ${quote(path)}`, {
     entry: path,
-    ...(place && { place }),
+    ...(location && { location }),
   });
 }
 

@@ -1,7 +1,7 @@
 import { canonicalJson } from '@svc/jsonl-v23';
 import type { ExportDataset, ExportRun } from './export-dataset.ts';
 import { GENERATOR_VERSION } from './manifest.ts';
-import { sha256Hex } from './survey-dataset.ts';
+import { sha256Hex } from './scan-dataset.ts';
 
 /**
  * An entity tag (RFC 9110 section 8.8.3, quotes included) for the package of a stored dataset and run: it changes when

@@ -1,4 +1,4 @@
-import { createSha256, getMember, HASH_SPEC, type JsonObject, type Place } from '@svc/jsonl-v23';
+import { createSha256, getMember, HASH_SPEC, type JsonObject, type SourceLocation } from '@svc/jsonl-v23';
 import { isPathInside } from './entry-name.ts';
 import { PackageError, quote } from './errors.ts';
 import { explainLineError } from './explain-line-error.ts';
@@ -50,7 +50,7 @@ export interface PackageReader extends AsyncDisposable {
    * @throws PackageError `package_missing_file`, `package_unsafe_entry` for a path that leaves those folders,
    *   `package_limit`, `package_corrupt`, `package_hash_mismatch`
    */
-  readFile(path: string, place: Place): Promise<Uint8Array>;
+  readFile(path: string, location: SourceLocation): Promise<Uint8Array>;
   /** Any file by its path: `results.jsonl`, `run_config.json`; throws `package_missing_file`. */
   readEntry(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /**
@@ -153,21 +153,21 @@ function createReader(
       bytes: (signal) => read(file, { ...(signal && { signal }) }),
     })),
 
-    async readFile(path, place) {
+    async readFile(path, location) {
       if (!isItemFile(path)) {
         throw new PackageError(
           'package_unsafe_entry',
           `The item refers to ${quote(path)}, which is no path under ${ASSETS_FOLDER} or ${CHECKERS_FOLDER}`,
-          { entry: path, place },
+          { entry: path, location },
         );
       }
       const file = knownPath(archive, path);
-      if (file === null) throw missingFile(path, place);
+      if (file === null) throw missingFile(path, location);
       try {
         return await archive.readWhole(file, (options) => read(file, options));
       } catch (error) {
         if (!(error instanceof PackageError)) throw error;
-        throw new PackageError(error.code, error.message, { entry: file, place, cause: error });
+        throw new PackageError(error.code, error.message, { entry: file, location, cause: error });
       }
     },
 
@@ -255,6 +255,6 @@ function* versionMismatches(manifest: JsonObject | null, found: FoundVersion): G
 function mismatch(message: string, pointer: string, entry: string = MANIFEST_FILE): PackageError {
   return new PackageError('package_hash_mismatch', message, {
     entry,
-    place: { file: MANIFEST_FILE, path: pointer },
+    location: { file: MANIFEST_FILE, path: pointer },
   });
 }

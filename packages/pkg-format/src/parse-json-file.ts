@@ -3,8 +3,8 @@ import {
   JsonlError,
   type JsonObject,
   type JsonValue,
-  type Place,
   parseJson,
+  type SourceLocation,
 } from '@svc/jsonl-v23';
 import { decodeUtf8 } from './entry-name.ts';
 import { PackageError, quote } from './errors.ts';
@@ -28,15 +28,19 @@ function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: number): 
   if (decoded === null) throw invalid(file, 'is not UTF-8', { file, line: firstUndecodableLine(bytes) });
   const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded;
   try {
-    return parseJson(text, { maxDepth, place: { file } });
+    return parseJson(text, { maxDepth, location: { file } });
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    throw invalid(file, `cannot be read: ${error.message}`, error.place, error);
+    throw invalid(file, `cannot be read: ${error.message}`, error.location, error);
   }
 }
 
-function invalid(file: string, fault: string, place: Place, cause?: unknown): PackageError {
-  return new PackageError('package_invalid_json', `${quote(file)} ${fault}`, { entry: file, place, cause });
+function invalid(file: string, fault: string, location: SourceLocation, cause?: unknown): PackageError {
+  return new PackageError('package_invalid_json', `${quote(file)} ${fault}`, {
+    entry: file,
+    location,
+    cause,
+  });
 }
 
 /** A line feed is never part of a longer UTF-8 sequence, so each line can be judged alone. */

@@ -9,11 +9,11 @@ import {
 import { toHex } from './hex.ts';
 import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE, SECTIONS_FOLDER } from './layout.ts';
 import { GENERATOR, GENERATOR_VERSION, PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from './manifest.ts';
+import { type FileDigest, sha256Hex } from './scan-dataset.ts';
 import { sectionFileNames } from './section-file-names.ts';
-import { type FileFacts, sha256Hex } from './survey-dataset.ts';
 
 /** A file of a package, its size and checksum. */
-export interface NamedFile extends FileFacts {
+export interface NamedFile extends FileDigest {
   path: string;
 }
 
@@ -27,7 +27,7 @@ export interface PackageContent {
   /** Lower-case hex. */
   versionHash: string;
   /** In order. */
-  sections: readonly { name: string; itemCount: number; sectionHash: Uint8Array; file: FileFacts }[];
+  sections: readonly { name: string; itemCount: number; sectionHash: Uint8Array; file: FileDigest }[];
   /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path; then what is carried along. */
   files: readonly NamedFile[];
   run: RunContent | null;
@@ -37,7 +37,7 @@ export interface PackageContent {
 export interface RunContent {
   /** JSON text of `run_config.json`, free of secrets. */
   config: string | null;
-  results: FileFacts | null;
+  results: FileDigest | null;
   /** The member `run` of the manifest and of `meta.json`. */
   manifest: JsonObject | null;
   meta: JsonObject | null;
@@ -49,7 +49,7 @@ export interface PlannedEntry {
   /** Already compressed media are stored as they are. */
   compress: boolean;
   /** `facts` are null where the file's own archive vouches for it. */
-  content: { text: string } | { facts: FileFacts | null };
+  content: { text: string } | { facts: FileDigest | null };
 }
 
 /**
@@ -80,7 +80,7 @@ export function textEntry(path: string, text: string): PlannedEntry {
 }
 
 /** An entry whose bytes are read when it is written. */
-export function fileEntry(path: string, facts: FileFacts | null): PlannedEntry {
+export function fileEntry(path: string, facts: FileDigest | null): PlannedEntry {
   return { path, compress: !isCompressed(path), content: { facts } };
 }
 
@@ -121,7 +121,7 @@ function manifestText(
   return `${canonicalJson(manifest)}\n`;
 }
 
-function factsOfText(text: string): FileFacts {
+function factsOfText(text: string): FileDigest {
   const bytes = new TextEncoder().encode(text);
   return { bytes: bytes.byteLength, sha256: sha256Hex(bytes) };
 }

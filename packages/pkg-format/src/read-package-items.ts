@@ -1,4 +1,4 @@
-import { type PlacedItem, parseLines, rehydrateItem, splitLines } from '@svc/jsonl-v23';
+import { type LocatedItem, parseLines, rehydrateItem, splitLines } from '@svc/jsonl-v23';
 import type { PackageReader, PackageSection } from './package-reader.ts';
 
 /**
@@ -12,24 +12,24 @@ export async function* readPackageItems(
   pkg: PackageReader,
   section: PackageSection,
   options: { signal?: AbortSignal } = {},
-): AsyncGenerator<PlacedItem> {
+): AsyncGenerator<LocatedItem> {
   const { file } = section;
   const { maxLineBytes, maxDepth } = pkg.limits;
   try {
     const batches = splitLines(section.bytes(options.signal), { file, maxLineBytes, ...options });
     for await (const batch of batches) {
-      for (const placed of parseLines(batch, { file, maxDepth })) yield await withFiles(pkg, placed);
+      for (const located of parseLines(batch, { file, maxDepth })) yield await withFiles(pkg, located);
     }
   } catch (error) {
     throw await pkg.explain(error, file, options.signal);
   }
 }
 
-async function withFiles(pkg: PackageReader, { item, place }: PlacedItem): Promise<PlacedItem> {
+async function withFiles(pkg: PackageReader, { item, location }: LocatedItem): Promise<LocatedItem> {
   const whole = await rehydrateItem(
     item,
-    ({ path, pointer }) => pkg.readFile(path, { ...place, path: pointer }),
-    { maxItemBytes: pkg.limits.maxLineBytes, place },
+    ({ path, pointer }) => pkg.readFile(path, { ...location, path: pointer }),
+    { maxItemBytes: pkg.limits.maxLineBytes, location },
   );
-  return { item: whole, place };
+  return { item: whole, location };
 }

@@ -65,7 +65,7 @@ describe('splitJsonItems', () => {
     await expect(split(text)).rejects.toMatchObject({
       code: 'package_invalid_json',
       entry: 'x.json',
-      place: { file: 'x.json', line, column },
+      location: { file: 'x.json', line, column },
     });
   });
 

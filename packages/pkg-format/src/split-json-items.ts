@@ -255,15 +255,15 @@ class JsonCursor {
   /** An error here, or at a place that was passed. */
   error(fault: string, { line, column }: { line: number; column: number } = this): PackageError {
     const { file } = this.#options;
-    const place = { file, line, column };
-    return new PackageError('package_invalid_json', `${quote(file)} ${fault}`, { entry: file, place });
+    const location = { file, line, column };
+    return new PackageError('package_invalid_json', `${quote(file)} ${fault}`, { entry: file, location });
   }
 
   #tooLong(): PackageError {
     const { file, maxValueBytes } = this.#options;
     return new PackageError('package_limit', `${quote(file)} holds a value of over ${maxValueBytes} bytes`, {
       entry: file,
-      place: { file, line: this.line },
+      location: { file, line: this.line },
     });
   }
 }
@@ -278,14 +278,14 @@ function parseJsonAt(
   { file, line, column, maxDepth }: { file: string; line: number; column: number; maxDepth: number },
 ): JsonValue {
   try {
-    return parseJson(text, { maxDepth, place: { file, line } });
+    return parseJson(text, { maxDepth, location: { file, line } });
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    const place = { ...error.place };
-    if (place.line === line && place.column !== undefined) place.column += column - 1;
+    const location = { ...error.location };
+    if (location.line === line && location.column !== undefined) location.column += column - 1;
     throw new PackageError('package_invalid_json', `${quote(file)} cannot be read: ${error.message}`, {
       entry: file,
-      place,
+      location,
       cause: error,
     });
   }
@@ -305,6 +305,6 @@ export function parseItemAt(
   const { file, line, column } = at;
   throw new PackageError('package_invalid_line', `${quote(file)} holds an item that is no object`, {
     entry: file,
-    place: { file, line, column },
+    location: { file, line, column },
   });
 }

@@ -11,8 +11,8 @@ import {
   type JsonValue,
   jsonPointer,
   mimeTypeForPath,
-  type Place,
   parseDataUri,
+  type SourceLocation,
   setMember,
   sniffMimeType,
 } from '@svc/jsonl-v23';
@@ -20,7 +20,7 @@ import { decodeUtf8 } from './entry-name.ts';
 import { PackageError, quote } from './errors.ts';
 
 /** Where an entry stands; `path` is its JSON Pointer. */
-type EntryPlace = Place & { path: string };
+type EntryLocation = SourceLocation & { path: string };
 
 export interface AssetUpgrade {
   /** A list or a map of entries, as the legacy item had it. */
@@ -50,11 +50,11 @@ const REFERENCE_KEYS = ['path', 'file', 'src', 'href', 'url', 'uri', 'filename']
 export function upgradeAssets(
   assets: JsonValue,
   resolveFile: (reference: string) => string | null,
-  place: Place,
+  location: SourceLocation,
 ): AssetUpgrade {
   const upgrade: AssetUpgrade = { assets, moved: [], files: new Map() };
   const entryOf = (value: JsonValue, name: string | number): JsonValue =>
-    upgradeEntry(value, name, { ...place, path: jsonPointer(['assets', name]) }, resolveFile, upgrade);
+    upgradeEntry(value, name, { ...location, path: jsonPointer(['assets', name]) }, resolveFile, upgrade);
   if (Array.isArray(assets)) upgrade.assets = assets.map(entryOf);
   else if (isJsonObject(assets)) {
     const entries: JsonObject = {};
@@ -67,13 +67,13 @@ export function upgradeAssets(
 function upgradeEntry(
   value: JsonValue,
   name: string | number,
-  place: EntryPlace,
+  location: EntryLocation,
   resolveFile: (reference: string) => string | null,
   upgrade: AssetUpgrade,
 ): JsonValue {
   const entry = typeof value === 'string' ? entryOfText(value) : value;
   if (!isJsonObject(entry)) return value;
-  const inline = inlineContent(entry, place);
+  const inline = inlineContent(entry, location);
   if (inline) {
     upgrade.moved.push('assets (inline)');
     const { bytes, mimeType, usedKeys } = inline;
@@ -81,10 +81,10 @@ function upgradeEntry(
       mimeType ?? statedType(entry) ?? typeOfName(entry, name) ?? sniffMimeType(bytes) ?? DEFAULT_MIME_TYPE;
     return { ...renewed(entry, type, usedKeys), encoding: 'base64', data: encodeBase64(bytes) };
   }
-  const file = referencedFile(entry, place, resolveFile);
+  const file = referencedFile(entry, location, resolveFile);
   if (file === null) return renewed(entry, statedType(entry), []);
   upgrade.moved.push('assets (file)');
-  upgrade.files.set(place.path, file);
+  upgrade.files.set(location.path, file);
   return renewed(entry, statedType(entry) ?? knownType(file), []);
 }
 
@@ -147,15 +147,15 @@ interface InlineContent {
   usedKeys: string[];
 }
 
-function inlineContent(entry: JsonObject, place: EntryPlace): InlineContent | null {
+function inlineContent(entry: JsonObject, location: EntryLocation): InlineContent | null {
   for (const key of [...CONTENT_KEYS, ...REFERENCE_KEYS]) {
     const value = getMember(entry, key);
-    if (typeof value === 'string' && isDataUri(value)) return dataUriContent(entry, key, value, place);
+    if (typeof value === 'string' && isDataUri(value)) return dataUriContent(entry, key, value, location);
   }
   for (const key of CONTENT_KEYS) {
     const value = getMember(entry, key);
     if (typeof value === 'string')
-      return { bytes: decodeContent(entry, key, value, place), mimeType: null, usedKeys: [key] };
+      return { bytes: decodeContent(entry, key, value, location), mimeType: null, usedKeys: [key] };
     // Content that is JSON itself is a file of that JSON.
     if (key === 'data' && value !== undefined && value !== null) {
       const mimeType = statedType(entry) ?? 'application/json';
@@ -165,10 +165,10 @@ function inlineContent(entry: JsonObject, place: EntryPlace): InlineContent | nu
   return null;
 }
 
-function dataUriContent(entry: JsonObject, key: string, uri: string, place: EntryPlace): InlineContent {
+function dataUriContent(entry: JsonObject, key: string, uri: string, location: EntryLocation): InlineContent {
   const content = parseDataUri(uri);
   const bytes = content && decodeBase64(content.data);
-  if (!content || !bytes) throw invalidAsset(place, key, `is not a valid data: URI: ${quote(uri)}`);
+  if (!content || !bytes) throw invalidAsset(location, key, `is not a valid data: URI: ${quote(uri)}`);
   return { bytes, mimeType: statedType(entry) ?? content.mimeType, usedKeys: [key] };
 }
 
@@ -177,11 +177,11 @@ function dataUriContent(entry: JsonObject, key: string, uri: string, place: Entr
  * `data` without `encoding`), text that is not base64 is taken as the text it is. So is text whose type is textual and
  * that would decode to no text.
  */
-function decodeContent(entry: JsonObject, key: string, text: string, place: EntryPlace): Uint8Array {
+function decodeContent(entry: JsonObject, key: string, text: string, location: EntryLocation): Uint8Array {
   const bytes = decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
   const encoding = getMember(entry, 'encoding');
   if (encoding === 'base64' || key === 'base64') {
-    if (bytes === null) throw invalidAsset(place, key, `is not valid base64: ${quote(text)}`);
+    if (bytes === null) throw invalidAsset(location, key, `is not valid base64: ${quote(text)}`);
     return bytes;
   }
   const isTextual = /^text\/|[/+](?:json|xml|yaml|javascript|csv)\b/.test(statedType(entry) ?? '');
@@ -192,7 +192,7 @@ function decodeContent(entry: JsonObject, key: string, text: string, place: Entr
 /** The archive file that an entry without content names; a `path` that names none is an error, a link is none. */
 function referencedFile(
   entry: JsonObject,
-  place: EntryPlace,
+  location: EntryLocation,
   resolveFile: (reference: string) => string | null,
 ): string | null {
   for (const key of REFERENCE_KEYS) {
@@ -203,14 +203,14 @@ function referencedFile(
     if (key === 'path' && typeof getMember(entry, 'url') !== 'string') {
       throw new PackageError('package_missing_file', `The archive has no file ${quote(value)}`, {
         entry: value,
-        place,
+        location,
       });
     }
   }
   return null;
 }
 
-function invalidAsset(place: EntryPlace, key: string, problem: string): JsonlError {
-  const path = `${place.path}/${key}`;
-  return new JsonlError('invalid_asset', `${path} ${problem}`, { ...place, path });
+function invalidAsset(location: EntryLocation, key: string, problem: string): JsonlError {
+  const path = `${location.path}/${key}`;
+  return new JsonlError('invalid_asset', `${path} ${problem}`, { ...location, path });
 }

@@ -7,7 +7,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const context = (blobs: JsonObject[] = [], files: string[] = []): UpgradeContext => ({
   section: 's',
   prompts: datasetPrompts(blobs),
-  place: { file: 'data/s.jsonl', line: 3 },
+  location: { file: 'data/s.jsonl', line: 3 },
   resolveFile: (reference) => (files.includes(reference) ? reference : null),
 });
 const upgrade = (item: JsonObject, blobs?: JsonObject[], files?: string[]) =>
@@ -331,18 +331,18 @@ describe('assets', () => {
       {
         code: 'package_missing_file',
         entry: 'pics/b.png',
-        place: { file: 'data/s.jsonl', line: 3, path: '/assets/0' },
+        location: { file: 'data/s.jsonl', line: 3, path: '/assets/0' },
       },
     ],
     [
       'base64 that is none',
       { base64: '!' },
-      { code: 'invalid_asset', place: { file: 'data/s.jsonl', line: 3, path: '/assets/0/base64' } },
+      { code: 'invalid_asset', location: { file: 'data/s.jsonl', line: 3, path: '/assets/0/base64' } },
     ],
     [
       'a broken data: URI',
       'data:image/png;base64',
-      { code: 'invalid_asset', place: { file: 'data/s.jsonl', line: 3, path: '/assets/0/url' } },
+      { code: 'invalid_asset', location: { file: 'data/s.jsonl', line: 3, path: '/assets/0/url' } },
     ],
   ])('refuses %s', (_, asset, error) => {
     expect(() => upgrade({ assets: [asset] })).toThrow(expect.objectContaining(error));

@@ -4,7 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  type Place,
+  type SourceLocation,
 } from '@svc/jsonl-v23';
 import { type AssetUpgrade, upgradeAssets } from './upgrade-assets.ts';
 
@@ -32,7 +32,7 @@ export interface UpgradeContext {
   section: string;
   prompts: DatasetPrompts;
   /** Where the item stands. */
-  place: Place;
+  location: SourceLocation;
   /** The path of the archive file that a reference means, or null. */
   resolveFile(reference: string): string | null;
 }
@@ -120,7 +120,7 @@ export function upgradeItem(legacy: JsonObject, context: UpgradeContext): Upgrad
 
   const assets = editor.get(['assets']);
   const upgraded: AssetUpgrade | null =
-    assets === undefined ? null : upgradeAssets(assets, context.resolveFile, context.place);
+    assets === undefined ? null : upgradeAssets(assets, context.resolveFile, context.location);
   if (upgraded) {
     editor.put(['assets'], upgraded.assets);
     for (const from of upgraded.moved) editor.changes.push({ what: 'asset', from, to: 'assets/' });

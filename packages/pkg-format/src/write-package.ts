@@ -1,16 +1,16 @@
 import JSZip from 'jszip';
+import { preparePackage } from './archive-size.ts';
 import { portableByteTools } from './byte-tools.ts';
 import { PackageError } from './errors.ts';
 import type { ExportDataset, WriteOptions } from './export-dataset.ts';
 import { collectBytes } from './open-archive.ts';
-import { preparePackage } from './planned-bytes.ts';
 
 /** package-format section 3: a fixed level. Higher ones cost a third more time and gain a few per cent. */
 export const DEFLATE_LEVEL = 4;
 /** An ordinary file that everyone may read. */
 export const ENTRY_MODE = 0o100644;
 
-const MOST_ENTRIES = 0xfffe;
+const MAX_ENTRIES = 0xfffe;
 
 /**
  * Writes a dataset (and a run) as a package into memory; runs anywhere. The same entries, in the same order and with the
@@ -21,10 +21,10 @@ const MOST_ENTRIES = 0xfffe;
  */
 export async function writePackage(dataset: ExportDataset, options: WriteOptions = {}): Promise<Uint8Array> {
   const plan = await preparePackage(dataset, options, portableByteTools);
-  if (plan.entries.length > MOST_ENTRIES) {
+  if (plan.entries.length > MAX_ENTRIES) {
     throw new PackageError(
       'package_limit',
-      `The package has ${plan.entries.length} entries; in memory at most ${MOST_ENTRIES} are written`,
+      `The package has ${plan.entries.length} entries; in memory at most ${MAX_ENTRIES} are written`,
     );
   }
   const zip = new JSZip();

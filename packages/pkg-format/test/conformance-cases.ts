@@ -13,7 +13,7 @@ import {
 /** What both readers must say of an archive. */
 type Expectation =
   | { sections: { name: string; items: number }[]; ignored?: string[] }
-  | { code: PackageErrorCode; entry?: string; place?: Record<string, unknown> };
+  | { code: PackageErrorCode; entry?: string; location?: Record<string, unknown> };
 
 export interface ConformanceCase {
   /** The file's name without `.zip`. */
@@ -278,25 +278,25 @@ const unsupported = (name: string, archive: ZipSpec, entry?: string): Conformanc
 const badLine = (
   name: string,
   content: string | Uint8Array,
-  place: Record<string, unknown>,
+  location: Record<string, unknown>,
 ): ConformanceCase => ({
   name: `package_invalid_line--${name}`,
   archive: of(section(), { name: 'sections/b.jsonl', content }),
   expect: {
     code: 'package_invalid_line',
     entry: 'sections/b.jsonl',
-    place: { file: 'sections/b.jsonl', ...place },
+    location: { file: 'sections/b.jsonl', ...location },
   },
 });
 const badJson = (
   name: string,
   path: string,
   content: string | Uint8Array,
-  place: Record<string, unknown>,
+  location: Record<string, unknown>,
 ): ConformanceCase => ({
   name: `package_invalid_json--${name}`,
   archive: of(section(), { name: path, content }),
-  expect: { code: 'package_invalid_json', entry: path, place: { file: path, ...place } },
+  expect: { code: 'package_invalid_json', entry: path, location: { file: path, ...location } },
 });
 const A = 'sections/a.jsonl';
 const long = section(`{"text":"${'words and more words '.repeat(50)}"}\n`);
@@ -439,7 +439,7 @@ export const INVALID: ConformanceCase[] = [
   corrupt('manifest-crc', of({ ...manifest({}), crc32: 5 }, section()), 'manifest.json'),
   {
     ...corrupt('asset-crc', of(section('{"assets":["assets/x"]}'), { ...file('assets/x', 'x'), crc32: 5 })),
-    expect: { code: 'package_corrupt', entry: 'assets/x', place: { file: A, line: 1, path: '/assets/0' } },
+    expect: { code: 'package_corrupt', entry: 'assets/x', location: { file: A, line: 1, path: '/assets/0' } },
   },
 
   unsafe('parent', of(section(), file('../x', 'x')), '../x'),
@@ -534,7 +534,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_invalid_json',
       entry: 'manifest.json',
-      place: { file: 'manifest.json', path: '/sections' },
+      location: { file: 'manifest.json', path: '/sections' },
     },
   },
 
@@ -544,7 +544,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_missing_file',
       entry: 'assets/x.png',
-      place: { file: A, line: 2, path: '/assets/pic' },
+      location: { file: A, line: 2, path: '/assets/pic' },
     },
   },
   {
@@ -553,7 +553,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_missing_file',
       entry: 'checkers/x.py',
-      place: { file: A, line: 1, path: '/checker' },
+      location: { file: A, line: 1, path: '/checker' },
     },
   },
   {
@@ -565,7 +565,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_missing_file',
       entry: 'sections/b.jsonl',
-      place: { file: 'manifest.json', path: '/sections/0/file' },
+      location: { file: 'manifest.json', path: '/sections/0/file' },
     },
   },
   {
@@ -577,7 +577,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_missing_file',
       entry: 'assets/x',
-      place: { file: 'manifest.json', path: '/files/0/path' },
+      location: { file: 'manifest.json', path: '/files/0/path' },
     },
   },
 
@@ -587,7 +587,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_hash_mismatch',
       entry: 'manifest.json',
-      place: { file: 'manifest.json', path: '/version_hash' },
+      location: { file: 'manifest.json', path: '/version_hash' },
     },
   },
   {
@@ -603,7 +603,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_hash_mismatch',
       entry: 'manifest.json',
-      place: { file: 'manifest.json', path: '/sections/0/section_hash' },
+      location: { file: 'manifest.json', path: '/sections/0/section_hash' },
     },
   },
   {
@@ -619,7 +619,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_hash_mismatch',
       entry: 'manifest.json',
-      place: { file: 'manifest.json', path: '/sections/0/item_count' },
+      location: { file: 'manifest.json', path: '/sections/0/item_count' },
     },
   },
   {
@@ -628,7 +628,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_hash_mismatch',
       entry: A,
-      place: { file: 'manifest.json', path: '/files/0/sha256' },
+      location: { file: 'manifest.json', path: '/files/0/sha256' },
     },
   },
   {
@@ -637,7 +637,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_hash_mismatch',
       entry: A,
-      place: { file: 'manifest.json', path: '/files/0/bytes' },
+      location: { file: 'manifest.json', path: '/files/0/bytes' },
     },
   },
   {
@@ -650,7 +650,7 @@ export const INVALID: ConformanceCase[] = [
     expect: {
       code: 'package_hash_mismatch',
       entry: 'results.jsonl',
-      place: { file: 'manifest.json', path: '/files/0/sha256' },
+      location: { file: 'manifest.json', path: '/files/0/sha256' },
     },
   },
 
@@ -664,7 +664,7 @@ export const INVALID: ConformanceCase[] = [
     name: 'package_limit--line',
     archive: of(section('{}\n{"text":"0123456789"}\n{}')),
     limits: { maxLineBytes: 10 },
-    expect: { code: 'package_limit', entry: A, place: { file: A, line: 2 } },
+    expect: { code: 'package_limit', entry: A, location: { file: A, line: 2 } },
   },
   {
     name: 'package_limit--item-with-its-files',
@@ -673,12 +673,12 @@ export const INVALID: ConformanceCase[] = [
       file('assets/x', 'x'.repeat(2000)),
     ),
     limits: { maxLineBytes: 8000 },
-    expect: { code: 'package_limit', entry: A, place: { file: A, line: 2, path: '/assets/2' } },
+    expect: { code: 'package_limit', entry: A, location: { file: A, line: 2, path: '/assets/2' } },
   },
   {
     name: 'package_limit--archive-expansion-ratio',
     archive: of(section('{"assets":["assets/x"]}\n'.repeat(65)), file('assets/x', 'x'.repeat(1024 * 1024))),
-    expect: { code: 'package_limit', entry: 'assets/x', place: { file: A, line: 64, path: '/assets/0' } },
+    expect: { code: 'package_limit', entry: 'assets/x', location: { file: A, line: 64, path: '/assets/0' } },
   },
   {
     name: 'package_limit--total',
@@ -690,7 +690,7 @@ export const INVALID: ConformanceCase[] = [
     name: 'package_limit--asset',
     archive: of(section('{}\n{"assets":["assets/x"]}'), file('assets/x', 'x'.repeat(2000))),
     limits: { maxAssetBytes: 1999 },
-    expect: { code: 'package_limit', entry: 'assets/x', place: { file: A, line: 2, path: '/assets/0' } },
+    expect: { code: 'package_limit', entry: 'assets/x', location: { file: A, line: 2, path: '/assets/0' } },
   },
   {
     name: 'package_limit--asset-size-understated',

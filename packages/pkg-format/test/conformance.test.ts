@@ -44,7 +44,7 @@ describe.each([
       (reason: unknown) => reason,
     );
     if (!(error instanceof PackageError)) throw error;
-    expect({ code: error.code, entry: error.entry, place: error.place }).toMatchObject(testCase.expect);
+    expect({ code: error.code, entry: error.entry, location: error.location }).toMatchObject(testCase.expect);
     expect(testCase.name.startsWith(`${error.code}--`)).toBe(true);
   });
 });
@@ -63,6 +63,6 @@ describe('both readers', () => {
       [inMemory, fromFile].map((read) => read(testCase).catch((error: PackageError) => error)),
     );
     expect(b).toEqual(a);
-    expect((b as PackageError).place).toEqual((a as PackageError).place);
+    expect((b as PackageError).location).toEqual((a as PackageError).location);
   });
 });

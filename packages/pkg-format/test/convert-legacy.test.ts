@@ -478,32 +478,32 @@ describe('errors', () => {
     [
       'a bad line',
       { 'data/a.jsonl': '{}\n{"a":}\n' },
-      { code: 'package_invalid_line', place: { file: 'data/a.jsonl', line: 2, column: 6 } },
+      { code: 'package_invalid_line', location: { file: 'data/a.jsonl', line: 2, column: 6 } },
     ],
     [
       'a line that is no object',
       { 'a.jsonl': '{}\n\n5\n' },
-      { code: 'package_invalid_line', place: { file: 'a.jsonl', line: 3 } },
+      { code: 'package_invalid_line', location: { file: 'a.jsonl', line: 3 } },
     ],
     [
       'a type that cannot be',
       { 'a.jsonl': '{"tags":5}' },
-      { code: 'package_invalid_line', place: { file: 'a.jsonl', line: 1, path: '/tags' } },
+      { code: 'package_invalid_line', location: { file: 'a.jsonl', line: 1, path: '/tags' } },
     ],
     [
       'a type that cannot be, in JSON',
       { 'a.json': '[\n{},\n{"tags":5}]' },
-      { code: 'package_invalid_line', place: { file: 'a.json', line: 3, path: '/tags' } },
+      { code: 'package_invalid_line', location: { file: 'a.json', line: 3, path: '/tags' } },
     ],
     [
       'bad JSON',
       { 'a.json': '[{"a":1},\n{"b"}]' },
-      { code: 'package_invalid_json', place: { file: 'a.json', line: 2, column: 5 } },
+      { code: 'package_invalid_json', location: { file: 'a.json', line: 2, column: 5 } },
     ],
     [
       'an item that is no object',
       { 'a.json': '[{},\n5]' },
-      { code: 'package_invalid_line', place: { file: 'a.json', line: 2, column: 1 } },
+      { code: 'package_invalid_line', location: { file: 'a.json', line: 2, column: 1 } },
     ],
     [
       'a manifest that is no object',
@@ -516,25 +516,25 @@ describe('errors', () => {
       {
         code: 'package_missing_file',
         entry: 'x.png',
-        place: { file: 'a.jsonl', line: 2, path: '/assets/0' },
+        location: { file: 'a.jsonl', line: 2, path: '/assets/0' },
       },
     ],
     [
       'a checker that is not there',
       { 'a.jsonl': '{"checker":{"path":"checkers/x"}}' },
-      { code: 'package_missing_file', place: { file: 'a.jsonl', line: 1, path: '/checker' } },
+      { code: 'package_missing_file', location: { file: 'a.jsonl', line: 1, path: '/checker' } },
     ],
     [
       'a bad asset',
       { 'a.jsonl': '{"assets":[{"base64":"!"}]}' },
-      { code: 'package_invalid_line', place: { file: 'a.jsonl', line: 1, path: '/assets/0/base64' } },
+      { code: 'package_invalid_line', location: { file: 'a.jsonl', line: 1, path: '/assets/0/base64' } },
     ],
   ])('%s', async (_, files, error) => {
     const input = join(folder, 'bad.zip');
     await writeFile(input, archiveOf(files));
     const found = await convertLegacyFile(input).catch((reason: unknown) => reason);
     if (!(found instanceof PackageError)) throw found;
-    expect({ ...found, place: found.place }).toMatchObject(error);
+    expect({ ...found, location: found.location }).toMatchObject(error);
     // Nothing is left but the input.
     expect(await readdir(folder)).toEqual(['bad.zip']);
   });
@@ -605,7 +605,7 @@ describe('sizes', () => {
   ])('an item is refused that is longer than a line with its %s', async (_, files, line) => {
     await expect(convert(files, { limits })).rejects.toMatchObject({
       code: 'package_limit',
-      place: { file: expect.stringMatching(/^a\.json/), line },
+      location: { file: expect.stringMatching(/^a\.json/), line },
     });
     await convert(files, { limits: { maxLineBytes: 20_000 } });
   });

@@ -64,7 +64,7 @@ describe('a line of a gibibyte in an archive of a megabyte', () => {
   it.each(open)('costs little memory, %s', async (_, openBomb) => {
     const before = process.memoryUsage().rss;
     await using pkg = await openBomb({ limits: { maxExpansionRatio: 2000 } });
-    await expect(readEverything(pkg)).rejects.toMatchObject({ code: 'package_limit', place: { line: 1 } });
+    await expect(readEverything(pkg)).rejects.toMatchObject({ code: 'package_limit', location: { line: 1 } });
     expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024);
   });
 
@@ -121,7 +121,7 @@ describe('limits', () => {
     ).rejects.toMatchObject({
       code: 'package_limit',
       entry: 'assets/x',
-      place: { file: 'sections/a.jsonl' },
+      location: { file: 'sections/a.jsonl' },
     });
   });
 });
@@ -146,7 +146,7 @@ describe('files that many entries refer to', () => {
     const before = process.memoryUsage().rss;
     await expect(readEverything(pkg)).rejects.toMatchObject({
       code: 'package_limit',
-      place: { file: 'sections/a.jsonl', line: 3, path: '/assets/47' },
+      location: { file: 'sections/a.jsonl', line: 3, path: '/assets/47' },
     });
     expect(process.memoryUsage().rss - before).toBeLessThan(700 * 1024 * 1024);
   });
@@ -166,7 +166,7 @@ describe('files that many entries refer to', () => {
       code: 'package_limit',
       entry: 'assets/x',
       message: expect.stringContaining('as a whole'),
-      place: { file: 'sections/a.jsonl', line: 64, path: '/assets/0' },
+      location: { file: 'sections/a.jsonl', line: 64, path: '/assets/0' },
     });
   });
 

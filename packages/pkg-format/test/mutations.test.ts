@@ -15,7 +15,7 @@ async function verdict(open: () => Promise<PackageReader>): Promise<unknown> {
     return { sections, ignored, versionHash };
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
-    return { code: error.code, entry: error.entry, place: error.place };
+    return { code: error.code, entry: error.entry, location: error.location };
   }
 }
 

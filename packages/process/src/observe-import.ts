@@ -1,4 +1,4 @@
-import { formatPlace, type Place } from '@svc/jsonl-v23';
+import { formatLocation, type SourceLocation } from '@svc/jsonl-v23';
 import type { EventFields, Logger, Metrics } from '@svc/observability';
 
 /** How far an import is. */
@@ -60,13 +60,13 @@ export async function observeImport<T extends ImportedDataset>(
     const failure = failureOf(error);
     if (failure === null) throw error;
     const { outcome, code } = failure;
-    const { place } = error as { place?: Place };
+    const { location } = error as { location?: SourceLocation };
     metrics.recordImport({ source, outcome, ...done, durationMs: elapsedMs() });
     logger.log('dataset.import.fail', {
       source,
       outcome,
       code,
-      place: place === undefined ? undefined : formatPlace(place) || undefined,
+      place: location === undefined ? undefined : formatLocation(location) || undefined,
       rows_done: done.items,
       duration_ms: elapsedMs(),
     });

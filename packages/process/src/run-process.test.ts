@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { type ProcessLike, type Running, runProcess, type StartService } from './run-process.ts';
+import { type ProcessHandle, type Running, runProcess, type StartService } from './run-process.ts';
 
 /** A process that notes its end instead of ending. */
 class FakeProcess extends EventEmitter {
@@ -20,7 +20,7 @@ class FakeProcess extends EventEmitter {
 
 function run(start: StartService, proc = new FakeProcess()): { proc: FakeProcess; code: Promise<number> } {
   const code = once(proc, 'ended').then(([value]) => value as number);
-  void runProcess('svc-standalone', proc as unknown as ProcessLike, start);
+  void runProcess('svc-standalone', proc as unknown as ProcessHandle, start);
   return { proc, code };
 }
 

@@ -19,7 +19,7 @@ export interface Running {
 export type StartService = (config: Config, logger: Logger, signal: AbortSignal) => Promise<Running>;
 
 /** The parts of `process` that a service touches; `main.ts` hands them over. */
-export type ProcessLike = Pick<NodeJS.Process, 'env' | 'on' | 'exit' | 'stderr' | 'connected'>;
+export type ProcessHandle = Pick<NodeJS.Process, 'env' | 'on' | 'exit' | 'stderr' | 'connected'>;
 
 /** Why a process stops. */
 interface Reason {
@@ -34,7 +34,7 @@ const SIGTERM: Reason = { name: 'SIGTERM', exitCode: 0, exitCodeOfStart: 143 };
 const SIGINT: Reason = { name: 'SIGINT', exitCode: 0, exitCodeOfStart: 130 };
 /** The process that started this one with a channel (IPC) to it is gone; nobody could stop this one any more. */
 const DISCONNECT: Reason = { name: 'disconnect', exitCode: 0, exitCodeOfStart: 1 };
-const fault = (place: string): Reason => ({ name: place, exitCode: 1, exitCodeOfStart: 1 });
+const fault = (name: string): Reason => ({ name, exitCode: 1, exitCodeOfStart: 1 });
 
 /** Signals that arrive together (from the terminal and again from npm) are one wish to stop. */
 const SAME_SIGNAL_MS = 300;
@@ -47,7 +47,7 @@ const SAME_SIGNAL_MS = 300;
  */
 export async function runProcess(
   service: 'svc-api' | 'svc-worker' | 'svc-standalone',
-  proc: ProcessLike,
+  proc: ProcessHandle,
   start: StartService,
 ): Promise<void> {
   let config: Config;
@@ -96,15 +96,15 @@ export async function runProcess(
     await logger.close();
     proc.exit(exitCode);
   };
-  const onFault = (place: string) => (error: unknown) => {
-    logger.log('server.fault', { error, place });
-    void stop(fault(place));
+  const onInternalError = (location: string) => (error: unknown) => {
+    logger.log('server.fault', { error, place: location });
+    void stop(fault(location));
   };
   proc.on('SIGTERM', () => void stop(SIGTERM));
   proc.on('SIGINT', () => void stop(SIGINT));
   proc.on('disconnect', () => void stop(DISCONNECT));
-  proc.on('uncaughtException', onFault('uncaughtException'));
-  proc.on('unhandledRejection', onFault('unhandledRejection'));
+  proc.on('uncaughtException', onInternalError('uncaughtException'));
+  proc.on('unhandledRejection', onInternalError('unhandledRejection'));
 
   const starting = start(config, logger, aborted.signal);
   // gone while our modules were loaded
@@ -113,7 +113,7 @@ export async function runProcess(
     const started = await starting;
     if (stoppingSince !== undefined) return; // and is being stopped
     running = started;
-    void running.failed?.then(onFault('running'));
+    void running.failed?.then(onInternalError('running'));
   } catch (error) {
     if (stoppingSince !== undefined) return;
     logger.log('server.fault', { error, place: 'start' });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Config, createHostCheck, parseAuthority, schemeOf } from '@svc/process';
-import type { Layer } from './layer.ts';
+import type { Middleware } from './middleware.ts';
 import { RequestError } from './request-error.ts';
 
 type HostConfig = Pick<Config, 'host' | 'allowedHosts' | 'apiKeys' | 'trustProxy' | 'corsOrigins'>;
@@ -10,7 +10,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TR
 
 /** Which requests get past us; the layer refuses the others. */
 export interface Admission {
-  readonly layer: Layer;
+  readonly layer: Middleware;
   /** whether the layer would let a request pass */
   readonly admits: (request: IncomingMessage) => boolean;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { WholeAnswer } from './answer.ts';
-import type { Layer } from './layer.ts';
-import { sendWhole } from './send-answer.ts';
+import type { Middleware } from './middleware.ts';
+import type { BufferedResponse } from './response.ts';
+import { sendWhole } from './send-response.ts';
 import { requestState } from './track-request.ts';
 
 /**
@@ -12,16 +12,16 @@ import { requestState } from './track-request.ts';
  */
 export function answerProbe(
   path: string,
-  layers: readonly Layer[],
+  layers: readonly Middleware[],
   admits: (request: IncomingMessage) => boolean,
-  answer: () => WholeAnswer,
+  answer: () => BufferedResponse,
   app: RequestListener,
 ): RequestListener {
-  const last: Layer = (request, response) => {
+  const last: Middleware = (request, response) => {
     requestState(request).setRoute(path);
     sendWhole(request, response, answer());
   };
-  const pass = layers.reduceRight<Layer>(
+  const pass = layers.reduceRight<Middleware>(
     (next, layer) => (request, response, end) => layer(request, response, () => next(request, response, end)),
     last,
   );

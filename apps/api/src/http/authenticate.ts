@@ -15,10 +15,10 @@ export interface Caller {
 }
 
 /** The caller of a request whose key nobody has looked at. */
-export const NOBODY: Caller = { key: undefined, isWrong: false, may: (access) => access === 'public' };
+export const ANONYMOUS: Caller = { key: undefined, isWrong: false, may: (access) => access === 'public' };
 
 /** The caller where no keys are configured. */
-const EVERYTHING: Caller = { key: undefined, isWrong: false, may: () => true };
+const UNRESTRICTED: Caller = { key: undefined, isWrong: false, may: () => true };
 
 /**
  * Finds out who calls, from the `Authorization: Bearer` header (RFC 6750). Without configured keys everyone may
@@ -33,19 +33,19 @@ export function createAuthenticator(
   const metrics = metricsKey === undefined ? undefined : digest(metricsKey.reveal());
   const open = known.length === 0;
 
-  if (open && metrics === undefined) return () => EVERYTHING;
+  if (open && metrics === undefined) return () => UNRESTRICTED;
   return (authorization) => {
     const token = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1];
     const given = digest(token ?? '');
     let rank = open ? RANK.admin : 0;
-    let place: string | undefined;
+    let location: string | undefined;
     for (const [index, key] of known.entries()) {
       if (!timingSafeEqual(key.digest, given)) continue;
       rank = key.rank;
-      place = String(index);
+      location = String(index);
     }
     const isMetricsKey = metrics !== undefined && token !== undefined && timingSafeEqual(metrics, given);
-    const key = isMetricsKey ? 'metrics' : place;
+    const key = isMetricsKey ? 'metrics' : location;
     return {
       key,
       isWrong: token !== undefined && key === undefined,

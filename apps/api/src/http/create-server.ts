@@ -10,7 +10,7 @@ export interface ServerOptions {
 }
 
 /** How long an answer to what is no request may take to reach its client. */
-const LAST_WORDS_MS = 1000;
+const CLOSE_TIMEOUT_MS = 1000;
 
 /** How often Node looks for connections whose headers are late. */
 const CHECK_INTERVAL_MS = 1000;
@@ -67,7 +67,7 @@ export function createServer({ app, logger, metrics, headersTimeoutMs }: ServerO
     ];
     socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), body]));
     // Nothing more is read from it; a client that keeps its side open does not keep ours.
-    const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
+    const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
     timer.unref();
     socket.once('close', () => clearTimeout(timer));
   };

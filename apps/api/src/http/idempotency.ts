@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { IdempotencyClaim, IdempotencyStore, StoredAnswer } from '@svc/store';
-import { type Answer, json } from './answer.ts';
+import type { IdempotencyClaim, IdempotencyStore, StoredResponse } from '@svc/store';
 import { JsonText } from './json-text.ts';
 import { RequestError } from './request-error.ts';
+import { type Answer, json } from './response.ts';
 import type { RouteRequest, Schema } from './route.ts';
 
 /** The header of the creating calls, for the OpenAPI document. */
@@ -24,11 +24,11 @@ export const IDEMPOTENCY_KEY: Schema = {
  * @throws RequestError `invalid_request` for a header that is no key; StoreError `idempotency_key_reused` where the key
  * came with another request; what `work` throws
  */
-export async function answerOnce(
+export async function withIdempotency(
   request: Pick<RouteRequest, 'header' | 'signal'>,
   store: Pick<IdempotencyStore, 'begin'>,
   describe: () => Promise<Uint8Array> | Uint8Array,
-  work: (claim: IdempotencyClaim | undefined) => Promise<StoredAnswer>,
+  work: (claim: IdempotencyClaim | undefined) => Promise<StoredResponse>,
 ): Promise<Answer> {
   const key = request.header('idempotency-key');
   if (key === undefined) return toAnswer(await work(undefined));
@@ -57,6 +57,6 @@ export function requestDigest(...parts: readonly (string | boolean | null)[]): B
   return createHash('sha256').update(JSON.stringify(parts)).digest();
 }
 
-function toAnswer({ body, status, headers }: StoredAnswer): Answer {
+function toAnswer({ body, status, headers }: StoredResponse): Answer {
   return json(new JsonText(body), status, headers);
 }

@@ -1,6 +1,6 @@
 import { createRedactor } from '@svc/observability';
 import { describe, expect, it } from 'vitest';
-import { isFault, isOutage, toProblem } from './problem.ts';
+import { isInternalError, isOutage, toProblem } from './problem.ts';
 import { RequestError } from './request-error.ts';
 
 const at = { instance: '/datasets/upload', requestId: 'r1' };
@@ -13,7 +13,7 @@ describe('toProblem', () => {
       const { status, headers, body } = toProblem(error, at);
       expect([status, body.code, headers]).toEqual([503, 'unavailable', { 'Retry-After': '10' }]);
       expect(JSON.stringify(body)).not.toContain('spool');
-      expect([isOutage(error), isFault(error)]).toEqual([true, false]);
+      expect([isOutage(error), isInternalError(error)]).toEqual([true, false]);
     },
   );
 
@@ -40,7 +40,7 @@ describe('toProblem', () => {
       const { status, body } = toProblem(error, at);
       expect([status, body.code]).toEqual([500, 'internal']);
       expect(JSON.stringify(body)).not.toContain('secret');
-      expect([isOutage(error), isFault(error)]).toEqual([false, true]);
+      expect([isOutage(error), isInternalError(error)]).toEqual([false, true]);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { RunError } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
-import { JsonlError, type JsonlErrorCode, type Place } from '@svc/jsonl-v23';
+import { JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
 import type { Redactor } from '@svc/observability';
 import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
 import { StoreError, type StoreErrorCode } from '@svc/store';
@@ -150,18 +150,18 @@ export function toProblem(
   return problemOf(told, { ...at, instance: redact(at.instance) });
 }
 
-const redacted = ({ message, path, file, ...place }: FieldError, redact: Redactor): FieldError => ({
+const redacted = ({ message, path, file, ...location }: FieldError, redact: Redactor): FieldError => ({
   message: redact(message),
   ...(path === undefined ? {} : { path: redact(path) }),
   ...(file === undefined ? {} : { file: redact(file) }),
-  ...place,
+  ...location,
 });
 
 /**
  * An error that a task of the queue kept, `{code, message, errors}` as JSON text, as the body that a request would
  * have been answered with.
  */
-export function storedProblem(
+export function serializeProblem(
   text: string,
   at: { readonly instance: string; readonly requestId: string },
 ): ProblemBody {
@@ -170,7 +170,7 @@ export function storedProblem(
   return problemOf({ code, detail: kept.message, errors: kept.errors ?? [], headers: {} }, at).body;
 }
 
-function problemOf(known: Described, at: { readonly instance: string; readonly requestId: string }): Problem {
+function problemOf(known: ErrorView, at: { readonly instance: string; readonly requestId: string }): Problem {
   const row = PROBLEM_ROWS[known.code];
   const code = row.code ?? known.code;
   const errors = known.errors.slice(0, MAX_ERRORS);
@@ -191,22 +191,22 @@ function problemOf(known: Described, at: { readonly instance: string; readonly r
 }
 
 /** Whether this error is a fault of ours, to be logged with its cause. */
-export function isFault(error: unknown): boolean {
+export function isInternalError(error: unknown): boolean {
   return describe(error).code === 'internal';
 }
 
 /** Whether something that the service needs is away or full: no fault of ours, but of interest to the operator. */
 export function isOutage(error: unknown): boolean {
   if (describe(error).code !== 'unavailable') return false;
-  return isOutOfRoom(error) || (error as { cause?: unknown }).cause !== undefined;
+  return isResourceExhausted(error) || (error as { cause?: unknown }).cause !== undefined;
 }
 
 /** What the system says when a disk, a quota, the size of a file or the number of open files is at its end. */
 const OUT_OF_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
-const isOutOfRoom = (error: unknown): boolean =>
+const isResourceExhausted = (error: unknown): boolean =>
   error instanceof Error && OUT_OF_ROOM.has((error as { code?: unknown }).code);
 
-interface Described {
+interface ErrorView {
   readonly code: AnyErrorCode;
   readonly detail: string;
   readonly errors: readonly FieldError[];
@@ -214,7 +214,7 @@ interface Described {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-function describe(error: unknown): Described {
+function describe(error: unknown): ErrorView {
   if (error instanceof RequestError) {
     return { code: error.code, detail: error.message, errors: error.errors, headers: error.headers };
   }
@@ -222,7 +222,7 @@ function describe(error: unknown): Described {
     return {
       code: error.code,
       detail: error.message,
-      errors: placed(error.message, error.place),
+      errors: located(error.message, error.location),
       headers: {},
     };
   }
@@ -230,7 +230,7 @@ function describe(error: unknown): Described {
     return {
       code: error.code,
       detail: error.message,
-      errors: placed(error.message, error.place),
+      errors: located(error.message, error.location),
       headers: retryAfter(error.details?.retryAfterMs, error.code === 'hub_rate_limited'),
     };
   }
@@ -245,7 +245,7 @@ function describe(error: unknown): Described {
       headers: retryAfter(undefined, PROBLEM_ROWS[error.code].status === 503),
     };
   }
-  if (isOutOfRoom(error)) {
+  if (isResourceExhausted(error)) {
     return {
       code: 'unavailable',
       detail: 'There is no room for this at the moment.',
@@ -261,9 +261,9 @@ function describe(error: unknown): Described {
   };
 }
 
-function placed(message: string, place: Place | undefined): readonly FieldError[] {
-  if (place === undefined) return [];
-  const { file, line, column, path, row } = place;
+function located(message: string, location: SourceLocation | undefined): readonly FieldError[] {
+  if (location === undefined) return [];
+  const { file, line, column, path, row } = location;
   if ([file, line, column, path, row].every((part) => part === undefined)) return [];
   return [
     {

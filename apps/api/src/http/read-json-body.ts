@@ -39,7 +39,7 @@ export async function readJsonBody(
     return parseJson(text, { maxDepth: limits.maxJsonDepth });
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    const { line, column, path } = error.place;
+    const { line, column, path } = error.location;
     throw new RequestError('invalid_json', `the body is not valid JSON: ${error.message}`, {
       cause: error,
       errors: [

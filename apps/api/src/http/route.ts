@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23';
 import type { Request } from 'express';
-import type { Answer } from './answer.ts';
+import type { Answer } from './response.ts';
 import type { StreamKind } from './stream-permits.ts';
 
 /** Who may call a route; `public` asks for no key, `metrics` for the metrics key. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Answer } from './answer.ts';
+import type { Answer } from './response.ts';
 import { createWatch } from './server-sent-events.ts';
 
 interface State {

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger, Metrics, RequestMeasurement } from '@svc/observability';
 import { acceptRequestId, runWithContext, UNMATCHED_PATH } from '@svc/observability';
-import { type Caller, NOBODY } from './authenticate.ts';
+import { ANONYMOUS, type Caller } from './authenticate.ts';
 import { awaitsBody } from './awaits-body.ts';
-import type { Layer } from './layer.ts';
+import type { Middleware } from './middleware.ts';
 
 /** The request was given up by the client. */
-export class ClientGone extends Error {
+export class ClientDisconnectedError extends Error {
   override readonly name = 'ClientGone';
 }
 
@@ -25,7 +25,7 @@ export function requestState(request: IncomingMessage): RequestState {
  * The first layer: gives every request its id and context, every response `X-Request-ID`, and when the response
  * is over writes its log line and counts it; a client that went away counts as 499.
  */
-export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: AbortSignal): Layer {
+export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: AbortSignal): Middleware {
   return (request, response, next) => {
     // A header that is sent twice reaches us joined.
     const id = acceptRequestId(request.headers['x-request-id'] as string | undefined);
@@ -68,7 +68,7 @@ export class RequestState {
   #answered = false;
   /** the route template, `__unmatched__` before it is known */
   route: string = UNMATCHED_PATH;
-  caller: Caller = NOBODY;
+  caller: Caller = ANONYMOUS;
   /** the code of the error that was answered */
   code: string | undefined;
   /** how much of the body somebody has read */
@@ -105,7 +105,7 @@ export class RequestState {
   }
 
   /** The answer is out, though its request may still be arriving. */
-  setAnswered(): void {
+  setResponded(): void {
     this.#answered = true;
   }
 
@@ -129,6 +129,6 @@ export class RequestState {
   }
 
   #leave(): void {
-    this.#client?.abort(new ClientGone('the client went away'));
+    this.#client?.abort(new ClientDisconnectedError('the client went away'));
   }
 }

@@ -1,5 +1,5 @@
 import type { DatasetSummary, SectionSummary } from '@svc/flows';
-import type { StoredAnswer } from '@svc/store';
+import type { StoredResponse } from '@svc/store';
 import { type JsonBody, JsonText, toJsonText } from '../http/json-text.ts';
 
 /** Beyond this size a summary leaves the blobs of an uploaded package out; the dataset itself has them. */
@@ -18,7 +18,7 @@ export function sectionBody(section: SectionSummary): JsonBody {
 }
 
 /** A DatasetSummary on the wire (contract section 2). */
-export function summaryBody(dataset: DatasetSummary): JsonBody {
+export function serializeSummary(dataset: DatasetSummary): JsonBody {
   const isLarge =
     dataset.source === 'pkg_zip' && Buffer.byteLength(dataset.schema) > MAX_SUMMARY_SCHEMA_BYTES;
   return body(dataset, isLarge ? TRUNCATED_SCHEMA : new JsonText(dataset.schema));
@@ -30,11 +30,11 @@ export function datasetBody(dataset: DatasetSummary): JsonBody {
 }
 
 /** The answer to a request that made a dataset. */
-export function datasetCreated(dataset: DatasetSummary): StoredAnswer {
+export function datasetCreated(dataset: DatasetSummary): StoredResponse {
   return {
     status: 201,
     headers: { Location: `/datasets/${dataset.id}` },
-    body: toJsonText(summaryBody(dataset)),
+    body: toJsonText(serializeSummary(dataset)),
   };
 }
 

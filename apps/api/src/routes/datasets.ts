@@ -2,12 +2,12 @@ import { joinItem } from '@svc/jsonl-v23';
 import type { Logger } from '@svc/observability';
 import { linesToBytes } from '@svc/pkg-format';
 import type { ItemPosition, ListedItem, Store } from '@svc/store';
-import { empty, json, stream } from '../http/answer.ts';
 import { type JsonBody, JsonText } from '../http/json-text.ts';
+import { empty, json, stream } from '../http/response.ts';
 import type { Route } from '../http/route.ts';
-import { datasetBody, sectionBody, summaryBody } from './dataset-body.ts';
+import { datasetBody, sectionBody, serializeSummary } from './dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from './dataset-fields.ts';
-import { definedOf, ITEM_TOO_LARGE, pageAnswer, pageBody, pageOf } from './page-body.ts';
+import { definedOf, ITEM_TOO_LARGE, pageOf, pageResponse, toPage } from './page-body.ts';
 import { DATASET, DATASET_SUMMARY, DIFF, ITEM, PAGE_QUERY, page, SECTION } from './schemas.ts';
 
 export interface DatasetDeps {
@@ -45,7 +45,7 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
           versionHash: query['version_hash'] as string | undefined,
         }),
       });
-      return json(pageBody(found, query, summaryBody));
+      return json(toPage(found, query, serializeSummary));
     },
   };
 
@@ -65,7 +65,7 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
     responses: { 200: { description: 'a page', schema: page(SECTION) } },
     handle: async ({ params, query, signal }) => {
       const found = await datasets.listSections(params['id'] ?? '', { ...pageOf(query), signal });
-      return json(pageBody(found, query, sectionBody));
+      return json(toPage(found, query, sectionBody));
     },
   };
 
@@ -91,7 +91,7 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
           q: query['q'] as string | undefined,
         }),
       });
-      return pageAnswer(found, query, itemBody);
+      return pageResponse(found, query, itemBody);
     },
   };
 
@@ -129,7 +129,7 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
         signal,
         ...definedOf({ change }),
       });
-      const page = pageBody(found, query, (entry) => {
+      const page = toPage(found, query, (entry) => {
         return {
           change: entry.change,
           item_hash: Buffer.from(entry.itemHash).toString('hex'),
@@ -208,14 +208,14 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
 
 /** An item of a list: one that is larger than an item may be is there, with its hash, and says so. */
 function itemBody({ payload, ...item }: ListedItem): JsonBody {
-  const place = {
+  const location = {
     section: item.section,
     order_index: item.orderIndex,
     item_hash: Buffer.from(item.itemHash).toString('hex'),
   };
   return payload === null
-    ? { ...place, item: null, error: ITEM_TOO_LARGE }
-    : { ...place, item: new JsonText(joinItem({ ...item, payload })) };
+    ? { ...location, item: null, error: ITEM_TOO_LARGE }
+    : { ...location, item: new JsonText(joinItem({ ...item, payload })) };
 }
 
 function positionBody(position: ItemPosition | null): JsonBody {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { json, text } from '../http/answer.ts';
 import { RequestError } from '../http/request-error.ts';
+import { json, text } from '../http/response.ts';
 import type { Route } from '../http/route.ts';
 import { openApiDocument } from './openapi.ts';
 

@@ -1,8 +1,8 @@
 import { exportPackage } from '@svc/flows';
 import type { Logger } from '@svc/observability';
 import type { Store } from '@svc/store';
-import { empty, stream } from '../http/answer.ts';
 import { contentDisposition } from '../http/content-disposition.ts';
+import { empty, stream } from '../http/response.ts';
 import type { Route } from '../http/route.ts';
 
 export interface ExportDeps {

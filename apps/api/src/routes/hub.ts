@@ -20,14 +20,14 @@ import {
   type Metrics,
   runWithContext,
 } from '@svc/observability';
-import type { Config, TokenVault } from '@svc/process';
-import type { IdempotencyClaim, Job, Store, StoredAnswer } from '@svc/store';
-import { json } from '../http/answer.ts';
-import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.ts';
+import type { Config, TokenCipher } from '@svc/process';
+import type { IdempotencyClaim, Job, Store, StoredResponse } from '@svc/store';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../http/idempotency.ts';
 import { type JsonBody, JsonText, toJsonText } from '../http/json-text.ts';
 import { PREFER, prefersAsync } from '../http/prefer.ts';
-import { isFault } from '../http/problem.ts';
+import { isInternalError } from '../http/problem.ts';
 import { RequestError } from '../http/request-error.ts';
+import { json } from '../http/response.ts';
 import type { Route, Schema } from '../http/route.ts';
 import type { Semaphore } from '../http/semaphore.ts';
 import { datasetCreated } from './dataset-body.ts';
@@ -46,7 +46,7 @@ export interface HubDeps {
   readonly encoder: RowEncoder;
   readonly imports: Semaphore;
   /** keeps the token of an asynchronous import; null where there is no key to seal it with */
-  readonly vault: TokenVault | null;
+  readonly vault: TokenCipher | null;
 }
 
 const OPTIONAL_STRING: Schema = { type: ['string', 'null'], minLength: 1, maxLength: 1024 };
@@ -166,7 +166,7 @@ export function hubRoutes(deps: HubDeps): readonly Route[] {
             {
               ...request,
               limit,
-              roomBeside: (head) => {
+              remainingBytes: (head) => {
                 const rest = toJsonText(previewBody({ ...head, samples: [], truncatedCells: [] }));
                 return config.maxPreviewBytes - Buffer.byteLength(rest);
               },
@@ -230,7 +230,7 @@ export function hubRoutes(deps: HubDeps): readonly Route[] {
           const isAsync = prefersAsync(request.header('prefer'));
           const digest = (): Uint8Array =>
             requestDigest('POST /datasets/hub/import', isAsync, canonicalJson(body ?? {}));
-          return await answerOnce(request, deps.store.idempotency, digest, (claim) =>
+          return await withIdempotency(request, deps.store.idempotency, digest, (claim) =>
             isAsync ? enqueueImport(deps, wanted, claim) : importNow(deps, wanted, signal, claim),
           );
         });
@@ -245,7 +245,7 @@ async function importNow(
   wanted: ImportRequest,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { config, hub, store, encoder, imports } = deps;
   using _permit = await imports.acquire(signal);
   const { path, split, subset, revision } = wanted.config;
@@ -269,7 +269,7 @@ async function enqueueImport(
   { store, vault, logger }: HubDeps,
   wanted: ImportRequest,
   claim: IdempotencyClaim | undefined,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const id = randomUUID();
   const { token } = wanted;
   if (token !== undefined && vault === null) {
@@ -307,7 +307,7 @@ async function withToken<T>(token: string | undefined, run: () => Promise<T>): P
   try {
     return await runWithContext({ secrets: [token] }, run);
   } catch (error) {
-    throw isFault(error) ? withoutToken(error, token) : error;
+    throw isInternalError(error) ? withoutToken(error, token) : error;
   }
 }
 
@@ -355,11 +355,11 @@ function dryRunBody(found: DryRun): JsonBody {
   return {
     item_count: found.itemCount,
     version_hash: found.versionHash,
-    errors: found.errors.map(({ message, code, place }) => ({
+    errors: found.errors.map(({ message, code, location }) => ({
       message,
       code,
-      row: place.row,
-      path: place.path,
+      row: location.row,
+      path: location.path,
     })),
     errors_total: found.errorsTotal,
   };

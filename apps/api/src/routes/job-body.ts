@@ -1,7 +1,7 @@
-import type { Job, StoredAnswer } from '@svc/store';
+import type { Job, StoredResponse } from '@svc/store';
 import { type JsonBody, JsonText, toJsonText } from '../http/json-text.ts';
 import { ASYNC_APPLIED } from '../http/prefer.ts';
-import { type ProblemBody, storedProblem } from '../http/problem.ts';
+import { type ProblemBody, serializeProblem } from '../http/problem.ts';
 import type { Schema } from '../http/route.ts';
 import { PROBLEM, shape } from './schemas.ts';
 
@@ -52,7 +52,7 @@ export function jobBody(job: Job): JsonBody {
 }
 
 function problemOfJob(error: string, { id, requestId }: Job): ProblemBody {
-  return storedProblem(error, { instance: `/jobs/${id}`, requestId: requestId ?? '' });
+  return serializeProblem(error, { instance: `/jobs/${id}`, requestId: requestId ?? '' });
 }
 
 /** Whether a job has come to its end. */
@@ -61,7 +61,7 @@ export function jobHasEnded(job: Job): boolean {
 }
 
 /** The answer to a request that became a job. */
-export function jobAccepted(job: Job): StoredAnswer {
+export function jobAccepted(job: Job): StoredResponse {
   return {
     status: 202,
     headers: { Location: `/jobs/${job.id}`, ...ASYNC_APPLIED },

@@ -1,8 +1,8 @@
 import { type Logger, runWithContext } from '@svc/observability';
-import type { TokenVault } from '@svc/process';
+import type { TokenCipher } from '@svc/process';
 import type { Store } from '@svc/store';
-import { json } from '../http/answer.ts';
 import { toJsonText } from '../http/json-text.ts';
+import { json } from '../http/response.ts';
 import type { Route } from '../http/route.ts';
 import { createWatch } from '../http/server-sent-events.ts';
 import { JOB, jobBody, jobHasEnded } from './job-body.ts';
@@ -11,7 +11,7 @@ export interface JobDeps {
   readonly logger: Logger;
   readonly store: Pick<Store, 'jobs'>;
   /** where the hub tokens of asynchronous imports are; null where there is no key to seal them with */
-  readonly vault: TokenVault | null;
+  readonly vault: TokenCipher | null;
   /** aborts when the process is to stop: streams that would last end then */
   readonly drainSignal: AbortSignal;
 }

@@ -83,13 +83,13 @@ function operation(route: Route): Record<string, unknown> {
 }
 
 function optionalParameters(
-  place: 'query' | 'header',
+  location: 'query' | 'header',
   schemas: Readonly<Record<string, Schema>> = {},
 ): Record<string, unknown>[] {
   return Object.entries(schemas).map(([name, { description, ...schema }]) => {
     return {
       name,
-      in: place,
+      in: location,
       required: false,
       schema,
       ...(description === undefined ? {} : { description }),

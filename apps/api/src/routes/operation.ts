@@ -1,5 +1,5 @@
 import type { Logger, Metrics } from '@svc/observability';
-import { json, text, type WholeAnswer } from '../http/answer.ts';
+import { type BufferedResponse, json, text } from '../http/response.ts';
 import type { Route } from '../http/route.ts';
 import { shape } from './schemas.ts';
 
@@ -13,12 +13,12 @@ export interface OperationDeps {
 }
 
 /** The answer of `/healthz`. */
-export function checkHealth(logger: Logger): WholeAnswer {
+export function checkHealth(logger: Logger): BufferedResponse {
   logger.log('healthz.check');
   return HEALTHY;
 }
 
-const HEALTHY: WholeAnswer = json({ status: 'ok' });
+const HEALTHY: BufferedResponse = json({ status: 'ok' });
 
 /** The endpoints for probes and Prometheus. */
 export function operationRoutes({

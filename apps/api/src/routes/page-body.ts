@@ -1,7 +1,7 @@
 import { encodeText } from '@svc/pkg-format';
 import type { Page } from '@svc/store';
-import { type Answer, json, stream } from '../http/answer.ts';
 import { type JsonBody, toJsonText } from '../http/json-text.ts';
+import { type Answer, json, stream } from '../http/response.ts';
 import type { RouteRequest } from '../http/route.ts';
 
 /** Stands beside an item or result that is too large to be listed. */
@@ -27,7 +27,7 @@ export function definedOf<T extends Record<string, unknown>>(
 }
 
 /** A list on the wire (contract section 1). */
-export function pageBody<T>(
+export function toPage<T>(
   found: Page<T>,
   query: Query,
   body: (entry: T) => JsonBody,
@@ -45,15 +45,15 @@ interface AccountedPage<T> extends Page<T> {
 }
 
 /** The answer with such a page: a large one is sent entry by entry, so that it is never in memory as a whole text. */
-export function pageAnswer<T>(found: AccountedPage<T>, query: Query, body: (entry: T) => JsonBody): Answer {
-  if (!found.isLarge) return json(pageBody(found, query, body));
+export function pageResponse<T>(found: AccountedPage<T>, query: Query, body: (entry: T) => JsonBody): Answer {
+  if (!found.isLarge) return json(toPage(found, query, body));
   async function* pieces(): AsyncGenerator<Uint8Array> {
     let before = '{"data":[';
     for (const entry of found.data) {
       yield* encodeText(before + toJsonText(body(entry)));
       before = ',';
     }
-    const { meta } = pageBody({ ...found, data: [] }, query, body);
+    const { meta } = toPage({ ...found, data: [] }, query, body);
     yield Buffer.from(`],"meta":${toJsonText(meta)}}`);
   }
   return stream(pieces(), { 'Content-Type': 'application/json' }, async () => found.release());

@@ -3,15 +3,15 @@ import { parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig, runConfigToJson } fr
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23';
 import { currentContext, type Logger, runWithContext } from '@svc/observability';
 import { sanitiseRunConfig } from '@svc/pkg-format';
-import type { Run, RunStatus, Store, StoredAnswer } from '@svc/store';
-import { json } from '../http/answer.ts';
-import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.ts';
+import type { Run, RunStatus, Store, StoredResponse } from '@svc/store';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../http/idempotency.ts';
 import { toJsonText } from '../http/json-text.ts';
 import { RequestError } from '../http/request-error.ts';
+import { json } from '../http/response.ts';
 import type { Route, RouteRequest, Schema } from '../http/route.ts';
 import { createWatch } from '../http/server-sent-events.ts';
 import { NAME } from './dataset-fields.ts';
-import { pageAnswer, pageBody, pageOf } from './page-body.ts';
+import { pageOf, pageResponse, toPage } from './page-body.ts';
 import {
   RESULT_STATUSES,
   RUN,
@@ -79,7 +79,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
         const body = request.body ?? {};
         const config = parseRunConfig(getMember(body, 'config') ?? null);
         const digest = (): Uint8Array => requestDigest('POST /runs', canonicalJson(body));
-        return await answerOnce(request, deps.store.idempotency, digest, async (claim) => {
+        return await withIdempotency(request, deps.store.idempotency, digest, async (claim) => {
           const created = await runs.create(
             {
               id: randomUUID(),
@@ -121,7 +121,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           datasetId: query['dataset_id'] as string | undefined,
           status: query['status'] as RunStatus | undefined,
         });
-        return json(pageBody(found, query, runBody));
+        return json(toPage(found, query, runBody));
       },
     },
     {
@@ -148,7 +148,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       handle: async ({ params, query, signal }) => {
         const status = query['status'] as (typeof RESULT_STATUSES)[number] | undefined;
         const found = await runs.listResults(idOf(params), { ...pageOf(query), status, signal });
-        return pageAnswer(found, query, resultBody);
+        return pageResponse(found, query, resultBody);
       },
     },
     {
@@ -185,7 +185,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
 
 const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';
 
-function runAccepted(run: Run): StoredAnswer {
+function runAccepted(run: Run): StoredResponse {
   return { status: 202, headers: { Location: `/runs/${run.id}` }, body: toJsonText(runBody(run)) };
 }
 

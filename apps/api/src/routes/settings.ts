@@ -1,7 +1,7 @@
 import type { Logger } from '@svc/observability';
 import type { Store } from '@svc/store';
-import { json } from '../http/answer.ts';
 import type { JsonBody } from '../http/json-text.ts';
+import { json } from '../http/response.ts';
 import type { Route, Schema } from '../http/route.ts';
 import { shape } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from '@svc/observability';
 import type { Store } from '@svc/store';
-import { json } from '../http/answer.ts';
 import { RequestError } from '../http/request-error.ts';
+import { json } from '../http/response.ts';
 import type { Route } from '../http/route.ts';
 import { shape } from './schemas.ts';
 

@@ -4,9 +4,9 @@ import { canonicalJson } from '@svc/jsonl-v23';
 import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { type Config, packageLimits } from '@svc/process';
-import type { IdempotencyClaim, Store, StoredAnswer } from '@svc/store';
+import type { IdempotencyClaim, Store, StoredResponse } from '@svc/store';
 import { fileChunks } from '../http/file-chunks.ts';
-import { answerOnce, IDEMPOTENCY_KEY, requestDigest } from '../http/idempotency.ts';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../http/idempotency.ts';
 import { withMinimumRate } from '../http/minimum-rate.ts';
 import { PREFER, prefersAsync } from '../http/prefer.ts';
 import { receiveUpload, type Upload } from '../http/receive-upload.ts';
@@ -85,7 +85,7 @@ export function uploadRoute(deps: UploadDeps): Route {
       await using upload = await withMinimumRate(raw, config.slowUploadTimeoutMs, signal, (arriving) =>
         receiveUpload(raw, spool, config, ['name', 'description'], arriving),
       );
-      const wanted: WantedUpload = {
+      const wanted: UploadRequest = {
         upload,
         name: parseName(upload.fields.get('name')),
         description: upload.fields.get('description'),
@@ -96,14 +96,14 @@ export function uploadRoute(deps: UploadDeps): Route {
         const facts = [upload.fileName, name ?? null, description ?? null, await fileDigest(upload.path)];
         return requestDigest('POST /datasets/upload', isAsync, ...facts);
       };
-      return await answerOnce(request, store.idempotency, digest, (claim) =>
+      return await withIdempotency(request, store.idempotency, digest, (claim) =>
         isAsync ? enqueueUpload(deps, wanted, signal, claim) : uploadNow(deps, wanted, signal, claim),
       );
     },
   };
 }
 
-interface WantedUpload {
+interface UploadRequest {
   readonly upload: Upload;
   readonly name: string | undefined;
   readonly description: string | undefined;
@@ -112,10 +112,10 @@ interface WantedUpload {
 /** The import within the request: spool file → checked package → stored dataset. */
 async function uploadNow(
   deps: UploadDeps,
-  { upload, name, description }: WantedUpload,
+  { upload, name, description }: UploadRequest,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { config, store, encoder, imports } = deps;
   using _permit = await imports.acquire(signal);
   const start = { source: 'pkg_zip', bytes: upload.bytes } as const;
@@ -145,10 +145,10 @@ const CHUNK_BYTES = 1024 * 1024;
 /** The import as a job: the archive goes into the database, where any worker finds it, on whatever machine it runs. */
 async function enqueueUpload(
   { store, logger }: UploadDeps,
-  { upload, name, description }: WantedUpload,
+  { upload, name, description }: UploadRequest,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const id = randomUUID();
   const job = await store.jobs.create(
     {

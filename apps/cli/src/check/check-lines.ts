@@ -1,10 +1,10 @@
-import { type Item, type LineBatch, type Place, parseLines, splitLines } from '@svc/jsonl-v23';
+import { type Item, type LineBatch, parseLines, type SourceLocation, splitLines } from '@svc/jsonl-v23';
 import { PackageError, type PackageLimits, toPackageError } from '@svc/pkg-format';
 import type { ShortenedLines } from './shorten-lines.ts';
 
 /** A line of a JSON Lines file: its item, what is wrong with it, or neither where it is blank. */
 export interface CheckedLine {
-  readonly place: Place;
+  readonly location: SourceLocation;
   /** without its line feed */
   readonly bytes: Uint8Array;
   readonly item: Item | null;
@@ -33,13 +33,18 @@ export async function* checkLines(
   const batches = splitLines(source, { file, maxLineBytes: limits.maxLineBytes + 4, signal });
   for await (const batch of batches) {
     for (const { line, bytes } of linesOf(batch)) {
-      const place = { file, line };
+      const location = { file, line };
       if (source.tooLong.has(line)) {
         const message = `Line ${line} is longer than ${limits.maxLineBytes} bytes`;
-        yield { place, bytes, item: null, error: new PackageError('package_limit', message, { place }) };
+        yield {
+          location,
+          bytes,
+          item: null,
+          error: new PackageError('package_limit', message, { location }),
+        };
         continue;
       }
-      yield { place, bytes, ...checkLine(bytes, line, file, limits.maxDepth) };
+      yield { location, bytes, ...checkLine(bytes, line, file, limits.maxDepth) };
     }
     signal.throwIfAborted();
   }
@@ -52,8 +57,8 @@ function checkLine(
   maxDepth: number,
 ): Pick<CheckedLine, 'item' | 'error'> {
   try {
-    const placed = parseLines({ bytes, firstLine: line, lineCount: 1, itemCount: 1 }, { file, maxDepth });
-    return { item: placed[0]?.item ?? null, error: null };
+    const located = parseLines({ bytes, firstLine: line, lineCount: 1, itemCount: 1 }, { file, maxDepth });
+    return { item: located[0]?.item ?? null, error: null };
   } catch (error) {
     const packageError = toPackageError(error, file);
     if (!(packageError instanceof PackageError)) throw packageError;

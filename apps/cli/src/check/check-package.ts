@@ -3,20 +3,20 @@ import {
   createSectionHasher,
   encodeItem,
   type FileReference,
-  formatPlace,
+  formatLocation,
   getMember,
   type Item,
   JsonlError,
-  type Place,
   parseJson,
   rehydrateItem,
+  type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
 import { PackageError, type PackageReader, type PackageSection, toPackageError } from '@svc/pkg-format';
 import type { HashedPackage, HashedSection } from '../package/hash-package.ts';
 import { type CheckLinesOptions, checkLines } from './check-lines.ts';
-import { createStyleJudge, fileFindings, type StyleJudge } from './check-style.ts';
-import type { Report } from './finding.ts';
+import { createStyleJudge, fileFindings, type Linter } from './check-style.ts';
+import type { Report } from './diagnostic.ts';
 import { shortenLines } from './shorten-lines.ts';
 
 /** A package as far as it could be read; the hash is null where an error leaves it without meaning. */
@@ -47,15 +47,15 @@ export async function checkPackage(
   const damagedFiles = new Set<string>();
   const reportError = (error: unknown): void => {
     if (!(error instanceof PackageError)) throw error;
-    const { code, message, place } = error;
-    if (place.line === undefined) {
+    const { code, message, location } = error;
+    if (location.line === undefined) {
       // A damaged file is met again where the manifest states its checksum.
-      const key = `${code} ${formatPlace(place)}`;
+      const key = `${code} ${formatLocation(location)}`;
       if (damagedFiles.has(key)) return;
       damagedFiles.add(key);
     }
     errorCount++;
-    report({ severity: 'error', code, message, place });
+    report({ severity: 'error', code, message, location });
   };
 
   const judge = strict ? createStyleJudge() : null;
@@ -85,7 +85,7 @@ async function checkSection(
   pkg: PackageReader,
   section: PackageSection,
   signal: AbortSignal,
-  judge: StyleJudge | null,
+  judge: Linter | null,
   usedFiles: Set<string>,
   report: Report,
   reportError: (error: unknown) => void,
@@ -97,11 +97,11 @@ async function checkSection(
   judge?.begin(file);
   try {
     for await (const checked of checkLines(lines, lineOptions(pkg, file, signal))) {
-      const { place, item, error } = checked;
+      const { location, item, error } = checked;
       if (error !== null) reportError(error);
       if (item !== null) {
         itemCount++;
-        const hash = await hashItem(pkg, item, place, usedFiles, reportError);
+        const hash = await hashItem(pkg, item, location, usedFiles, reportError);
         if (hash !== null) hasher.add(hash);
       }
       for (const finding of judge?.line(checked) ?? []) report(finding);
@@ -121,7 +121,7 @@ const composed = (name: string): string => name.normalize('NFC');
 async function hashItem(
   pkg: PackageReader,
   item: Item,
-  place: Place,
+  location: SourceLocation,
   usedFiles: Set<string>,
   reportError: (error: unknown) => void,
 ): Promise<Uint8Array | null> {
@@ -130,7 +130,7 @@ async function hashItem(
   const readFile = async ({ path, pointer }: FileReference): Promise<Uint8Array> => {
     usedFiles.add(composed(path));
     try {
-      return await pkg.readFile(path, { ...place, path: pointer });
+      return await pkg.readFile(path, { ...location, path: pointer });
     } catch (error) {
       isWhole = false;
       reportError(error);
@@ -138,12 +138,12 @@ async function hashItem(
     }
   };
   try {
-    const whole = await rehydrateItem(item, readFile, { maxItemBytes, place });
+    const whole = await rehydrateItem(item, readFile, { maxItemBytes, location });
     const { itemHash, byteLength } = encodeItem(whole);
-    checkItemSize(byteLength, 0, { maxItemBytes, place });
+    checkItemSize(byteLength, 0, { maxItemBytes, location });
     return isWhole ? itemHash : null;
   } catch (error) {
-    reportError(toPackageError(error, place.file ?? ''));
+    reportError(toPackageError(error, location.file ?? ''));
     return null;
   }
 }
@@ -208,11 +208,11 @@ async function checkJsonFile(
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-    parseJson(text, { maxDepth: pkg.limits.maxDepth, place: { file } });
+    parseJson(text, { maxDepth: pkg.limits.maxDepth, location: { file } });
   } catch (error) {
-    const [message, place] =
-      error instanceof JsonlError ? [error.message, error.place] : ['The file is not UTF-8', { file }];
-    throw new PackageError('package_invalid_json', message, { entry: file, place, cause: error });
+    const [message, location] =
+      error instanceof JsonlError ? [error.message, error.location] : ['The file is not UTF-8', { file }];
+    throw new PackageError('package_invalid_json', message, { entry: file, location, cause: error });
   }
 }
 

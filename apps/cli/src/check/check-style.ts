@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, getMember, type Item, type Place } from '@svc/jsonl-v23';
+import { canonicalJson, getMember, type Item, type SourceLocation } from '@svc/jsonl-v23';
 import type { CheckedLine } from './check-lines.ts';
-import type { Finding } from './finding.ts';
+import type { Diagnostic } from './diagnostic.ts';
 import type { ShortenedLines } from './shorten-lines.ts';
 
 /** What `check --strict` judges, as docs/cli.md says it. */
@@ -29,31 +29,31 @@ const MAX_COMPARED_IDS = 1_000_000;
 const CARRIAGE_RETURN = 13;
 
 /** Judges what is allowed and still better otherwise. Lines of all sections go through one judge, in order. */
-export interface StyleJudge {
+export interface Linter {
   /** Starts a section. */
   begin(file: string): void;
-  line(checked: CheckedLine): Finding[];
+  line(checked: CheckedLine): Diagnostic[];
   /** Ends the section. */
-  end(facts: Pick<ShortenedLines, 'hasByteOrderMark' | 'endsWithLineFeed'>): Finding[];
+  end(facts: Pick<ShortenedLines, 'hasByteOrderMark' | 'endsWithLineFeed'>): Diagnostic[];
 }
 
 /** Makes a judge for one package. */
-export function createStyleJudge(): StyleJudge {
+export function createStyleJudge(): Linter {
   const ids = new Set<string>();
   let file = '';
   let itemCount = 0;
   let hasCarriageReturn = false;
   let lastLine = 1;
 
-  function idFinding(item: Item, place: Place): Finding | null {
+  function idFinding(item: Item, location: SourceLocation): Diagnostic | null {
     const id = getMember(item, 'id');
-    if (id === undefined) return style('style_missing_id', 'The item has no id', place);
+    if (id === undefined) return style('style_missing_id', 'The item has no id', location);
     const text = canonicalJson(id);
     const key = text.length <= 64 ? text : createHash('sha256').update(text).digest('base64');
     if (ids.has(key)) {
       const shown = text.length > 100 ? `${text.slice(0, 99)}…` : text;
       return style('style_duplicate_id', `An item before this one has the id ${shown} too`, {
-        ...place,
+        ...location,
         path: '/id',
       });
     }
@@ -69,23 +69,23 @@ export function createStyleJudge(): StyleJudge {
       lastLine = 1;
     },
 
-    line({ place, bytes, item, error }) {
-      const findings: (Finding | null)[] = [];
-      lastLine = place.line ?? lastLine;
+    line({ location, bytes, item, error }) {
+      const findings: (Diagnostic | null)[] = [];
+      lastLine = location.line ?? lastLine;
       const endsWithReturn = bytes.at(-1) === CARRIAGE_RETURN;
       if (endsWithReturn && !hasCarriageReturn) {
         hasCarriageReturn = true;
-        findings.push(style('style_crlf', 'Lines end with CR LF; an export ends them with LF', place));
+        findings.push(style('style_crlf', 'Lines end with CR LF; an export ends them with LF', location));
       }
       if (item === null) {
-        if (error === null) findings.push(style('style_blank_line', 'The line is blank', place));
+        if (error === null) findings.push(style('style_blank_line', 'The line is blank', location));
         return present(findings);
       }
       itemCount++;
       const text = endsWithReturn ? bytes.subarray(0, -1) : bytes;
       if (!Buffer.from(canonicalJson(item)).equals(text)) {
         findings.push(
-          style('style_not_canonical', 'The line is not in canonical form, as an export writes it', place),
+          style('style_not_canonical', 'The line is not in canonical form, as an export writes it', location),
         );
       }
       const type = getMember(item, 'type');
@@ -93,15 +93,18 @@ export function createStyleJudge(): StyleJudge {
         const known = [...KNOWN_TYPES].join(', ');
         const shown = JSON.stringify(type.length > 100 ? `${type.slice(0, 99)}…` : type);
         findings.push(
-          style('style_unknown_type', `The type ${shown} is none of ${known}`, { ...place, path: '/type' }),
+          style('style_unknown_type', `The type ${shown} is none of ${known}`, {
+            ...location,
+            path: '/type',
+          }),
         );
       }
-      findings.push(idFinding(item, place));
+      findings.push(idFinding(item, location));
       return present(findings);
     },
 
     end({ hasByteOrderMark, endsWithLineFeed }) {
-      const findings: Finding[] = [];
+      const findings: Diagnostic[] = [];
       const first = { file, line: 1 };
       if (hasByteOrderMark)
         findings.push(style('style_byte_order_mark', 'The file begins with a byte order mark', first));
@@ -117,7 +120,7 @@ export function createStyleJudge(): StyleJudge {
 }
 
 /** What a package's files say of its style, apart from its lines. */
-export function fileFindings(ignored: readonly string[], unused: readonly string[]): Finding[] {
+export function fileFindings(ignored: readonly string[], unused: readonly string[]): Diagnostic[] {
   return [
     ...ignored.map((file) =>
       style('style_ignored_entry', 'The file is no part of a package; an import ignores it', { file }),
@@ -126,9 +129,9 @@ export function fileFindings(ignored: readonly string[], unused: readonly string
   ];
 }
 
-function style(code: keyof typeof STYLE_CODES, message: string, place: Place): Finding {
-  return { severity: 'style', code, message, place };
+function style(code: keyof typeof STYLE_CODES, message: string, location: SourceLocation): Diagnostic {
+  return { severity: 'style', code, message, location };
 }
 
-const present = (findings: readonly (Finding | null)[]): Finding[] =>
+const present = (findings: readonly (Diagnostic | null)[]): Diagnostic[] =>
   findings.filter((finding) => finding !== null);

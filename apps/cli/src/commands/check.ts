@@ -1,7 +1,11 @@
 import { PackageError } from '@svc/pkg-format';
 import type { Command } from 'commander';
 import { type CheckedPackage, checkPackage } from '../check/check-package.ts';
-import { collectFindings, type FindingCollector, MAX_FINDINGS_PER_CODE } from '../check/collect-findings.ts';
+import {
+  collectFindings,
+  type FindingCollector,
+  MAX_FINDINGS_PER_CODE,
+} from '../check/collect-diagnostics.ts';
 import type { Cli } from '../cli-context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { countOf, formatFacts } from '../format-facts.ts';
@@ -51,7 +55,7 @@ async function checkFile(
     return await checkPackage(opened.pkg, { strict, signal: cli.signal }, found.report);
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
-    found.report({ severity: 'error', code: error.code, message: error.message, place: error.place });
+    found.report({ severity: 'error', code: error.code, message: error.message, location: error.location });
     return null;
   }
 }
@@ -90,6 +94,6 @@ function reportDocument(
     error_count: errorCount,
     style_count: styleCount,
     counts: Object.fromEntries(counts.entries().map(([code, { count }]) => [code, count])),
-    findings: findings.map(({ place, ...finding }) => ({ ...finding, ...place })),
+    findings: findings.map(({ location, ...finding }) => ({ ...finding, ...location })),
   };
 }

@@ -4,7 +4,7 @@ import { EXIT } from '../exit-codes.ts';
 import { formatFacts } from '../format-facts.ts';
 import { errorLine } from '../print-error.ts';
 import { printResult } from '../print-result.ts';
-import { printDataset } from '../service/dataset-answer.ts';
+import { printDataset } from '../service/dataset-response.ts';
 import { type ImportHubOptions, importRequest } from '../service/import-request.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import type { FieldError } from '../service/service-error.ts';
@@ -73,7 +73,7 @@ const IMPORT = {
   headers: { 'content-type': 'application/json' },
 } as const;
 
-interface DryRunAnswer {
+interface DryRunResponse {
   readonly item_count: number;
   readonly version_hash: string | null;
   readonly errors?: readonly FieldError[];
@@ -81,11 +81,11 @@ interface DryRunAnswer {
 }
 
 async function dryRun(cli: Cli, service: ServiceClient, body: string): Promise<void> {
-  const { text, value } = await service.sendForJson<DryRunAnswer>({
+  const { text, value } = await service.sendForJson<DryRunResponse>({
     ...IMPORT,
     query: { dry_run: 'true' },
     body,
-    answerTimeoutMs: 0,
+    responseTimeoutMs: 0,
   });
   const errors = value.errors ?? [];
   const total = value.errors_total ?? errors.length;
@@ -93,9 +93,9 @@ async function dryRun(cli: Cli, service: ServiceClient, body: string): Promise<v
   if (total > 0) cli.endWith(EXIT.failed);
 }
 
-function dryRunText(answer: DryRunAnswer, errors: readonly FieldError[], total: number): string {
-  const lines = errors.map(({ message, code = 'invalid_row', ...place }) =>
-    errorLine({ place, message, code }),
+function dryRunText(answer: DryRunResponse, errors: readonly FieldError[], total: number): string {
+  const lines = errors.map(({ message, code = 'invalid_row', ...location }) =>
+    errorLine({ location, message, code }),
   );
   if (total > errors.length) lines.push(`... and ${total - errors.length} more`);
   const facts = formatFacts([

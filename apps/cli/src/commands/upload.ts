@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { showProgress } from '../progress.ts';
-import { type DatasetAnswer, printDataset } from '../service/dataset-answer.ts';
-import type { JsonAnswer } from '../service/service-client.ts';
+import { type DatasetResponse, printDataset } from '../service/dataset-response.ts';
+import type { JsonResponse } from '../service/service-client.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';
 import { storeDataset } from '../service/store-dataset.ts';
 import { createUploadForm } from '../service/upload-form.ts';
@@ -34,7 +34,11 @@ export function addUploadCommand(program: Command, cli: Cli): void {
   ]);
 }
 
-async function upload(cli: Cli, path: string, options: UploadOptions): Promise<JsonAnswer<DatasetAnswer>> {
+async function upload(
+  cli: Cli,
+  path: string,
+  options: UploadOptions,
+): Promise<JsonResponse<DatasetResponse>> {
   const { name, description } = options;
   const service = openService(cli, options);
   using progress = showProgress(cli, 'sending');

@@ -6,7 +6,7 @@ import { parseProblem } from './parse-problem.ts';
 import type { ServiceClient } from './service-client.ts';
 
 /** The members of a Job (contract of the HTTP API) that are looked at. */
-export interface JobAnswer {
+export interface JobResponse {
   readonly id: string;
   readonly status: string;
   readonly progress?: {
@@ -26,7 +26,7 @@ const POLL_INTERVAL_MS = 1000;
  * @throws ServiceError with the job's own error; CliError `job_ended` for a job that was cancelled or has no
  *   dataset
  */
-export async function followJob(cli: Cli, service: ServiceClient, first: JobAnswer): Promise<string> {
+export async function followJob(cli: Cli, service: ServiceClient, first: JobResponse): Promise<string> {
   using progress = showProgress(cli, 'importing', 'rows');
   for (let job = first; ; ) {
     progress.update(job.progress?.rows_done ?? 0, job.progress?.rows_total ?? null);
@@ -37,7 +37,7 @@ export async function followJob(cli: Cli, service: ServiceClient, first: JobAnsw
     }
     await sleep(POLL_INTERVAL_MS, undefined, { signal: cli.signal });
     job = (
-      await service.sendForJson<JobAnswer>({ method: 'GET', path: `/jobs/${encodeURIComponent(first.id)}` })
+      await service.sendForJson<JobResponse>({ method: 'GET', path: `/jobs/${encodeURIComponent(first.id)}` })
     ).value;
   }
 }

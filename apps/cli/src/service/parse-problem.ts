@@ -2,7 +2,7 @@ import { CliError } from '../cli-error.ts';
 import { type FieldError, ServiceError } from './service-error.ts';
 
 /** The parts of an answer that say why a request failed. */
-export interface FailedAnswer {
+export interface FailedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -12,7 +12,7 @@ export interface FailedAnswer {
  * The error that a failed answer stands for. Its body has the members of RFC 9457 and `code`; an answer of something
  * else on the way (a proxy, another server) is `bad_response`.
  */
-export function parseProblem(answer: FailedAnswer): Error {
+export function parseProblem(answer: FailedResponse): Error {
   const body = parseObject(answer.text);
   const code = body?.['code'];
   if (body === null || typeof code !== 'string' || !/^[a-z][a-z0-9_]*$/.test(code)) {
@@ -31,7 +31,7 @@ export function parseProblem(answer: FailedAnswer): Error {
     typeof message === 'string' ? message : `The service answered with status ${answer.status}`,
     {
       status: answer.status,
-      errors: errors.map(placedError),
+      errors: errors.map(locatedError),
       errorsTotal: typeof total === 'number' ? total : errors.length,
       requestId: headerOf(answer, 'x-request-id'),
       retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
@@ -55,7 +55,7 @@ const isFieldError = (value: unknown): value is Record<string, unknown> & { mess
   isObject(value) && typeof value['message'] === 'string';
 
 /** Only the members that are known, and only where they have their type. */
-function placedError(error: Record<string, unknown> & { message: string }): FieldError {
+function locatedError(error: Record<string, unknown> & { message: string }): FieldError {
   const text = (key: string) => (typeof error[key] === 'string' ? { [key]: error[key] } : {});
   const count = (key: string) => (typeof error[key] === 'number' ? { [key]: error[key] } : {});
   return {
@@ -69,7 +69,7 @@ function placedError(error: Record<string, unknown> & { message: string }): Fiel
   };
 }
 
-function headerOf(answer: FailedAnswer, name: string): string | undefined {
+function headerOf(answer: FailedResponse, name: string): string | undefined {
   const value = answer.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

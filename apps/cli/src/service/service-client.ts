@@ -12,17 +12,17 @@ export interface ServiceRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | AsyncIterable<Uint8Array>;
   /** how long the service may take to begin its answer; 0 as long as it likes */
-  readonly answerTimeoutMs?: number;
+  readonly responseTimeoutMs?: number;
 }
 
-interface ServiceAnswer {
+interface ServiceResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** An answer that is a JSON document. */
-export interface JsonAnswer<T> {
+export interface JsonResponse<T> {
   readonly status: number;
   /** as it came */
   readonly text: string;
@@ -38,9 +38,9 @@ export interface ServiceClient {
    * @throws ServiceError for an answer that says what is wrong; CliError `service_unreachable`, `connection_lost`,
    *   `bad_response`
    */
-  send(request: ServiceRequest): Promise<ServiceAnswer>;
+  send(request: ServiceRequest): Promise<ServiceResponse>;
   /** As `send`, for an answer that is JSON; anything else is `bad_response`. */
-  sendForJson<T>(request: ServiceRequest): Promise<JsonAnswer<T>>;
+  sendForJson<T>(request: ServiceRequest): Promise<JsonResponse<T>>;
 }
 
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -64,7 +64,7 @@ export function createServiceClient(options: {
   const { url, apiKey, userAgent, dispatcher, signal } = options;
   const { origin, pathname } = new URL(url);
 
-  async function send(request: ServiceRequest): Promise<ServiceAnswer> {
+  async function send(request: ServiceRequest): Promise<ServiceResponse> {
     const answer = await attempt(url, signal, () =>
       dispatcher.request({
         origin,
@@ -78,7 +78,7 @@ export function createServiceClient(options: {
         },
         body: toRequestBody(request.body),
         signal,
-        headersTimeout: request.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
+        headersTimeout: request.responseTimeoutMs ?? ANSWER_TIMEOUT_MS,
         bodyTimeout: IDLE_TIMEOUT_MS,
       }),
     );

@@ -1,7 +1,7 @@
-import type { Place } from '@svc/jsonl-v23';
+import type { SourceLocation } from '@svc/jsonl-v23';
 
 /** One of several things that are wrong with a request, as the service names them. */
-export interface FieldError extends Place {
+export interface FieldError extends SourceLocation {
   readonly message: string;
   readonly code?: string;
 }

@@ -1,7 +1,7 @@
 import type { Cli } from '../cli-context.ts';
-import type { DatasetAnswer } from './dataset-answer.ts';
-import { followJob, type JobAnswer } from './follow-job.ts';
-import type { JsonAnswer, ServiceClient, ServiceRequest } from './service-client.ts';
+import type { DatasetResponse } from './dataset-response.ts';
+import { followJob, type JobResponse } from './follow-job.ts';
+import type { JsonResponse, ServiceClient, ServiceRequest } from './service-client.ts';
 
 /**
  * Sends a request that makes a dataset, and gives the dataset. In the background, a worker makes it and the job is
@@ -12,13 +12,13 @@ export async function storeDataset(
   service: ServiceClient,
   request: ServiceRequest,
   inBackground: boolean,
-): Promise<JsonAnswer<DatasetAnswer>> {
+): Promise<JsonResponse<DatasetResponse>> {
   // The service answers when everything is stored, however long that takes.
-  const patient = { ...request, answerTimeoutMs: 0 };
-  if (!inBackground) return service.sendForJson<DatasetAnswer>(patient);
+  const patient = { ...request, responseTimeoutMs: 0 };
+  if (!inBackground) return service.sendForJson<DatasetResponse>(patient);
   const headers = { ...request.headers, prefer: 'respond-async' };
-  const answer = await service.sendForJson<DatasetAnswer & JobAnswer>({ ...patient, headers });
+  const answer = await service.sendForJson<DatasetResponse & JobResponse>({ ...patient, headers });
   if (answer.status !== 202) return answer;
   const id = await followJob(cli, service, answer.value);
-  return service.sendForJson<DatasetAnswer>({ method: 'GET', path: `/datasets/${encodeURIComponent(id)}` });
+  return service.sendForJson<DatasetResponse>({ method: 'GET', path: `/datasets/${encodeURIComponent(id)}` });
 }

@@ -33,7 +33,7 @@ it('fails when the file becomes shorter', async () => {
   const path = await fileOf(10);
   const form = await createUploadForm(path, {}, () => {});
   await truncate(path, 5);
-  await expect(buffer(form.body)).rejects.toMatchObject({ code: 'io_error', place: { file: path } });
+  await expect(buffer(form.body)).rejects.toMatchObject({ code: 'io_error', location: { file: path } });
 });
 
 it('refuses an empty file', async () => {

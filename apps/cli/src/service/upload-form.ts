@@ -57,7 +57,9 @@ export async function createUploadForm(
       throw toFileError(error, 'read', path);
     }
     if (sentBytes !== fileSize) {
-      throw new CliError('io_error', 'The file became shorter while it was sent', { place: { file: path } });
+      throw new CliError('io_error', 'The file became shorter while it was sent', {
+        location: { file: path },
+      });
     }
     yield tail;
   }
@@ -74,7 +76,7 @@ async function sizeOf(path: string): Promise<number> {
     const found = await stat(path);
     if (found.isFile() && found.size > 0) return found.size;
     const fault = found.isFile() ? 'the file is empty' : 'it is no file';
-    throw new CliError('io_error', `Could not be read: ${fault}`, { place: { file: path } });
+    throw new CliError('io_error', `Could not be read: ${fault}`, { location: { file: path } });
   } catch (error) {
     throw toFileError(error, 'read', path);
   }

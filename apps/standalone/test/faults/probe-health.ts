@@ -10,21 +10,21 @@ const [url = '', intervalMs = '50'] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
 const latenciesMs: number[] = [];
 const pending = new Set<Promise<void>>();
-const LONGEST_MS = 20_000;
+const MAX_MS = 20_000;
 
 function probe(startedAt = performance.now()): Promise<void> {
   return new Promise((resolve) => {
-    const finish = (isAnswered: boolean) => (): void => {
-      latenciesMs.push(isAnswered ? performance.now() - startedAt : LONGEST_MS);
+    const finish = (isResponded: boolean) => (): void => {
+      latenciesMs.push(isResponded ? performance.now() - startedAt : MAX_MS);
       resolve();
     };
-    const request = get(`${url}/healthz`, { agent, timeout: LONGEST_MS }, (response) => {
+    const request = get(`${url}/healthz`, { agent, timeout: MAX_MS }, (response) => {
       response.resume().once('end', finish(response.statusCode === 200));
     })
       .once('timeout', () => request.destroy())
       .once('error', (error: NodeJS.ErrnoException) => {
         // the server closed an idle connection just when it was used again
-        if (request.reusedSocket && error.code === 'ECONNRESET' && performance.now() - startedAt < LONGEST_MS)
+        if (request.reusedSocket && error.code === 'ECONNRESET' && performance.now() - startedAt < MAX_MS)
           resolve(probe(startedAt));
         else finish(false)();
       });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Reporter, TestModule } from 'vitest/node';
-import type { Finding } from './report.ts';
+import type { Diagnostic } from './report.ts';
 
 const FILE = fileURLToPath(new URL('../../../../docs/reliability.md', import.meta.url));
 
@@ -37,7 +37,7 @@ export default class ReliabilityReporter implements Reporter {
  * @param findings what tests found; those that differ in their numbers alone are added up
  * @param skipped names of tests that did not run
  */
-export function toMarkdown(findings: readonly Finding[], skipped: readonly string[]): string {
+export function toMarkdown(findings: readonly Diagnostic[], skipped: readonly string[]): string {
   const areas = Map.groupBy(findings, ({ area }) => area);
   const sections = [...areas]
     .sort(([a], [b]) => a.localeCompare(b, 'en'))
@@ -58,7 +58,7 @@ export function toMarkdown(findings: readonly Finding[], skipped: readonly strin
   return `${HEAD}\n${sections.join('\n\n')}\n`;
 }
 
-function toRow(findings: readonly Finding[], hasBefore: boolean): string {
+function toRow(findings: readonly Diagnostic[], hasBefore: boolean): string {
   const [first] = findings;
   const tried = findings.reduce((sum, finding) => sum + finding.tried, 0);
   const happened: Record<string, number> = {};

@@ -1,7 +1,7 @@
 import type { TestContext } from 'vitest';
 
 /** One row of docs/reliability.md, or a part of one: rows that differ in their numbers alone are added up. */
-export interface Finding {
+export interface Diagnostic {
   /** heading that the row stands under */
   readonly area: string;
   /** the fault or bad input */
@@ -17,12 +17,12 @@ export interface Finding {
 
 declare module 'vitest' {
   interface TaskMeta {
-    findings?: Finding[];
+    findings?: Diagnostic[];
   }
 }
 
 /** Keeps what a test found for the report that `npm run test:faults -- --write` writes. */
-export function report({ task }: Pick<TestContext, 'task'>, finding: Finding): void {
+export function report({ task }: Pick<TestContext, 'task'>, finding: Diagnostic): void {
   task.meta.findings = [...(task.meta.findings ?? []), finding];
 }
 

@@ -15,7 +15,7 @@ import { runService, type ServiceProcess } from './run-service.ts';
 const AREA = 'Security review';
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const IS_ROOT = process.getuid?.() === 0;
-const NOBODY = 65_534;
+const ANONYMOUS = 65_534;
 
 let cleanUp: AsyncDisposableStack;
 let folder: string;
@@ -77,7 +77,7 @@ async function portsOf(pid: number): Promise<string[]> {
 async function connectAsNobody(path: string): Promise<string> {
   const script = `require('net').connect(${JSON.stringify(path)}).on('error', ({ code }) => console.log(code)).on('connect', () => console.log('connected'))`;
   const tried = spawn(process.execPath, ['-e', script], {
-    ...{ uid: NOBODY, gid: NOBODY, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] },
+    ...{ uid: ANONYMOUS, gid: ANONYMOUS, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] },
   });
   const [said] = (await once(tried.stdout, 'data')) as [Buffer];
   tried.kill();
@@ -169,7 +169,7 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
 /** Whether every user may enter the folders on the way to the code: only then can root be left. */
 async function isCodeOpen(): Promise<boolean> {
   const tried = spawn(process.execPath, ['-e', `require('fs').readFileSync(${JSON.stringify(MAIN)})`], {
-    ...{ uid: NOBODY, gid: NOBODY, cwd: '/', stdio: 'ignore' },
+    ...{ uid: ANONYMOUS, gid: ANONYMOUS, cwd: '/', stdio: 'ignore' },
   });
   const [code] = (await once(tried, 'exit').catch(() => [1])) as [number];
   return code === 0;

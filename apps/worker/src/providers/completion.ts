@@ -1,11 +1,11 @@
-import type { ProviderAnswer } from '@svc/flows';
+import type { Completion } from '@svc/flows';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
 
 /**
  * The answer in the body of a chat completion: the text of the first choice; where it has none, the refusal
  * or the tool calls. Usage is kept as it was reported. Undefined when the body is not a chat completion.
  */
-export function readCompletion(body: string): ProviderAnswer | undefined {
+export function readCompletion(body: string): Completion | undefined {
   const completion = parsed(body);
   const choices = completion === undefined ? undefined : getMember(completion, 'choices');
   const choice = Array.isArray(choices) ? choices[0] : undefined;

@@ -1,17 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ModelConfig,
-  type Provider,
-  type ProviderAnswer,
-  type ProviderRequest,
-  RunError,
-} from '@svc/flows';
+import { type Completion, type ModelConfig, type Provider, type ProviderRequest, RunError } from '@svc/flows';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23';
 import type { Logger } from '@svc/observability';
 import type { Dispatcher } from 'undici';
 import { readCompletion, readErrorCode } from './completion.ts';
 import { connectionError, TIMED_OUT } from './connection-error.ts';
-import { describeAnswer } from './describe-answer.ts';
+import { describeCompletion } from './describe-completion.ts';
 import { type ResponseHeaders, retryDelayMs } from './retry-delay.ts';
 
 /** No answer of a model is this long; what is longer is not read to its end. */
@@ -73,7 +67,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
 }
 
 type Outcome =
-  | { readonly statusCode: number; readonly answer: ProviderAnswer }
+  | { readonly statusCode: number; readonly answer: Completion }
   | {
       readonly statusCode: number | null;
       readonly answer?: undefined;
@@ -130,7 +124,7 @@ async function tryOnce(
 
 function toOutcome(statusCode: number, headers: ResponseHeaders, body: Buffer): Outcome {
   const text = new TextDecoder().decode(body);
-  const description = describeAnswer(statusCode, headers, body.byteLength);
+  const description = describeCompletion(statusCode, headers, body.byteLength);
   if (statusCode >= 200 && statusCode < 300) {
     const answer = readCompletion(text);
     if (answer !== undefined) return { statusCode, answer };

@@ -1,9 +1,9 @@
 /** The first delay; each further one is twice as long ... */
 const FIRST_DELAY_MS = 500;
 /** ... up to this. */
-const LONGEST_DELAY_MS = 30_000;
+const MAX_DELAY_MS = 30_000;
 /** A provider that asks for a longer wait than this is as good as gone. */
-const LONGEST_WAIT_MS = 300_000;
+const MAX_WAIT_MS = 300_000;
 
 /** Headers by lower-case name, as Node gives them. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -24,9 +24,8 @@ export function retryDelayMs(
   nowMs: number,
 ): number | null {
   const askedMs = askedDelayMs(headers, nowMs);
-  if (askedMs !== undefined)
-    return askedMs > LONGEST_WAIT_MS ? null : Math.round(askedMs * (1 + random / 10));
-  const fullMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
+  if (askedMs !== undefined) return askedMs > MAX_WAIT_MS ? null : Math.round(askedMs * (1 + random / 10));
+  const fullMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
   return Math.ceil(fullMs * (0.5 + random / 2));
 }
 

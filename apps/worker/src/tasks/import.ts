@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Hub, importHub, type RowEncoder, toImportRequest } from '@svc/flows';
 import { isJsonObject, parseJson } from '@svc/jsonl-v23';
-import type { Config, TokenVault } from '@svc/process';
+import type { Config, TokenCipher } from '@svc/process';
 import { StoreError, type TakenJob } from '@svc/store';
 import type { TaskHandler } from '../queue.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
@@ -40,7 +40,7 @@ export function createImportTask(deps: ImportTaskDeps): TaskHandler {
 }
 
 /** The token that the request brought; undefined where it brought none. */
-function openToken({ job, sealedToken }: TakenJob, vault: TokenVault | null): string | undefined {
+function openToken({ job, sealedToken }: TakenJob, vault: TokenCipher | null): string | undefined {
   if (sealedToken === null) return undefined;
   const token = vault?.open(job.id, Buffer.from(sealedToken).toString());
   if (token !== undefined) return token;

@@ -3,7 +3,7 @@ import type { DatasetSummary, DatasetWriter } from '@svc/flows';
 import { HubError } from '@svc/hub-client';
 import { canonicalJson } from '@svc/jsonl-v23';
 import { type EventFields, type Logger, type Metrics, runWithContext } from '@svc/observability';
-import { type ImportFailure, type ImportProgress, observeImport, type TokenVault } from '@svc/process';
+import { type ImportFailure, type ImportProgress, observeImport, type TokenCipher } from '@svc/process';
 import { type JobClaim, type Store, StoreError, type TakenJob } from '@svc/store';
 import type { Task, TaskEnd, TaskHandler } from '../queue.ts';
 import { reportProgress } from '../report-progress.ts';
@@ -16,10 +16,10 @@ export interface JobTaskDeps {
   readonly store: Pick<Store, 'jobs' | 'datasets'>;
   readonly cancelWatch: CancelWatch;
   /** where the hub tokens of jobs are; null where there is no key that opens them */
-  readonly vault: TokenVault | null;
+  readonly vault: TokenCipher | null;
 }
 
-const LONGEST_WAIT_MS = 10 * 60 * 1000;
+const MAX_WAIT_MS = 10 * 60 * 1000;
 
 /** How far an import is, as its flow tells. */
 interface JobProgress extends ImportProgress {
@@ -57,7 +57,7 @@ export function createJobTask(
       vault?.forget(task.id);
       return end;
     },
-    giveUp: async (task, error) => {
+    onRetriesExhausted: async (task, error) => {
       await store.jobs.fail(task.id, canonicalJson(jobFailure(error)));
       vault?.forget(task.id);
     },
@@ -96,7 +96,7 @@ async function workOnJob(
 /** A hub that asks to wait is not asked again before; nobody waits for the answer to this request. */
 async function waitAsAsked(error: unknown, signal: AbortSignal): Promise<void> {
   const askedMs = error instanceof HubError ? (error.details.retryAfterMs ?? 0) : 0;
-  await delay(Math.min(askedMs, LONGEST_WAIT_MS), undefined, { signal }).catch(() => undefined);
+  await delay(Math.min(askedMs, MAX_WAIT_MS), undefined, { signal }).catch(() => undefined);
 }
 
 /** Whether this worker has to let go of the job, which has not ended. */

@@ -45,7 +45,7 @@ export function createRunTask(deps: RunTaskDeps): TaskHandler {
       if (taken === null) return { status: 'done' };
       return await runWithContext({ run_id: task.id }, () => workOnRun(taken, task, deps));
     },
-    giveUp: async (task, error) => {
+    onRetriesExhausted: async (task, error) => {
       const { code, message }: RunFailure = error instanceof RunError ? error : GIVEN_UP;
       await store.runs.fail(task.id, { code, message });
       metrics.recordRun('failed');
@@ -89,7 +89,7 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
         config,
         defaultJudgePrompts: await defaultJudgePrompts(run, config, store),
         signal: AbortSignal.any(signals),
-        onFault: (error) => logger.log('error.internal', { error }),
+        onInternalError: (error) => logger.log('error.internal', { error }),
       },
     );
   } catch (error) {

@@ -98,7 +98,7 @@ export type OutputSource =
   | { readonly from: 'pointer'; readonly pointer: string };
 
 /** What a provider answers. */
-export interface ProviderAnswer {
+export interface Completion {
   /** usually a string */
   readonly output: JsonValue;
   readonly usage: JsonObject | null;
@@ -114,7 +114,7 @@ export interface Provider {
    * @throws RunError: with `endsRun` when every other item would fail in the same way, such as a refused key;
    * the signal's reason when it was aborted
    */
-  answer(request: ProviderRequest, signal: AbortSignal): Promise<ProviderAnswer>;
+  answer(request: ProviderRequest, signal: AbortSignal): Promise<Completion>;
 }
 
 /** Time as the run measures it. */

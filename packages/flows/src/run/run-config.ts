@@ -77,8 +77,8 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
   const problems = new Map<string, RunConfigProblem>();
   const report: Report = (message, at) => {
     if (problems.size === MAX_LISTED_PROBLEMS) return false;
-    const place = `${path}${jsonPointer(at.map(shortened))}`;
-    if (!problems.has(place)) problems.set(place, { message, path: place });
+    const location = `${path}${jsonPointer(at.map(shortened))}`;
+    if (!problems.has(location)) problems.set(location, { message, path: location });
     return problems.size < MAX_LISTED_PROBLEMS;
   };
   if (!isJsonObject(value)) {
@@ -318,9 +318,9 @@ function collect(validate: ValidateFunction, value: JsonObject, at: readonly str
       .split('/')
       .slice(1)
       .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-    const place = [...at, ...inside];
+    const location = [...at, ...inside];
     const member = error.params['missingProperty'] ?? error.params['additionalProperty'];
-    const goOn = report(sentence(error), member === undefined ? place : [...place, String(member)]);
+    const goOn = report(sentence(error), member === undefined ? location : [...location, String(member)]);
     if (!goOn) return;
   }
 }

@@ -24,7 +24,7 @@ export interface RunItemPorts {
   readonly checks: CheckRunner;
   readonly clock: RunClock;
   /** hears of an error that is no fault of the item or its provider */
-  readonly onFault?: ((error: unknown) => void) | undefined;
+  readonly onInternalError?: ((error: unknown) => void) | undefined;
 }
 
 type Output = RunResult['output'];
@@ -48,14 +48,14 @@ interface Answered {
  */
 export async function runItem(
   ports: RunItemPorts,
-  { parts, ...place }: RunItem,
+  { parts, ...location }: RunItem,
   repetition: number,
   signal: AbortSignal,
 ): Promise<RunResult> {
   const base = {
-    section: place.section,
-    sectionOrderIndex: place.sectionOrderIndex,
-    orderIndex: place.orderIndex,
+    section: location.section,
+    sectionOrderIndex: location.sectionOrderIndex,
+    orderIndex: location.orderIndex,
     repetition,
   };
   const failed = (
@@ -66,7 +66,7 @@ export async function runItem(
   ): RunResult => {
     signal.throwIfAborted();
     if (error instanceof RunError && error.endsRun) throw error;
-    if (!(error instanceof RunError)) ports.onFault?.(error);
+    if (!(error instanceof RunError)) ports.onInternalError?.(error);
     return {
       ...base,
       itemId,
@@ -81,7 +81,7 @@ export async function runItem(
   };
 
   if (parts === null) {
-    const { code, message } = place.failure ?? { code: 'internal', message: 'The item cannot be read' };
+    const { code, message } = location.failure ?? { code: 'internal', message: 'The item cannot be read' };
     return failed(null, new RunError(code, message), null, { latencyMs: null, usage: null });
   }
 

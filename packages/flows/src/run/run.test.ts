@@ -171,7 +171,7 @@ describe('executeRun', () => {
       if (item['id'] === 'i1') throw bug;
       return 'x';
     });
-    expect(await run(session, flaky, { onFault: (error) => faults.push(error) })).toEqual({
+    expect(await run(session, flaky, { onInternalError: (error) => faults.push(error) })).toEqual({
       status: 'completed',
     });
     expect([...session.results.values()].sort((a, b) => a.orderIndex - b.orderIndex)).toMatchObject([
@@ -201,15 +201,15 @@ describe('executeRun', () => {
 
   it('makes a failed result of an item that cannot be read, without asking the provider', async () => {
     const session = new MemorySession([]);
-    const place = { section: 's', sectionOrderIndex: 0, doneRepetitions: [] };
+    const location = { section: 's', sectionOrderIndex: 0, doneRepetitions: [] };
     session.items = async function* () {
       yield {
-        ...place,
+        ...location,
         orderIndex: 0,
         parts: null,
         failure: { code: 'item_too_large', message: 'It has more than 9 bytes.' },
       };
-      yield { ...place, orderIndex: 1, parts: stored({ inputs: { prompt: 'p' } }) };
+      yield { ...location, orderIndex: 1, parts: stored({ inputs: { prompt: 'p' } }) };
     };
     let asked = 0;
     const counting = provider(async () => {

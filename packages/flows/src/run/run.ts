@@ -34,7 +34,7 @@ export interface RunOptions {
    */
   readonly signal: AbortSignal;
   /** called for an error that is no fault of an item or its provider, so that somebody hears of it */
-  readonly onFault?: ((error: unknown) => void) | undefined;
+  readonly onInternalError?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -61,7 +61,7 @@ export async function executeRun(ports: RunPorts, options: RunOptions): Promise<
       tasks,
       { concurrency: config.concurrency, signal },
       async (task, taskSignal) => {
-        const itemPorts = { provider, judge, checks, clock, onFault: options.onFault };
+        const itemPorts = { provider, judge, checks, clock, onInternalError: options.onInternalError };
         await results.write(await runItem(itemPorts, task.item, task.repetition, taskSignal));
       },
     );

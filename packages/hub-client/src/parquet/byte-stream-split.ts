@@ -19,9 +19,9 @@ export function byteStreamSplitReader(
     next(count) {
       if (count > total - first) throw damaged('it has fewer values than its page states');
       const bytes = new Uint8Array(count * width);
-      for (let place = 0; place < width; place++) {
-        const from = place * total + first;
-        for (let index = 0; index < count; index++) bytes[index * width + place] = streams[from + index]!;
+      for (let location = 0; location < width; location++) {
+        const from = location * total + first;
+        for (let index = 0; index < count; index++) bytes[index * width + location] = streams[from + index]!;
       }
       first += count;
       switch (type) {

@@ -1,19 +1,19 @@
 import { isoDate, isoTimestamp } from '../iso-time.ts';
-import type { TextSlices } from '../text-slices.ts';
+import type { StringColumn } from '../string-column.ts';
 import { damaged } from './parquet-error.ts';
 import type { SchemaElement, SchemaTree } from './schema.ts';
 import type { StoredValues } from './values.ts';
 
 /** Values of a column in the form in which `compileCell` takes them. */
 export type CellValues =
-  | Exclude<StoredValues, TextSlices>
+  | Exclude<StoredValues, StringColumn>
   | Uint32Array
   | BigUint64Array
   | ReadonlyArray<unknown>
-  | TextSlices;
+  | StringColumn;
 
 /** Turns stored values into cells. @throws ParquetError where they cannot be what the column says */
-export type ValueConverter = (values: Exclude<StoredValues, TextSlices>) => CellValues;
+export type ValueConverter = (values: Exclude<StoredValues, StringColumn>) => CellValues;
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NANOS = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n };

@@ -1,4 +1,4 @@
-import { TextSlices } from '../text-slices.ts';
+import { StringColumn } from '../string-column.ts';
 import { assembleLists } from './assemble.ts';
 import { ByteCursor } from './byte-cursor.ts';
 import { byteStreamSplitReader } from './byte-stream-split.ts';
@@ -24,7 +24,7 @@ export interface LeafColumn {
   typeLength: number | undefined;
   codec: Codec;
   convert: ValueConverter;
-  /** Whether texts come as `TextSlices`; where their encoding has none, they come in bytes. */
+  /** Whether texts come as `StringColumn`; where their encoding has none, they come in bytes. */
   textSlices: boolean;
 }
 
@@ -89,7 +89,7 @@ export class DataPage {
     if (path.length === 2 && maxRepetition === 0) {
       return present === count ? found : withNulls(found, definitions!, maxDefinition);
     }
-    if (found instanceof TextSlices) throw damaged('texts of nested columns have no slices');
+    if (found instanceof StringColumn) throw damaged('texts of nested columns have no slices');
     if (repetitions !== null && open.length === 0 && repetitions[0] !== 0)
       throw damaged('its first row has no beginning');
     return assembleLists([...open], definitions, repetitions, found, path);
@@ -160,8 +160,8 @@ function readLevels(reader: HybridReader | null, max: number, count: number): Ui
 }
 
 function withNulls(found: CellValues, definitions: Uint8Array, maxDefinition: number): CellValues {
-  if (found instanceof TextSlices) {
-    return found.spread(definitions.length, (place) => definitions[place] === maxDefinition);
+  if (found instanceof StringColumn) {
+    return found.spread(definitions.length, (location) => definitions[location] === maxDefinition);
   }
   const rows: unknown[] = new Array(definitions.length);
   for (let row = 0, next = 0; row < rows.length; row++) {
@@ -219,7 +219,7 @@ function converted(reader: ValueReader, { convert }: LeafColumn): { next(count: 
   return {
     next(count) {
       const values = reader.next(count);
-      return values instanceof TextSlices ? values : convert(values);
+      return values instanceof StringColumn ? values : convert(values);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { TextSlices } from '../text-slices.ts';
+import { StringColumn } from '../string-column.ts';
 import type { ByteCursor } from './byte-cursor.ts';
 import { damaged, EndOfBytesError, unsupported } from './parquet-error.ts';
 import type { ValueReader } from './values.ts';
@@ -163,7 +163,7 @@ export function deltaReader(cursor: ByteCursor, type: 'INT32' | 'INT64'): ValueR
 export function deltaLengthReader(
   cursor: ByteCursor,
   maxValues: number,
-): { next(count: number): TextSlices } {
+): { next(count: number): StringColumn } {
   const { reader: lengths, end } = lengthsOf(cursor, maxValues);
   const { bytes } = cursor;
   let at = end;
@@ -171,7 +171,7 @@ export function deltaLengthReader(
     next(count) {
       const next = new Int32Array(count);
       lengths.read(next);
-      const slices = adjacentTexts(bytes, at, next);
+      const slices = contiguousStrings(bytes, at, next);
       at = count === 0 ? at : slices.ends[count - 1]!;
       return slices;
     },
@@ -211,7 +211,7 @@ export function deltaByteArrayReader(cursor: ByteCursor, maxValues: number, maxB
 }
 
 /** Texts one after another, with their lengths apart. @throws ParquetError */
-export function adjacentTexts(bytes: Uint8Array, start: number, lengths: Int32Array): TextSlices {
+export function contiguousStrings(bytes: Uint8Array, start: number, lengths: Int32Array): StringColumn {
   const starts = new Int32Array(lengths.length);
   const ends = new Int32Array(lengths.length);
   let at = start;
@@ -222,7 +222,7 @@ export function adjacentTexts(bytes: Uint8Array, start: number, lengths: Int32Ar
     at += length;
     ends[index] = at;
   }
-  return new TextSlices(bytes, starts, ends);
+  return new StringColumn(bytes, starts, ends);
 }
 
 /** A reader of lengths at the cursor, and where they end. */

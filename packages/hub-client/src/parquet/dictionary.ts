@@ -1,4 +1,4 @@
-import { TextSlices } from '../text-slices.ts';
+import { StringColumn } from '../string-column.ts';
 import { ByteCursor } from './byte-cursor.ts';
 import type { CellValues } from './convert.ts';
 import type { LeafColumn } from './data-page.ts';
@@ -28,12 +28,12 @@ export function dictionaryReader(
     next(count) {
       const picked = new Int32Array(count);
       indexes.read(picked);
-      return dictionary instanceof TextSlices ? dictionary.pick(picked) : pick(dictionary, picked);
+      return dictionary instanceof StringColumn ? dictionary.pick(picked) : pick(dictionary, picked);
     },
   };
 }
 
-function pick(dictionary: Exclude<Dictionary, TextSlices>, indexes: Int32Array): CellValues {
+function pick(dictionary: Exclude<Dictionary, StringColumn>, indexes: Int32Array): CellValues {
   const size = dictionary.length;
   const output = (
     Array.isArray(dictionary)
@@ -70,6 +70,6 @@ export async function decodeDictionary(
     return { values: plainTexts(cursor, count), overheadBytes: count * BYTES_PER_SLICE };
   }
   const values = count === 0 ? [] : plainReader(cursor, column.type, column.typeLength).next(count);
-  if (values instanceof TextSlices) return { values, overheadBytes: count * BYTES_PER_SLICE };
+  if (values instanceof StringColumn) return { values, overheadBytes: count * BYTES_PER_SLICE };
   return { values: column.convert(values), overheadBytes: count * BYTES_PER_VALUE };
 }

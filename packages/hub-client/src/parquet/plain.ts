@@ -1,4 +1,4 @@
-import { TextSlices } from '../text-slices.ts';
+import { StringColumn } from '../string-column.ts';
 import type { ByteCursor } from './byte-cursor.ts';
 import { damaged } from './parquet-error.ts';
 import type { PhysicalType } from './schema.ts';
@@ -43,7 +43,7 @@ export function plainTextReader(cursor: ByteCursor): ValueReader {
 }
 
 /** Texts with their lengths in front, little-endian. @throws ParquetError */
-export function plainTexts(cursor: ByteCursor, count: number): TextSlices {
+export function plainTexts(cursor: ByteCursor, count: number): StringColumn {
   // Each takes four bytes at least, so no memory is taken for values that are not there.
   if (count * 4 > cursor.left) throw damaged('a value is longer than its page');
   const starts = new Int32Array(count);
@@ -61,7 +61,7 @@ export function plainTexts(cursor: ByteCursor, count: number): TextSlices {
     ends[index] = at;
   }
   cursor.offset = at;
-  return new TextSlices(bytes, starts, ends);
+  return new StringColumn(bytes, starts, ends);
 }
 
 /** Cuts bytes into values of one width. */

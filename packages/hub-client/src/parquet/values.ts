@@ -1,4 +1,4 @@
-import type { TextSlices } from '../text-slices.ts';
+import type { StringColumn } from '../string-column.ts';
 
 /** Values of one column as they are stored, nulls left out. */
 export type StoredValues =
@@ -9,7 +9,7 @@ export type StoredValues =
   | boolean[]
   | bigint[]
   | Uint8Array[]
-  | TextSlices;
+  | StringColumn;
 
 /**
  * Decodes the values of one page, some at a time, so that a page of a few bytes that stands for millions of values takes

@@ -222,7 +222,7 @@ export class FastItemEncoder extends ByteTokenizer {
   #finishItem(open: number, order: KeyOrder): void {
     const item = this.#item;
     const isVerbatim = this.start === open && order.isSorted;
-    item.wholeStart = isVerbatim ? open : this.written;
+    item.itemStart = isVerbatim ? open : this.written;
     if (!isVerbatim) this.#writeItem(order.indexes);
     item.wholeEnd = isVerbatim ? this.next : this.written;
 
@@ -235,7 +235,7 @@ export class FastItemEncoder extends ByteTokenizer {
     item.checkerStart = checker === -1 ? -1 : members.valueStart(checker);
     item.checkerEnd = checker === -1 ? -1 : members.valueEnd(checker);
     if (answer === -1 && checker === -1) {
-      item.payloadStart = item.wholeStart;
+      item.payloadStart = item.itemStart;
       item.payloadEnd = item.wholeEnd;
     } else {
       item.payloadStart = this.written;
@@ -251,8 +251,8 @@ export class FastItemEncoder extends ByteTokenizer {
       this.#writeItem(others);
       return;
     }
-    const { wholeStart, wholeEnd } = this.#item;
-    let othersStart = wholeStart + 1;
+    const { itemStart, wholeEnd } = this.#item;
+    let othersStart = itemStart + 1;
     for (let rank = 0; rank < othersRank; rank++) {
       othersStart += this.#members.memberLength(indexes[rank] as number);
     }

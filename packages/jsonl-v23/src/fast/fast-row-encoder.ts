@@ -69,7 +69,7 @@ export class FastRowEncoder extends CellBuffer {
   #putItem(plan: MappingPlan, row: number): boolean {
     const item = this.#item;
     this.rewind();
-    item.wholeStart = this.written;
+    item.itemStart = this.written;
     this.put(OPEN_BRACE);
     item.answerStart = -1;
     item.answerEnd = -1;
@@ -92,7 +92,7 @@ export class FastRowEncoder extends CellBuffer {
     this.put(CLOSE_BRACE);
     item.wholeEnd = this.written;
     if (item.answerStart === -1) {
-      item.payloadStart = item.wholeStart;
+      item.payloadStart = item.itemStart;
       item.payloadEnd = item.wholeEnd;
     } else {
       item.payloadStart = this.written;

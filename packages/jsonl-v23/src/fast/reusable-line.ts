@@ -5,7 +5,7 @@ import { createItemEncoder, type EncodedItemBytes, type ItemEncoder } from '../i
 import type { Item } from '../item/item.ts';
 import { type ItemRanges, ReusableItemRanges } from '../item/item-ranges.ts';
 import { getMember } from '../json/json-value.ts';
-import type { Place } from '../source-location.ts';
+import type { SourceLocation } from '../source-location.ts';
 
 /** The encoded item of a line or a row, and whether it has files. */
 export interface EncodedLine extends EncodedItemBytes {
@@ -40,7 +40,7 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
   /** Sets an item by its ranges. It must have no files, so that its hash is that of its whole text. */
   setEncoded(ranges: ItemRanges): void {
     this.setRanges(ranges);
-    sha256Into(this.bytes.subarray(this.wholeStart, this.wholeEnd), this.itemHash);
+    sha256Into(this.bytes.subarray(this.itemStart, this.wholeEnd), this.itemHash);
     this.assetCount = 0;
     this.needsFiles = false;
     this.references = NO_REFERENCES;
@@ -53,9 +53,9 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
    * @param expectedBytes of the canonical text, if known: avoids room for twice as much
    * @throws JsonlError `line_too_long` if the item refers to too many files, before it is encoded
    */
-  setItem(item: Item, place?: Place, expectedBytes = 0): void {
+  setItem(item: Item, location?: SourceLocation, expectedBytes = 0): void {
     this.references = fileReferences(item);
-    checkItemSize(0, this.references.length, { place });
+    checkItemSize(0, this.references.length, { location });
     const encoded = this.#valueEncoder.encode(item, expectedBytes);
     this.setRanges(encoded);
     this.itemHash.set(encoded.itemHash);

@@ -140,11 +140,11 @@ describe('an asset entry', () => {
     const inList = thrownBy(() => parseItem({ assets: [embedded, entry] }, { file: 'a', line: 2 }));
     expect(inList).toMatchObject({
       code: 'invalid_asset',
-      place: { file: 'a', line: 2, path: `/assets/1${member}` },
+      location: { file: 'a', line: 2, path: `/assets/1${member}` },
     });
     expect((inList as Error).message).toMatch(message);
     const named = thrownBy(() => parseItem({ assets: { 'a/b': entry } }));
-    expect(named).toMatchObject({ code: 'invalid_asset', place: { path: `/assets/a~1b${member}` } });
+    expect(named).toMatchObject({ code: 'invalid_asset', location: { path: `/assets/a~1b${member}` } });
   });
 
   it('keeps its name, whatever that is', () => {

@@ -5,11 +5,11 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } f
 import { isBase64 } from '../media/base64.ts';
 import { isDataUri, parseDataUri } from '../media/data-uri.ts';
 import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '../media/mime-type.ts';
-import { jsonPointer, type Place } from '../source-location.ts';
+import { jsonPointer, type SourceLocation } from '../source-location.ts';
 import type { Item } from './item.ts';
 
 /** An asset of an item, with its location. */
-export interface PlacedAsset {
+export interface LocatedAsset {
   /** The entry's name, or its index where the assets are a list. */
   readonly name: string | number;
   readonly entry: JsonObject;
@@ -29,7 +29,7 @@ export interface FileReference {
 }
 
 /** The asset entries of an item in their order, with their names and pointers. */
-export function assetEntries(item: Item): PlacedAsset[] {
+export function assetEntries(item: Item): LocatedAsset[] {
   const assets = getMember(item, 'assets');
   if (assets === undefined) return [];
   const named: [string | number, JsonValue][] = Array.isArray(assets)
@@ -37,11 +37,11 @@ export function assetEntries(item: Item): PlacedAsset[] {
     : isJsonObject(assets)
       ? Object.entries(assets)
       : [];
-  const placed: PlacedAsset[] = [];
+  const located: LocatedAsset[] = [];
   for (const [name, entry] of named) {
-    if (isJsonObject(entry)) placed.push({ name, entry, pointer: jsonPointer(['assets', name]) });
+    if (isJsonObject(entry)) located.push({ name, entry, pointer: jsonPointer(['assets', name]) });
   }
-  return placed;
+  return located;
 }
 
 /**
@@ -102,12 +102,12 @@ export function isEmbeddedChecker(checker: JsonValue | undefined): checker is Js
  *
  * @throws JsonlError `invalid_asset` with the JSON Pointer of the entry's member at fault
  */
-export function normaliseAssets(assets: JsonValue, place: Place): JsonValue {
+export function normaliseAssets(assets: JsonValue, location: SourceLocation): JsonValue {
   if (Array.isArray(assets)) {
     let result = assets;
     for (let index = 0; index < assets.length; index++) {
       const entry = assets[index] as JsonValue;
-      const normal = normaliseEntry(entry, new AssetPlace(place, ['assets', index]));
+      const normal = normaliseEntry(entry, new AssetLocation(location, ['assets', index]));
       if (normal === entry) continue;
       if (result === assets) result = [...assets];
       result[index] = normal;
@@ -118,7 +118,7 @@ export function normaliseAssets(assets: JsonValue, place: Place): JsonValue {
   let result = assets;
   for (const name of Object.keys(assets)) {
     const entry = assets[name] as JsonValue;
-    const normal = normaliseEntry(entry, new AssetPlace(place, ['assets', name]));
+    const normal = normaliseEntry(entry, new AssetLocation(location, ['assets', name]));
     if (normal === entry) continue;
     if (result === assets) result = { ...assets };
     setMember(result as JsonObject, name, normal);
@@ -132,9 +132,9 @@ export function normaliseAssets(assets: JsonValue, place: Place): JsonValue {
  *
  * @throws JsonlError `invalid_asset`
  */
-export function normaliseChecker(checker: JsonValue, place: Place): JsonValue {
+export function normaliseChecker(checker: JsonValue, location: SourceLocation): JsonValue {
   if (!isJsonObject(checker)) return checker;
-  const at = new AssetPlace(place, ['checker']);
+  const at = new AssetLocation(location, ['checker']);
   const path = getMember(checker, 'path');
   const namesFile = typeof path === 'string' && firstFolder(path) === 'checkers';
   if (!namesFile && getMember(checker, 'encoding') !== 'base64') return checker;
@@ -145,22 +145,22 @@ export function normaliseChecker(checker: JsonValue, place: Place): JsonValue {
 }
 
 /** The location of an entry, for errors. */
-class AssetPlace {
-  readonly #place: Place;
+class AssetLocation {
+  readonly #location: SourceLocation;
   readonly #path: readonly (string | number)[];
 
-  constructor(place: Place, path: readonly (string | number)[]) {
-    this.#place = place;
+  constructor(location: SourceLocation, path: readonly (string | number)[]) {
+    this.#location = location;
     this.#path = path;
   }
 
   error(member: string | null, problem: string): JsonlError {
     const path = jsonPointer(member === null ? this.#path : [...this.#path, member]);
-    return new JsonlError('invalid_asset', `${path} ${problem}`, { ...this.#place, path });
+    return new JsonlError('invalid_asset', `${path} ${problem}`, { ...this.#location, path });
   }
 }
 
-function normaliseEntry(value: JsonValue, at: AssetPlace): JsonObject {
+function normaliseEntry(value: JsonValue, at: AssetLocation): JsonObject {
   let entry = expandShortForm(value, at);
   entry = withMimeType(entry, at);
   entry = withoutDataUri(entry, at);
@@ -173,7 +173,7 @@ function normaliseEntry(value: JsonValue, at: AssetPlace): JsonObject {
   return entry;
 }
 
-function expandShortForm(value: JsonValue, at: AssetPlace): JsonObject {
+function expandShortForm(value: JsonValue, at: AssetLocation): JsonObject {
   if (isJsonObject(value)) return value;
   if (typeof value === 'string') {
     if (value.startsWith('assets/')) return { path: value };
@@ -184,7 +184,7 @@ function expandShortForm(value: JsonValue, at: AssetPlace): JsonObject {
 }
 
 /** `content_type` is another name of `mime_type`; if an entry has both, `mime_type` wins. */
-function withMimeType(entry: JsonObject, at: AssetPlace): JsonObject {
+function withMimeType(entry: JsonObject, at: AssetLocation): JsonObject {
   const mimeType = textMember(entry, 'mime_type', at);
   if (!Object.hasOwn(entry, 'content_type')) return entry;
   const { content_type: _, ...rest } = entry;
@@ -194,7 +194,7 @@ function withMimeType(entry: JsonObject, at: AssetPlace): JsonObject {
 }
 
 /** Turns a data: URI into embedded content. The entry's own media type wins over the URI's. */
-function withoutDataUri(entry: JsonObject, at: AssetPlace): JsonObject {
+function withoutDataUri(entry: JsonObject, at: AssetLocation): JsonObject {
   const url = textOrNullMember(entry, 'url', at);
   if (typeof url !== 'string' || !isDataUri(url)) return entry;
   const content = parseDataUri(url);
@@ -212,7 +212,7 @@ function withoutDataUri(entry: JsonObject, at: AssetPlace): JsonObject {
   };
 }
 
-function withCheckedData(entry: JsonObject, at: AssetPlace): JsonObject {
+function withCheckedData(entry: JsonObject, at: AssetLocation): JsonObject {
   const encoding = getMember(entry, 'encoding');
   if (encoding !== undefined && encoding !== 'base64') {
     throw at.error('encoding', `must be "base64", found ${describeValue(encoding)}`);
@@ -224,7 +224,7 @@ function withCheckedData(entry: JsonObject, at: AssetPlace): JsonObject {
 }
 
 /** The path of an entry without content is a reference, which must stay in its folder. */
-function checkPath(entry: JsonObject, at: AssetPlace): void {
+function checkPath(entry: JsonObject, at: AssetLocation): void {
   const path = textOrNullMember(entry, 'path', at);
   if (typeof path !== 'string' || Object.hasOwn(entry, 'data')) return;
   if (firstFolder(path) === 'assets') {
@@ -249,12 +249,12 @@ function isInFolder(path: string, folder: 'assets' | 'checkers'): boolean {
   return path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..');
 }
 
-function textMember(entry: JsonObject, key: string, at: AssetPlace): string | undefined {
+function textMember(entry: JsonObject, key: string, at: AssetLocation): string | undefined {
   const value = getMember(entry, key);
   if (value === undefined || typeof value === 'string') return value;
   throw at.error(key, `must be a string, found ${describeValue(value)}`);
 }
 
-function textOrNullMember(entry: JsonObject, key: string, at: AssetPlace): string | null | undefined {
+function textOrNullMember(entry: JsonObject, key: string, at: AssetLocation): string | null | undefined {
   return getMember(entry, key) === null ? null : textMember(entry, key, at);
 }

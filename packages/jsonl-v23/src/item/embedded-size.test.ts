@@ -9,7 +9,7 @@ import type { Item } from './item.ts';
 import { parseItem } from './parse-item.ts';
 import { embedFiles, rehydrateItem } from './rehydrate-item.ts';
 
-const place = { file: 'sections/a.jsonl', line: 7 };
+const location = { file: 'sections/a.jsonl', line: 7 };
 
 describe('EmbeddedSize', () => {
   const entry = fc.record(
@@ -57,10 +57,10 @@ describe('rehydrateItem', () => {
   it('takes an item that is exactly as long as it may be, and refuses one that is a byte longer', async () => {
     const read = async () => new Uint8Array(100);
     const maxItemBytes = canonicalByteLength(await rehydrateItem(itemOf(3), read));
-    await rehydrateItem(itemOf(3), read, { maxItemBytes, place });
+    await rehydrateItem(itemOf(3), read, { maxItemBytes, location });
     expect(
-      await rejectionOf(rehydrateItem(itemOf(3), read, { maxItemBytes: maxItemBytes - 1, place })),
-    ).toMatchObject({ code: 'line_too_long', place: { ...place, path: '/assets/2' } });
+      await rejectionOf(rehydrateItem(itemOf(3), read, { maxItemBytes: maxItemBytes - 1, location })),
+    ).toMatchObject({ code: 'line_too_long', location: { ...location, path: '/assets/2' } });
   });
 
   it('stops reading at the reference that makes the item too long', async () => {
@@ -71,7 +71,7 @@ describe('rehydrateItem', () => {
       return megabyte;
     };
     expect(
-      await rejectionOf(rehydrateItem(itemOf(9000), read, { maxItemBytes: 5_000_000, place })),
+      await rejectionOf(rehydrateItem(itemOf(9000), read, { maxItemBytes: 5_000_000, location })),
     ).toMatchObject({ code: 'line_too_long' });
     expect(reads).toBe(4);
   });
@@ -87,9 +87,9 @@ describe('rehydrateItem', () => {
   it('refuses an item with too many references', async () => {
     const read = async (): Promise<Uint8Array> => new Uint8Array(1);
     await rehydrateItem(itemOf(MAX_ITEM_FILES), read);
-    expect(await rejectionOf(rehydrateItem(itemOf(MAX_ITEM_FILES + 1), read, { place }))).toMatchObject({
+    expect(await rejectionOf(rehydrateItem(itemOf(MAX_ITEM_FILES + 1), read, { location }))).toMatchObject({
       code: 'line_too_long',
-      place: { ...place, path: `/assets/${MAX_ITEM_FILES}` },
+      location: { ...location, path: `/assets/${MAX_ITEM_FILES}` },
     });
   });
 });

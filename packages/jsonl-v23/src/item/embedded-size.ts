@@ -1,6 +1,6 @@
 import { JsonlError } from '../errors.ts';
 import { DEFAULT_MAX_LINE_BYTES } from '../lines/split-lines.ts';
-import type { Place } from '../source-location.ts';
+import type { SourceLocation } from '../source-location.ts';
 import type { FileReference } from './asset.ts';
 
 /** Files that one item may refer to. */
@@ -11,7 +11,7 @@ export interface ItemSizeOptions {
   /** Longest canonical text of the item with its files embedded, in bytes; default 64 MiB. */
   readonly maxItemBytes?: number | undefined;
   /** Of the item, for errors. */
-  readonly place?: Place | undefined;
+  readonly location?: SourceLocation | undefined;
 }
 
 /**
@@ -21,11 +21,11 @@ export interface ItemSizeOptions {
  * @throws JsonlError `line_too_long` with the place
  */
 export function checkItemSize(itemBytes: number, fileCount: number, options: ItemSizeOptions = {}): void {
-  const { maxItemBytes = DEFAULT_MAX_LINE_BYTES, place } = options;
+  const { maxItemBytes = DEFAULT_MAX_LINE_BYTES, location } = options;
   const check = (count: number, max: number, unit: string): void => {
     if (count <= max) return;
     const message = `An item must have at most ${max} ${unit}, got at least ${count}`;
-    throw new JsonlError('line_too_long', message, place);
+    throw new JsonlError('line_too_long', message, location);
   };
   check(itemBytes, maxItemBytes, 'bytes with its files');
   check(fileCount, MAX_ITEM_FILES, 'references to files');
@@ -60,8 +60,8 @@ export class EmbeddedSize {
   add({ addedBytes, pointer }: Pick<FileReference, 'addedBytes' | 'pointer'>, byteLength: number): void {
     this.#files++;
     this.#bytes += addedBytes + base64Length(byteLength);
-    const { maxItemBytes, place } = this.#options;
-    checkItemSize(this.#bytes, this.#files, { maxItemBytes, place: { ...place, path: pointer } });
+    const { maxItemBytes, location } = this.#options;
+    checkItemSize(this.#bytes, this.#files, { maxItemBytes, location: { ...location, path: pointer } });
   }
 }
 

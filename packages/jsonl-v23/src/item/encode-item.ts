@@ -60,7 +60,7 @@ export function createItemEncoder(): ItemEncoder {
       const { whole, type, payload, answer, checker, assets, assetCount } = parts;
       return {
         bytes: writer.bytes(0, writer.length),
-        wholeStart: whole.start,
+        itemStart: whole.start,
         wholeEnd: whole.end,
         typeStart: type?.start ?? -1,
         typeEnd: type?.end ?? -1,

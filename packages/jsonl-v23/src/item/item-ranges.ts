@@ -5,7 +5,7 @@
 export interface ItemRanges {
   readonly bytes: Uint8Array;
   /** The whole item. */
-  readonly wholeStart: number;
+  readonly itemStart: number;
   readonly wholeEnd: number;
   /** The type, without its quotes. */
   readonly typeStart: number;
@@ -24,7 +24,7 @@ export interface ItemRanges {
 /** The ranges of one item after another. */
 export class ReusableItemRanges implements ItemRanges {
   bytes: Uint8Array = new Uint8Array();
-  wholeStart = 0;
+  itemStart = 0;
   wholeEnd = 0;
   typeStart = -1;
   typeEnd = -1;
@@ -40,7 +40,7 @@ export class ReusableItemRanges implements ItemRanges {
   /** Takes over other ranges. */
   setRanges(from: ItemRanges): void {
     this.bytes = from.bytes;
-    this.wholeStart = from.wholeStart;
+    this.itemStart = from.itemStart;
     this.wholeEnd = from.wholeEnd;
     this.typeStart = from.typeStart;
     this.typeEnd = from.typeEnd;

@@ -134,7 +134,11 @@ describe('parseItem', () => {
   ])('refuses %s', (line, path, message) => {
     const error = thrownBy(() => parseItem(parseJson(line), { file: 'a.jsonl', line: 3 }));
     expect(error).toBeInstanceOf(JsonlError);
-    expect(error).toMatchObject({ code: 'invalid_item', message, place: { file: 'a.jsonl', line: 3, path } });
+    expect(error).toMatchObject({
+      code: 'invalid_item',
+      message,
+      location: { file: 'a.jsonl', line: 3, path },
+    });
   });
 
   it.each<[JsonValue, string]>([
@@ -148,7 +152,7 @@ describe('parseItem', () => {
     [new ExactNumber('9007199254740993'), 'An item must be an object, found the number 9007199254740993'],
   ])('refuses what is no object', (value, message) => {
     const error = thrownBy(() => parseItem(value, { line: 9 }));
-    expect(error).toMatchObject({ code: 'not_an_object', message, place: { line: 9 } });
+    expect(error).toMatchObject({ code: 'not_an_object', message, location: { line: 9 } });
   });
 
   it('changes nothing in the value it is given', () => {

@@ -1,7 +1,7 @@
 import { JsonlError } from '../errors.ts';
 import { describeValue } from '../json/describe-value.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import type { Place } from '../source-location.ts';
+import type { SourceLocation } from '../source-location.ts';
 import { normaliseAssets, normaliseChecker } from './asset.ts';
 import { findViolation } from './find-violation.ts';
 import type { Item } from './item.ts';
@@ -17,31 +17,31 @@ import { compileRule, type ValueRule } from './value-rule.ts';
  *
  * @example parseItem({ id: 1, assets: ['assets/a.png'] }) // { id: 1, assets: [{ path: 'assets/a.png' }] }
  */
-export function parseItem(value: JsonValue, place: Place = {}): Item {
+export function parseItem(value: JsonValue, location: SourceLocation = {}): Item {
   if (!isJsonObject(value)) {
     throw new JsonlError('not_an_object', `An item must be an object, found ${describeValue(value)}`, {
-      ...place,
+      ...location,
       path: '',
     });
   }
-  checkTypes(value, place);
+  checkTypes(value, location);
 
   let item: Item = value;
   if (Object.hasOwn(value, 'assets')) {
-    const assets = normaliseAssets(value['assets'] as JsonValue, place);
+    const assets = normaliseAssets(value['assets'] as JsonValue, location);
     if (assets !== value['assets']) item = { ...item, assets };
   }
   if (Object.hasOwn(value, 'checker')) {
-    const checker = normaliseChecker(value['checker'] as JsonValue, place);
+    const checker = normaliseChecker(value['checker'] as JsonValue, location);
     if (checker !== value['checker']) item = { ...item, checker };
   }
   return item;
 }
 
-function checkTypes(value: JsonObject, place: Place): void {
+function checkTypes(value: JsonObject, location: SourceLocation): void {
   const found = findViolation(value, itemRule());
   if (found === null) return;
-  throw new JsonlError('invalid_item', `${found.path} ${found.problem}`, { ...place, path: found.path });
+  throw new JsonlError('invalid_item', `${found.path} ${found.problem}`, { ...location, path: found.path });
 }
 
 let rule: ValueRule | undefined;

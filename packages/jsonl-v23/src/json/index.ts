@@ -1,6 +1,6 @@
 /** `@svc/jsonl-v23/json`: strict, lossless JSON, whole or as a stream. */
 export { JsonlError, type JsonlErrorCode } from '../errors.ts';
-export { formatPlace, jsonPointer, type Place } from '../source-location.ts';
+export { formatLocation, jsonPointer, type SourceLocation } from '../source-location.ts';
 export { canonicalJson } from './canonical/canonical-json.ts';
 export { canonicalNumber } from './canonical-number.ts';
 export {

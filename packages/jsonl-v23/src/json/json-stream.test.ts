@@ -75,7 +75,7 @@ describe('JsonStream', () => {
       fc.asyncProperty(document, fc.integer({ min: 1, max: 9 }), fc.nat(4), async (text, size, depth) => {
         // The stream leaves a byte order mark out.
         if (text.startsWith('\ufeff')) return;
-        const expected = failureOf(() => parseJson(text, { place: { file: 'f' } }));
+        const expected = failureOf(() => parseJson(text, { location: { file: 'f' } }));
         expect(await readDocument(open(text, size, { file: 'f' }), depth)).toEqual(expected);
       }),
       { numRuns: 3000 },
@@ -105,8 +105,8 @@ describe('JsonStream', () => {
     const json = open('{"a":\n [1, x]}', 2, { file: 'f' });
     for await (const _ of json.members()) {
       const { text, location } = await json.text();
-      const found = outcomeOf(() => parseJson(text, { place: location }));
-      expect(found).toMatchObject({ place: { file: 'f', line: 2, column: 6, path: '/a/1' } });
+      const found = outcomeOf(() => parseJson(text, { location: location }));
+      expect(found).toMatchObject({ location: { file: 'f', line: 2, column: 6, path: '/a/1' } });
     }
   });
 
@@ -175,7 +175,7 @@ describe('JsonStream', () => {
       const json = open(Uint8Array.from(bytes), size, { file: 'f' });
       expect(await readDocument(json, 1)).toMatchObject({
         code: 'invalid_utf8',
-        place: { file: 'f', line, column },
+        location: { file: 'f', line, column },
       });
     }
   });
@@ -192,7 +192,7 @@ describe('JsonStream', () => {
     await using json = new JsonStream(endless(), { maxValueLength: 1000 });
     expect(await readDocument(json, 1)).toMatchObject({
       code: 'line_too_long',
-      place: { line: 2, path: '/1' },
+      location: { line: 2, path: '/1' },
     });
     expect(chunks).toBeLessThan(15);
   });
@@ -218,7 +218,7 @@ describe('JsonStream', () => {
     expect(error).toMatchObject({
       code: 'invalid_json',
       message: 'The text ends inside a value',
-      place: { column: text.length + 1 },
+      location: { column: text.length + 1 },
     });
   });
 

@@ -1,5 +1,5 @@
 import { JsonlError } from '../errors.ts';
-import { jsonPointer, type Place as SourceLocation } from '../source-location.ts';
+import { jsonPointer, type SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
 import { describeText } from './describe-text.ts';
 import { describeUnexpected } from './json-tokenizer.ts';

@@ -1,5 +1,5 @@
 import { JsonlError, type JsonlErrorCode } from '../errors.ts';
-import { jsonPointer, type Place as SourceLocation } from '../source-location.ts';
+import { jsonPointer, type SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
 import { type JsonValue, parseNumber } from './json-value.ts';
 

@@ -106,7 +106,7 @@ describe('parseJson', () => {
   ])('refuses %j', (text, column, path, message) => {
     const error = thrownBy(() => parseJson(text));
     expect(error).toBeInstanceOf(JsonlError);
-    expect(error).toMatchObject({ code: 'invalid_json', message, place: { line: 1, column, path } });
+    expect(error).toMatchObject({ code: 'invalid_json', message, location: { line: 1, column, path } });
   });
 
   it.each([
@@ -118,20 +118,20 @@ describe('parseJson', () => {
     ['{"":1,"":2}', 7, ''],
   ])('refuses a repeated key: %s', (text, column, path) => {
     const error = thrownBy(() => parseJson(text));
-    expect(error).toMatchObject({ code: 'duplicate_key', place: { column, path } });
+    expect(error).toMatchObject({ code: 'duplicate_key', location: { column, path } });
   });
 
   it('says line and column of a text of several lines, and the place the caller gave', () => {
     const error = thrownBy(() =>
-      parseJson('{\n  "a": 1,\n  "b": x\n}', { place: { file: 'manifest.json' } }),
+      parseJson('{\n  "a": 1,\n  "b": x\n}', { location: { file: 'manifest.json' } }),
     );
-    expect(error).toMatchObject({ place: { file: 'manifest.json', line: 3, column: 8, path: '/b' } });
+    expect(error).toMatchObject({ location: { file: 'manifest.json', line: 3, column: 8, path: '/b' } });
   });
 
   it('reads 256 levels and no more', () => {
     expect(() => parseJson(nested(256))).not.toThrow();
     const error = thrownBy(() => parseJson(nested(257)));
-    expect(error).toMatchObject({ code: 'nesting_too_deep', place: { column: 257 } });
+    expect(error).toMatchObject({ code: 'nesting_too_deep', location: { column: 257 } });
     expect(thrownBy(() => parseJson('{"a":'.repeat(257)))).toMatchObject({ code: 'nesting_too_deep' });
   });
 
@@ -154,7 +154,7 @@ describe('parseJson', () => {
   it('refuses numbers of over 1,000 digits with their place', () => {
     expect(thrownBy(() => parseJson('{"a":[1e1000]}'))).toMatchObject({
       code: 'number_too_long',
-      place: { column: 7, path: '/a/0' },
+      location: { column: 7, path: '/a/0' },
     });
   });
 
@@ -240,7 +240,7 @@ describe('parseJson', () => {
           expect(JSON.stringify(JSON.parse(JSON.stringify(value)))).toBe(expected);
         } catch (error) {
           if (!(error instanceof JsonlError)) throw error;
-          expect(error.place.column).toBeGreaterThan(0);
+          expect(error.location.column).toBeGreaterThan(0);
           if (expected !== undefined) expect(['duplicate_key', 'number_too_long']).toContain(error.code);
         }
       }),
@@ -287,7 +287,7 @@ describe('JsonReader', () => {
       else
         expect(thrownBy(read)).toMatchObject({
           code: 'invalid_json',
-          place: { line: 7, column: line.length + 1 },
+          location: { line: 7, column: line.length + 1 },
         });
     },
   );

@@ -1,5 +1,5 @@
 import type { JsonlError } from '../errors.ts';
-import type { Place as SourceLocation } from '../source-location.ts';
+import type { SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
 import { canonicalNumber } from './canonical-number.ts';
 import { describeText } from './describe-text.ts';
@@ -20,7 +20,7 @@ export interface ParseJsonOptions {
   /** Levels of arrays and objects inside one another; default 256, at most 1,000. */
   readonly maxDepth?: number;
   /** Where the text begins. Errors have its `file`, and count `line`, `column` and `path` from it. */
-  readonly place?: SourceLocation;
+  readonly location?: SourceLocation;
   /** Turns the literal of each number into a value; default `parseNumber`. */
   readonly toNumber?: (literal: string) => JsonValue;
 }
@@ -41,8 +41,8 @@ export interface ParseJsonOptions {
  * @example parseJson('[1.0]', { toNumber: (literal) => literal }) // ['1.0']
  */
 export function parseJson(text: string, options: ParseJsonOptions = {}): JsonValue {
-  const { maxDepth, toNumber, place } = options;
-  return new JsonReader(text, maxDepth, toNumber).read(0, text.length, place ?? {});
+  const { maxDepth, toNumber, location } = options;
+  return new JsonReader(text, maxDepth, toNumber).read(0, text.length, location ?? {});
 }
 
 /**

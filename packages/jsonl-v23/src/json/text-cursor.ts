@@ -1,5 +1,5 @@
 import { JsonlError } from '../errors.ts';
-import type { Place as SourceLocation } from '../source-location.ts';
+import type { SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
 import { validUtf8Length } from './utf8.ts';
 

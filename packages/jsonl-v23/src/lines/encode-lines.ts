@@ -3,7 +3,7 @@ import { type EncodedLine, ReusableLine } from '../fast/reusable-line.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
-import type { Place } from '../source-location.ts';
+import type { SourceLocation } from '../source-location.ts';
 import { isBlank, parseLines } from './read-items.ts';
 import type { LineBatch } from './split-lines.ts';
 
@@ -90,6 +90,6 @@ export function createLineEncoder(): LineEncoder {
   };
 }
 
-function locationOf(line: number, file: string | undefined): Place {
+function locationOf(line: number, file: string | undefined): SourceLocation {
   return file === undefined ? { line } : { file, line };
 }

@@ -13,7 +13,7 @@ import {
 import { JsonlError } from '../errors.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
-import { type PlacedItem, parseLines, readItems } from './read-items.ts';
+import { type LocatedItem, parseLines, readItems } from './read-items.ts';
 import { splitLines } from './split-lines.ts';
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -22,12 +22,12 @@ const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 async function outcome(bytes: Uint8Array, size: number): Promise<unknown[]> {
   const seen: unknown[] = [];
   try {
-    for await (const { item: found, place } of readItems(streamIn(bytes, size), { file: 'f' })) {
-      seen.push([canonicalJson(found), place.line]);
+    for await (const { item: found, location } of readItems(streamIn(bytes, size), { file: 'f' })) {
+      seen.push([canonicalJson(found), location.line]);
     }
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    seen.push([error.code, error.message, error.place]);
+    seen.push([error.code, error.message, error.location]);
   }
   return seen;
 }
@@ -36,11 +36,11 @@ describe('readItems', () => {
   it('gives items with their file and line', async () => {
     const text = '\ufeff{"id":1}\r\n\n \t\r\n{"id":2}\n  {"id":3}  ';
     expect(await collect(readItems(streamOf(text), { file: 'a.jsonl' }))).toEqual([
-      { item: { id: 1 }, place: { file: 'a.jsonl', line: 1 } },
-      { item: { id: 2 }, place: { file: 'a.jsonl', line: 4 } },
-      { item: { id: 3 }, place: { file: 'a.jsonl', line: 5 } },
+      { item: { id: 1 }, location: { file: 'a.jsonl', line: 1 } },
+      { item: { id: 2 }, location: { file: 'a.jsonl', line: 4 } },
+      { item: { id: 3 }, location: { file: 'a.jsonl', line: 5 } },
     ]);
-    expect(await collect(readItems(streamOf('{}')))).toEqual([{ item: {}, place: { line: 1 } }]);
+    expect(await collect(readItems(streamOf('{}')))).toEqual([{ item: {}, location: { line: 1 } }]);
     expect(await collect(readItems(streamOf('')))).toEqual([]);
   });
 
@@ -48,67 +48,75 @@ describe('readItems', () => {
     [
       'broken JSON',
       '{}\n\n{"a":1,}\n',
-      { code: 'invalid_json', place: { file: 'f', line: 3, column: 8, path: '' } },
+      { code: 'invalid_json', location: { file: 'f', line: 3, column: 8, path: '' } },
     ],
     [
       'a value in a field',
       '{"a":[0,x]}',
-      { code: 'invalid_json', place: { file: 'f', line: 1, column: 9, path: '/a/1' } },
+      { code: 'invalid_json', location: { file: 'f', line: 1, column: 9, path: '/a/1' } },
     ],
-    ['two values', '{}{}\n', { code: 'invalid_json', place: { file: 'f', line: 1, column: 3, path: '' } }],
+    ['two values', '{}{}\n', { code: 'invalid_json', location: { file: 'f', line: 1, column: 3, path: '' } }],
     [
       'old line ends',
       '{}\r{}\r',
-      { code: 'invalid_json', place: { file: 'f', line: 1, column: 4, path: '' } },
+      { code: 'invalid_json', location: { file: 'f', line: 1, column: 4, path: '' } },
     ],
     [
       'a repeated key',
       '{}\n{"a":1,"a":2}',
-      { code: 'duplicate_key', place: { file: 'f', line: 2, column: 8, path: '' } },
+      { code: 'duplicate_key', location: { file: 'f', line: 2, column: 8, path: '' } },
     ],
-    ['an array', '{}\n[]\n', { code: 'not_an_object', place: { file: 'f', line: 2, path: '' } }],
-    ['null', 'null', { code: 'not_an_object', place: { file: 'f', line: 1, path: '' } }],
-    ['a wrong type', '{"tags":1}', { code: 'invalid_item', place: { file: 'f', line: 1, path: '/tags' } }],
+    ['an array', '{}\n[]\n', { code: 'not_an_object', location: { file: 'f', line: 2, path: '' } }],
+    ['null', 'null', { code: 'not_an_object', location: { file: 'f', line: 1, path: '' } }],
+    ['a wrong type', '{"tags":1}', { code: 'invalid_item', location: { file: 'f', line: 1, path: '/tags' } }],
     [
       'a wrong asset',
       '{"assets":["x"]}',
-      { code: 'invalid_asset', place: { file: 'f', line: 1, path: '/assets/0' } },
+      { code: 'invalid_asset', location: { file: 'f', line: 1, path: '/assets/0' } },
     ],
     [
       'a line of a form feed',
       '{}\n\f\n',
-      { code: 'invalid_json', place: { file: 'f', line: 2, column: 1, path: '' } },
+      { code: 'invalid_json', location: { file: 'f', line: 2, column: 1, path: '' } },
     ],
     [
       'a line of a no-break space',
       '\u00a0\n',
-      { code: 'invalid_json', place: { file: 'f', line: 1, column: 1, path: '' } },
+      { code: 'invalid_json', location: { file: 'f', line: 1, column: 1, path: '' } },
     ],
     [
       'a byte order mark elsewhere',
       '{}\n\ufeff{}',
-      { code: 'invalid_json', place: { file: 'f', line: 2, column: 1, path: '' } },
+      { code: 'invalid_json', location: { file: 'f', line: 2, column: 1, path: '' } },
     ],
     [
       'UTF-16',
       Uint8Array.from([0xff, 0xfe, 0x7b, 0x00]),
-      { code: 'invalid_utf8', message: 'The byte FF is not UTF-8', place: { file: 'f', line: 1, column: 1 } },
+      {
+        code: 'invalid_utf8',
+        message: 'The byte FF is not UTF-8',
+        location: { file: 'f', line: 1, column: 1 },
+      },
     ],
     [
       'Latin-1',
       Uint8Array.from([...encode('{}\n{"é":"'), 0xe9, 0x22, 0x7d]),
-      { code: 'invalid_utf8', message: 'The byte E9 is not UTF-8', place: { file: 'f', line: 2, column: 7 } },
+      {
+        code: 'invalid_utf8',
+        message: 'The byte E9 is not UTF-8',
+        location: { file: 'f', line: 2, column: 7 },
+      },
     ],
     [
       'a character that is cut off',
       encode('{}\n"€').subarray(0, -1),
-      { code: 'invalid_utf8', place: { file: 'f', line: 2, column: 2 } },
+      { code: 'invalid_utf8', location: { file: 'f', line: 2, column: 2 } },
     ],
     ['too many levels', `{"a":${'['.repeat(256)}`, { code: 'nesting_too_deep' }],
     [
       'a number that is too long',
       '{"a":1e1000}',
-      { code: 'number_too_long', place: { file: 'f', line: 1, column: 6, path: '/a' } },
+      { code: 'number_too_long', location: { file: 'f', line: 1, column: 6, path: '/a' } },
     ],
   ])('refuses %s', async (_, text, expected) => {
     expect(await rejectionOf(collect(readItems(streamOf(text), { file: 'f' })))).toMatchObject(expected);
@@ -128,15 +136,15 @@ describe('readItems', () => {
   });
 
   it('gives the items before a faulty line first', async () => {
-    const seen: PlacedItem[] = [];
+    const seen: LocatedItem[] = [];
     const source = streamOf('{"id":1}\n{"id":2}\n', Uint8Array.from([0x80]), '\n{"id":3}\n');
     const error = await rejectionOf(
       (async () => {
-        for await (const placed of readItems(source)) seen.push(placed);
+        for await (const located of readItems(source)) seen.push(located);
       })(),
     );
-    expect(error).toMatchObject({ code: 'invalid_utf8', place: { line: 3, column: 1 } });
-    expect(seen.map((placed) => placed.item['id'])).toEqual([1, 2]);
+    expect(error).toMatchObject({ code: 'invalid_utf8', location: { line: 3, column: 1 } });
+    expect(seen.map((located) => located.item['id'])).toEqual([1, 2]);
   });
 
   it('stops between two items when it is aborted', async () => {
@@ -192,13 +200,13 @@ describe('readItems', () => {
 
 describe('parseLines', () => {
   it('reads the items of a batch, with the lines of the file', async () => {
-    const found: PlacedItem[] = [];
+    const found: LocatedItem[] = [];
     for await (const batch of splitLines(streamOf('{"id":0}\n\n{"id":2}\n{"id":3}'), { batchBytes: 10 })) {
       const items = parseLines(batch, { file: 'f' });
       expect(items).toHaveLength(batch.itemCount);
       found.push(...items);
     }
-    expect(found.map(({ item: { id }, place: { line } }) => [id, line])).toEqual([
+    expect(found.map(({ item: { id }, location: { line } }) => [id, line])).toEqual([
       [0, 1],
       [2, 3],
       [3, 4],
@@ -209,13 +217,13 @@ describe('parseLines', () => {
     const [batch] = await collect(splitLines(streamOf('{}\n{x\n', Uint8Array.from([0xff]))));
     expect(thrownBy(() => parseLines(batch as never))).toMatchObject({
       code: 'invalid_json',
-      place: { line: 2 },
+      location: { line: 2 },
     });
   });
 
   it('normalises items', () => {
     const bytes = encode('{"assets":["data:,a"]}');
-    const [placed] = parseLines({ bytes, firstLine: 1, lineCount: 1, itemCount: 1 });
-    expect(placed?.item).toEqual(parseItem({ assets: ['data:,a'] }));
+    const [located] = parseLines({ bytes, firstLine: 1, lineCount: 1, itemCount: 1 });
+    expect(located?.item).toEqual(parseItem({ assets: ['data:,a'] }));
   });
 });

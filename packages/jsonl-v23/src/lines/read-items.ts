@@ -3,14 +3,14 @@ import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { JsonReader } from '../json/parse-json.ts';
 import { validUtf8Length } from '../json/utf8.ts';
-import type { Place } from '../source-location.ts';
+import type { SourceLocation } from '../source-location.ts';
 import { type LineBatch, splitLines } from './split-lines.ts';
 
 /** An item and its location. */
-export interface PlacedItem {
+export interface LocatedItem {
   readonly item: Item;
   /** File (if named) and line. */
-  readonly place: Place;
+  readonly location: SourceLocation;
 }
 
 /**
@@ -27,11 +27,11 @@ export interface PlacedItem {
 export async function* readItems(
   source: AsyncIterable<Uint8Array>,
   options: { file?: string; maxLineBytes?: number; maxDepth?: number; signal?: AbortSignal } = {},
-): AsyncGenerator<PlacedItem, void, undefined> {
+): AsyncGenerator<LocatedItem, void, undefined> {
   for await (const batch of splitLines(source, options)) {
-    for (const placed of itemsOf(batch, options)) {
+    for (const located of itemsOf(batch, options)) {
       options.signal?.throwIfAborted();
-      yield placed;
+      yield located;
     }
   }
 }
@@ -44,14 +44,14 @@ export async function* readItems(
 export function parseLines(
   batch: LineBatch,
   options: { file?: string; maxDepth?: number } = {},
-): PlacedItem[] {
+): LocatedItem[] {
   return [...itemsOf(batch, options)];
 }
 
 function* itemsOf(
   batch: LineBatch,
   options: { file?: string; maxDepth?: number },
-): Generator<PlacedItem, void, undefined> {
+): Generator<LocatedItem, void, undefined> {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(batch.bytes);
@@ -66,9 +66,9 @@ function* itemsOf(
     const lineFeed = text.indexOf('\n', start);
     const end = lineFeed === -1 ? text.length : lineFeed;
     if (!isBlank(text, start, end)) {
-      const place: Place = options.file === undefined ? { line } : { file: options.file, line };
-      const value = reader.read(start, end, place);
-      yield { item: parseItem(value, place), place };
+      const location: SourceLocation = options.file === undefined ? { line } : { file: options.file, line };
+      const value = reader.read(start, end, location);
+      yield { item: parseItem(value, location), location };
     }
     start = end + 1;
   }
@@ -78,7 +78,7 @@ function* itemsOf(
 function* itemsBeforeBadBytes(
   batch: LineBatch,
   options: { file?: string; maxDepth?: number },
-): Generator<PlacedItem, void, undefined> {
+): Generator<LocatedItem, void, undefined> {
   const { bytes, firstLine } = batch;
   const badByte = validUtf8Length(bytes);
   const lineStart = bytes.subarray(0, badByte).lastIndexOf(10) + 1;

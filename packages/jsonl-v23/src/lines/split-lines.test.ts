@@ -100,7 +100,7 @@ describe('splitLines', () => {
       expect(error).toMatchObject({
         code: 'line_too_long',
         message: 'Line 4 is longer than 10 bytes',
-        place: { file: 'a.jsonl', line: 4 },
+        location: { file: 'a.jsonl', line: 4 },
       });
       expect(batches.map(({ bytes }) => decode(bytes)).join('')).toBe('{}\nxxxxxxxxxx\r\n{}\n');
     },
@@ -111,7 +111,7 @@ describe('splitLines', () => {
     async (text) => {
       expect(await rejectionOf(split(text, { maxLineBytes: 10 }))).toMatchObject({
         code: 'line_too_long',
-        place: { line: 1 },
+        location: { line: 1 },
       });
     },
   );

@@ -51,7 +51,7 @@ describe('splitLines', () => {
     await expect(linesOf(text, chunkBytes)).rejects.toMatchObject({
       code: 'line_too_long',
       message: `Line 4 has more than ${MAX_LINE_VALUES} values`,
-      place: { file: 'a.jsonl', line: 4 },
+      location: { file: 'a.jsonl', line: 4 },
     });
   });
 
@@ -63,7 +63,7 @@ describe('splitLines', () => {
     }
     await expect(splitLines(endless()).next()).rejects.toMatchObject({
       code: 'line_too_long',
-      place: { line: 1 },
+      location: { line: 1 },
     });
     expect(sent).toBeLessThan(3 * MAX_LINE_VALUES);
   });

@@ -1,5 +1,5 @@
 import { JsonlError } from '../errors.ts';
-import type { Place } from '../source-location.ts';
+import type { SourceLocation } from '../source-location.ts';
 
 /**
  * JSON values that one line may hold, arrays and objects included. A value takes two bytes of a line and up to a few
@@ -62,11 +62,11 @@ export class ValueCounter {
  * @param place of the item, for errors
  * @throws JsonlError `line_too_long` with the place
  */
-export function checkValueCount(text: Uint8Array, place?: Place): void {
+export function checkValueCount(text: Uint8Array, location?: SourceLocation): void {
   // As many values take more bytes.
   if (text.length < MAX_LINE_VALUES) return;
   const counter = new ValueCounter();
   counter.add(text);
   if (counter.values <= MAX_LINE_VALUES) return;
-  throw new JsonlError('line_too_long', `An item must have at most ${MAX_LINE_VALUES} values`, place);
+  throw new JsonlError('line_too_long', `An item must have at most ${MAX_LINE_VALUES} values`, location);
 }

@@ -23,7 +23,7 @@ describe('writeItems', () => {
           yield* chunks;
         }
         const found = await collect(readItems(source()));
-        expect(found.map((placed) => canonicalJson(placed.item))).toEqual(
+        expect(found.map((located) => canonicalJson(located.item))).toEqual(
           items.map((value) => canonicalJson(parseItem(value))),
         );
       }),

@@ -208,7 +208,7 @@ describe('compileMapping', () => {
   ])('refuses assets that are %s', (_, cell) => {
     const error = thrownBy(() => map({ assetsColumn: 'x' }, { x: cell }, 4));
     expect(error).toBeInstanceOf(JsonlError);
-    expect(error).toMatchObject({ code: 'assets_not_object', place: { row: 4 } });
+    expect(error).toMatchObject({ code: 'assets_not_object', location: { row: 4 } });
     expect((error as Error).message).toMatch(
       /^Column x must hold an object of assets, found .* in dataset row 4$/,
     );
@@ -239,7 +239,7 @@ describe('compileMapping', () => {
     expect(error).toMatchObject({
       code: 'invalid_row',
       message: 'Column q is null in dataset row 17',
-      place: { row: 17 },
+      location: { row: 17 },
     });
   });
 
@@ -269,7 +269,7 @@ describe('compileMapping', () => {
     expect(error).toMatchObject({
       code: 'column_not_found',
       message: `Column ${column} not found in dataset row`,
-      place: {},
+      location: {},
     });
   });
 
@@ -281,7 +281,7 @@ describe('compileMapping', () => {
     expect(thrownBy(() => toItem({ q: 'Q' }, 3))).toMatchObject({
       code: 'column_not_found',
       message: `Column ${column} not found in dataset row`,
-      place: { row: 3 },
+      location: { row: 3 },
     });
   });
 
@@ -323,7 +323,7 @@ describe('compileMapping', () => {
   ])('refuses %s', (_, mapping, cell, message) => {
     const row = { x: cell, judge_prompt: cell };
     const error = thrownBy(() => map(mapping, row, 2));
-    expect(error).toMatchObject({ code: 'invalid_row', place: { row: 2 } });
+    expect(error).toMatchObject({ code: 'invalid_row', location: { row: 2 } });
     expect((error as Error).message).toMatch(message);
   });
 

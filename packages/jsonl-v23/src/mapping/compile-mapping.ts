@@ -73,7 +73,7 @@ export function compileMapping(
       throw new JsonlError(
         'invalid_row',
         `Row ${rowIndex} makes no valid item: ${error.message}`,
-        error.place,
+        error.location,
         {
           cause: error,
         },

@@ -200,7 +200,7 @@ describe('createCellEncoder', () => {
     const encoder = createCellEncoder({ promptColumn: 'q', answerColumn: 'a' }, FEATURES);
     expect(byCells(batchOf([row], ['q'], 3), encoder)).toMatchObject({
       code: 'column_not_found',
-      place: { row: 3 },
+      location: { row: 3 },
     });
   });
 

@@ -13,6 +13,7 @@ import {
   rehydrateItem,
   versionHash,
 } from '@svc/jsonl-v23';
+import { type PackagePlan, packagePlan } from '../archive-size.ts';
 import { ChangeTally, type ConversionReport } from '../conversion-report.ts';
 import { datasetPrompts } from '../dataset-prompts.ts';
 import { compareUtf8, foldName } from '../entry-name.ts';
@@ -30,10 +31,9 @@ import {
   type RunContent,
   sectionPaths,
 } from '../plan-package.ts';
-import { type PackagePlan, packagePlan } from '../planned-bytes.ts';
 import { createReferenceResolver } from '../resolve-reference.ts';
 import { sanitiseRunConfig } from '../sanitise-run-config.ts';
-import type { FileFacts } from '../survey-dataset.ts';
+import type { FileDigest } from '../scan-dataset.ts';
 import { type UpgradedItem, upgradeItem } from '../upgrade-item.ts';
 import { LegacyContents } from './legacy-contents.ts';
 import type { Spool, SpooledFile } from './spool.ts';
@@ -82,10 +82,10 @@ export async function convertLegacy(
     await using items = peekable(readLegacyItems(archive, file, kind, signal));
     for (const source of sources) {
       const prompts = datasetPrompts([...source.blobs, meta, manifest]);
-      const upgrade = ({ item, place }: LegacyItem): UpgradedItem => {
+      const upgrade = ({ item, location }: LegacyItem): UpgradedItem => {
         const resolveFile = (reference: string) => resolveReference(reference, file);
-        const upgraded = upgradeItem(item, { section: source.name, prompts, place, resolveFile });
-        for (const change of upgraded.changes) tally.add(change, place);
+        const upgraded = upgradeItem(item, { section: source.name, prompts, location, resolveFile });
+        for (const change of upgraded.changes) tally.add(change, location);
         return upgraded;
       };
       bySource.set(source, await convertSection(archive, source, items, upgrade, contents, spool));
@@ -147,20 +147,20 @@ async function convertSection(
   async function* lines(): AsyncGenerator<string[]> {
     for (let next = await items.peek(); next?.section === source.index; next = await items.peek()) {
       items.take();
-      const { place } = next;
+      const { location } = next;
       const upgraded = upgrade(next);
-      const embedded = await contents.embed(upgraded.item, upgraded.files, place);
+      const embedded = await contents.embed(upgraded.item, upgraded.files, location);
       const readFile = ({ path, pointer }: FileReference): Promise<Uint8Array> => {
-        if (!archive.files.has(path)) throw missingFile(path, { ...place, path: pointer });
+        if (!archive.files.has(path)) throw missingFile(path, { ...location, path: pointer });
         return contents.read(path);
       };
-      const item = await rehydrateItem(parseItem(embedded, place), readFile, { maxItemBytes, place });
+      const item = await rehydrateItem(parseItem(embedded, location), readFile, { maxItemBytes, location });
       const encoded = encodeItem(item);
       // The package would be refused: what it takes inline content for is longer than the content.
-      checkItemSize(encoded.byteLength, 0, { maxItemBytes, place });
+      checkItemSize(encoded.byteLength, 0, { maxItemBytes, location });
       hasher.add(encoded.itemHash);
       itemCount++;
-      yield [joinItem(await contents.moveOut(encoded, upgraded.files))];
+      yield [joinItem(await contents.externalize(encoded, upgraded.files))];
     }
   }
   try {
@@ -207,7 +207,7 @@ async function readRun(archive: Archive): Promise<RunContent | null> {
   return { config: text, results, manifest: null, meta: null };
 }
 
-async function readFacts(archive: Archive, path: string): Promise<FileFacts> {
+async function readFacts(archive: Archive, path: string): Promise<FileDigest> {
   const hash = createSha256();
   let bytes = 0;
   for await (const chunk of archive.read(path)) {

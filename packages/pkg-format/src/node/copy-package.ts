@@ -6,6 +6,7 @@ import {
   type JsonObject,
   versionHash,
 } from '@svc/jsonl-v23';
+import { packagePlan } from '../archive-size.ts';
 import { compareUtf8 } from '../entry-name.ts';
 import {
   type ArchiveFiles,
@@ -20,7 +21,6 @@ import { GENERATOR, GENERATOR_VERSION } from '../manifest.ts';
 import type { Archive } from '../open-archive.ts';
 import { type FoundVersion, type PackageReader, readPackage } from '../package-reader.ts';
 import { fileEntry, textEntry } from '../plan-package.ts';
-import { packagePlan } from '../planned-bytes.ts';
 import { readPackageItems } from '../read-package-items.ts';
 import type { Conversion } from './convert-legacy.ts';
 

@@ -7,16 +7,16 @@ import {
   type JsonObject,
   type JsonValue,
   jsonPointer,
-  type Place,
+  type SourceLocation,
   setMember,
   sniffMimeType,
 } from '@svc/jsonl-v23';
 import { contentPath } from '../choose-file-paths.ts';
-import { type EmbeddedFile, moveFilesOut } from '../embedded-files.ts';
+import { type EmbeddedFile, externalizeAssets } from '../embedded-files.ts';
 import { compareUtf8 } from '../entry-name.ts';
 import type { Archive } from '../open-archive.ts';
 import type { NamedFile } from '../plan-package.ts';
-import { fileKey, sha256Hex } from '../survey-dataset.ts';
+import { fileKey, sha256Hex } from '../scan-dataset.ts';
 import { nodeByteTools } from './byte-tools.ts';
 import type { Spool } from './spool.ts';
 
@@ -59,10 +59,14 @@ export class LegacyContents {
    *
    * @throws JsonlError `line_too_long` for an item that is longer than a line with them
    */
-  async embed(item: JsonObject, files: ReadonlyMap<string, string>, place: Place): Promise<JsonObject> {
+  async embed(
+    item: JsonObject,
+    files: ReadonlyMap<string, string>,
+    location: SourceLocation,
+  ): Promise<JsonObject> {
     if (files.size === 0) return item;
     const { maxLineBytes: maxItemBytes } = this.#archive.limits;
-    const size = new EmbeddedSize(canonicalByteLength(item), { maxItemBytes, place });
+    const size = new EmbeddedSize(canonicalByteLength(item), { maxItemBytes, location });
     const contents = new Map<string, Uint8Array>();
     for (const [pointer, path] of files) {
       const bytes = await this.read(path);
@@ -87,7 +91,7 @@ export class LegacyContents {
   }
 
   /** The stored parts of an item with its content moved into files; what is new among it is spooled. */
-  async moveOut(parts: ItemParts, files: ReadonlyMap<string, string>): Promise<ItemParts> {
+  async externalize(parts: ItemParts, files: ReadonlyMap<string, string>): Promise<ItemParts> {
     const fresh: [string, Uint8Array, Content][] = [];
     const pathFor = (file: EmbeddedFile): string => {
       const sha256 = sha256Hex(file.bytes);
@@ -104,7 +108,7 @@ export class LegacyContents {
       this.#contents.set(key, content);
       return path;
     };
-    const moved = moveFilesOut(parts, nodeByteTools, pathFor);
+    const moved = externalizeAssets(parts, nodeByteTools, pathFor);
     for (const [sha256, bytes, content] of fresh)
       content.read = (await this.#spool.writeBytes(bytes, sha256)).read;
     return moved;

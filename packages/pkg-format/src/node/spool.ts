@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { createSha256 } from '@svc/jsonl-v23';
 import { toHex } from '../hex.ts';
 import { linesToBytes } from '../lines-to-bytes.ts';
-import type { FileFacts } from '../survey-dataset.ts';
+import type { FileDigest } from '../scan-dataset.ts';
 
 /** A file that waits to be put into an archive. */
-export interface SpooledFile extends FileFacts {
+export interface SpooledFile extends FileDigest {
   read(): AsyncIterable<Uint8Array>;
 }
 
@@ -23,7 +23,7 @@ export interface Spool extends AsyncDisposable {
 export async function createSpool(parentFolder: string): Promise<Spool> {
   const folder = await mkdtemp(join(parentFolder, '.pkg-spool-'));
   let count = 0;
-  const spooled = (path: string, facts: FileFacts): SpooledFile => ({
+  const spooled = (path: string, facts: FileDigest): SpooledFile => ({
     ...facts,
     read: () => createReadStream(path),
   });

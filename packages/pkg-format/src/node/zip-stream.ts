@@ -1,7 +1,7 @@
 import { type PassThrough, Readable } from 'node:stream';
 import yazl from 'yazl';
+import type { PackagePlan } from '../archive-size.ts';
 import { MANIFEST_FILE } from '../layout.ts';
-import type { PackagePlan } from '../planned-bytes.ts';
 import { DEFLATE_LEVEL, ENTRY_MODE } from '../write-package.ts';
 
 /**

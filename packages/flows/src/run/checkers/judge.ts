@@ -106,7 +106,7 @@ export function judgeMessages(task: {
     output: plainText(task.output),
   };
   const template = task.prompt ?? 'Grade how well the output does the task.';
-  const placed = new Set<string>();
+  const located = new Set<string>();
   let chars = template.length + Object.values(parts).reduce((sum, part) => sum + part.length, 0);
   const text = template.replace(
     /\{\{\s{0,32}(prompt|answer|criteria|output)\s{0,32}\}\}/g,
@@ -116,7 +116,7 @@ export function judgeMessages(task: {
       if (chars > MAX_CHECK_CHARS) {
         throw checkerLimit(`The question to the judge must have at most ${MAX_CHECK_CHARS} characters`);
       }
-      placed.add(name);
+      located.add(name);
       return part;
     },
   );
@@ -127,7 +127,7 @@ export function judgeMessages(task: {
     output: 'Output',
   };
   const rest = Object.entries(titles)
-    .filter(([name]) => !placed.has(name) && (parts[name] !== '' || name === 'output'))
+    .filter(([name]) => !located.has(name) && (parts[name] !== '' || name === 'output'))
     .map(
       ([name, title]) =>
         `<<< ${title} ${task.nonce} >>>\n${parts[name]}\n<<< end of ${title} ${task.nonce} >>>`,

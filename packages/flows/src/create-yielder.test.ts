@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { createYielder } from './create-yielder.ts';
+
+it('lets timers fire while work goes on that waits for nothing', async () => {
+  let fired = 0;
+  const timer = setInterval(() => {
+    fired += 1;
+  }, 1);
+  const yieldToEventLoop = createYielder();
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < 150) {
+    await Promise.resolve();
+    await yieldToEventLoop();
+  }
+  clearInterval(timer);
+  expect(fired).toBeGreaterThanOrEqual(2);
+});
