@@ -10,7 +10,7 @@ import type { RowTarget } from './encode-rows.ts';
 const port = parentPort;
 if (port === null) throw new Error('this file is the beginning of a thread');
 // Linux gives each thread a priority of its own: the main thread, which answers requests, goes first.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 
 const spare = new BufferPool();
 const encoder = createBatchEncoder(spare);

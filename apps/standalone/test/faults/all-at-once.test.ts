@@ -236,6 +236,7 @@ it('C1, H2, H3 and M3 at once leave the service answering', { timeout: 900_000 }
     ...Object.fromEntries(Object.entries(happened).map(([what, outcomes]) => [what, tally(outcomes)])),
   };
   const shown = JSON.stringify(facts);
+  console.info(shown);
   expect(hasEnded, shown).toBe(false);
   expect(service.log().filter(({ event }) => event === 'server.start')).toHaveLength(1);
   expect(latenciesMs.length, shown).toBeGreaterThanOrEqual(200);

@@ -6,7 +6,7 @@ import { replyTo, type ThreadReply, type ThreadTask, transferredBytes } from './
 const port = parentPort;
 if (port === null) throw new Error('this file is the beginning of a thread');
 // Linux gives each thread a priority of its own: the main thread, which answers requests, goes first.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 
 port.on('message', (task: ThreadTask) => {
   const reply = replyTo(task);
