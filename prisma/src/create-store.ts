@@ -1,18 +1,18 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { type Cancellations, cancellationsAmong } from './cancellations.ts';
-import { createPool } from './connection.ts';
 import type { StoreContext } from './context.ts';
-import { createDatasetStore, type DatasetStore } from './dataset-store.ts';
-import { StoreError, toStoreError } from './errors.ts';
+import { createPool } from './database/connection.ts';
+import { StoreError, toStoreError } from './database/errors.ts';
+import { type Listener, type ListenOptions, listen } from './database/listen.ts';
+import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
-import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
-import { createJobStore, type JobStore } from './job-store.ts';
-import { type Listener, type ListenOptions, listen } from './listen.ts';
-import { isMigrated } from './migrate.ts';
+import { createIdempotencyStore, type IdempotencyStore } from './idempotency/idempotency-store.ts';
+import { createJobStore, type JobStore } from './jobs/job-store.ts';
+import { isMigrated } from './migrate/migrate.ts';
 import { createQueue, QUEUE_SCHEMA, type QueueSizes, queueSizes } from './queue.ts';
-import { createRunStore, type RunStore } from './run-store.ts';
+import { type Cancellations, cancellationsAmong } from './runs/cancellations.ts';
+import { createRunStore, type RunStore } from './runs/run-store.ts';
 import { createLimiter } from './semaphore.ts';
-import { createSettingsStore, type SettingsStore } from './settings-store.ts';
+import { createSettingsStore, type SettingsStore } from './settings/settings-store.ts';
 
 export interface StoreOptions {
   /** postgresql:// URL of a migrated database */

@@ -1,23 +1,34 @@
-export type { Cancellations } from './cancellations.ts';
-export { connectionConfig } from './connection-config.ts';
+export { createRowEncoder } from './copy/row-encoder.ts';
 export { createStore, type Store, type StoreOptions } from './create-store.ts';
-export type { StoredSection } from './dataset-row.ts';
-export type { DatasetChanges, DatasetStore, DatasetsRequest } from './dataset-store.ts';
-export type { DatasetDiff, DiffEntry, DiffRequest, ItemChange, ItemPosition } from './diff-datasets.ts';
+export { connectionConfig } from './database/connection-config.ts';
+export { StoreError, type StoreErrorCode } from './database/errors.ts';
+export { type Channel, type Listener, type ListenOptions, listen } from './database/listen.ts';
+export type { Page, PageRequest } from './database/page.ts';
+export type { StoredSection } from './datasets/dataset-row.ts';
+export type { DatasetChanges, DatasetStore, DatasetsRequest } from './datasets/dataset-store.ts';
+export type {
+  DatasetDiff,
+  DiffEntry,
+  DiffRequest,
+  ItemChange,
+  ItemPosition,
+} from './datasets/diff-datasets.ts';
+export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './datasets/list-items.ts';
+export type { OpenDataset } from './datasets/open-dataset.ts';
+export type { SaveOptions } from './datasets/save-dataset.ts';
 export { type Account, firstBarredFolder } from './embedded-postgres/postgres-account.ts';
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './embedded-postgres/start-embedded-postgres.ts';
-export { StoreError, type StoreErrorCode } from './errors.ts';
 export type {
   IdempotencyClaim,
   IdempotencyOutcome,
   IdempotencyRequest,
   IdempotencyStore,
   StoredResponse,
-} from './idempotency-store.ts';
+} from './idempotency/idempotency-store.ts';
 export type {
   Job,
   JobClaim,
@@ -27,12 +38,8 @@ export type {
   JobStore,
   NewJob,
   TakenJob,
-} from './job-store.ts';
-export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './list-items.ts';
-export { type Channel, type Listener, type ListenOptions, listen } from './listen.ts';
-export { type MigrationOutcome, migrate } from './migrate.ts';
-export type { OpenDataset } from './open-dataset.ts';
-export type { Page, PageRequest } from './page.ts';
+} from './jobs/job-store.ts';
+export { type MigrationOutcome, migrate } from './migrate/migrate.ts';
 export {
   QUEUE_NAMES,
   QUEUE_OPTIONS,
@@ -41,9 +48,15 @@ export {
   type QueueSizes,
   type TaskData,
 } from './queue.ts';
-export { createRowEncoder } from './row-encoder.ts';
-export type { ListedResult, StoredResult } from './run-results.ts';
-export type { Run, RunStatus } from './run-row.ts';
-export type { NewRun, ResultsPage, ResultsRequest, RunStore, RunsRequest, TakenRun } from './run-store.ts';
-export type { SaveOptions } from './save-dataset.ts';
-export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings-store.ts';
+export type { Cancellations } from './runs/cancellations.ts';
+export type { ListedResult, StoredResult } from './runs/run-results.ts';
+export type { Run, RunStatus } from './runs/run-row.ts';
+export type {
+  NewRun,
+  ResultsPage,
+  ResultsRequest,
+  RunStore,
+  RunsRequest,
+  TakenRun,
+} from './runs/run-store.ts';
+export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { importItems } from '../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
 import { createStore, type Store } from './create-store.ts';
-import { listen } from './listen.ts';
-import { migrate } from './migrate.ts';
+import { listen } from './database/listen.ts';
+import { migrate } from './migrate/migrate.ts';
 import { QUEUE_OPTIONS, QUEUE_SCHEMA, type TaskData } from './queue.ts';
 
 let database: TestDatabase;

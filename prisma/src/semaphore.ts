@@ -1,4 +1,4 @@
-import { StoreError } from './errors.ts';
+import { StoreError } from './database/errors.ts';
 
 /** A semaphore: lets callers in while there are permits. */
 export interface Semaphore {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { collectSections, type DatasetSummary, type ImportOutcome } from '@svc/flows';
 import { type Item, type JsonValue, parseItem, parseJson } from '@svc/jsonl-v23';
-import type { DatasetStore } from '../src/dataset-store.ts';
-import { createRowEncoder } from '../src/row-encoder.ts';
-import type { SaveOptions } from '../src/save-dataset.ts';
+import { createRowEncoder } from '../src/copy/row-encoder.ts';
+import type { DatasetStore } from '../src/datasets/dataset-store.ts';
+import type { SaveOptions } from '../src/datasets/save-dataset.ts';
 
 /** Sections by name, in order, with their items as JSON text. */
 export type Sections = Readonly<Record<string, readonly string[]>>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../src/embedded-postgres/start-embedded-postgres.ts';
-import { migrate } from '../src/migrate.ts';
+import { migrate } from '../src/migrate/migrate.ts';
 import { superuserUrl } from './superuser-url.ts';
 
 declare module 'vitest' {

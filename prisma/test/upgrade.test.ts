@@ -5,8 +5,8 @@ import { createSectionHasher, itemHash, joinItem, parseItem, parseJson, versionH
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createStore, type Store } from '../src/create-store.ts';
-import { migrate, readMigrations } from '../src/migrate.ts';
-import { openSchemaEngine } from '../src/schema-engine.ts';
+import { migrate, readMigrations } from '../src/migrate/migrate.ts';
+import { openSchemaEngine } from '../src/migrate/schema-engine.ts';
 import { importItems } from './import-items.ts';
 import { queryDatabase } from './query-database.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { createClient } from '../connection-config.ts';
+import { createClient } from '../database/connection-config.ts';
 import { type Endpoint, urlOf } from './endpoint.ts';
 
 export const SUPERUSER = 'postgres';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { StoreError } from '../errors.ts';
+import { StoreError } from '../database/errors.ts';
 import { SUPERUSER } from './connect.ts';
 import { explain } from './explain.ts';
 import { type Guard, killGroup } from './guard.ts';

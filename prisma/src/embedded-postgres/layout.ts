@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { StoreError } from '../errors.ts';
+import { StoreError } from '../database/errors.ts';
 
 /** The files of one embedded server. */
 export interface Layout {

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { StoreError } from '../errors.ts';
+import type { StoreError } from '../database/errors.ts';
 import { failure } from './layout.ts';
 import { type Account, firstBarredFolder } from './postgres-account.ts';
 

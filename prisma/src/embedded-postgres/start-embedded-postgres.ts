@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type pg from 'pg';
-import { StoreError } from '../errors.ts';
+import { StoreError } from '../database/errors.ts';
 import { connect, isWrongPassword, MAINTENANCE_DATABASE, SERVICE, SUPERUSER } from './connect.ts';
 import {
   type Endpoint,

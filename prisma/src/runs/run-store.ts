@@ -1,23 +1,28 @@
 import type { RunEnd, RunItem, RunResult, RunResultStatus, RunSession } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23';
 import type pg from 'pg';
-import { inTransaction } from './connection.ts';
-import type { StoreContext } from './context.ts';
-import { datasetNotFound } from './dataset-row.ts';
-import { StoreError } from './errors.ts';
-import { guarded } from './guarded.ts';
-import { completeClaim, type IdempotencyClaim, type StoredResponse } from './idempotency-store.ts';
-import { boundedName, itemTooLarge } from './item-size.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from './page.ts';
-import { QUEUE_SCHEMA } from './queue.ts';
+import type { StoreContext } from '../context.ts';
+import { inTransaction } from '../database/connection.ts';
+import { StoreError } from '../database/errors.ts';
+import { guarded } from '../database/guarded.ts';
+import { boundedName, itemTooLarge } from '../database/item-size.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import {
   type ItemCandidate,
   itemCandidates,
   MAX_PAGE_BYTES,
   planItems,
   readPlannedItems,
-} from './read-item-texts.ts';
-import { createReadQuery } from './read-query.ts';
+} from '../database/read-item-texts.ts';
+import { createReadQuery } from '../database/read-query.ts';
+import { isUuid, storableText } from '../database/values.ts';
+import { datasetNotFound } from '../datasets/dataset-row.ts';
+import {
+  completeClaim,
+  type IdempotencyClaim,
+  type StoredResponse,
+} from '../idempotency/idempotency-store.ts';
+import { QUEUE_SCHEMA } from '../queue.ts';
 import {
   insertResults,
   type ListedResult,
@@ -27,7 +32,6 @@ import {
   readPlannedResults,
 } from './run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, runNotFound, toRun } from './run-row.ts';
-import { isUuid, storableText } from './values.ts';
 
 export interface NewRun {
   /** uuid of the run to be */

@@ -1,5 +1,5 @@
-import type { StoreContext } from './context.ts';
-import { guarded } from './guarded.ts';
+import type { StoreContext } from '../context.ts';
+import { guarded } from '../database/guarded.ts';
 
 /** What an operator can change while the service runs. */
 export interface Settings {

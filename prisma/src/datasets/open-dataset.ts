@@ -2,9 +2,16 @@ import type { DatasetSummary } from '@svc/flows';
 import type { ItemParts } from '@svc/jsonl-v23';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { cancelQuery } from './cancel-query.ts';
-import { streamOf } from './connection.ts';
-import type { StoreContext } from './context.ts';
+import type { StoreContext } from '../context.ts';
+import { type DecodedRow, decodeRows } from '../copy/decode-rows.ts';
+import { cancelQuery } from '../database/cancel-query.ts';
+import { streamOf } from '../database/connection.ts';
+import { StoreError, toStoreError } from '../database/errors.ts';
+import { boundedName, hasAtMost, itemTooLarge } from '../database/item-size.ts';
+import type { ReadQuery } from '../database/read-query.ts';
+import { isUuid } from '../database/values.ts';
+import { readResults, type StoredResult } from '../runs/run-results.ts';
+import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../runs/run-row.ts';
 import {
   DATASET_BYTES,
   type DatasetRow,
@@ -14,15 +21,8 @@ import {
   toSummary,
   WHOLE_DATASET,
 } from './dataset-row.ts';
-import { type DecodedRow, decodeRows } from './decode-rows.ts';
-import { StoreError, toStoreError } from './errors.ts';
-import { boundedName, hasAtMost, itemTooLarge } from './item-size.ts';
 import type { StoredItem } from './list-items.ts';
-import type { ReadQuery } from './read-query.ts';
-import { readResults, type StoredResult } from './run-results.ts';
-import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 import { SUMMARY_SECTIONS } from './save-dataset.ts';
-import { isUuid } from './values.ts';
 
 /** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export interface OpenDataset extends AsyncDisposable {

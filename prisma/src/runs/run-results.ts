@@ -1,9 +1,9 @@
 import { JsonText, type RunResult, type RunResultStatus } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23';
 import type pg from 'pg';
-import { boundedName, itemTooLarge } from './item-size.ts';
-import { EAGER_BYTES, MAX_PAGE_BYTES } from './read-item-texts.ts';
-import type { ReadQuery } from './read-query.ts';
+import { boundedName, itemTooLarge } from '../database/item-size.ts';
+import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
+import type { ReadQuery } from '../database/read-query.ts';
 
 /** A result as it is stored: what was JSON is JSON text. */
 export interface StoredResult {

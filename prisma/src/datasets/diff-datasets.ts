@@ -1,9 +1,9 @@
-import type { StoreContext } from './context.ts';
+import type { StoreContext } from '../context.ts';
+import { boundedName } from '../database/item-size.ts';
+import { decodeCursor, encodeCursor, type PageRequest } from '../database/page.ts';
+import { type ReadQuery, readFrom } from '../database/read-query.ts';
+import { isUuid } from '../database/values.ts';
 import { datasetNotFound } from './dataset-row.ts';
-import { boundedName } from './item-size.ts';
-import { decodeCursor, encodeCursor, type PageRequest } from './page.ts';
-import { type ReadQuery, readFrom } from './read-query.ts';
-import { isUuid } from './values.ts';
 
 export type ItemChange = 'added' | 'removed' | 'moved';
 

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { joinItem } from '@svc/jsonl-v23';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { encodeSections, importItems } from '../test/import-items.ts';
-import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
-import { createStore, type Store } from './create-store.ts';
+import { encodeSections, importItems } from '../../test/import-items.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createStore, type Store } from '../create-store.ts';
+import type { Page } from '../database/page.ts';
 import type { StoredItem } from './list-items.ts';
-import type { Page } from './page.ts';
 
 let database: TestDatabase;
 let store: Store;

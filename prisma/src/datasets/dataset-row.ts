@@ -1,6 +1,6 @@
 import type { DatasetSource, DatasetSummary, SectionSummary } from '@svc/flows';
-import { StoreError } from './errors.ts';
-import { boundedName, boundedText } from './item-size.ts';
+import { StoreError } from '../database/errors.ts';
+import { boundedName, boundedText } from '../database/item-size.ts';
 
 /** A section as it is stored. */
 export interface StoredSection extends SectionSummary {

@@ -3,10 +3,10 @@ import type { RunItem, RunResult } from '@svc/flows';
 import { ExactNumber, type ItemParts, joinItem } from '@svc/jsonl-v23';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importItems } from '../test/import-items.ts';
-import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
-import { createStore, type Store } from './create-store.ts';
-import { listen } from './listen.ts';
+import { importItems } from '../../test/import-items.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createStore, type Store } from '../create-store.ts';
+import { listen } from '../database/listen.ts';
 import type { Run } from './run-row.ts';
 
 let database: TestDatabase;

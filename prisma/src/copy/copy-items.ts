@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { StoreError } from './errors.ts';
+import { StoreError } from '../database/errors.ts';
 
 /** How long a server may take to confirm that a COPY was broken off, before its connection is given up. */
 const ABORT_TIMEOUT_MS = 5_000;

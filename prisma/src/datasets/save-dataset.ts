@@ -1,14 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DatasetSummary, ImportOutcome } from '@svc/flows';
 import type pg from 'pg';
-import { inTransaction } from './connection.ts';
-import { copyIn } from './copy-items.ts';
-import { COPY_HEADER, COPY_ITEMS, COPY_TRAILER } from './encode-rows.ts';
-import { StoreError, toStoreError } from './errors.ts';
-import { completeClaim, type IdempotencyClaim, type StoredResponse } from './idempotency-store.ts';
-import { completeJob, type JobClaim } from './job-store.ts';
-import type { Semaphore } from './semaphore.ts';
-import { storableText } from './values.ts';
+import { copyIn } from '../copy/copy-items.ts';
+import { COPY_HEADER, COPY_ITEMS, COPY_TRAILER } from '../copy/encode-rows.ts';
+import { inTransaction } from '../database/connection.ts';
+import { StoreError, toStoreError } from '../database/errors.ts';
+import { storableText } from '../database/values.ts';
+import {
+  completeClaim,
+  type IdempotencyClaim,
+  type StoredResponse,
+} from '../idempotency/idempotency-store.ts';
+import { completeJob, type JobClaim } from '../jobs/job-store.ts';
+import type { Semaphore } from '../semaphore.ts';
 
 export interface SaveOptions {
   readonly signal?: AbortSignal;

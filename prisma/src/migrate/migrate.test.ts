@@ -3,9 +3,9 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { queryDatabase } from '../test/query-database.ts';
-import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
-import { createStore } from './create-store.ts';
+import { queryDatabase } from '../../test/query-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createStore } from '../create-store.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
@@ -48,7 +48,7 @@ describe('migrate', () => {
   afterAll(() => database.drop());
 
   it('makes exactly the schema of schema.prisma', async () => {
-    const content = await readFile(new URL('../schema.prisma', import.meta.url), 'utf8');
+    const content = await readFile(new URL('../../schema.prisma', import.meta.url), 'utf8');
     const pool = new CatalogPool({ connectionString: database.url });
     onTestFinished(() => pool.end());
     using opened = await openSchemaEngine(new CatalogAdapter(pool), content);

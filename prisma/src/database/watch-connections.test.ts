@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { throughLine } from '../test/server-address.ts';
-import { startTcpProxy, type TcpProxy } from '../test/tcp-proxy.ts';
-import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
+import { throughLine } from '../../test/server-address.ts';
+import { startTcpProxy, type TcpProxy } from '../../test/tcp-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createStore } from '../create-store.ts';
 import { createPool } from './connection.ts';
-import { createStore } from './create-store.ts';
 import { toStoreError } from './errors.ts';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
-import { createStore, type Store } from './create-store.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createStore, type Store } from '../create-store.ts';
 import { DEFAULT_SETTINGS } from './settings-store.ts';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
-import type { StoreContext } from './context.ts';
-import { toStoreError } from './errors.ts';
-import { CHECK_INTERVAL_KEY, DEFAULT_SETTINGS } from './settings-store.ts';
+import type { StoreContext } from '../context.ts';
+import { toStoreError } from '../database/errors.ts';
+import { CHECK_INTERVAL_KEY, DEFAULT_SETTINGS } from '../settings/settings-store.ts';
 
 /** What a worker learns about the runs and jobs that it works on. */
 export interface Cancellations {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { throughLine } from '../test/server-address.ts';
-import { startTcpProxy } from '../test/tcp-proxy.ts';
-import { createTestDatabase } from '../test/template-db.ts';
+import { throughLine } from '../../test/server-address.ts';
+import { startTcpProxy } from '../../test/tcp-proxy.ts';
+import { createTestDatabase } from '../../test/template-db.ts';
 import { createPool } from './connection.ts';
 import { createClient } from './connection-config.ts';
 

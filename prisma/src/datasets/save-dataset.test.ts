@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { importItems } from '../test/import-items.ts';
-import { throughLine } from '../test/server-address.ts';
-import { startTcpProxy, type TcpProxy } from '../test/tcp-proxy.ts';
-import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
-import { createStore, type Store } from './create-store.ts';
+import { importItems } from '../../test/import-items.ts';
+import { throughLine } from '../../test/server-address.ts';
+import { startTcpProxy, type TcpProxy } from '../../test/tcp-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createStore, type Store } from '../create-store.ts';
 
 let database: TestDatabase;
 let line: TcpProxy;

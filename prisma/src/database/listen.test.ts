@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { listen } from './listen.ts';
 
 let database: TestDatabase;

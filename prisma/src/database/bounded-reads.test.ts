@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importItems } from '../test/import-items.ts';
-import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
+import { importItems } from '../../test/import-items.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createStore, type Store } from '../create-store.ts';
 import { createPool } from './connection.ts';
-import { createStore, type Store } from './create-store.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,6 +1,12 @@
 import type { DatasetSource, DatasetSummary, DatasetWriter, SectionSummary } from '@svc/flows';
-import { inTransaction } from './connection.ts';
-import type { StoreContext } from './context.ts';
+import type { StoreContext } from '../context.ts';
+import { inTransaction } from '../database/connection.ts';
+import { guarded } from '../database/guarded.ts';
+import { boundedName } from '../database/item-size.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
+import { MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
+import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
+import { containsPattern, isUuid, searchableText, storableText } from '../database/values.ts';
 import {
   type DatasetRow,
   datasetNotFound,
@@ -11,15 +17,9 @@ import {
   toSummary,
 } from './dataset-row.ts';
 import { type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
-import { guarded } from './guarded.ts';
-import { boundedName } from './item-size.ts';
 import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from './list-items.ts';
 import { type OpenDataset, openDataset, streamItems } from './open-dataset.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from './page.ts';
-import { MAX_PAGE_BYTES } from './read-item-texts.ts';
-import { createReadQuery, type ReadQuery } from './read-query.ts';
 import { type SaveOptions, SUMMARY_SECTIONS, saveDataset } from './save-dataset.ts';
-import { containsPattern, isUuid, searchableText, storableText } from './values.ts';
 
 export interface DatasetsRequest extends PageRequest {
   /** exactly this name */

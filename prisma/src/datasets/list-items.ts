@@ -1,7 +1,6 @@
-import type { StoreContext } from './context.ts';
-import { datasetNotFound } from './dataset-row.ts';
-import { boundedName, hasAtMost } from './item-size.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from './page.ts';
+import type { StoreContext } from '../context.ts';
+import { boundedName, hasAtMost } from '../database/item-size.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import {
   EAGER_BYTES,
   type ItemCandidate,
@@ -9,9 +8,10 @@ import {
   type PlannedItems,
   planItems,
   readPlannedItems,
-} from './read-item-texts.ts';
-import { createReadQuery, type ReadQuery } from './read-query.ts';
-import { containsPattern, insideJsonString, isUuid, searchableText } from './values.ts';
+} from '../database/read-item-texts.ts';
+import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
+import { containsPattern, insideJsonString, isUuid, searchableText } from '../database/values.ts';
+import { datasetNotFound } from './dataset-row.ts';
 
 /** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
 export interface StoredItem {

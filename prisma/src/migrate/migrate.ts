@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type pg from 'pg';
-import { createPool } from './connection.ts';
-import { StoreError, toStoreError } from './errors.ts';
-import { migrateQueue } from './queue.ts';
+import { createPool } from '../database/connection.ts';
+import { StoreError, toStoreError } from '../database/errors.ts';
+import { migrateQueue } from '../queue.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
 /** Held while one process migrates; the others wait. Not the number that Prisma's own engine takes meanwhile. */
@@ -119,7 +119,7 @@ function reasonOf(cause: unknown): string {
 }
 
 /** The folder of the migrations: beside `src`, and beside `dist` once built. */
-const MIGRATIONS = new URL('../migrations/', import.meta.url);
+const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 
 async function migrationNames(): Promise<string[]> {
   const entries = await readdir(MIGRATIONS, { withFileTypes: true });

@@ -1,14 +1,18 @@
 import type pg from 'pg';
-import { inTransaction } from './connection.ts';
-import type { StoreContext } from './context.ts';
-import { copyIn } from './copy-items.ts';
-import { StoreError } from './errors.ts';
-import { guarded } from './guarded.ts';
-import { completeClaim, type IdempotencyClaim, type StoredResponse } from './idempotency-store.ts';
-import { boundedText } from './item-size.ts';
-import { QUEUE_SCHEMA } from './queue.ts';
-import { WORKER_LOST } from './run-store.ts';
-import { isUuid, storableText } from './values.ts';
+import type { StoreContext } from '../context.ts';
+import { copyIn } from '../copy/copy-items.ts';
+import { inTransaction } from '../database/connection.ts';
+import { StoreError } from '../database/errors.ts';
+import { guarded } from '../database/guarded.ts';
+import { boundedText } from '../database/item-size.ts';
+import { isUuid, storableText } from '../database/values.ts';
+import {
+  completeClaim,
+  type IdempotencyClaim,
+  type StoredResponse,
+} from '../idempotency/idempotency-store.ts';
+import { QUEUE_SCHEMA } from '../queue.ts';
+import { WORKER_LOST } from '../runs/run-store.ts';
 
 /** `import`: rows of a hub dataset; `upload`: an archive that was uploaded. Each has a queue of its name. */
 export type JobKind = 'import' | 'upload';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importItems } from '../test/import-items.ts';
-import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
-import { createStore, type Store } from './create-store.ts';
+import { importItems } from '../../test/import-items.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createStore, type Store } from '../create-store.ts';
 import type { Job, NewJob } from './job-store.ts';
 
 let database: TestDatabase;
