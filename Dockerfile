@@ -13,7 +13,7 @@ COPY packages/jsonl-v23/package.json packages/jsonl-v23/
 COPY packages/pkg-format/package.json packages/pkg-format/
 COPY packages/hub-client/package.json packages/hub-client/
 COPY packages/observability/package.json packages/observability/
-COPY packages/process/package.json packages/process/
+COPY packages/runtime/package.json packages/runtime/
 COPY packages/flows/package.json packages/flows/
 COPY prisma/package.json prisma/
 COPY apps/api/package.json apps/api/

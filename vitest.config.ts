@@ -15,7 +15,7 @@ const alias = {
   '#platform': at('packages/hub-client/src/platform-node.ts'),
   '@svc/pkg-format/node': at('packages/pkg-format/src/node/index.ts'),
   '@svc/pkg-format': at('packages/pkg-format/src/index.ts'),
-  '@svc/process': at('packages/process/src/index.ts'),
+  '@svc/runtime': at('packages/runtime/src/index.ts'),
   '@svc/hub-client': at('packages/hub-client/src/index.ts'),
   '@svc/observability': at('packages/observability/src/index.ts'),
   '@svc/flows': at('packages/flows/src/index.ts'),

@@ -13,7 +13,7 @@ const OF_APPS: readonly string[] = [
   '@svc/flows',
   '@svc/jsonl-v23',
   '@svc/pkg-format',
-  '@svc/process',
+  '@svc/runtime',
   '@svc/hub-client',
   '@svc/observability',
   '@svc/store',
@@ -21,7 +21,7 @@ const OF_APPS: readonly string[] = [
 
 /** Workspace folder → the workspace packages it may import. */
 const ARROWS: Record<string, readonly string[]> = {
-  'packages/process': ['@svc/observability', '@svc/hub-client', '@svc/jsonl-v23'],
+  'packages/runtime': ['@svc/observability', '@svc/hub-client', '@svc/jsonl-v23'],
   'packages/jsonl-v23': [],
   'packages/observability': [],
   'packages/pkg-format': ['@svc/jsonl-v23'],
@@ -31,14 +31,14 @@ const ARROWS: Record<string, readonly string[]> = {
   'apps/api': OF_APPS,
   'apps/worker': OF_APPS,
   'apps/cli': OF_APPS,
-  'apps/standalone': ['@svc/process', '@svc/api', '@svc/worker', '@svc/observability', '@svc/store'],
+  'apps/standalone': ['@svc/runtime', '@svc/api', '@svc/worker', '@svc/observability', '@svc/store'],
 };
 
 /** Outside library → the only places (path prefixes) that may import it. */
 const OWNERS: Record<string, readonly string[]> = {
   express: ['apps/api/src/app.ts', 'apps/api/src/http/', 'apps/api/src/routes/'],
   busboy: ['apps/api/src/http/'],
-  helmet: ['apps/api/src/http/security-headers.ts'],
+  helmet: ['apps/api/src/http/response/security-headers.ts'],
   cors: ['apps/api/src/app.ts'],
   '@prisma/': ['prisma/src/'],
   pg: ['prisma/src/'],

@@ -172,7 +172,7 @@ describe('docs/logs.md', () => {
   );
 
   it('lists no event that nothing logs', () => {
-    const sources = ['apps/api/src', 'apps/worker/src', 'apps/standalone/src', 'packages/process/src']
+    const sources = ['apps/api/src', 'apps/worker/src', 'apps/standalone/src', 'packages/runtime/src']
       .flatMap((path) => {
         const at = fileURLToPath(new URL(`../${path}`, import.meta.url));
         return readdirSync(at, { recursive: true, encoding: 'utf8' })

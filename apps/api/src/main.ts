@@ -9,7 +9,7 @@ import {
   requiredDatabaseUrl,
   runProcess,
   secretsOf,
-} from '@svc/process';
+} from '@svc/runtime';
 import { createRowEncoder, createStore } from '@svc/store';
 import { startApi } from './start-api.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
-import { createKeyVault, loadConfig, openHub, secretsOf } from '@svc/process';
+import { createKeyVault, loadConfig, openHub, secretsOf } from '@svc/runtime';
 import { createRowEncoder, createStore, type Store } from '@svc/store';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { startApi } from '../src/start-api.ts';

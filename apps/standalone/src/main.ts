@@ -11,7 +11,7 @@ import {
   openHub,
   runProcess,
   secretsOf,
-} from '@svc/process';
+} from '@svc/runtime';
 import { createRowEncoder, createStore, migrate, startEmbeddedPostgres } from '@svc/store';
 import { startWorker } from '@svc/worker';
 import { leaveRoot, obstacleTo } from './leave-root.ts';

@@ -11,7 +11,7 @@ import {
   runWithContext,
   UNMATCHED_PATH,
 } from '@svc/observability';
-import { addressOf, type Config, createHostCheck, networkOf, schemeOf, slowDownFailures } from '@svc/process';
+import { addressOf, type Config, createHostCheck, networkOf, schemeOf, slowDownFailures } from '@svc/runtime';
 
 export interface AdminOptions {
   readonly config: Pick<

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createMetrics } from '@svc/observability';
-import { configureHeap, createKeyVault, openHub, requiredDatabaseUrl, runProcess } from '@svc/process';
+import { configureHeap, createKeyVault, openHub, requiredDatabaseUrl, runProcess } from '@svc/runtime';
 import { createRowEncoder, createStore } from '@svc/store';
 import { startWorker } from './start-worker.ts';
 

@@ -1,6 +1,6 @@
 import { createCheckRunner, type Hub, type RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
-import type { Config, TokenCipher } from '@svc/process';
+import type { Config, TokenCipher } from '@svc/runtime';
 import type { Store } from '@svc/store';
 import { startHealthServer } from './health-server.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -30,7 +30,7 @@ export interface WorkerDeps {
 export interface RunningWorker {
   /** `http://host:port` of its health and metrics endpoints; null where it serves none */
   readonly url: string | null;
-  /** Drains: see `Running` of @svc/process. */
+  /** Drains: see `Running` of @svc/runtime. */
   stop(signal: AbortSignal): Promise<void>;
 }
 

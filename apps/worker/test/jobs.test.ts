@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { HubError } from '@svc/hub-client';
-import { createKeyVault, Secret } from '@svc/process';
+import { createKeyVault, Secret } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hub } from '@svc/flows';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
-import { createKeyVault, loadConfig, secretsOf } from '@svc/process';
+import { createKeyVault, loadConfig, secretsOf } from '@svc/runtime';
 import { createRowEncoder, createStore, type Store } from '@svc/store';
 import { importItems } from '../../../prisma/test/import-items.ts';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';

@@ -1,14 +1,14 @@
-import type { Route } from '../http/route.ts';
-import { type DatasetDeps, datasetRoutes } from './datasets.ts';
-import { documentationRoutes } from './documentation.ts';
-import { type ExportDeps, exportRoute } from './export.ts';
-import { type HubDeps, hubRoutes } from './hub.ts';
-import { type JobDeps, jobRoutes } from './jobs.ts';
-import { type OperationDeps, operationRoutes } from './operation.ts';
-import { type RunDeps, runRoutes } from './runs.ts';
-import { settingsRoutes } from './settings.ts';
-import { telemetryRoute } from './telemetry.ts';
-import { type UploadDeps, uploadRoute } from './upload.ts';
+import type { Route } from '../http/request/route.ts';
+import { type ExportDeps, exportRoute } from './datasets/export.ts';
+import { type DatasetDeps, datasetRoutes } from './datasets/routes.ts';
+import { type UploadDeps, uploadRoute } from './datasets/upload.ts';
+import { documentationRoutes } from './docs/documentation.ts';
+import { type HubDeps, hubRoutes } from './hub/routes.ts';
+import { type JobDeps, jobRoutes } from './jobs/routes.ts';
+import { type RunDeps, runRoutes } from './runs/routes.ts';
+import { type OperationDeps, operationRoutes } from './service/operation.ts';
+import { settingsRoutes } from './service/settings.ts';
+import { telemetryRoute } from './service/telemetry.ts';
 
 export type RouteDeps = DatasetDeps &
   ExportDeps &

@@ -1,8 +1,8 @@
 import { encodeText } from '@svc/pkg-format';
 import type { Page } from '@svc/store';
-import { type JsonBody, toJsonText } from '../http/json-text.ts';
-import { type Answer, json, stream } from '../http/response.ts';
-import type { RouteRequest } from '../http/route.ts';
+import { type JsonBody, toJsonText } from '../http/request/json-text.ts';
+import type { RouteRequest } from '../http/request/route.ts';
+import { type Answer, json, stream } from '../http/response/response.ts';
 
 /** Stands beside an item or result that is too large to be listed. */
 export const ITEM_TOO_LARGE = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
-import { VARIABLES } from '../../../../packages/process/src/variables.ts';
+import { VARIABLES } from '../../../../packages/runtime/src/config/variables.ts';
 import { CLIENT_LIMITS } from './limits/client-limits.ts';
 import { LIMITS, type LimitCase, type Target } from './limits/limit-case.ts';
 import { PACKAGE_LIMITS } from './limits/package-limits.ts';

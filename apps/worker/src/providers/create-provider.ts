@@ -1,6 +1,6 @@
 import type { Provider, ProviderConfig, RunConfig } from '@svc/flows';
 import type { Logger } from '@svc/observability';
-import type { ProviderKeys } from '@svc/process';
+import type { ProviderKeys } from '@svc/runtime';
 import type { Dispatcher } from 'undici';
 import { createEchoProvider } from './echo.ts';
 import { createItemFieldProvider } from './item-field.ts';

@@ -1,5 +1,5 @@
 import { RunError } from '@svc/flows';
-import { loadConfig } from '@svc/process';
+import { loadConfig } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { providerKey } from './provider-key.ts';
 

@@ -1,5 +1,5 @@
 import { RunError } from '@svc/flows';
-import type { ProviderKeys } from '@svc/process';
+import type { ProviderKeys } from '@svc/runtime';
 
 /**
  * The key that a run names by its environment variable, where it may be sent to the run's provider: each key is bound

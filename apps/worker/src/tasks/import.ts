@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Hub, importHub, type RowEncoder, toImportRequest } from '@svc/flows';
 import { isJsonObject, parseJson } from '@svc/jsonl-v23';
-import type { Config, TokenCipher } from '@svc/process';
+import type { Config, TokenCipher } from '@svc/runtime';
 import { StoreError, type TakenJob } from '@svc/store';
 import type { TaskHandler } from '../queue.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type RowEncoder, uploadPackage } from '@svc/flows';
 import { getMember, isJsonObject, parseJson } from '@svc/jsonl-v23';
 import { openPackageSource } from '@svc/pkg-format/node';
-import { type Config, packageLimits } from '@svc/process';
+import { type Config, packageLimits } from '@svc/runtime';
 import { archiveSource } from '../archive-source.ts';
 import type { TaskHandler } from '../queue.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';

@@ -1,0 +1,91 @@
+import { exportPackage } from '@svc/flows';
+import type { Logger } from '@svc/observability';
+import type { Store } from '@svc/store';
+import type { Route } from '../../http/request/route.ts';
+import { contentDisposition } from '../../http/response/content-disposition.ts';
+import { empty, stream } from '../../http/response/response.ts';
+
+export interface ExportDeps {
+  readonly logger: Logger;
+  readonly store: Pick<Store, 'datasets'>;
+  /** secrets known to this process, which no export may hold */
+  readonly secrets: readonly string[];
+}
+
+/** `GET /datasets/{id}/export`: a stored dataset, with a run if asked, as a package that streams. */
+export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
+  return {
+    method: 'get',
+    path: '/datasets/{id}/export',
+    operationId: 'exportDataset',
+    summary: 'A dataset as a package archive; the same dataset gives the same bytes',
+    tag: 'datasets',
+    access: 'viewer',
+    query: { run_id: { type: 'string', description: 'the run to take along, with its results' } },
+    produces: 'application/zip',
+    streams: 'data',
+    responses: {
+      200: { description: 'a .pkg.zip archive', schema: { type: 'string', format: 'binary' } },
+      304: { description: 'the archive is still the one of `If-None-Match`' },
+    },
+    errors: ['dataset_not_found', 'run_not_found', 'item_too_large', 'unavailable'],
+    handle: async ({ params, query, header, signal }) => {
+      const id = params['id'] ?? '';
+      const runId = query['run_id'] as string | undefined;
+      const startedAt = performance.now();
+      await using opening = new AsyncDisposableStack();
+      const open = opening.use(await store.datasets.open(id, { signal }));
+      const found = await exportPackage(open, { runId, secrets, signal });
+      const headers = { ETag: found.etag, 'Cache-Control': 'no-cache' };
+      if (matches(header('if-none-match'), found.etag)) return empty(304, headers);
+
+      const reading = opening.move();
+      async function* body(): AsyncGenerator<Uint8Array> {
+        let bytes = 0;
+        let outcome: 'complete' | 'left' | 'failed' = 'left';
+        const facts = (): { dataset_id: string; bytes: number; duration_ms: number } => ({
+          dataset_id: id,
+          bytes,
+          duration_ms: Math.round(performance.now() - startedAt),
+        });
+        try {
+          for await (const chunk of found.bytes()) {
+            bytes += chunk.byteLength;
+            yield chunk;
+          }
+          outcome = 'complete';
+        } catch (error) {
+          if (!signal.aborted) {
+            outcome = 'failed';
+            logger.log('dataset.export.fail', { ...facts(), error });
+          }
+          throw error;
+        } finally {
+          if (outcome !== 'failed') {
+            logger.log('dataset.export.finish', {
+              ...facts(),
+              ...(runId === undefined ? {} : { exported_run_id: runId }),
+              complete: outcome === 'complete',
+            });
+          }
+        }
+      }
+      return stream(
+        body(),
+        {
+          ...headers,
+          'Content-Type': 'application/zip',
+          'Content-Disposition': contentDisposition(found.fileName),
+        },
+        () => reading.disposeAsync(),
+      );
+    },
+  };
+}
+
+/** Whether a list of entity tags names this one, by weak comparison (RFC 9110 section 13.1.2). */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(etag);
+}

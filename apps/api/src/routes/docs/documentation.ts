@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { RequestError } from '../../http/request/request-error.ts';
+import type { Route } from '../../http/request/route.ts';
+import { json, text } from '../../http/response/response.ts';
+import { openApiDocument } from './openapi.ts';
+
+/** The files of the documentation page, each with its media type; the page needs no other host. */
+const FILES: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+};
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>svc API</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<main id="api"></main>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</html>
+`;
+
+// The page asks nobody but us: without a validator of the document, which is another host's.
+const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinking: true, validatorUrl: null });\n`;
+
+/** The OpenAPI document of the other routes, and a page to read and try it. */
+export function documentationRoutes(routes: readonly Route[], version: string): readonly Route[] {
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const own: readonly Route[] = [
+    {
+      method: 'get',
+      path: '/openapi.json',
+      operationId: 'getOpenApi',
+      summary: 'This document',
+      tag: 'documentation',
+      access: 'public',
+      produces: 'application/json',
+      responses: { 200: { description: 'OpenAPI 3.1', schema: { type: 'object' } } },
+      errors: [],
+      handle: async () => json(document as never),
+    },
+    {
+      method: 'get',
+      path: '/docs',
+      operationId: 'getDocs',
+      summary: 'A page to read and try the API',
+      tag: 'documentation',
+      access: 'public',
+      produces: 'text/html',
+      responses: { 200: { description: 'HTML', schema: { type: 'string' } } },
+      errors: [],
+      handle: async () => text(PAGE, 'text/html; charset=utf-8'),
+    },
+    {
+      method: 'get',
+      path: '/docs/{file}',
+      operationId: 'getDocsFile',
+      summary: 'A file of that page',
+      tag: 'documentation',
+      access: 'public',
+      produces: '*/*',
+      responses: { 200: { description: 'the file', schema: { type: 'string' } } },
+      errors: ['not_found'],
+      handle: async ({ params }) => {
+        const name = params['file'] ?? '';
+        if (name === 'start.js') return text(START, 'text/javascript; charset=utf-8');
+        const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+        if (type === undefined) throw new RequestError('not_found', 'the documentation has no such file');
+        return text(await readFile(join(folder, name), 'utf8'), type);
+      },
+    },
+  ];
+  const document = openApiDocument([...routes, ...own], version);
+  return own;
+}

@@ -1,0 +1,132 @@
+import type { Schema } from '../../http/request/route.ts';
+
+/** The wire shapes of contract section 2, as the OpenAPI document shows them. */
+
+const nullable = (type: string): Schema => ({ type: [type, 'null'] });
+const count: Schema = { type: 'integer', minimum: 0 };
+const time: Schema = { type: 'string', format: 'date-time' };
+const uuid: Schema = { type: 'string', format: 'uuid' };
+const sha256: Schema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+
+/** An object whose members are all there. */
+export function shape(
+  properties: Readonly<Record<string, Schema>>,
+  optional: readonly string[] = [],
+): Schema {
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  };
+}
+
+/** A page of a list. */
+export function page(items: Schema): Schema {
+  return shape({
+    data: { type: 'array', items },
+    meta: shape({
+      limit: { type: 'integer', minimum: 1, maximum: 100 },
+      next_cursor: nullable('string'),
+      total_items: count,
+    }),
+  });
+}
+
+export const SECTION: Schema = shape({
+  id: uuid,
+  name: { type: 'string' },
+  order_index: count,
+  item_count: count,
+});
+
+const summary = {
+  id: uuid,
+  name: { type: 'string' },
+  description: nullable('string'),
+  notes: nullable('string'),
+  version_hash: sha256,
+  schema: { type: 'object', description: 'where the dataset came from' },
+  section_count: count,
+  item_count: count,
+  asset_count: count,
+  sections: { type: 'array', items: SECTION, description: 'at most the first 100' },
+  created_at: time,
+  updated_at: time,
+};
+
+export const DATASET_SUMMARY: Schema = shape(summary);
+export const DATASET: Schema = shape({ ...summary, schema: { type: 'object', description: 'whole' } });
+
+export const ITEM: Schema = shape(
+  {
+    section: { type: 'string' },
+    order_index: count,
+    item_hash: sha256,
+    item: {
+      type: ['object', 'null'],
+      description: 'the whole item, with every digit as stored; null where it is too large to be read',
+    },
+    error: {
+      type: 'object',
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+      description: 'only beside an item that is too large to be read',
+    },
+  },
+  ['error'],
+);
+
+const POSITION: Schema = {
+  type: ['object', 'null'],
+  properties: { section: { type: 'string' }, order_index: count },
+};
+
+export const DIFF: Schema = shape({
+  ...(page(
+    shape({
+      change: { type: 'string', enum: ['added', 'removed', 'moved'] },
+      item_hash: sha256,
+      from: POSITION,
+      to: POSITION,
+    }),
+  )['properties'] as Record<string, Schema>),
+  counts: shape({ added: count, removed: count, moved: count, unchanged: count }),
+});
+
+export const PROBLEM: Schema = shape(
+  {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    instance: { type: 'string' },
+    code: { type: 'string' },
+    request_id: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: shape(
+        {
+          message: { type: 'string' },
+          path: { type: 'string' },
+          file: { type: 'string' },
+          line: { type: 'integer' },
+          column: { type: 'integer' },
+          row: { type: 'integer' },
+        },
+        ['path', 'file', 'line', 'column', 'row'],
+      ),
+    },
+    errors_total: { type: 'integer' },
+  },
+  ['errors', 'errors_total'],
+);
+
+/** Query parameters of every list. */
+export const PAGE_QUERY: Readonly<Record<string, Schema>> = {
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 50, description: 'entries of one page' },
+  cursor: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 1024,
+    description: '`meta.next_cursor` of the page before',
+  },
+};

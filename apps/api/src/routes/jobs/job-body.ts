@@ -1,0 +1,70 @@
+import type { Job, StoredResponse } from '@svc/store';
+import { type JsonBody, JsonText, toJsonText } from '../../http/request/json-text.ts';
+import { ASYNC_APPLIED } from '../../http/request/prefer.ts';
+import type { Schema } from '../../http/request/route.ts';
+import { type ProblemBody, serializeProblem } from '../../http/response/problem.ts';
+import { PROBLEM, shape } from '../docs/schemas.ts';
+
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+const COUNT_OR_NULL: Schema = { type: ['integer', 'null'], minimum: 0 };
+const TIME: Schema = { type: 'string', format: 'date-time' };
+const TIME_OR_NULL: Schema = { type: ['string', 'null'], format: 'date-time' };
+
+export const JOB: Schema = shape({
+  id: { type: 'string', format: 'uuid' },
+  kind: { type: 'string', enum: ['import', 'upload'] },
+  status: {
+    type: 'string',
+    enum: ['queued', 'running', 'succeeded', 'failed', 'cancelling', 'cancelled'],
+  },
+  progress: shape({
+    rows_done: COUNT,
+    rows_total: COUNT_OR_NULL,
+    bytes_done: COUNT,
+    bytes_total: COUNT_OR_NULL,
+  }),
+  dataset_id: { type: ['string', 'null'], format: 'uuid', description: 'the dataset it made' },
+  error: { oneOf: [{ type: 'null' }, PROBLEM] },
+  created_at: TIME,
+  started_at: TIME_OR_NULL,
+  finished_at: TIME_OR_NULL,
+});
+
+/** A Job on the wire (contract section 2). */
+export function jobBody(job: Job): JsonBody {
+  const { progress } = job;
+  return {
+    id: job.id,
+    kind: job.kind,
+    status: job.status,
+    progress: {
+      rows_done: progress.rowsDone,
+      rows_total: progress.rowsTotal,
+      bytes_done: progress.bytesDone,
+      bytes_total: progress.bytesTotal,
+    },
+    dataset_id: job.datasetId,
+    error: job.error === null ? null : new JsonText(JSON.stringify(problemOfJob(job.error, job))),
+    created_at: job.createdAt,
+    started_at: job.startedAt,
+    finished_at: job.finishedAt,
+  };
+}
+
+function problemOfJob(error: string, { id, requestId }: Job): ProblemBody {
+  return serializeProblem(error, { instance: `/jobs/${id}`, requestId: requestId ?? '' });
+}
+
+/** Whether a job has come to its end. */
+export function jobHasEnded(job: Job): boolean {
+  return job.finishedAt !== null;
+}
+
+/** The answer to a request that became a job. */
+export function jobAccepted(job: Job): StoredResponse {
+  return {
+    status: 202,
+    headers: { Location: `/jobs/${job.id}`, ...ASYNC_APPLIED },
+    body: toJsonText(jobBody(job)),
+  };
+}

@@ -1,0 +1,81 @@
+import { type Logger, runWithContext } from '@svc/observability';
+import type { TokenCipher } from '@svc/runtime';
+import type { Store } from '@svc/store';
+import { toJsonText } from '../../http/request/json-text.ts';
+import type { Route } from '../../http/request/route.ts';
+import { json } from '../../http/response/response.ts';
+import { createWatch } from '../../http/response/server-sent-events.ts';
+import { JOB, jobBody, jobHasEnded } from './job-body.ts';
+
+export interface JobDeps {
+  readonly logger: Logger;
+  readonly store: Pick<Store, 'jobs'>;
+  /** where the hub tokens of asynchronous imports are; null where there is no key to seal them with */
+  readonly vault: TokenCipher | null;
+  /** aborts when the process is to stop: streams that would last end then */
+  readonly drainSignal: AbortSignal;
+}
+
+/** The endpoints of asynchronous imports. */
+export function jobRoutes({ logger, store: { jobs }, vault, drainSignal }: JobDeps): readonly Route[] {
+  const errors = ['job_not_found', 'unavailable'];
+  const watch = createWatch({
+    read: (ids) => jobs.getMany(ids),
+    toText: (job) => toJsonText(jobBody(job)),
+    hasEnded: jobHasEnded,
+    drainSignal,
+  });
+  return [
+    {
+      method: 'get',
+      path: '/jobs/{id}',
+      operationId: 'getJob',
+      summary: 'How far an asynchronous import is',
+      tag: 'jobs',
+      access: 'viewer',
+      produces: 'application/json',
+      responses: { 200: { description: 'the job as it is now', schema: JOB } },
+      errors,
+      handle: async ({ params }) => json(jobBody(await jobs.get(params['id'] ?? ''))),
+    },
+    {
+      method: 'post',
+      path: '/jobs/{id}/cancel',
+      operationId: 'cancelJob',
+      summary: 'Ask for a job to end; again, or after its end, changes nothing',
+      tag: 'jobs',
+      access: 'editor',
+      produces: 'application/json',
+      responses: { 202: { description: 'the job as it is now', schema: JOB } },
+      errors,
+      handle: async ({ params }) => {
+        const job = await jobs.requestCancel(params['id'] ?? '');
+        if (jobHasEnded(job)) vault?.forget(job.id);
+        else {
+          runWithContext({ job_id: job.id }, () => {
+            logger.log('job.cancel', { kind: job.kind, stage: 'requested' });
+          });
+        }
+        return json(jobBody(job), 202);
+      },
+    },
+    {
+      method: 'get',
+      path: '/jobs/{id}/events',
+      operationId: 'watchJob',
+      summary: 'The progress of a job until its end, as server-sent events',
+      tag: 'jobs',
+      access: 'viewer',
+      produces: 'text/event-stream',
+      streams: 'events',
+      responses: {
+        200: {
+          description: 'events `progress` and at last `end`, the job as data of each',
+          schema: { type: 'string' },
+        },
+      },
+      errors,
+      handle: async ({ params, signal }) => watch(await jobs.get(params['id'] ?? ''), signal),
+    },
+  ];
+}

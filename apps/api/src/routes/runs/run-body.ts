@@ -1,0 +1,97 @@
+import { RUN_CONFIG_SCHEMA } from '@svc/flows';
+import type { ListedResult, Run } from '@svc/store';
+import { type JsonBody, JsonText } from '../../http/request/json-text.ts';
+import type { Schema } from '../../http/request/route.ts';
+import { shape } from '../docs/schemas.ts';
+import { ITEM_TOO_LARGE } from '../page-body.ts';
+
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+const UUID: Schema = { type: 'string', format: 'uuid' };
+const TEXT_OR_NULL: Schema = { type: ['string', 'null'] };
+const NUMBER_OR_NULL: Schema = { type: ['number', 'null'] };
+const TIME_OR_NULL: Schema = { type: ['string', 'null'], format: 'date-time' };
+const FAILURE: Schema = {
+  type: ['object', 'null'],
+  properties: { code: { type: 'string' }, message: { type: 'string' } },
+};
+
+export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled'] as const;
+export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
+
+export const RUN: Schema = shape({
+  id: UUID,
+  dataset_id: UUID,
+  dataset_version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  name: TEXT_OR_NULL,
+  status: { type: 'string', enum: RUN_STATUSES },
+  config: { ...RUN_CONFIG_SCHEMA, description: 'with every default filled in, without any secret' },
+  counts: shape({ total: COUNT, done: COUNT, ok: COUNT, failed: COUNT, unscored: COUNT }),
+  scores: shape({ mean: NUMBER_OR_NULL, passed: COUNT, pass_rate: NUMBER_OR_NULL }),
+  error: FAILURE,
+  created_at: { type: 'string', format: 'date-time' },
+  started_at: TIME_OR_NULL,
+  finished_at: TIME_OR_NULL,
+  cancel_requested_at: TIME_OR_NULL,
+});
+
+export const RUN_RESULT: Schema = shape({
+  section: { type: 'string' },
+  order_index: COUNT,
+  repetition: { type: 'integer', minimum: 1 },
+  item_id: { type: ['string', 'integer', 'null'] },
+  status: { type: 'string', enum: RESULT_STATUSES },
+  output: { description: 'what the provider gave' },
+  score: NUMBER_OR_NULL,
+  passed: { type: ['boolean', 'null'] },
+  explanation: TEXT_OR_NULL,
+  error: FAILURE,
+  latency_ms: NUMBER_OR_NULL,
+  usage: { type: ['object', 'null'] },
+});
+
+/** A Run on the wire (contract section 2). */
+export function runBody(run: Run): JsonBody {
+  return {
+    id: run.id,
+    dataset_id: run.datasetId,
+    dataset_version_hash: run.datasetVersionHash,
+    name: run.name,
+    status: run.status,
+    config: new JsonText(run.config),
+    counts: { ...run.counts },
+    scores: { mean: run.scores.mean, passed: run.scores.passed, pass_rate: run.scores.passRate },
+    error: textOrNull(run.error),
+    created_at: run.createdAt,
+    started_at: run.startedAt,
+    finished_at: run.finishedAt,
+    cancel_requested_at: run.cancelRequestedAt,
+  };
+}
+
+/** Whether a run has come to its end. */
+export function runHasEnded(run: Run): boolean {
+  return run.finishedAt !== null;
+}
+
+/** A result of a run on the wire. */
+export function resultBody(result: ListedResult): JsonBody {
+  return {
+    section: result.section,
+    order_index: result.orderIndex,
+    repetition: result.repetition,
+    item_id: textOrNull(result.itemId),
+    status: result.status,
+    output: textOrNull(result.output),
+    score: result.score,
+    passed: result.passed,
+    explanation: textOrNull(result.explanation),
+    error: result.isTooLarge ? ITEM_TOO_LARGE : textOrNull(result.error),
+    latency_ms: result.latencyMs,
+    usage: textOrNull(result.usage),
+  };
+}
+
+/** JSON text that is stored goes into an answer as it is. */
+function textOrNull(text: string | null): JsonText | null {
+  return text === null ? null : new JsonText(text);
+}

@@ -1,0 +1,69 @@
+import type { Logger } from '@svc/observability';
+import type { Store } from '@svc/store';
+import type { JsonBody } from '../../http/request/json-text.ts';
+import type { Route, Schema } from '../../http/request/route.ts';
+import { json } from '../../http/response/response.ts';
+import { shape } from '../docs/schemas.ts';
+
+const FIELDS: Readonly<Record<string, Schema>> = {
+  cancellation_check_interval_ms: { type: 'integer', minimum: 250, maximum: 60_000 },
+  onboarding_telemetry_enabled: { type: 'boolean' },
+};
+
+type Settings = Awaited<ReturnType<Store['settings']['get']>>;
+
+const body = (settings: Settings): JsonBody => ({
+  cancellation_check_interval_ms: settings.cancellationCheckIntervalMs,
+  onboarding_telemetry_enabled: settings.onboardingTelemetryEnabled,
+});
+
+/** What an operator may change while the service runs; it holds for all processes on the database. */
+export function settingsRoutes({
+  store,
+  logger,
+}: {
+  readonly store: Pick<Store, 'settings'>;
+  readonly logger: Logger;
+}): readonly Route[] {
+  const common = {
+    path: '/settings',
+    tag: 'settings',
+    produces: 'application/json',
+    responses: { 200: { description: 'the settings as they are now', schema: shape(FIELDS) } },
+  } as const;
+  return [
+    {
+      ...common,
+      method: 'get',
+      operationId: 'getSettings',
+      summary: 'The settings',
+      access: 'viewer',
+      errors: ['unavailable'],
+      handle: async () => json(body(await store.settings.get())),
+    },
+    {
+      ...common,
+      method: 'patch',
+      operationId: 'updateSettings',
+      summary: 'Change settings; they take effect without a restart',
+      access: 'admin',
+      body: {
+        contentType: 'application/json',
+        schema: { type: 'object', properties: FIELDS, additionalProperties: false, minProperties: 1 },
+      },
+      errors: ['invalid_json', 'body_too_large', 'unsupported_media_type', 'unavailable'],
+      handle: async ({ body: changes }) => {
+        const settings = await store.settings.update({
+          ...(changes?.['cancellation_check_interval_ms'] === undefined
+            ? {}
+            : { cancellationCheckIntervalMs: changes['cancellation_check_interval_ms'] as number }),
+          ...(changes?.['onboarding_telemetry_enabled'] === undefined
+            ? {}
+            : { onboardingTelemetryEnabled: changes['onboarding_telemetry_enabled'] as boolean }),
+        });
+        logger.log('settings.update', { changed: changes as Record<string, boolean | number> });
+        return json(body(settings));
+      },
+    },
+  ];
+}

@@ -1,0 +1,81 @@
+import type { Logger } from '@svc/observability';
+import type { Store } from '@svc/store';
+import { RequestError } from '../../http/request/request-error.ts';
+import type { Route } from '../../http/request/route.ts';
+import { json } from '../../http/response/response.ts';
+import { shape } from '../docs/schemas.ts';
+
+/** A path of a page: no query, no fragment, nothing that reads like text. */
+const PATH = "^/(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|/)*$";
+
+/**
+ * `POST /telemetry/onboarding`: accepted and logged only while the setting is on. Nothing is stored, and nothing is
+ * ever sent anywhere; unknown keys are errors, so that nothing else can slip in.
+ */
+export function telemetryRoute({
+  store,
+  logger,
+}: {
+  readonly store: Pick<Store, 'settings'>;
+  readonly logger: Logger;
+}): Route {
+  return {
+    method: 'post',
+    path: '/telemetry/onboarding',
+    operationId: 'sendOnboardingTelemetry',
+    summary: 'Tell that a step of the introduction was seen',
+    tag: 'settings',
+    access: 'editor',
+    body: {
+      contentType: 'application/json',
+      schema: {
+        type: 'object',
+        properties: {
+          lifecycle: { enum: ['started', 'step_viewed', 'completed', 'dismissed'], type: 'string' },
+          route: { type: 'string', maxLength: 200, pattern: PATH },
+          time_zone: { type: 'string', maxLength: 64 },
+          tutorial_version: {
+            type: ['string', 'integer'],
+            maxLength: 32,
+            pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]*$',
+          },
+          anonymous_session_id: { type: 'string', format: 'uuid' },
+        },
+        required: ['lifecycle', 'route', 'time_zone', 'tutorial_version', 'anonymous_session_id'],
+        additionalProperties: false,
+      },
+    },
+    produces: 'application/json',
+    responses: {
+      202: { description: 'whether it was taken', schema: shape({ accepted: { type: 'boolean' } }) },
+    },
+    errors: ['invalid_json', 'body_too_large', 'unsupported_media_type', 'unavailable'],
+    handle: async ({ body }) => {
+      const event = body as unknown as {
+        lifecycle: string;
+        route: string;
+        time_zone: string;
+        tutorial_version: string | number;
+        anonymous_session_id: string;
+      };
+      if (!isTimeZone(event.time_zone)) {
+        const message = 'time_zone must be the name of a time zone, such as Europe/Vienna';
+        throw new RequestError('invalid_request', message, { errors: [{ message, path: '/time_zone' }] });
+      }
+      const { onboardingTelemetryEnabled: accepted } = await store.settings.get();
+      if (accepted) logger.log('onboarding_telemetry.received', event);
+      return json({ accepted }, 202);
+    },
+  };
+}
+
+/** A name of the IANA time zone database; offsets such as `+01:00` are none. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,155 @@
+import { inspect } from 'node:util';
+import { expect, it } from 'vitest';
+import { ConfigError, loadConfig, VARIABLES } from '../index.ts';
+
+it('uses the documented defaults when nothing is set, and takes empty for absent', () => {
+  const config = loadConfig({ SVC_PORT: '', PATH: '/bin' });
+  expect(config).toMatchObject({
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: './data',
+    logLevel: 'info',
+    hubEndpoint: 'https://huggingface.co',
+    maxUploadBytes: 2_147_483_648,
+    maxLineBytes: 67_108_864,
+    databaseUrl: undefined,
+    apiKeys: [],
+  });
+  expect(config.workerConcurrency).toBeGreaterThan(0);
+});
+
+it.each([
+  ['SVC_PORT', '99999', /0 to 65535, not "99999"/],
+  ['SVC_PORT', '8 080', /whole number/],
+  ['SVC_LOG_LEVEL', 'loud', /error, warn, info, debug, not "loud"/],
+  ['SVC_ALLOW_ANONYMOUS', 'yes', /true or false/],
+  ['DATABASE_URL', 'mysql://h/db', /postgresql:\/\//],
+  ['HUB_ENDPOINT', 'ftp://h', /http or https/],
+  ['HUB_TOKEN', 'a\nb', /visible ASCII/],
+  ['SVC_API_KEYS', 'root:abc', /entry 1 must be viewer/],
+  ['SVC_API_KEYS', 'viewer:', /key of entry 1/],
+  ['SVC_API_KEYS', 'viewer:fifteen-chars-x', /key of entry 1 must be visible ASCII, 16 to 512/],
+  ['SVC_API_KEYS', 'viewer:sixteen-letters-,admin:sixteen-letters-', /twice/],
+  ['SVC_METRICS_KEY', 'fifteen-chars-x', /16 to 512/],
+  ['SVC_JOB_KEY', 'fifteen-chars-x', /at least 16/],
+  ['SVC_CORS_ORIGINS', '*', /SVC_CORS_ORIGINS \* would let .* set SVC_API_KEYS/],
+  ['SVC_CORS_ORIGINS', 'null', /not an origin/],
+  ['SVC_ALLOWED_HOSTS', 'https://svc.example', /"https:\/\/svc.example" is not a host/],
+  ['SVC_ALLOWED_HOSTS', 'svc.example,*', /"\*" is not a host/],
+  ['SVC_ALLOWED_HOSTS', '::1', /is not a host/],
+  ['SVC_ALLOWED_HOSTS', 'svc.example:99999', /is not a host/],
+  ['SVC_ALLOWED_HOSTS', ':80', /is not a host/],
+  ['SVC_TRUST_PROXY', '1', /true or false/],
+  ['SVC_CORS_ORIGINS', 'https://a.example/path', /not an origin/],
+  ['SVC_MAX_UPLOAD_BYTES', '-1', /whole number/],
+  ['SVC_TYPO', '1', /no variable of this service/],
+])('refuses %s=%j', (name, value, message) => {
+  expect(() => loadConfig({ [name]: value })).toThrow(message);
+});
+
+it('names every wrong variable in one error, and never the secret', () => {
+  const env = { SVC_PORT: 'x', SVC_LOG_LEVEL: 'y', SVC_API_KEYS: 'hunter2' };
+  const error = (() => {
+    try {
+      return loadConfig(env);
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toBeInstanceOf(ConfigError);
+  expect((error as ConfigError).problems).toHaveLength(3);
+  expect(String(error)).not.toContain('hunter2');
+});
+
+it('starts beyond loopback only with keys or the explicit word', () => {
+  expect(() => loadConfig({ SVC_HOST: '0.0.0.0' })).toThrow(/SVC_API_KEYS/);
+  expect(loadConfig({ SVC_HOST: '0.0.0.0', SVC_ALLOW_ANONYMOUS: 'true' }).host).toBe('0.0.0.0');
+  expect(loadConfig({ SVC_HOST: '::', SVC_API_KEYS: 'admin:key-of-the-tests' }).apiKeys[0]?.role).toBe(
+    'admin',
+  );
+  expect(loadConfig({ SVC_HOST: '::1' }).host).toBe('::1');
+});
+
+it('takes names at every port or at one, in any spelling', () => {
+  const { allowedHosts } = loadConfig({ SVC_ALLOWED_HOSTS: 'SVC.Example. , api:8080,[0::1]:9464,[::2]' });
+  expect(allowedHosts).toEqual([
+    { name: 'svc.example', port: undefined },
+    { name: 'api', port: 8080 },
+    { name: '[::1]', port: 9464 },
+    { name: '[::2]', port: undefined },
+  ]);
+});
+
+it('takes every origin where keys stand before everything', () => {
+  const env = { SVC_CORS_ORIGINS: '*', SVC_API_KEYS: 'viewer:key-of-the-tests' };
+  expect(loadConfig(env).corsOrigins).toEqual(['*']);
+});
+
+it('leaves the variables of the command line to it', () => {
+  expect(loadConfig({ SVC_API_KEY: 'k', SVC_API_URL: 'http://127.0.0.1:1' }).port).toBe(8080);
+});
+
+it('refuses keys of providers without origins, and names every wrong variable', () => {
+  const env = {
+    SVC_PORT: 'x',
+    SVC_PROVIDER_ACM: 'planted-key',
+    SVC_PROVIDER_ACM_ORIGNS: 'https://acm.example',
+    SVC_PROVIDER_ALLOWED_HOSTS: 'https://acm.example',
+  };
+  expect(() => loadConfig(env)).toThrow(
+    expect.objectContaining({
+      problems: [
+        expect.stringMatching(/^SVC_PORT /),
+        expect.stringMatching(/^SVC_PROVIDER_ALLOWED_HOSTS /),
+        expect.stringMatching(/^SVC_PROVIDER_ACM has no origins/),
+        expect.stringMatching(/^SVC_PROVIDER_ACM_ORIGNS has no origins/),
+      ],
+      message: expect.not.stringContaining('planted'),
+    }),
+  );
+});
+
+it.each<[string | undefined, readonly string[] | null]>([
+  [undefined, null],
+  ['*', null],
+  ['API.example, [::1]:8000,10.0.0.1:443,host.', ['api.example', '[::1]:8000', '10.0.0.1:443', 'host.']],
+])('SVC_PROVIDER_ALLOWED_HOSTS=%j is %j', (text, hosts) => {
+  expect(loadConfig({ SVC_PROVIDER_ALLOWED_HOSTS: text }).providerAllowedHosts).toEqual(hosts);
+});
+
+it.each([
+  'https://a.example',
+  'a.example/x',
+  'a.example:',
+  'a:0',
+  'a:99999',
+  '::1',
+  '*.example',
+  'a,,b',
+  'u@a',
+  'a b',
+])('refuses SVC_PROVIDER_ALLOWED_HOSTS=%j', (text) =>
+  expect(() => loadConfig({ SVC_PROVIDER_ALLOWED_HOSTS: text })).toThrow(
+    /SVC_PROVIDER_ALLOWED_HOSTS must be/,
+  ),
+);
+
+it('does not print secrets', () => {
+  const config = loadConfig({
+    SVC_API_KEYS: 'admin:planted-key-of-the-tests',
+    HUB_TOKEN: 'planted-token',
+    DATABASE_URL: 'postgresql://u:planted-password@h/db',
+    SVC_PROVIDER_ACME: 'planted-provider-key',
+    SVC_PROVIDER_ACME_ORIGINS: 'https://acme.example',
+  });
+  for (const text of [JSON.stringify(config), inspect(config, { depth: 9 }), `${config.hubToken}`]) {
+    expect(text).not.toContain('planted');
+  }
+  expect(config.apiKeys[0]?.key.reveal()).toBe('planted-key-of-the-tests');
+});
+
+it('documents every variable once', () => {
+  const names = Object.values(VARIABLES).map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { description } of Object.values(VARIABLES)) expect(description).not.toBe('');
+});

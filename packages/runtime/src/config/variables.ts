@@ -1,0 +1,389 @@
+import { parseAuthority } from '../http/authority.ts';
+import type { AllowedHost } from '../http/check-host.ts';
+
+/** One environment variable: what the documentation says of it and how its text becomes a value. */
+export interface Variable<T> {
+  readonly name: string;
+  /** as the documentation prints it */
+  readonly default: string;
+  readonly description: string;
+  readonly secret?: boolean;
+  /** The value of this text, or of the variable's absence. Throws an Error that says what is wrong. */
+  readonly parse: (text: string | undefined) => T;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+function integer(
+  name: string,
+  fallback: number,
+  range: { readonly min: number; readonly max: number },
+  description: string,
+): Variable<number> {
+  return {
+    name,
+    default: String(fallback),
+    description,
+    parse: (text) => {
+      if (text === undefined) return fallback;
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      if (value >= range.min && value <= range.max) return value;
+      throw new Error(
+        `must be a whole number from ${range.min} to ${range.max}, not ${JSON.stringify(text)}`,
+      );
+    },
+  };
+}
+
+const bytes = (name: string, fallback: number, description: string): Variable<number> =>
+  integer(name, fallback, { min: 1, max: Number.MAX_SAFE_INTEGER }, description);
+
+const milliseconds = (name: string, fallback: number, description: string): Variable<number> =>
+  integer(name, fallback, { min: 1, max: 2 ** 31 - 1 }, description);
+
+function text(name: string, fallback: string, description: string): Variable<string> {
+  return { name, default: fallback, description, parse: (value) => value ?? fallback };
+}
+
+function oneOf<const T extends string>(
+  name: string,
+  fallback: T,
+  choices: readonly T[],
+  description: string,
+): Variable<T> {
+  return {
+    name,
+    default: fallback,
+    description,
+    parse: (value) => {
+      const found = choices.find((choice) => choice === (value ?? fallback));
+      if (found !== undefined) return found;
+      throw new Error(`must be one of ${choices.join(', ')}, not ${JSON.stringify(value)}`);
+    },
+  };
+}
+
+function flag(name: string, description: string): Variable<boolean> {
+  return {
+    name,
+    default: 'false',
+    description,
+    parse: (value) => {
+      if (value === undefined || value === 'false') return false;
+      if (value === 'true') return true;
+      throw new Error(`must be true or false, not ${JSON.stringify(value)}`);
+    },
+  };
+}
+
+function httpUrl(name: string, fallback: string, description: string): Variable<string> {
+  return {
+    name,
+    default: fallback,
+    description,
+    parse: (value) => {
+      const url = URL.parse(value ?? fallback);
+      if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '') {
+        return (value ?? fallback).replace(/(?<!\/)\/+$/, '');
+      }
+      throw new Error('must be an http or https URL without user information');
+    },
+  };
+}
+
+/** A token that can stand in an `Authorization` header: visible ASCII, at most 512 characters. */
+const TOKEN = /^[\x21-\x7e]{1,512}$/;
+
+/** Keys of our own that are shorter could be guessed. */
+const MIN_KEY_LENGTH = 16;
+const KEY = /^[\x21-\x7e]{16,512}$/;
+
+function token(name: string, description: string): Variable<string | undefined> {
+  return {
+    name,
+    default: 'none',
+    description,
+    secret: true,
+    parse: (value) => {
+      if (value === undefined || TOKEN.test(value)) return value;
+      throw new Error('must be visible ASCII characters, at most 512');
+    },
+  };
+}
+
+/** A key that is made for this service, and compared with or derived from. */
+function key(
+  name: string,
+  description: string,
+  isOne: (value: string) => boolean,
+  what: string,
+): Variable<string | undefined> {
+  return {
+    name,
+    default: 'none',
+    description: `${description}; at least ${MIN_KEY_LENGTH} characters`,
+    secret: true,
+    parse: (value) => {
+      if (value === undefined || isOne(value)) return value;
+      throw new Error(`must be ${what}`);
+    },
+  };
+}
+
+export type Role = 'viewer' | 'editor' | 'admin';
+const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
+
+const apiKeys: Variable<readonly { readonly role: Role; readonly key: string }[]> = {
+  name: 'SVC_API_KEYS',
+  default: 'none',
+  description:
+    'comma list of `role:key` with the roles viewer, editor and admin, keys of at least 16 characters; sent as `Authorization: Bearer <key>`',
+  secret: true,
+  parse: (value) => {
+    if (value === undefined) return [];
+    const keys = value.split(',').map((entry, index) => {
+      const colon = entry.indexOf(':');
+      const role = ROLES.find((candidate) => candidate === entry.slice(0, Math.max(colon, 0)).trim());
+      const key = entry.slice(colon + 1).trim();
+      // The text itself may be a key: it is not repeated.
+      if (role === undefined)
+        throw new Error(`entry ${index + 1} must be viewer:<key>, editor:<key> or admin:<key>`);
+      if (!KEY.test(key))
+        throw new Error(`the key of entry ${index + 1} must be visible ASCII, 16 to 512 characters`);
+      return { role, key };
+    });
+    if (new Set(keys.map(({ key }) => key)).size < keys.length) throw new Error('names one key twice');
+    return keys;
+  },
+};
+
+const origins: Variable<readonly string[]> = {
+  name: 'SVC_CORS_ORIGINS',
+  default: 'none',
+  description: 'comma list of origins whose pages may call the API, or, with `SVC_API_KEYS`, `*`',
+  parse: (value) =>
+    (value ?? '')
+      .split(',')
+      .map((origin) => origin.trim())
+      .filter((origin) => origin !== '')
+      .map((origin) => {
+        if (origin === '*' || URL.parse(origin)?.origin === origin) return origin;
+        throw new Error(`${JSON.stringify(origin)} is not an origin such as https://example.org`);
+      }),
+};
+
+const allowedHosts: Variable<readonly AllowedHost[]> = {
+  name: 'SVC_ALLOWED_HOSTS',
+  default: 'none',
+  description:
+    'comma list of names that requests may have in `Host`, beside our own address: `name` at every port, or `name:port`',
+  parse: (value) =>
+    (value ?? '')
+      .split(',')
+      .map((host) => host.trim())
+      .filter((host) => host !== '')
+      .map((host) => {
+        const found = parseAuthority(host, 'http');
+        if (found === null || !/^[\w.[\]:-]+$/.test(found.name)) {
+          throw new Error(
+            `${JSON.stringify(host)} is not a host such as svc.example.org or svc.example.org:8443`,
+          );
+        }
+        return {
+          name: found.name,
+          port: /:\d+$/.test(host.replace(/\[[^\]]{0,64}\]/, '')) ? found.port : undefined,
+        };
+      }),
+};
+
+/** `host` or `host:port` as URLs write them, an IPv6 address in brackets. */
+const HOST_AND_PORT = /^(\[[0-9a-f:.]{2,45}\]|[^\s:/?#@*\\[\]]{1,253})(?::(\d{1,5}))?$/i;
+
+function parseHost(text: string): string {
+  const [, name, port] = HOST_AND_PORT.exec(text) ?? [];
+  const host = name === undefined ? undefined : URL.parse(`http://${name}/`)?.hostname;
+  const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
+  if (host !== undefined && isPort) return port === undefined ? host : `${host}:${Number(port)}`;
+  throw new Error(`must be a comma-separated list of host[:port] or *, got ${JSON.stringify(text)}`);
+}
+
+const providerAllowedHosts: Variable<readonly string[] | null> = {
+  name: 'SVC_PROVIDER_ALLOWED_HOSTS',
+  default: 'none',
+  description:
+    'comma-separated list of `host[:port]` that runs may send to; none or `*` allows every host. Link-local addresses are always refused',
+  parse: (value) =>
+    value === undefined || value === '*' ? null : value.split(',').map((entry) => parseHost(entry.trim())),
+};
+
+const databaseUrl: Variable<string | undefined> = {
+  name: 'DATABASE_URL',
+  default: 'embedded',
+  description: 'the PostgreSQL (15 or newer) to use; without it `npm start` runs its own',
+  secret: true,
+  parse: (value) => {
+    if (value === undefined || /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '')) return value;
+    throw new Error('must be a postgresql:// URL');
+  },
+};
+
+/** Every environment variable that the service reads, by the name that the code knows it by. */
+export const VARIABLES = {
+  host: text('SVC_HOST', '127.0.0.1', 'address that the API listens on'),
+  port: integer(
+    'SVC_PORT',
+    8080,
+    { min: 0, max: 65_535 },
+    'port that the API listens on; 0 takes a free one',
+  ),
+  workerHost: text(
+    'SVC_WORKER_HOST',
+    '127.0.0.1',
+    'address of the worker’s own health and metrics endpoints',
+  ),
+  workerPort: integer(
+    'SVC_WORKER_PORT',
+    9464,
+    { min: 0, max: 65_535 },
+    'port of the same; 0 takes a free one',
+  ),
+  allowAnonymous: flag('SVC_ALLOW_ANONYMOUS', 'lets a host beyond loopback start without `SVC_API_KEYS`'),
+  allowedHosts,
+  trustProxy: flag(
+    'SVC_TRUST_PROXY',
+    'whether all requests come through a proxy of yours: `X-Forwarded-Proto` and the last entry of `X-Forwarded-For` then count',
+  ),
+  databaseUrl,
+  databasePoolSize: integer(
+    'SVC_DATABASE_POOL_SIZE',
+    20,
+    { min: 4, max: 1000 },
+    'connections to PostgreSQL per process; imports, exports and searches hold a quarter each at most',
+  ),
+  dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of the upload spool'),
+  apiKeys,
+  metricsKey: key(
+    'SVC_METRICS_KEY',
+    'the bearer key that `/metrics` asks for; open without it',
+    (value) => KEY.test(value),
+    'visible ASCII, 16 to 512 characters',
+  ),
+  jobKey: key(
+    'SVC_JOB_KEY',
+    'secret from which the key for hub tokens of asynchronous imports is derived, the same on every api and worker',
+    (value) => value.length >= MIN_KEY_LENGTH,
+    `at least ${MIN_KEY_LENGTH} characters long`,
+  ),
+  hubEndpoint: httpUrl('HUB_ENDPOINT', 'https://huggingface.co', 'the dataset hub'),
+  hubToken: token('HUB_TOKEN', 'the hub token used where a request carries none'),
+  providerAllowedHosts,
+  logLevel: oneOf(
+    'SVC_LOG_LEVEL',
+    'info',
+    ['error', 'warn', 'info', 'debug'],
+    'least important level that is written',
+  ),
+  corsOrigins: origins,
+  workerConcurrency: integer(
+    'SVC_WORKER_CONCURRENCY',
+    0,
+    { min: 0, max: 256 },
+    'import threads and parallel runs; 0 stands for the number of cores',
+  ),
+  maxUploadBytes: bytes('SVC_MAX_UPLOAD_BYTES', 2 * GIB, 'size of an upload, compressed'),
+  maxArchiveEntries: integer(
+    'SVC_MAX_ARCHIVE_ENTRIES',
+    100_000,
+    { min: 1, max: 10_000_000 },
+    'entries of one archive',
+  ),
+  maxUncompressedBytes: bytes('SVC_MAX_UNCOMPRESSED_BYTES', 20 * GIB, 'bytes that one archive may unpack to'),
+  maxExpansionRatio: integer(
+    'SVC_MAX_EXPANSION_RATIO',
+    500,
+    { min: 1, max: 1_000_000 },
+    'expansion of one entry past its first 1 MiB, and of an archive past its first 64 MiB; a file counts as often as items refer to it',
+  ),
+  maxLineBytes: bytes(
+    'SVC_MAX_LINE_BYTES',
+    64 * MIB,
+    'one line of a section, and one item with the files it refers to embedded',
+  ),
+  maxAssetBytes: bytes('SVC_MAX_ASSET_BYTES', 64 * MIB, 'one asset'),
+  maxJsonDepth: integer('SVC_MAX_JSON_DEPTH', 256, { min: 1, max: 1_000 }, 'nesting of JSON'),
+  maxJsonBodyBytes: bytes('SVC_MAX_JSON_BODY_BYTES', MIB, 'a JSON request body'),
+  maxFormFields: integer('SVC_MAX_FORM_FIELDS', 16, { min: 1, max: 1_000 }, 'fields of an upload form'),
+  maxFormFieldBytes: bytes('SVC_MAX_FORM_FIELD_BYTES', 64 * KIB, 'one field of an upload form'),
+  headersTimeoutMs: milliseconds('SVC_HEADERS_TIMEOUT_MS', 10_000, 'time for the headers of a request'),
+  idleBodyTimeoutMs: milliseconds(
+    'SVC_IDLE_BODY_TIMEOUT_MS',
+    30_000,
+    'time between two pieces of a request body',
+  ),
+  jsonRequestTimeoutMs: milliseconds(
+    'SVC_JSON_REQUEST_TIMEOUT_MS',
+    60_000,
+    'time for a whole JSON request body',
+  ),
+  maxConcurrentImports: integer(
+    'SVC_MAX_CONCURRENT_IMPORTS',
+    4,
+    { min: 1, max: 1_000 },
+    'imports at once in one API process',
+  ),
+  importWaitMs: milliseconds(
+    'SVC_IMPORT_WAIT_MS',
+    30_000,
+    'time that an import, an upload or a stream waits for its turn',
+  ),
+  maxConcurrentUploads: integer(
+    'SVC_MAX_CONCURRENT_UPLOADS',
+    16,
+    { min: 1, max: 10_000 },
+    'uploads at once in one API process, from their first byte to their end; more wait as imports do',
+  ),
+  maxSpoolPercent: integer(
+    'SVC_MAX_SPOOL_PERCENT',
+    50,
+    { min: 1, max: 100 },
+    'share of the free disk that the uploads of one API process may take together, in percent',
+  ),
+  maxStreamsPerClient: integer(
+    'SVC_MAX_STREAMS_PER_CLIENT',
+    4,
+    { min: 1, max: 1_000 },
+    'exports and item streams at once for each key, or address without keys; more wait as imports do',
+  ),
+  maxEventStreamsPerClient: integer(
+    'SVC_MAX_EVENT_STREAMS_PER_CLIENT',
+    100,
+    { min: 1, max: 100_000 },
+    'event streams at once for each key, or address without keys',
+  ),
+  slowReaderTimeoutMs: milliseconds(
+    'SVC_SLOW_READER_TIMEOUT_MS',
+    30_000,
+    'time that the reader of a stream may take for 512 KiB',
+  ),
+  slowUploadTimeoutMs: milliseconds(
+    'SVC_SLOW_UPLOAD_TIMEOUT_MS',
+    60_000,
+    'time that an upload may take for 64 KiB, or for what is left of it',
+  ),
+  failedKeysPerMinute: integer(
+    'SVC_FAILED_KEYS_PER_MINUTE',
+    10,
+    { min: 1, max: 1_000_000 },
+    'wrong keys a minute of one address',
+  ),
+  rateLimitPerMinute: integer(
+    'SVC_RATE_LIMIT_PER_MINUTE',
+    0,
+    { min: 0, max: 1_000_000 },
+    'requests a minute for each key or address; 0 is no limit',
+  ),
+  maxPreviewBytes: bytes('SVC_MAX_PREVIEW_BYTES', 4 * MIB, 'the answer of a preview'),
+  drainTimeoutMs: milliseconds('SVC_DRAIN_TIMEOUT_MS', 30_000, 'time for running work to end after SIGTERM'),
+} as const satisfies Record<string, Variable<unknown>>;
