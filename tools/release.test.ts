@@ -85,7 +85,7 @@ describe('the next version', () => {
     expect((await readdir(join(folder, '.changeset'))).filter((name) => name.endsWith('.md'))).toEqual([]);
 
     // what bears the version besides
-    const source = await readFile(join(folder, 'packages/pkg-format/src/manifest.ts'), 'utf8');
+    const source = await readFile(join(folder, 'packages/pkg-format/src/package/manifest.ts'), 'utf8');
     expect(source).toContain(`GENERATOR_VERSION = '${after}'`);
     const example = await readFile(join(folder, 'examples/capitals.pkg.zip'));
     expect(example.equals(await readFile(join(ROOT, 'examples/capitals.pkg.zip')))).toBe(false);

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGE = join(root, 'packages/pkg-format');
-const MANIFEST = join(PACKAGE, 'src/manifest.ts');
+const MANIFEST = join(PACKAGE, 'src/package/manifest.ts');
 
 function run(program, args, options = {}) {
   const { status, stdout, error } = spawnSync(program, args, {

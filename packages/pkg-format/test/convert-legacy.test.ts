@@ -12,7 +12,7 @@ import {
   openPackageFile,
   writePackageStream,
 } from '../src/node/index.ts';
-import { collectBytes } from '../src/open-archive.ts';
+import { collectBytes } from '../src/package/open-archive.ts';
 import { buildZip } from './build-zip.ts';
 import { memoryDataset } from './memory-dataset.ts';
 import { type EverythingRead, readEverything } from './read-everything.ts';

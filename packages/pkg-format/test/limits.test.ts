@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bytesSource } from '../src/byte-source.ts';
 import { openPackage, type PackageReader } from '../src/index.ts';
 import { openPackageFile, openPackageSource } from '../src/node/index.ts';
-import { collectBytes } from '../src/open-archive.ts';
+import { collectBytes } from '../src/package/open-archive.ts';
+import { bytesSource } from '../src/zip/byte-source.ts';
 import { buildZip } from './build-zip.ts';
 import { readEverything } from './read-everything.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesSource } from '../src/byte-source.ts';
 import { openPackage, PackageError, type PackageReader, writePackage } from '../src/index.ts';
 import { openPackageSource } from '../src/node/index.ts';
+import { bytesSource } from '../src/zip/byte-source.ts';
 import { buildZip } from './build-zip.ts';
 import { memoryDataset } from './memory-dataset.ts';
 import { readEverything } from './read-everything.ts';

@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sanitiseRunConfig } from '../src/sanitise-run-config.ts';
+import { sanitiseRunConfig } from '../src/secrets/sanitise-run-config.ts';
 import { sanitiseRunConfig as reference } from './reference-sanitiser.ts';
 
 /** Linear work on a megabyte takes well under a second; quadratic work takes minutes. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type Item, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesSource } from '../src/byte-source.ts';
 import {
   type ExportDataset,
   type ExportRun,
@@ -13,8 +12,9 @@ import {
 } from '../src/index.ts';
 import { resolveLimits } from '../src/limits.ts';
 import { writePackageStream } from '../src/node/index.ts';
-import { collectBytes } from '../src/open-archive.ts';
-import { readDirectory } from '../src/read-directory.ts';
+import { collectBytes } from '../src/package/open-archive.ts';
+import { bytesSource } from '../src/zip/byte-source.ts';
+import { readDirectory } from '../src/zip/read-directory.ts';
 import { memoryDataset } from './memory-dataset.ts';
 import { readEverything } from './read-everything.ts';
 

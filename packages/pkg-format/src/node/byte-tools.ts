@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ByteTools } from '../byte-tools.ts';
+import type { ByteTools } from '../zip/byte-tools.ts';
 
 /** Node's own, in native code. */
 export const nodeByteTools: ByteTools = {

@@ -1,10 +1,10 @@
 import { link, open, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { ConversionReport } from '../conversion-report.ts';
-import { MANIFEST_FILE } from '../layout.ts';
+import type { ConversionReport } from '../legacy/conversion-report.ts';
 import type { PackageLimits } from '../limits.ts';
-import { isOurManifest } from '../manifest.ts';
-import type { Archive } from '../open-archive.ts';
+import { MANIFEST_FILE } from '../package/layout.ts';
+import { isOurManifest } from '../package/manifest.ts';
+import type { Archive } from '../package/open-archive.ts';
 import { convertLegacy } from './convert-legacy.ts';
 import { copyPackage } from './copy-package.ts';
 import { type OnRead, openArchiveFile } from './open-package-file.ts';

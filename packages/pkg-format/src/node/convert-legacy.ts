@@ -13,28 +13,28 @@ import {
   rehydrateItem,
   versionHash,
 } from '@svc/jsonl-v23';
-import { type PackagePlan, packagePlan } from '../archive-size.ts';
-import { ChangeTally, type ConversionReport } from '../conversion-report.ts';
-import { datasetPrompts } from '../dataset-prompts.ts';
-import { compareUtf8, foldName } from '../entry-name.ts';
 import { PackageError, toPackageError } from '../errors.ts';
 import { toHex } from '../hex.ts';
-import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from '../layout.ts';
-import { type LegacyItem, readLegacyItems } from '../legacy-items.ts';
-import { findLegacySources, type LegacySection } from '../legacy-sources.ts';
-import { type Archive, missingFile } from '../open-archive.ts';
-import { type Peekable, peekable } from '../peekable.ts';
+import { ChangeTally, type ConversionReport } from '../legacy/conversion-report.ts';
+import { datasetPrompts } from '../legacy/dataset-prompts.ts';
+import { type LegacyItem, readLegacyItems } from '../legacy/legacy-items.ts';
+import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.ts';
+import { type Peekable, peekable } from '../legacy/peekable.ts';
+import { type UpgradedItem, upgradeItem } from '../legacy/upgrade-item.ts';
+import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from '../package/layout.ts';
+import { type Archive, missingFile } from '../package/open-archive.ts';
+import { createReferenceResolver } from '../package/resolve-reference.ts';
+import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
+import { type PackagePlan, packagePlan } from '../write/archive-size.ts';
 import {
   type NamedFile,
   type PackageContent,
   planPackage,
   type RunContent,
   sectionPaths,
-} from '../plan-package.ts';
-import { createReferenceResolver } from '../resolve-reference.ts';
-import { sanitiseRunConfig } from '../sanitise-run-config.ts';
-import type { FileDigest } from '../scan-dataset.ts';
-import { type UpgradedItem, upgradeItem } from '../upgrade-item.ts';
+} from '../write/plan-package.ts';
+import type { FileDigest } from '../write/scan-dataset.ts';
+import { compareUtf8, foldName } from '../zip/entry-name.ts';
 import { LegacyContents } from './legacy-contents.ts';
 import type { Spool, SpooledFile } from './spool.ts';
 

@@ -6,8 +6,6 @@ import {
   type JsonObject,
   versionHash,
 } from '@svc/jsonl-v23';
-import { packagePlan } from '../archive-size.ts';
-import { compareUtf8 } from '../entry-name.ts';
 import {
   type ArchiveFiles,
   ASSETS_FOLDER,
@@ -16,12 +14,14 @@ import {
   META_FILE,
   RESULTS_FILE,
   RUN_CONFIG_FILE,
-} from '../layout.ts';
-import { GENERATOR, GENERATOR_VERSION } from '../manifest.ts';
-import type { Archive } from '../open-archive.ts';
-import { type FoundVersion, type PackageReader, readPackage } from '../package-reader.ts';
-import { fileEntry, textEntry } from '../plan-package.ts';
-import { readPackageItems } from '../read-package-items.ts';
+} from '../package/layout.ts';
+import { GENERATOR, GENERATOR_VERSION } from '../package/manifest.ts';
+import type { Archive } from '../package/open-archive.ts';
+import { type FoundVersion, type PackageReader, readPackage } from '../package/package-reader.ts';
+import { readPackageItems } from '../package/read-package-items.ts';
+import { packagePlan } from '../write/archive-size.ts';
+import { fileEntry, textEntry } from '../write/plan-package.ts';
+import { compareUtf8 } from '../zip/entry-name.ts';
 import type { Conversion } from './convert-legacy.ts';
 
 /**

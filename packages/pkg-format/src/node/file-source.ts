@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { ByteSource } from '../byte-source.ts';
+import type { ByteSource } from '../zip/byte-source.ts';
 
 /** An archive in a file, read by position: nobody else's reading moves it. */
 export interface FileSource extends ByteSource {

@@ -1,4 +1,4 @@
-export type { ConversionReport, ReportedChange } from '../conversion-report.ts';
+export type { ConversionReport, ReportedChange } from '../legacy/conversion-report.ts';
 export { type ConvertOptions, convertLegacyFile, legacyOutputPath } from './convert-legacy-file.ts';
 export { type FileSource, openFileSource } from './file-source.ts';
 export { openPackageFile, openPackageSource } from './open-package-file.ts';

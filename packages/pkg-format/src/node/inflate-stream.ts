@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
 import yauzl from 'yauzl';
-import type { ByteSource } from '../byte-source.ts';
 import { entryError, PackageError } from '../errors.ts';
-import type { ZipEntry } from '../read-directory.ts';
+import type { ByteSource } from '../zip/byte-source.ts';
+import type { ZipEntry } from '../zip/read-directory.ts';
 
 const READ_BYTES = 128 * 1024;
 const CHUNK_BYTES = 64 * 1024;

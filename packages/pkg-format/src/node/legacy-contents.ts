@@ -11,12 +11,12 @@ import {
   setMember,
   sniffMimeType,
 } from '@svc/jsonl-v23';
-import { contentPath } from '../choose-file-paths.ts';
-import { type EmbeddedFile, externalizeAssets } from '../embedded-files.ts';
-import { compareUtf8 } from '../entry-name.ts';
-import type { Archive } from '../open-archive.ts';
-import type { NamedFile } from '../plan-package.ts';
-import { fileKey, sha256Hex } from '../scan-dataset.ts';
+import type { Archive } from '../package/open-archive.ts';
+import { contentPath } from '../write/choose-file-paths.ts';
+import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';
+import type { NamedFile } from '../write/plan-package.ts';
+import { fileKey, sha256Hex } from '../write/scan-dataset.ts';
+import { compareUtf8 } from '../zip/entry-name.ts';
 import { nodeByteTools } from './byte-tools.ts';
 import type { Spool } from './spool.ts';
 

@@ -1,8 +1,8 @@
-import type { ByteSource } from '../byte-source.ts';
 import type { PackageLimits } from '../limits.ts';
-import { type Archive, type ArchiveBackend, openArchive } from '../open-archive.ts';
-import type { OpenOptions } from '../open-package.ts';
-import { type PackageReader, readPackage } from '../package-reader.ts';
+import { type Archive, type ArchiveBackend, openArchive } from '../package/open-archive.ts';
+import type { OpenOptions } from '../package/open-package.ts';
+import { type PackageReader, readPackage } from '../package/package-reader.ts';
+import type { ByteSource } from '../zip/byte-source.ts';
 import { nodeByteTools } from './byte-tools.ts';
 import { openFileSource } from './file-source.ts';
 import { inflateStream, openZipFile } from './inflate-stream.ts';

@@ -3,8 +3,8 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSha256 } from '@svc/jsonl-v23';
 import { toHex } from '../hex.ts';
-import { linesToBytes } from '../lines-to-bytes.ts';
-import type { FileDigest } from '../scan-dataset.ts';
+import { linesToBytes } from '../write/lines-to-bytes.ts';
+import type { FileDigest } from '../write/scan-dataset.ts';
 
 /** A file that waits to be put into an archive. */
 export interface SpooledFile extends FileDigest {

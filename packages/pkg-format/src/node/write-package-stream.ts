@@ -1,5 +1,5 @@
-import { preparePackage } from '../archive-size.ts';
-import type { ExportDataset, WriteOptions } from '../export-dataset.ts';
+import { preparePackage } from '../write/archive-size.ts';
+import type { ExportDataset, WriteOptions } from '../write/export-dataset.ts';
 import { nodeByteTools } from './byte-tools.ts';
 import { zipStream } from './zip-stream.ts';
 

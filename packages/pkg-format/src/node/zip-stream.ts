@@ -1,8 +1,8 @@
 import { type PassThrough, Readable } from 'node:stream';
 import yazl from 'yazl';
-import type { PackagePlan } from '../archive-size.ts';
-import { MANIFEST_FILE } from '../layout.ts';
-import { DEFLATE_LEVEL, ENTRY_MODE } from '../write-package.ts';
+import { MANIFEST_FILE } from '../package/layout.ts';
+import type { PackagePlan } from '../write/archive-size.ts';
+import { DEFLATE_LEVEL, ENTRY_MODE } from '../write/write-package.ts';
 
 /**
  * Writes a plan as an archive, as fast as it is read and no faster. The first bytes leave before the plan is made: its

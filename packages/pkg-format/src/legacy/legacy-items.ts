@@ -1,0 +1,69 @@
+import {
+  isJsonObject,
+  JsonlError,
+  type JsonObject,
+  type LineBatch,
+  parseJson,
+  type SourceLocation,
+  splitLines,
+} from '@svc/jsonl-v23';
+import { explainLineError } from '../package/explain-line-error.ts';
+import type { Archive } from '../package/open-archive.ts';
+import { decodeUtf8 } from '../zip/entry-name.ts';
+import type { LegacySection } from './legacy-sources.ts';
+import { parseItemAt, splitJsonItems } from './split-json-items.ts';
+
+/** An item as a legacy archive has it, of whatever types, and where it stands. */
+export interface LegacyItem {
+  /** Index in the file's `sections`; null where the file is one section. */
+  section: number | null;
+  item: JsonObject;
+  location: SourceLocation;
+}
+
+/**
+ * The items of a legacy file in order, one batch of lines in memory.
+ *
+ * @throws PackageError `package_invalid_line`, `package_invalid_json`, `package_limit`, `package_corrupt`
+ */
+export async function* readLegacyItems(
+  archive: Archive,
+  file: string,
+  kind: LegacySection['kind'],
+  signal?: AbortSignal,
+): AsyncGenerator<LegacyItem> {
+  const { maxLineBytes, maxDepth } = archive.limits;
+  const bytes = archive.read(file, { ...(signal && { signal }) });
+  if (kind === 'json') {
+    for await (const part of splitJsonItems(bytes, { file, maxValueBytes: maxLineBytes, maxDepth })) {
+      if (part.kind !== 'item') continue;
+      const { section, text, line, column } = part;
+      yield { section, item: parseItemAt(text, { file, line, column, maxDepth }), location: { file, line } };
+    }
+    return;
+  }
+  try {
+    for await (const batch of splitLines(bytes, { file, maxLineBytes, ...(signal && { signal }) })) {
+      yield* parseBatch(batch, file, maxDepth);
+    }
+  } catch (error) {
+    throw await explainLineError(archive, error, file, signal);
+  }
+}
+
+/** As `parseLines`, but for objects of any shape. */
+function* parseBatch({ bytes, firstLine }: LineBatch, file: string, maxDepth: number): Generator<LegacyItem> {
+  let line = firstLine;
+  for (let start = 0; start < bytes.length; line++) {
+    const lineFeed = bytes.indexOf(0x0a, start);
+    const end = lineFeed < 0 ? bytes.length : lineFeed;
+    const location = { file, line };
+    const text = decodeUtf8(bytes.subarray(start, end));
+    start = end + 1;
+    if (text === null) throw new JsonlError('invalid_utf8', 'The line is not UTF-8', location);
+    if (/^[ \t\r]*$/.test(text)) continue;
+    const item = parseJson(text, { maxDepth, location });
+    if (!isJsonObject(item)) throw new JsonlError('not_an_object', 'An item must be an object', location);
+    yield { section: null, item, location };
+  }
+}

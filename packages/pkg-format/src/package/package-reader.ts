@@ -1,0 +1,260 @@
+import { createSha256, getMember, HASH_SPEC, type JsonObject, type SourceLocation } from '@svc/jsonl-v23';
+import { PackageError, quote } from '../errors.ts';
+import { toHex } from '../hex.ts';
+import type { PackageLimits } from '../limits.ts';
+import { isPathInside } from '../zip/entry-name.ts';
+import { normalForm } from '../zip/normal-form.ts';
+import { explainLineError } from './explain-line-error.ts';
+import { ASSETS_FOLDER, CHECKERS_FOLDER, MANIFEST_FILE, META_FILE, packageLayout } from './layout.ts';
+import { ourSections, type StatedFile, sectionNames, statedFiles } from './manifest.ts';
+import { type Archive, missingFile, type ReadOptions } from './open-archive.ts';
+
+/** One section of a package. */
+export interface PackageSection {
+  /** The true name: our manifest's, else the file name without `.jsonl`. */
+  readonly name: string;
+  /** Its path in the archive, `sections/<file name>.jsonl`. */
+  readonly file: string;
+  /** From 0, in the order of the file names' UTF-8 bytes. */
+  readonly orderIndex: number;
+  /** The file's bytes. Reading to the end checks its size, its CRC-32 and the checksum that the manifest states. */
+  bytes(signal?: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+/** What a reader of the sections found, for `PackageReader.verify`. */
+export interface FoundVersion {
+  sections: readonly { name: string; sectionHash: Uint8Array; itemCount: number }[];
+  /** Lower-case hex. */
+  versionHash: string;
+}
+
+/** An open package. Dispose it (`await using`), or call `close()`, to close the file. */
+export interface PackageReader extends AsyncDisposable {
+  /** As parsed, with every digit; null where the archive has none. */
+  readonly manifest: JsonObject | null;
+  readonly meta: JsonObject | null;
+  /** Sizes of the two files as they stand in the archive, 0 where absent. */
+  readonly manifestBytes: number;
+  readonly metaBytes: number;
+  readonly sections: readonly PackageSection[];
+  /** Files that items may refer to, under `assets/` and `checkers/`, as they are named in the archive. */
+  readonly itemFiles: readonly string[];
+  /** Files that are no part of a package, as they are named in the archive. */
+  readonly ignoredEntries: readonly string[];
+  readonly limits: PackageLimits;
+  /**
+   * A file under `assets/` or `checkers/`. The bytes are kept for the next item that refers to the same file: do not
+   * change them.
+   *
+   * @param place of the item that refers to it; every error bears it
+   * @throws PackageError `package_missing_file`, `package_unsafe_entry` for a path that leaves those folders,
+   *   `package_limit`, `package_corrupt`, `package_hash_mismatch`
+   */
+  readFile(path: string, location: SourceLocation): Promise<Uint8Array>;
+  /** Any file by its path: `results.jsonl`, `run_config.json`; throws `package_missing_file`. */
+  readEntry(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * Holds what was read against what the manifest states: the version hash where `hash_spec` is ours, and every file
+   * checksum that was not checked while reading.
+   *
+   * @throws PackageError for the first of {@link mismatches}
+   */
+  verify(found: FoundVersion, signal?: AbortSignal): Promise<void>;
+  /**
+   * Everything that `verify` finds, one error each: `package_hash_mismatch` for a count, hash or checksum that is not as
+   * stated, `package_missing_file` for a file that is stated and not there, `package_corrupt` for a damaged one.
+   */
+  mismatches(found: FoundVersion, signal?: AbortSignal): AsyncIterable<PackageError>;
+  /**
+   * The error to report for what a line of `file` failed with. A damaged file usually fails as a line first; so the
+   * file is read through, and where it is damaged that is the error. Otherwise as `toPackageError`.
+   */
+  explain(error: unknown, file: string, signal?: AbortSignal): Promise<unknown>;
+  /** Closes the file, as disposing does. */
+  close(): Promise<void>;
+}
+
+/**
+ * Reads a checked archive as a package: the one reader behind both entry points. The archive is closed when that fails.
+ *
+ * @throws PackageError `package_no_sections`, `package_unsupported`, `package_invalid_json`, `package_missing_file`
+ */
+export async function readPackage(archive: Archive): Promise<PackageReader> {
+  try {
+    const { sectionFiles, ignoredEntries } = packageLayout(archive.files);
+    const manifest = await archive.readJsonObject(MANIFEST_FILE);
+    const meta = await archive.readJsonObject(META_FILE);
+    return createReader(archive, sectionFiles, ignoredEntries, manifest, meta);
+  } catch (error) {
+    await archive.close();
+    throw error;
+  }
+}
+
+type JsonFile = { value: JsonObject; byteLength: number } | null;
+
+function createReader(
+  archive: Archive,
+  sectionFiles: readonly string[],
+  ignoredEntries: readonly string[],
+  manifestFile: JsonFile,
+  metaFile: JsonFile,
+): PackageReader {
+  const manifest = manifestFile?.value ?? null;
+  const names = sectionNames(manifest, sectionFiles);
+  const unchecked = new Map(statedFiles(manifest, archive.files).map((stated) => [stated.path, stated]));
+
+  /** The first complete reading of a file also checks the checksum that the manifest states. */
+  async function* read(path: string, options: ReadOptions): AsyncGenerator<Uint8Array> {
+    const stated = unchecked.get(path);
+    if (!stated) {
+      yield* archive.read(path, options);
+      return;
+    }
+    const hash = createSha256();
+    let byteLength = 0;
+    for await (const chunk of archive.read(path, options)) {
+      hash.update(chunk);
+      byteLength += chunk.byteLength;
+      yield chunk;
+    }
+    checkStatedFile(stated, byteLength, toHex(hash.digest()));
+    unchecked.delete(path);
+  }
+
+  async function* mismatches(found: FoundVersion, signal?: AbortSignal): AsyncGenerator<PackageError> {
+    yield* versionMismatches(manifest, found);
+    for (const stated of [...unchecked.values()]) {
+      if (!archive.files.has(stated.path)) {
+        yield missingFile(stated.path, { file: MANIFEST_FILE, path: `${stated.pointer}/path` });
+        continue;
+      }
+      try {
+        for await (const _ of read(stated.path, { ...(signal && { signal }) }));
+      } catch (error) {
+        if (!(error instanceof PackageError)) throw error;
+        yield error;
+      }
+    }
+  }
+
+  return {
+    manifest,
+    meta: metaFile?.value ?? null,
+    manifestBytes: manifestFile?.byteLength ?? 0,
+    metaBytes: metaFile?.byteLength ?? 0,
+    itemFiles: [...archive.files.keys()].filter(isItemFile),
+    ignoredEntries,
+    limits: archive.limits,
+    sections: sectionFiles.map((file, orderIndex) => ({
+      name: names[orderIndex]!,
+      file,
+      orderIndex,
+      bytes: (signal) => read(file, { ...(signal && { signal }) }),
+    })),
+
+    async readFile(path, location) {
+      if (!isItemFile(path)) {
+        throw new PackageError(
+          'package_unsafe_entry',
+          `The item refers to ${quote(path)}, which is no path under ${ASSETS_FOLDER} or ${CHECKERS_FOLDER}`,
+          { entry: path, location },
+        );
+      }
+      const file = knownPath(archive, path);
+      if (file === null) throw missingFile(path, location);
+      try {
+        return await archive.readWhole(file, (options) => read(file, options));
+      } catch (error) {
+        if (!(error instanceof PackageError)) throw error;
+        throw new PackageError(error.code, error.message, { entry: file, location, cause: error });
+      }
+    },
+
+    readEntry(path, signal) {
+      if (!archive.files.has(path)) throw missingFile(path);
+      return read(path, { ...(signal && { signal }) });
+    },
+
+    async verify(found, signal) {
+      for await (const first of mismatches(found, signal)) throw first;
+    },
+
+    mismatches,
+
+    explain: (error, file, signal) => explainLineError(archive, error, file, signal),
+
+    close: () => archive.close(),
+
+    [Symbol.asyncDispose]: () => archive.close(),
+  };
+}
+
+const isItemFile = (path: string): boolean =>
+  isPathInside(path, ASSETS_FOLDER) || isPathInside(path, CHECKERS_FOLDER);
+
+/** The path as the archive has it. Tools of some systems decompose accents in names; references usually do not. */
+function knownPath(archive: Archive, path: string): string | null {
+  return (
+    [path, normalForm(path, 'NFC'), normalForm(path, 'NFD')].find((form) => archive.files.has(form)) ?? null
+  );
+}
+
+function checkStatedFile(stated: StatedFile, byteLength: number, sha256: string): void {
+  if (stated.bytes !== null && stated.bytes !== byteLength) {
+    throw mismatch(
+      `${quote(stated.path)} has ${byteLength} bytes; the manifest states ${stated.bytes}`,
+      `${stated.pointer}/bytes`,
+      stated.path,
+    );
+  }
+  if (stated.sha256 !== sha256) {
+    throw mismatch(
+      `${quote(stated.path)} has the SHA-256 ${sha256}; the manifest states ${stated.sha256}`,
+      `${stated.pointer}/sha256`,
+      stated.path,
+    );
+  }
+}
+
+/** package-format section 2: the hash is compared where the manifest says that it was made by our rules. */
+function* versionMismatches(manifest: JsonObject | null, found: FoundVersion): Generator<PackageError> {
+  if (manifest === null || getMember(manifest, 'hash_spec') !== HASH_SPEC) return;
+  const byName = new Map(found.sections.map((section) => [section.name, section]));
+  for (const { section, pointer } of ourSections(manifest)) {
+    const name = getMember(section, 'name');
+    const actual = typeof name === 'string' ? byName.get(name) : undefined;
+    if (!actual) continue;
+    const itemCount = getMember(section, 'item_count');
+    if (typeof itemCount === 'number' && itemCount !== actual.itemCount) {
+      yield mismatch(
+        `Section ${quote(actual.name)} has ${actual.itemCount} items; the manifest states ${itemCount}`,
+        `${pointer}/item_count`,
+      );
+    }
+    const sectionHash = getMember(section, 'section_hash');
+    const actualHash = toHex(actual.sectionHash);
+    if (typeof sectionHash === 'string' && sectionHash.toLowerCase() !== actualHash) {
+      yield mismatch(
+        `Section ${quote(actual.name)} has the hash ${actualHash}; the manifest states ${quote(sectionHash)}`,
+        `${pointer}/section_hash`,
+      );
+    }
+  }
+  const stated = getMember(manifest, 'version_hash');
+  if (stated === undefined) return;
+  if (typeof stated !== 'string' || stated.toLowerCase() !== found.versionHash) {
+    const shown = typeof stated === 'string' ? quote(stated) : 'something else';
+    yield mismatch(
+      `The items have the version hash ${found.versionHash}; the manifest states ${shown}`,
+      '/version_hash',
+    );
+  }
+}
+
+function mismatch(message: string, pointer: string, entry: string = MANIFEST_FILE): PackageError {
+  return new PackageError('package_hash_mismatch', message, {
+    entry,
+    location: { file: MANIFEST_FILE, path: pointer },
+  });
+}

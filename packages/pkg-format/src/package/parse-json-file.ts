@@ -1,0 +1,56 @@
+import {
+  isJsonObject,
+  JsonlError,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  type SourceLocation,
+} from '@svc/jsonl-v23';
+import { PackageError, quote } from '../errors.ts';
+import { decodeUtf8 } from '../zip/entry-name.ts';
+
+const LINE_FEED = 0x0a;
+
+/**
+ * Parses a JSON file of the archive whose value must be an object. Every digit of its numbers is kept; a leading BOM is
+ * accepted.
+ *
+ * @throws PackageError `package_invalid_json` with line, column and JSON Pointer
+ */
+export function parseJsonFile(bytes: Uint8Array, file: string, maxDepth: number): JsonObject {
+  const value = parseJsonFileValue(bytes, file, maxDepth);
+  if (!isJsonObject(value)) throw invalid(file, 'does not hold a JSON object', { file, line: 1 });
+  return value;
+}
+
+function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: number): JsonValue {
+  const decoded = decodeUtf8(bytes);
+  if (decoded === null) throw invalid(file, 'is not UTF-8', { file, line: firstUndecodableLine(bytes) });
+  const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded;
+  try {
+    return parseJson(text, { maxDepth, location: { file } });
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    throw invalid(file, `cannot be read: ${error.message}`, error.location, error);
+  }
+}
+
+function invalid(file: string, fault: string, location: SourceLocation, cause?: unknown): PackageError {
+  return new PackageError('package_invalid_json', `${quote(file)} ${fault}`, {
+    entry: file,
+    location,
+    cause,
+  });
+}
+
+/** A line feed is never part of a longer UTF-8 sequence, so each line can be judged alone. */
+function firstUndecodableLine(bytes: Uint8Array): number {
+  let line = 1;
+  for (let start = 0; start <= bytes.length; line++) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    const stop = end < 0 ? bytes.length : end;
+    if (decodeUtf8(bytes.subarray(start, stop)) === null) return line;
+    start = stop + 1;
+  }
+  return line;
+}

@@ -1,0 +1,42 @@
+import { normalForm } from '../zip/normal-form.ts';
+import type { ArchiveFiles } from './layout.ts';
+
+/**
+ * Gives a function that says which archive file a reference in a legacy item means: its path from the root, beside the
+ * file that the item stands in, or under `assets/`; or else the only file whose path ends in it. Null where there is
+ * none.
+ */
+export function createReferenceResolver(
+  files: ArchiveFiles,
+): (reference: string, fromFile: string) => string | null {
+  let byLastPart: Map<string, string[]> | undefined;
+  return (reference, fromFile) => {
+    const path = normalPath(reference);
+    const folder = fromFile.slice(0, fromFile.lastIndexOf('/') + 1);
+    for (const candidate of [path, normalPath(`${folder}${reference}`), path && `assets/${path}`]) {
+      if (candidate === null) continue;
+      const forms = [candidate, normalForm(candidate, 'NFC'), normalForm(candidate, 'NFD')];
+      const found = forms.find((form) => files.has(form));
+      if (found !== undefined) return found;
+    }
+    if (path === null) return null;
+    byLastPart ??= Map.groupBy(files.keys(), lastPart);
+    const ending = (byLastPart.get(lastPart(path)) ?? []).filter((file) => file.endsWith(`/${path}`));
+    return ending.length === 1 ? ending[0]! : null;
+  };
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** Without `.`, `..`, leading and doubled slashes; null for what leaves the archive or names nothing. */
+function normalPath(reference: string): string | null {
+  const parts: string[] = [];
+  for (const part of reference.replaceAll('\\', '/').split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') parts.push(part);
+    else if (parts.pop() === undefined) return null;
+  }
+  return parts.length === 0 ? null : parts.join('/');
+}

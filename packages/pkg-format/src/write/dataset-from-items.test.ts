@@ -1,0 +1,39 @@
+import { ExactNumber, JsonlError, type JsonValue } from '@svc/jsonl-v23';
+import { expect, it } from 'vitest';
+import { memoryDataset } from '../../test/memory-dataset.ts';
+import { readEverything } from '../../test/read-everything.ts';
+import { openPackage } from '../package/open-package.ts';
+import { datasetFromItems } from './dataset-from-items.ts';
+import { writePackage } from './write-package.ts';
+
+const png = { mime_type: 'image/png', encoding: 'base64', data: 'iVBORw0KGgo=' };
+const sections: { name: string; items: JsonValue[] }[] = [
+  { name: 'b', items: [{ id: 1, answer: new ExactNumber('0.12345678901234567890123') }, { id: 2 }] },
+  { name: 'a', items: [{ id: 3, assets: { picture: png } }] },
+  { name: 'empty', items: [] },
+];
+
+it('writes the package that a store would write', async () => {
+  const stored = memoryDataset(sections, { name: 'n', description: 'd', schema: '{"x":1}' });
+  const made = datasetFromItems({ name: 'n', description: 'd', schema: { x: 1 }, sections });
+  expect(made.versionHash).toBe(stored.versionHash);
+  expect(await writePackage(made)).toEqual(await writePackage(stored));
+});
+
+it('keeps the order of sections, every digit, and files', async () => {
+  const pkg = await openPackage(await writePackage(datasetFromItems({ name: 'n', sections })));
+  const read = await readEverything(pkg);
+  expect(read.sections.map(({ name }) => name)).toEqual(['b', 'a', 'empty']);
+  await pkg.close();
+});
+
+it.each<[JsonValue, string, number]>([
+  [1, 'not_an_object', 1],
+  [{ inputs: 1 }, 'invalid_item', 1],
+])('refuses %j with its place', (item, code, row) => {
+  const make = (): unknown => datasetFromItems({ name: 'n', sections: [{ name: 's', items: [{}, item] }] });
+  expect(make).toThrow(JsonlError);
+  expect(make).toThrow(
+    expect.objectContaining({ code, location: expect.objectContaining({ file: 's', row }) }),
+  );
+});

@@ -1,0 +1,26 @@
+import { canonicalJson } from '@svc/jsonl-v23';
+import { GENERATOR_VERSION } from '../package/manifest.ts';
+import type { ExportDataset, ExportRun } from './export-dataset.ts';
+import { sha256Hex } from './scan-dataset.ts';
+
+/**
+ * An entity tag (RFC 9110 section 8.8.3, quotes included) for the package of a stored dataset and run: it changes when
+ * the package's bytes do.
+ */
+export function packageEtag(
+  dataset: Pick<ExportDataset, 'name' | 'description' | 'notes' | 'schema' | 'versionHash'>,
+  run: Omit<ExportRun, 'results'> | null = null,
+): string {
+  const { name, description, notes, schema, versionHash } = dataset;
+  const stated = run && {
+    id: run.id,
+    status: run.status,
+    started_at: run.startedAt,
+    finished_at: run.finishedAt,
+    counts: run.counts,
+    scores: run.scores,
+    config: run.config,
+  };
+  const text = canonicalJson([GENERATOR_VERSION, versionHash, name, description, notes, schema, stated]);
+  return `"${sha256Hex(new TextEncoder().encode(text)).slice(0, 32)}"`;
+}

@@ -1,0 +1,145 @@
+import {
+  canonicalJson,
+  DEFAULT_MIME_TYPE,
+  HASH_SPEC,
+  type JsonObject,
+  type JsonValue,
+  mimeTypeForPath,
+} from '@svc/jsonl-v23';
+import { toHex } from '../hex.ts';
+import {
+  MANIFEST_FILE,
+  META_FILE,
+  RESULTS_FILE,
+  RUN_CONFIG_FILE,
+  SECTIONS_FOLDER,
+} from '../package/layout.ts';
+import { GENERATOR, GENERATOR_VERSION, PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
+import { type FileDigest, sha256Hex } from './scan-dataset.ts';
+import { sectionFileNames } from './section-file-names.ts';
+
+/** A file of a package, its size and checksum. */
+export interface NamedFile extends FileDigest {
+  path: string;
+}
+
+/** What a package is to hold, with the size and checksum of everything that is not in memory. */
+export interface PackageContent {
+  name: string;
+  description: string | null;
+  notes: string | null;
+  /** Canonical JSON text, written as it is. */
+  schema: string;
+  /** Lower-case hex. */
+  versionHash: string;
+  /** In order. */
+  sections: readonly { name: string; itemCount: number; sectionHash: Uint8Array; file: FileDigest }[];
+  /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path; then what is carried along. */
+  files: readonly NamedFile[];
+  run: RunContent | null;
+}
+
+/** What of a run goes where; null leaves the file or member out. */
+export interface RunContent {
+  /** JSON text of `run_config.json`, free of secrets. */
+  config: string | null;
+  results: FileDigest | null;
+  /** The member `run` of the manifest and of `meta.json`. */
+  manifest: JsonObject | null;
+  meta: JsonObject | null;
+}
+
+/** One entry of a package: a text, or a file whose bytes are somewhere else. */
+export interface PlannedEntry {
+  path: string;
+  /** Already compressed media are stored as they are. */
+  compress: boolean;
+  /** `facts` are null where the file's own archive vouches for it. */
+  content: { text: string } | { facts: FileDigest | null };
+}
+
+/**
+ * Says what a package holds, entry by entry in their order (package-format section 3). Pure: the same content gives the
+ * same plan.
+ */
+export function planPackage(content: PackageContent): PlannedEntry[] {
+  const { run } = content;
+  const entries = [textEntry(META_FILE, metaText(content))];
+  if (run?.config != null) entries.push(textEntry(RUN_CONFIG_FILE, run.config));
+  if (run?.results) entries.push(fileEntry(RESULTS_FILE, run.results));
+  const paths = sectionPaths(content.sections.map(({ name }) => name));
+  for (const [index, { file }] of content.sections.entries()) {
+    entries.push(fileEntry(paths[index]!, file));
+  }
+  for (const file of content.files) entries.push(fileEntry(file.path, file));
+  return [textEntry(MANIFEST_FILE, manifestText(content, paths, entries)), ...entries];
+}
+
+/** Where the sections of these names lie in a package. */
+export function sectionPaths(names: readonly string[]): string[] {
+  return sectionFileNames(names).map((fileName) => `${SECTIONS_FOLDER}${fileName}`);
+}
+
+/** An entry whose text is known. */
+export function textEntry(path: string, text: string): PlannedEntry {
+  return { path, compress: true, content: { text } };
+}
+
+/** An entry whose bytes are read when it is written. */
+export function fileEntry(path: string, facts: FileDigest | null): PlannedEntry {
+  return { path, compress: !isCompressed(path), content: { facts } };
+}
+
+function metaText({ description, notes, schema, run }: PackageContent): string {
+  // The schema is text already, and stays as it is to the last digit.
+  const members = [`"description":${canonicalJson(description)}`, `"notes":${canonicalJson(notes)}`];
+  if (run?.meta) members.push(`"run":${canonicalJson(run.meta)}`);
+  members.push(`"schema":${schema}`);
+  return `{${members.join(',')}}\n`;
+}
+
+function manifestText(
+  content: PackageContent,
+  paths: readonly string[],
+  entries: readonly PlannedEntry[],
+): string {
+  const manifest: JsonObject = {
+    format: PACKAGE_FORMAT,
+    format_version: PACKAGE_FORMAT_VERSION,
+    generator: GENERATOR,
+    generator_version: GENERATOR_VERSION,
+    name: content.name,
+    version_hash: content.versionHash,
+    hash_spec: HASH_SPEC,
+    sections: content.sections.map(({ name, itemCount, sectionHash }, index) => ({
+      name,
+      file: paths[index]!,
+      order_index: index,
+      item_count: itemCount,
+      section_hash: toHex(sectionHash),
+    })),
+    files: entries.map(({ path, content }): JsonValue => {
+      const { bytes, sha256 } = 'text' in content ? factsOfText(content.text) : content.facts!;
+      return { path, bytes, sha256 };
+    }),
+  };
+  if (content.run?.manifest) manifest['run'] = content.run.manifest;
+  return `${canonicalJson(manifest)}\n`;
+}
+
+function factsOfText(text: string): FileDigest {
+  const bytes = new TextEncoder().encode(text);
+  return { bytes: bytes.byteLength, sha256: sha256Hex(bytes) };
+}
+
+/** Media types whose files deflate gains nothing on, by the file's extension. */
+function isCompressed(path: string): boolean {
+  const type = mimeTypeForPath(path);
+  if (type === DEFAULT_MIME_TYPE) return false;
+  return (
+    (/^(?:image|audio|video)\//.test(type) && !UNCOMPRESSED_MEDIA.test(type)) ||
+    /^application\/(?:zip|gzip|vnd\.openxmlformats-|vnd\.apache\.parquet)/.test(type)
+  );
+}
+
+const UNCOMPRESSED_MEDIA = /^(?:image\/(?:svg\+xml|bmp|tiff|vnd\.microsoft\.icon)|audio\/wav)$/;
