@@ -10,6 +10,7 @@ const retry = process.env['CI'] === undefined ? 0 : 2;
 /** Tests run on the sources of every workspace package; what runs in other processes or threads uses the build. */
 const alias = {
   '@svc/jsonl-v23/json': at('packages/jsonl-v23/src/json/index.ts'),
+  '@svc/jsonl-v23/internal': at('packages/jsonl-v23/src/internal.ts'),
   '@svc/jsonl-v23': at('packages/jsonl-v23/src/index.ts'),
   '#sha256': at('packages/jsonl-v23/src/hash/sha256-node.ts'),
   '#platform': at('packages/hub-client/src/platform-node.ts'),

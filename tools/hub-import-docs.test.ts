@@ -2,12 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { toImportRequest } from '../packages/flows/src/import-request.ts';
 import { parseSplit, resolveSplit } from '../packages/hub-client/src/split-slice.ts';
-import {
-  canonicalJson,
-  compileMapping,
-  type JsonObject,
-  parseJson,
-} from '../packages/jsonl-v23/src/index.ts';
+import { compileMapping } from '../packages/jsonl-v23/src/index.ts';
+import { canonicalJson, type JsonObject, parseJson } from '../packages/jsonl-v23/src/json/index.ts';
 
 const page = readFileSync(new URL('../docs/hub-import.md', import.meta.url), 'utf8');
 

@@ -27,7 +27,7 @@ import {
   planRetry,
 } from '../packages/hub-client/dist/retry.js';
 import { parseSplit, resolveSplit } from '../packages/hub-client/dist/split-slice.js';
-import { canonicalJson, parseJson } from '../packages/jsonl-v23/dist/index.js';
+import { canonicalJson, parseJson } from '../packages/jsonl-v23/dist/json/index.js';
 
 // Vectors are data of several shapes; what does not have the expected one fails its case.
 // biome-ignore lint/suspicious/noExplicitAny: see above

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { collectSections, type DatasetSummary, type ImportOutcome } from '@svc/flows';
-import { type Item, type JsonValue, parseItem, parseJson } from '@svc/jsonl-v23';
+import { type Item, parseItem } from '@svc/jsonl-v23';
+import { type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { createRowEncoder } from '../src/copy/row-encoder.ts';
 import type { DatasetStore } from '../src/datasets/dataset-store.ts';
 import type { SaveOptions } from '../src/datasets/save-dataset.ts';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { createSectionHasher, itemHash, joinItem, parseItem, parseJson, versionHash } from '@svc/jsonl-v23';
+import { createSectionHasher, itemHash, joinItem, parseItem, versionHash } from '@svc/jsonl-v23';
+import { parseJson } from '@svc/jsonl-v23/json';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createStore, type Store } from '../src/create-store.ts';

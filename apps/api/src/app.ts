@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { JsonObject } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { createRedactor, type Logger, type Metrics, type Redactor } from '@svc/observability';
 import { addressOf, type Config, networkOf, slowDownFailures } from '@svc/runtime';
 import cors from 'cors';

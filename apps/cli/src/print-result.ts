@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { ExactNumber } from '@svc/jsonl-v23';
+import { ExactNumber } from '@svc/jsonl-v23/json';
 import type { Cli } from './cli-context.ts';
 import { printableJson } from './printable-text.ts';
 import { writeText } from './write-text.ts';

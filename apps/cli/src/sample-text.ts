@@ -1,4 +1,4 @@
-import { ExactNumber } from '@svc/jsonl-v23';
+import { ExactNumber } from '@svc/jsonl-v23/json';
 import { jsonText } from './print-result.ts';
 import { printableText } from './printable-text.ts';
 

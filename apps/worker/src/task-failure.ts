@@ -1,6 +1,7 @@
 import { RunError } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
-import { JsonlError, type JsonObject, type SourceLocation } from '@svc/jsonl-v23';
+import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { StoreError } from '@svc/store';
 

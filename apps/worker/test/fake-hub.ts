@@ -1,5 +1,5 @@
 import type { Hub, HubRow } from '@svc/flows';
-import { type CellBatch, CellWriter } from '@svc/jsonl-v23';
+import { type CellBatch, CellWriter } from '@svc/jsonl-v23/internal';
 
 export interface FakeHub extends Hub {
   /** tokens that requests came with, in order; undefined for none */

@@ -1,4 +1,4 @@
-import { EmbeddedSize } from '@svc/jsonl-v23';
+import { EmbeddedSize } from '@svc/jsonl-v23/internal';
 import type { PackageReader } from '@svc/pkg-format';
 import { createYielder } from './create-yielder.ts';
 import type { EncodedRows, ItemFiles, LineOptions, NeedsFiles, RowEncoder, SectionTarget } from './ports.ts';

@@ -1,4 +1,5 @@
-import { type ItemParts, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type ExportDataset, type ExportResult, type ExportRun, packageEtag } from '@svc/pkg-format';
 import { writePackageStream } from '@svc/pkg-format/node';
 import type { DatasetSummary, OutcomeSection } from './ports.ts';

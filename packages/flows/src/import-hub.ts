@@ -1,15 +1,6 @@
-import {
-  canonicalByteLength,
-  canonicalJson,
-  checkItemSize,
-  compileMapping,
-  type Item,
-  JsonlError,
-  type JsonObject,
-  type MappableFeature,
-  type Mapping,
-  mappedColumns,
-} from '@svc/jsonl-v23';
+import { compileMapping, type Item, JsonlError, type MappableFeature, type Mapping } from '@svc/jsonl-v23';
+import { canonicalByteLength, checkItemSize, mappedColumns } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { collectSections } from './collect-sections.ts';
 import { createYielder } from './create-yielder.ts';
 import type { Hub, SplitReader } from './hub-port.ts';

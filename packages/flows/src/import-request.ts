@@ -1,4 +1,5 @@
-import { getMember, isJsonObject, type JsonObject, type Mapping } from '@svc/jsonl-v23';
+import type { Mapping } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { ImportHubOptions } from './import-hub.ts';
 
 /** What an import from the hub is asked for, apart from how it is carried out. */

@@ -1,4 +1,5 @@
-import type { CellBatch, FileReference, Item, LineBatch, MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { FileReference, Item, MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
 
 /** Where the items of one section go. The flow makes the id, so that rows can be made before anything is stored. */
 export interface SectionTarget {

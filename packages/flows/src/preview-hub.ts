@@ -1,4 +1,5 @@
-import type { JsonObject, MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { DatasetRef, Hub, SplitReader } from './hub-port.ts';
 import { type PreviewSamples, SampleCollector } from './preview-samples.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PreviewSamples, SampleCollector } from './preview-samples.ts';

@@ -1,12 +1,5 @@
-import {
-  embeddedEntry,
-  getMember,
-  isFileCell,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  setMember,
-} from '@svc/jsonl-v23';
+import { embeddedEntry, isFileCell } from '@svc/jsonl-v23/internal';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 
 /** A cell that is shown in part. */
 export interface TruncatedCell {

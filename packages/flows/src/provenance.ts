@@ -1,4 +1,4 @@
-import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { PACKAGE_FORMAT } from '@svc/pkg-format';
 
 /**

@@ -1,4 +1,5 @@
-import { canonicalJson, getMember, type JsonObject, type JsonValue, splitLines } from '@svc/jsonl-v23';
+import { splitLines } from '@svc/jsonl-v23/internal';
+import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { PackageReader, PackageSection } from '@svc/pkg-format';
 import { collectSections, type SectionCollector } from './collect-sections.ts';
 import { encodeWithFiles } from './encode-with-files.ts';

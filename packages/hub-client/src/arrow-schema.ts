@@ -1,4 +1,4 @@
-import { decodeBase64 } from '@svc/jsonl-v23';
+import { decodeBase64 } from '@svc/jsonl-v23/internal';
 import { type Feature, type Features, featureFromJson, type NamedFeature, valueFeature } from './features.ts';
 
 // Arrow columnar format 1.5: Schema.fbs, numbers of the Type union.

@@ -1,4 +1,4 @@
-import { canonicalJson, ExactNumber, type JsonValue } from '@svc/jsonl-v23';
+import { canonicalJson, ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { parquetMetadata, parquetReadObjects, type SchemaElement } from 'hyparquet';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';

@@ -11,16 +11,9 @@
  * - lists: arrays; structs: plain objects; maps: an object whose one member is a list of {key, value};
  * - null: null or undefined, at every level.
  */
-import {
-  decodeBase64,
-  encodeBase64,
-  JsonlError,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  parseNumber,
-  setMember,
-} from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
+import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/internal';
+import { type JsonObject, type JsonValue, parseJson, parseNumber, setMember } from '@svc/jsonl-v23/json';
 import type { ParquetParsers } from 'hyparquet';
 import { HubError } from './errors.ts';
 import { type Feature, type Features, valueFeature } from './features.ts';

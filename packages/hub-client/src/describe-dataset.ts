@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { asMap, type YamlMap, type YamlValue } from './parse-yaml.ts';
 
 /** Ignored files that are named; their number is told besides. */

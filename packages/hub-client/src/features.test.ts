@@ -1,4 +1,4 @@
-import { parseJson } from '@svc/jsonl-v23';
+import { parseJson } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { dtypeOf, featureFromJson, featuresFromJson, featuresFromYaml, toMappable } from './features.ts';
 import { parseYaml } from './parse-yaml.ts';

@@ -1,4 +1,5 @@
-import { ExactNumber, type JsonValue, type MappableFeature } from '@svc/jsonl-v23';
+import type { MappableFeature } from '@svc/jsonl-v23';
+import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { HubError, shorten } from './errors.ts';
 import type { YamlValue } from './parse-yaml.ts';
 

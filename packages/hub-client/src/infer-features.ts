@@ -1,4 +1,4 @@
-import { ExactNumber, isJsonObject, type JsonObject, type JsonValue, parseNumber } from '@svc/jsonl-v23';
+import { ExactNumber, isJsonObject, type JsonObject, type JsonValue, parseNumber } from '@svc/jsonl-v23/json';
 import { type Feature, type Features, valueFeature } from './features.ts';
 import type { RawRow } from './raw-row.ts';
 

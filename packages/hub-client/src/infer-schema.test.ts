@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23';
+import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';

@@ -5,7 +5,7 @@ import {
   type JsonValue,
   parseJson,
   setMember,
-} from '@svc/jsonl-v23';
+} from '@svc/jsonl-v23/json';
 import type { DataFormat } from './data-format.ts';
 import { type Feature, type Features, valueFeature } from './features.ts';
 import { CsvInference, csvNumber, isoMoment, JsonInference } from './infer-features.ts';

@@ -1,4 +1,4 @@
-import { MAX_LINE_VALUES } from '@svc/jsonl-v23';
+import { MAX_LINE_VALUES } from '@svc/jsonl-v23/internal';
 import { invalidRow } from './raw-row.ts';
 
 /** The text of one JSON value, and where it begins. */

@@ -1,4 +1,6 @@
-import type { CellBatch, JsonObject, MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { CellBatch } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { CONVERTED_REVISION, convertedLayout } from './converted-parquet.ts';
 import {
   chooseSubset,

@@ -1,4 +1,5 @@
-import { JsonlError, parseJson } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
+import { parseJson } from '@svc/jsonl-v23/json';
 import { decodeArrowSchema } from './arrow-schema.ts';
 import { HubError } from './errors.ts';
 import {

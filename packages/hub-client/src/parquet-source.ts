@@ -1,4 +1,5 @@
-import { CellWriter, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23';
+import { CellWriter } from '@svc/jsonl-v23/internal';
+import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#platform';
 import { compileCell } from './cell.ts';
 import { createExpansionMeter, rowBytes } from './expansion-limit.ts';

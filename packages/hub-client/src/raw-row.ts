@@ -1,4 +1,5 @@
-import type { JsonObject, SourceLocation } from '@svc/jsonl-v23';
+import type { SourceLocation } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { HubError } from './errors.ts';
 
 /** A row as a text file holds it, before anything is known about its columns. */

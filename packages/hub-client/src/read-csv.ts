@@ -1,4 +1,4 @@
-import { setMember } from '@svc/jsonl-v23';
+import { setMember } from '@svc/jsonl-v23/json';
 import { type CsvDialect, type CsvRecord, CsvTokenizer } from './csv-tokenizer.ts';
 import { isTabSeparated } from './data-format.ts';
 import { decodeText } from './decode-text.ts';

@@ -1,4 +1,5 @@
-import { isJsonObject, JsonlError, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { decodeText, isUtf8 } from './decode-text.ts';
 import { JsonCursor, type JsonText } from './json-cursor.ts';
 import type { YamlMap } from './parse-yaml.ts';

@@ -1,4 +1,6 @@
-import { isJsonObject, JsonlError, parseJson, splitLines } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
+import { splitLines } from '@svc/jsonl-v23/internal';
+import { isJsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type ReadOptions } from './raw-row.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { type Cells, CellWriter, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import { type Cells, CellWriter } from '@svc/jsonl-v23/internal';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { HubError } from './errors.ts';
 import type { Features } from './features.ts';
 

@@ -1,4 +1,4 @@
-import { type JsonObject, setMember } from '@svc/jsonl-v23';
+import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
 import { decompress } from '#platform';
 import { compressionOf } from './data-format.ts';
 import { HubError } from './errors.ts';

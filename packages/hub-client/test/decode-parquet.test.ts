@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { canonicalJson, type JsonValue } from '@svc/jsonl-v23';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Compressors, parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import { compileRow, RAW_PARSERS } from '../src/cell.ts';

@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { canonicalJson, ExactNumber, type JsonObject, parseJson, setMember } from '@svc/jsonl-v23';
+import { canonicalJson, ExactNumber, type JsonObject, parseJson, setMember } from '@svc/jsonl-v23/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createHubClient,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { createHubClient, type SplitReader } from '../src/index.ts';
 import { type FakeHub, startFakeHub } from './fake-hub.ts';

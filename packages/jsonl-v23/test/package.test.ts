@@ -13,9 +13,9 @@ const importsOf = (source: string): string[] =>
   );
 
 describe('the package', () => {
-  it('is a module without side effects, with an entry for items and one for JSON alone', () => {
+  it('is a module without side effects, with entries for items, for JSON alone and for this repository', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false });
-    expect(Object.keys(manifest.exports)).toEqual(['.', './json']);
+    expect(Object.keys(manifest.exports)).toEqual(['.', './json', './internal']);
     for (const entry of Object.values<object>(manifest.exports)) {
       expect(Object.keys(entry)).toEqual(['types', 'default']);
     }

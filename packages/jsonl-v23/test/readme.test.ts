@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import * as api from '../src/index.ts';
+import * as json from '../src/json/index.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
@@ -15,6 +16,6 @@ it('the example of the README prints what the README says', async () => {
   expect(`${printed.join('\n')}\n`).toBe(output);
 });
 
-it.each(Object.keys(api))('the README names %s', (name) => {
+it.each([...Object.keys(api), ...Object.keys(json)])('the README names %s', (name) => {
   expect(readme).toContain(`\`${name}`);
 });

@@ -8,7 +8,7 @@ export function showEncoded(encoded: EncodedItemBytes): Record<string, unknown> 
       ? null
       : new TextDecoder('utf-8', { ignoreBOM: true }).decode(encoded.bytes.subarray(start, end));
   return {
-    whole: text(encoded.itemStart, encoded.wholeEnd),
+    whole: text(encoded.itemStart, encoded.itemEnd),
     type: text(encoded.typeStart, encoded.typeEnd),
     payload: text(encoded.payloadStart, encoded.payloadEnd),
     answer: text(encoded.answerStart, encoded.answerEnd),

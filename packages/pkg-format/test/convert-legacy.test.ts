@@ -1,7 +1,8 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { canonicalJson, type Item, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GENERATOR_VERSION, openPackage, PackageError } from '../src/index.ts';

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  canonicalJson,
-  createSectionHasher,
-  encodeItem,
-  type ItemParts,
-  type JsonValue,
-  joinItem,
-  parseItem,
-  versionHash,
-} from '@svc/jsonl-v23';
+import { createSectionHasher, encodeItem, joinItem, parseItem, versionHash } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportDataset, ExportSection } from '../src/index.ts';
 import { mayEmbedFiles } from '../src/index.ts';
 

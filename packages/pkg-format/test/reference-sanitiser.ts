@@ -2,16 +2,16 @@
  * The sanitiser in its most straightforward form: what it takes out is the measure for the one in src, whose patterns are
  * linear. The time of these grows with the square of a text, so they are for short ones.
  */
+import { JsonlError } from '@svc/jsonl-v23';
 import {
   canonicalJson,
   ExactNumber,
   isJsonObject,
-  JsonlError,
   type JsonObject,
   type JsonValue,
   parseJson,
   setMember,
-} from '@svc/jsonl-v23';
+} from '@svc/jsonl-v23/json';
 
 const REDACTED = '[redacted]';
 

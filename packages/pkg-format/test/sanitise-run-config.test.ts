@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sanitiseRunConfig } from '../src/secrets/sanitise-run-config.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, type Item, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,5 @@
 import type { EncodedRows, FilledLines, LineOptions, NeedsFiles } from '@svc/flows';
+import type { Item } from '@svc/jsonl-v23';
 import {
   assetEntries,
   type CellBatch,
@@ -10,12 +11,11 @@ import {
   createLineEncoder,
   type EncodedLine,
   embedFiles,
-  getMember,
-  type Item,
   isEmbeddedChecker,
   type LineBatch,
   parseLines,
-} from '@svc/jsonl-v23';
+} from '@svc/jsonl-v23/internal';
+import { getMember } from '@svc/jsonl-v23/json';
 import type { BufferPool } from './buffer-pool.ts';
 import type { NumberedPlan } from './encode-message.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
@@ -115,7 +115,7 @@ const MAX_PLANS = 8;
 const EXPECTED_KEY_BYTES = 128;
 const EXPECTED_ITEM_BYTES = 512;
 
-const lengthOf = ({ itemStart, wholeEnd }: EncodedLine): number => wholeEnd - itemStart;
+const lengthOf = ({ itemStart, itemEnd }: EncodedLine): number => itemEnd - itemStart;
 
 /** A line within the limit may have a canonical text beyond it: `1e20` becomes 21 digits. */
 function checkLine(line: EncodedLine, { file, maxLineBytes }: LineOptions): void {
@@ -127,7 +127,7 @@ function checkLine(line: EncodedLine, { file, maxLineBytes }: LineOptions): void
 function checkRow(line: EncodedLine, maxItemBytes: number, row: number): void {
   const length = lengthOf(line);
   if (length > maxItemBytes) checkItemSize(length, 0, { maxItemBytes, location: { row } });
-  checkValueCount(line.bytes.subarray(line.itemStart, line.wholeEnd), { row });
+  checkValueCount(line.bytes.subarray(line.itemStart, line.itemEnd), { row });
 }
 
 const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>

@@ -1,11 +1,6 @@
 import type { FilledLines, LineOptions, RowPlan } from '@svc/flows';
-import {
-  type CellBatch,
-  JsonlError,
-  type JsonlErrorCode,
-  type LineBatch,
-  type SourceLocation,
-} from '@svc/jsonl-v23';
+import { JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
+import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
 import type { RowTarget } from './encode-rows.ts';
 
 /** What a thread is asked to do. The batch's buffers and the spare ones become the thread's. */

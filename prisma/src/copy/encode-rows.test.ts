@@ -1,5 +1,6 @@
 import type { EncodedRows } from '@svc/flows';
-import { canonicalJson, type EncodedItemBytes } from '@svc/jsonl-v23';
+import type { EncodedItemBytes } from '@svc/jsonl-v23/internal';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DecodedRow, decodeRows } from './decode-rows.ts';
@@ -27,14 +28,14 @@ function item({ type, payload = '{}', answer, checker, assets }: Texts = {}, who
     length += bytes.length;
     return [length - bytes.length, length];
   };
-  const [itemStart, wholeEnd] = put(whole);
+  const [itemStart, itemEnd] = put(whole);
   const [typeStart, typeEnd] = put(type);
   const [payloadStart, payloadEnd] = put(payload);
   const [answerStart, answerEnd] = put(answer);
   const [checkerStart, checkerEnd] = put(checker);
   const [assetsStart, assetsEnd] = put(assets);
   return {
-    ...{ itemStart, wholeEnd, typeStart, typeEnd, payloadStart, payloadEnd, answerStart, answerEnd },
+    ...{ itemStart, itemEnd, typeStart, typeEnd, payloadStart, payloadEnd, answerStart, answerEnd },
     ...{ checkerStart, checkerEnd, assetsStart, assetsEnd },
     bytes: Buffer.concat(parts),
     itemHash: HASH,

@@ -1,5 +1,5 @@
 import type { EncodedRows } from '@svc/flows';
-import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23';
+import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23/internal';
 import { BufferPool } from './buffer-pool.ts';
 
 /**
@@ -88,7 +88,7 @@ export class RowWriter {
     this.#addHash(itemHash);
     this.#assetCount += item.assetCount;
     if (embedsFiles) this.#lines = null;
-    else if (this.#lines !== null) this.#addLine(bytes.subarray(item.itemStart, item.wholeEnd));
+    else if (this.#lines !== null) this.#addLine(bytes.subarray(item.itemStart, item.itemEnd));
 
     const parts =
       item.payloadEnd -

@@ -1,15 +1,12 @@
 import type { EncodedRows, FilledLines, ItemFiles, NeedsFiles, SectionTarget } from '@svc/flows';
+import { compileMapping, type Item, JsonlError, parseItem } from '@svc/jsonl-v23';
 import {
   type CellBatch,
   CellWriter,
-  compileMapping,
   embedFiles,
-  type Item,
-  JsonlError,
   type LineBatch,
   MAX_LINE_VALUES,
-  parseItem,
-} from '@svc/jsonl-v23';
+} from '@svc/jsonl-v23/internal';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { startEncoderThreads } from './encoder-threads.ts';
 import { createRowEncoder } from './row-encoder.ts';

@@ -1,5 +1,5 @@
 import type { DatasetSummary } from '@svc/flows';
-import type { ItemParts } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';

@@ -1,5 +1,5 @@
 import { JsonText, type RunResult, type RunResultStatus } from '@svc/flows';
-import { canonicalJson } from '@svc/jsonl-v23';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/read-item-texts.ts';

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RunItem, RunResult } from '@svc/flows';
-import { ExactNumber, type ItemParts, joinItem } from '@svc/jsonl-v23';
+import { joinItem } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { ExactNumber } from '@svc/jsonl-v23/json';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importItems } from '../../test/import-items.ts';

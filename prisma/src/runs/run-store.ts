@@ -1,5 +1,5 @@
 import type { RunEnd, RunItem, RunResult, RunResultStatus, RunSession } from '@svc/flows';
-import { canonicalJson } from '@svc/jsonl-v23';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { inTransaction } from '../database/connection.ts';

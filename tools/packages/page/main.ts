@@ -1,5 +1,6 @@
 import { createHubClient } from '@svc/hub-client';
-import { createSectionHasher, itemHash, type JsonValue, versionHash } from '@svc/jsonl-v23';
+import { createSectionHasher, itemHash, versionHash } from '@svc/jsonl-v23';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { datasetFromItems, openPackage, readPackageItems, writePackage } from '@svc/pkg-format';
 
 /** What the page hands to whoever watches it. */

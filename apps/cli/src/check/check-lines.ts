@@ -1,4 +1,5 @@
-import { type Item, type LineBatch, parseLines, type SourceLocation, splitLines } from '@svc/jsonl-v23';
+import type { Item, SourceLocation } from '@svc/jsonl-v23';
+import { type LineBatch, parseLines, splitLines } from '@svc/jsonl-v23/internal';
 import { PackageError, type PackageLimits, toPackageError } from '@svc/pkg-format';
 import type { ShortenedLines } from './shorten-lines.ts';
 

@@ -1,17 +1,16 @@
 import {
-  checkItemSize,
   createSectionHasher,
   encodeItem,
   type FileReference,
   formatLocation,
-  getMember,
   type Item,
   JsonlError,
-  parseJson,
   rehydrateItem,
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
+import { checkItemSize } from '@svc/jsonl-v23/internal';
+import { getMember, parseJson } from '@svc/jsonl-v23/json';
 import { PackageError, type PackageReader, type PackageSection, toPackageError } from '@svc/pkg-format';
 import type { HashedPackage, HashedSection } from '../package/hash-package.ts';
 import { type CheckLinesOptions, checkLines } from './check-lines.ts';

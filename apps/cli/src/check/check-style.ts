@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, getMember, type Item, type SourceLocation } from '@svc/jsonl-v23';
+import type { Item, SourceLocation } from '@svc/jsonl-v23';
+import { canonicalJson, getMember } from '@svc/jsonl-v23/json';
 import type { CheckedLine } from './check-lines.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { ShortenedLines } from './shorten-lines.ts';

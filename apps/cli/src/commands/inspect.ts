@@ -1,4 +1,4 @@
-import { getMember, type JsonObject } from '@svc/jsonl-v23';
+import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import type { PackageReader } from '@svc/pkg-format';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';

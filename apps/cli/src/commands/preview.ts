@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../cli-error.ts';

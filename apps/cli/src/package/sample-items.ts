@@ -1,4 +1,5 @@
-import { type Item, parseLines, splitLines } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import { parseLines, splitLines } from '@svc/jsonl-v23/internal';
 import type { PackageReader, PackageSection } from '@svc/pkg-format';
 
 /** An item as it stands in a package: files that it refers to are named, not put in. */

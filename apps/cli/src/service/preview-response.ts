@@ -1,4 +1,4 @@
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { formatFacts } from '../format-facts.ts';
 import { printableValue } from '../printable-text.ts';
 import { sampleText } from '../sample-text.ts';

@@ -1,5 +1,5 @@
 import type { Completion } from '@svc/flows';
-import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 
 /**
  * The answer in the body of a chat completion: the text of the first choice; where it has none, the refusal

@@ -1,5 +1,5 @@
 import { fieldMissing, isIndex, type Provider, pointerSteps } from '@svc/flows';
-import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
 /**
  * A provider that takes its outputs from the items themselves, so that outputs made elsewhere can be scored.

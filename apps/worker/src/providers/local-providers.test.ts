@@ -1,4 +1,5 @@
-import { ExactNumber, type Item, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import { ExactNumber, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { createEchoProvider } from './echo.ts';
 import { createItemFieldProvider } from './item-field.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Completion, type ModelConfig, type Provider, type ProviderRequest, RunError } from '@svc/flows';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Logger } from '@svc/observability';
 import type { Dispatcher } from 'undici';
 import { readCompletion, readErrorCode } from './completion.ts';

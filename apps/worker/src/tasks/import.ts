@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Hub, importHub, type RowEncoder, toImportRequest } from '@svc/flows';
-import { isJsonObject, parseJson } from '@svc/jsonl-v23';
+import { isJsonObject, parseJson } from '@svc/jsonl-v23/json';
 import type { Config, TokenCipher } from '@svc/runtime';
 import { StoreError, type TakenJob } from '@svc/store';
 import type { TaskHandler } from '../queue.ts';

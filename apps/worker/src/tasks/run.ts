@@ -10,7 +10,7 @@ import {
   type RunSession,
   runCancelled,
 } from '@svc/flows';
-import { getMember, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { type Run, type Store, StoreError, type TakenRun } from '@svc/store';
 import { createProviders, type ProviderSetup } from '../providers/create-provider.ts';

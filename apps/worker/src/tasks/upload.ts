@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type RowEncoder, uploadPackage } from '@svc/flows';
-import { getMember, isJsonObject, parseJson } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { openPackageSource } from '@svc/pkg-format/node';
 import { type Config, packageLimits } from '@svc/runtime';
 import { archiveSource } from '../archive-source.ts';

@@ -1,4 +1,5 @@
-import { ExactNumber, type Item, parseItem } from '@svc/jsonl-v23';
+import { type Item, parseItem } from '@svc/jsonl-v23';
+import { ExactNumber } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { buildMessages } from './build-messages.ts';
 

@@ -1,11 +1,6 @@
-import {
-  assetEntries,
-  getMember,
-  type Item,
-  isJsonObject,
-  type JsonObject,
-  mimeTypeForPath,
-} from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import { assetEntries, mimeTypeForPath } from '@svc/jsonl-v23/internal';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { labelledChoices } from './labelled-choices.ts';
 import type { ChatMessage } from './ports.ts';
 import { RunError } from './run-error.ts';

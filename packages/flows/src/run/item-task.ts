@@ -1,4 +1,5 @@
-import { canonicalJson, type ItemParts, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { buildMessages } from './build-messages.ts';
 import { countValues } from './canonical-text.ts';
 import { checkerLimit, MAX_CHECK_VALUES } from './checkers/check-limits.ts';

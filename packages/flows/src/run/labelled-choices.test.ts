@@ -1,4 +1,4 @@
-import type { JsonValue } from '@svc/jsonl-v23';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { labelledChoices, letter } from './labelled-choices.ts';
 

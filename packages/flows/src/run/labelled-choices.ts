@@ -1,4 +1,5 @@
-import { canonicalJson, getMember, type Item, isJsonObject, type JsonValue } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import { canonicalJson, getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
 /** One option of a multiple-choice item as the model sees it. */
 export interface LabelledChoice {

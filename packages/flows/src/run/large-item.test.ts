@@ -1,12 +1,6 @@
-import {
-  canonicalJson,
-  getMember,
-  type Item,
-  type ItemParts,
-  isJsonObject,
-  type JsonValue,
-  parseJson,
-} from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { canonicalJson, getMember, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildMessages } from './build-messages.ts';

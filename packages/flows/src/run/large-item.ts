@@ -1,4 +1,6 @@
-import { type Item, type ItemParts, type JsonObject, joinItem, parseJson } from '@svc/jsonl-v23';
+import { type Item, joinItem } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { countValues, findElement, findMembers, type TextRange } from './canonical-text.ts';
 import { RunError } from './run-error.ts';
 

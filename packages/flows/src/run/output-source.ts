@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ChatMessage } from './ports.ts';
 import { RunError } from './run-error.ts';
 

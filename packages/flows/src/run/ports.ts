@@ -1,4 +1,6 @@
-import type { Item, ItemParts, JsonObject, JsonValue } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { RunErrorCode } from './run-error.ts';
 
 /** One item of a run, where it stands, and which of its repetitions already have a result. */

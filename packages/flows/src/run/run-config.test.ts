@@ -1,4 +1,4 @@
-import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parseRunConfig, parseStoredRunConfig, runConfigToJson } from './run-config.ts';

@@ -1,4 +1,4 @@
-import { ExactNumber, isJsonObject, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23';
+import { ExactNumber, isJsonObject, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isForbiddenAddress } from './is-forbidden-address.ts';
 import { JUDGE_SCHEMA, PROVIDER_SCHEMAS, RUN_CONFIG_SHAPE } from './run-config-schema.ts';

@@ -1,4 +1,5 @@
-import { getMember, type ItemParts, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { getMember, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { buildMessages } from './build-messages.ts';
 import { checkOutput } from './checkers/check-output.ts';
 import type { CheckRunner } from './checkers/check-runner.ts';

@@ -1,4 +1,6 @@
-import { canonicalJson, type Item, type ItemParts, type JsonValue } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { createCheckRunner } from './checkers/check-runner.ts';
 import {

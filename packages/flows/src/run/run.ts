@@ -1,4 +1,4 @@
-import type { JsonValue } from '@svc/jsonl-v23';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { CheckRunner } from './checkers/check-runner.ts';
 import type { Judge } from './checkers/checker.ts';
 import { forEachConcurrently } from './for-each-concurrently.ts';

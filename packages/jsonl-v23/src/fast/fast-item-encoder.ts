@@ -224,7 +224,7 @@ export class FastItemEncoder extends ByteTokenizer {
     const isVerbatim = this.start === open && order.isSorted;
     item.itemStart = isVerbatim ? open : this.written;
     if (!isVerbatim) this.#writeItem(order.indexes);
-    item.wholeEnd = isVerbatim ? this.next : this.written;
+    item.itemEnd = isVerbatim ? this.next : this.written;
 
     const members = this.#members;
     const { type, answer, checker } = order;
@@ -236,7 +236,7 @@ export class FastItemEncoder extends ByteTokenizer {
     item.checkerEnd = checker === -1 ? -1 : members.valueEnd(checker);
     if (answer === -1 && checker === -1) {
       item.payloadStart = item.itemStart;
-      item.payloadEnd = item.wholeEnd;
+      item.payloadEnd = item.itemEnd;
     } else {
       item.payloadStart = this.written;
       this.#writePayload(order);
@@ -251,14 +251,14 @@ export class FastItemEncoder extends ByteTokenizer {
       this.#writeItem(others);
       return;
     }
-    const { itemStart, wholeEnd } = this.#item;
+    const { itemStart, itemEnd } = this.#item;
     let othersStart = itemStart + 1;
     for (let rank = 0; rank < othersRank; rank++) {
       othersStart += this.#members.memberLength(indexes[rank] as number);
     }
-    this.reserve(wholeEnd - othersStart + 1);
+    this.reserve(itemEnd - othersStart + 1);
     this.bytes[this.written] = OPEN_BRACE;
-    this.written = copyRange(this.bytes, this.written + 1, othersStart, wholeEnd);
+    this.written = copyRange(this.bytes, this.written + 1, othersStart, itemEnd);
   }
 
   #writeItem(indexes: readonly number[]): void {

@@ -90,14 +90,14 @@ export class FastRowEncoder extends CellBuffer {
     item.typeStart = this.written - plan.type.length + TYPE_KEY_BYTES + 1;
     item.typeEnd = this.written - 1;
     this.put(CLOSE_BRACE);
-    item.wholeEnd = this.written;
+    item.itemEnd = this.written;
     if (item.answerStart === -1) {
       item.payloadStart = item.itemStart;
-      item.payloadEnd = item.wholeEnd;
+      item.payloadEnd = item.itemEnd;
     } else {
       item.payloadStart = this.written;
       this.put(OPEN_BRACE);
-      item.payloadEnd = copyRange(this.bytes, this.written, othersStart, item.wholeEnd);
+      item.payloadEnd = copyRange(this.bytes, this.written, othersStart, item.itemEnd);
     }
     item.bytes = this.bytes;
     return true;

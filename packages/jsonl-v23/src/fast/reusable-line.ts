@@ -40,7 +40,7 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
   /** Sets an item by its ranges. It must have no files, so that its hash is that of its whole text. */
   setEncoded(ranges: ItemRanges): void {
     this.setRanges(ranges);
-    sha256Into(this.bytes.subarray(this.itemStart, this.wholeEnd), this.itemHash);
+    sha256Into(this.bytes.subarray(this.itemStart, this.itemEnd), this.itemHash);
     this.assetCount = 0;
     this.needsFiles = false;
     this.references = NO_REFERENCES;

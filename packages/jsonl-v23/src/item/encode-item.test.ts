@@ -82,7 +82,7 @@ describe('createItemEncoder', () => {
         for (const value of values) {
           const encoded = encoder.encode(value);
           const { itemHash, assetCount } = encoded;
-          expect(text(encoded, encoded.itemStart, encoded.wholeEnd)).toBe(canonicalJson(value));
+          expect(text(encoded, encoded.itemStart, encoded.itemEnd)).toBe(canonicalJson(value));
           expect({
             type: text(encoded, encoded.typeStart, encoded.typeEnd) ?? DEFAULT_ITEM_TYPE,
             payload: text(encoded, encoded.payloadStart, encoded.payloadEnd),
@@ -91,7 +91,7 @@ describe('createItemEncoder', () => {
             assets: text(encoded, encoded.assetsStart, encoded.assetsEnd),
             itemHash,
             assetCount,
-            byteLength: encoded.wholeEnd - encoded.itemStart,
+            byteLength: encoded.itemEnd - encoded.itemStart,
           }).toEqual(encodeItem(value));
         }
       }),

@@ -61,7 +61,7 @@ export function createItemEncoder(): ItemEncoder {
       return {
         bytes: writer.bytes(0, writer.length),
         itemStart: whole.start,
-        wholeEnd: whole.end,
+        itemEnd: whole.end,
         typeStart: type?.start ?? -1,
         typeEnd: type?.end ?? -1,
         payloadStart: payload.start,

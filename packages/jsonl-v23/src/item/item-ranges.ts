@@ -6,7 +6,7 @@ export interface ItemRanges {
   readonly bytes: Uint8Array;
   /** The whole item. */
   readonly itemStart: number;
-  readonly wholeEnd: number;
+  readonly itemEnd: number;
   /** The type, without its quotes. */
   readonly typeStart: number;
   readonly typeEnd: number;
@@ -25,7 +25,7 @@ export interface ItemRanges {
 export class ReusableItemRanges implements ItemRanges {
   bytes: Uint8Array = new Uint8Array();
   itemStart = 0;
-  wholeEnd = 0;
+  itemEnd = 0;
   typeStart = -1;
   typeEnd = -1;
   payloadStart = 0;
@@ -41,7 +41,7 @@ export class ReusableItemRanges implements ItemRanges {
   setRanges(from: ItemRanges): void {
     this.bytes = from.bytes;
     this.itemStart = from.itemStart;
-    this.wholeEnd = from.wholeEnd;
+    this.itemEnd = from.itemEnd;
     this.typeStart = from.typeStart;
     this.typeEnd = from.typeEnd;
     this.payloadStart = from.payloadStart;

@@ -32,7 +32,7 @@ export interface LineEncoder {
  * @example
  * const encoder = createLineEncoder();
  * for await (const batch of splitLines(source)) {
- *   for (const { bytes, wholeStart, wholeEnd } of encoder.encode(batch)) write(bytes.subarray(wholeStart, wholeEnd));
+ *   for (const { bytes, itemStart, itemEnd } of encoder.encode(batch)) write(bytes.subarray(itemStart, itemEnd));
  * }
  */
 export function createLineEncoder(): LineEncoder {

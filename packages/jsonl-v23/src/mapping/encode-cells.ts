@@ -27,7 +27,7 @@ export interface CellEncoder {
  *
  * @example
  * const encoder = createCellEncoder({ promptColumn: 'question', answerColumn: 'answer' }, features);
- * for (const { bytes, wholeStart, wholeEnd } of encoder.encode(batch)) write(bytes.subarray(wholeStart, wholeEnd));
+ * for (const { bytes, itemStart, itemEnd } of encoder.encode(batch)) write(bytes.subarray(itemStart, itemEnd));
  */
 export function createCellEncoder(mapping: Mapping, features: readonly MappableFeature[]): CellEncoder {
   const toItem = compileMapping(mapping, features);

@@ -1,4 +1,4 @@
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { DatasetPrompts } from './upgrade-item.ts';
 
 /**

@@ -1,12 +1,6 @@
-import {
-  isJsonObject,
-  JsonlError,
-  type JsonObject,
-  type LineBatch,
-  parseJson,
-  type SourceLocation,
-  splitLines,
-} from '@svc/jsonl-v23';
+import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
+import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { explainLineError } from '../package/explain-line-error.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';

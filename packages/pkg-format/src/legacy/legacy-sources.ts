@@ -1,4 +1,4 @@
-import { getMember, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23';
+import { getMember, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { PackageError } from '../errors.ts';
 import {
   ASSETS_FOLDER,

@@ -1,4 +1,5 @@
-import { isJsonObject, JsonlError, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { concatBytes } from '../zip/concat-bytes.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';

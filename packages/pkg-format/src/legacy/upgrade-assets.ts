@@ -1,21 +1,22 @@
+import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import {
-  canonicalJson,
   DEFAULT_MIME_TYPE,
   decodeBase64,
   encodeBase64,
-  getMember,
   isDataUri,
+  mimeTypeForPath,
+  parseDataUri,
+  sniffMimeType,
+} from '@svc/jsonl-v23/internal';
+import {
+  canonicalJson,
+  getMember,
   isJsonObject,
-  JsonlError,
   type JsonObject,
   type JsonValue,
   jsonPointer,
-  mimeTypeForPath,
-  parseDataUri,
-  type SourceLocation,
   setMember,
-  sniffMimeType,
-} from '@svc/jsonl-v23';
+} from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { datasetPrompts } from './dataset-prompts.ts';
 import { type UpgradeContext, upgradeItem } from './upgrade-item.ts';

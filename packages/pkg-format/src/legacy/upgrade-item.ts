@@ -1,11 +1,5 @@
-import {
-  canonicalJson,
-  getMember,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type SourceLocation,
-} from '@svc/jsonl-v23';
+import type { SourceLocation } from '@svc/jsonl-v23';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type AssetUpgrade, upgradeAssets } from './upgrade-assets.ts';
 
 /** Something that an upgrade did to an item, or could not do. */

@@ -1,18 +1,14 @@
 import {
-  canonicalJson,
-  checkItemSize,
   createSectionHasher,
-  createSha256,
   encodeItem,
   type FileReference,
-  getMember,
-  type JsonObject,
-  type JsonValue,
   joinItem,
   parseItem,
   rehydrateItem,
   versionHash,
 } from '@svc/jsonl-v23';
+import { checkItemSize, createSha256 } from '@svc/jsonl-v23/internal';
+import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError, toPackageError } from '../errors.ts';
 import { toHex } from '../hex.ts';
 import { ChangeTally, type ConversionReport } from '../legacy/conversion-report.ts';

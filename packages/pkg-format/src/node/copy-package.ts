@@ -1,11 +1,5 @@
-import {
-  canonicalJson,
-  createSectionHasher,
-  getMember,
-  itemHash,
-  type JsonObject,
-  versionHash,
-} from '@svc/jsonl-v23';
+import { createSectionHasher, itemHash, versionHash } from '@svc/jsonl-v23';
+import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import {
   type ArchiveFiles,
   ASSETS_FOLDER,

@@ -1,16 +1,12 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
 import {
   canonicalByteLength,
   DEFAULT_MIME_TYPE,
   EmbeddedSize,
   type ItemParts,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  jsonPointer,
-  type SourceLocation,
-  setMember,
   sniffMimeType,
-} from '@svc/jsonl-v23';
+} from '@svc/jsonl-v23/internal';
+import { isJsonObject, type JsonObject, type JsonValue, jsonPointer, setMember } from '@svc/jsonl-v23/json';
 import type { Archive } from '../package/open-archive.ts';
 import { contentPath } from '../write/choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';

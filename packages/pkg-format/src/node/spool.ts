@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createSha256 } from '@svc/jsonl-v23';
+import { createSha256 } from '@svc/jsonl-v23/internal';
 import { toHex } from '../hex.ts';
 import { linesToBytes } from '../write/lines-to-bytes.ts';
 import type { FileDigest } from '../write/scan-dataset.ts';

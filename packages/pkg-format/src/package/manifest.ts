@@ -1,4 +1,4 @@
-import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { type ArchiveFiles, MANIFEST_FILE, sectionNameOf } from './layout.ts';
 import { missingFile } from './open-archive.ts';

@@ -1,4 +1,5 @@
-import type { JsonObject, SourceLocation } from '@svc/jsonl-v23';
+import type { SourceLocation } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { FILE_CACHE_BYTES, type PackageLimits, resolveLimits } from '../limits.ts';
 import { ByteBudget } from '../zip/byte-budget.ts';

@@ -1,4 +1,6 @@
-import { createSha256, getMember, HASH_SPEC, type JsonObject, type SourceLocation } from '@svc/jsonl-v23';
+import { HASH_SPEC, type SourceLocation } from '@svc/jsonl-v23';
+import { createSha256 } from '@svc/jsonl-v23/internal';
+import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { toHex } from '../hex.ts';
 import type { PackageLimits } from '../limits.ts';

@@ -1,4 +1,5 @@
-import { type LocatedItem, parseLines, rehydrateItem, splitLines } from '@svc/jsonl-v23';
+import { type LocatedItem, rehydrateItem } from '@svc/jsonl-v23';
+import { parseLines, splitLines } from '@svc/jsonl-v23/internal';
 import type { PackageReader, PackageSection } from './package-reader.ts';
 
 /**

@@ -1,13 +1,13 @@
+import { JsonlError } from '@svc/jsonl-v23';
 import {
   canonicalJson,
   ExactNumber,
   isJsonObject,
-  JsonlError,
   type JsonObject,
   type JsonValue,
   parseJson,
   setMember,
-} from '@svc/jsonl-v23';
+} from '@svc/jsonl-v23/json';
 
 const REDACTED = '[redacted]';
 

@@ -1,4 +1,5 @@
-import { canonicalJson, createSha256, type JsonObject } from '@svc/jsonl-v23';
+import { createSha256 } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { toHex } from '../hex.ts';
 import { RESULTS_FILE } from '../package/layout.ts';

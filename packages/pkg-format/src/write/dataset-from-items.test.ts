@@ -1,4 +1,5 @@
-import { ExactNumber, JsonlError, type JsonValue } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
+import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { expect, it } from 'vitest';
 import { memoryDataset } from '../../test/memory-dataset.ts';
 import { readEverything } from '../../test/read-everything.ts';

@@ -1,13 +1,5 @@
-import {
-  canonicalJson,
-  createSectionHasher,
-  type EncodedItem,
-  encodeItem,
-  type JsonObject,
-  type JsonValue,
-  parseItem,
-  versionHash,
-} from '@svc/jsonl-v23';
+import { createSectionHasher, type EncodedItem, encodeItem, parseItem, versionHash } from '@svc/jsonl-v23';
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportDataset, ExportSection } from './export-dataset.ts';
 
 /** A dataset whose items are values in memory. */

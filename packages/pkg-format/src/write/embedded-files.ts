@@ -1,16 +1,14 @@
+import { extensionForMimeType, type ItemParts, isEmbeddedChecker } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
-  extensionForMimeType,
   getMember,
-  type ItemParts,
-  isEmbeddedChecker,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   jsonPointer,
   parseJson,
   setMember,
-} from '@svc/jsonl-v23';
+} from '@svc/jsonl-v23/json';
 import type { ByteTools } from '../zip/byte-tools.ts';
 
 /** Content that an item embeds and that a package keeps as a file. */

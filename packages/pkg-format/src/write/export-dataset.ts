@@ -1,4 +1,5 @@
-import type { ItemParts, JsonObject } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 
 /** A section as a writer takes it from wherever it is stored. */
 export interface ExportSection {

@@ -1,4 +1,4 @@
-import { canonicalJson } from '@svc/jsonl-v23';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { GENERATOR_VERSION } from '../package/manifest.ts';
 import type { ExportDataset, ExportRun } from './export-dataset.ts';
 import { sha256Hex } from './scan-dataset.ts';

@@ -1,11 +1,6 @@
-import {
-  canonicalJson,
-  DEFAULT_MIME_TYPE,
-  HASH_SPEC,
-  type JsonObject,
-  type JsonValue,
-  mimeTypeForPath,
-} from '@svc/jsonl-v23';
+import { HASH_SPEC } from '@svc/jsonl-v23';
+import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { toHex } from '../hex.ts';
 import {
   MANIFEST_FILE,

@@ -1,4 +1,5 @@
-import { createSha256, type ItemParts, joinItem, type Sha256 } from '@svc/jsonl-v23';
+import { joinItem } from '@svc/jsonl-v23';
+import { createSha256, type ItemParts, type Sha256 } from '@svc/jsonl-v23/internal';
 import { toHex } from '../hex.ts';
 import type { ByteTools } from '../zip/byte-tools.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';

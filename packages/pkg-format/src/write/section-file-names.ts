@@ -1,4 +1,4 @@
-import { createSha256 } from '@svc/jsonl-v23';
+import { createSha256 } from '@svc/jsonl-v23/internal';
 import { toHex } from '../hex.ts';
 import { compareUtf8, foldName } from '../zip/entry-name.ts';
 

@@ -1,4 +1,4 @@
-import { decodeBase64, encodeBase64, isBase64 } from '@svc/jsonl-v23';
+import { decodeBase64, encodeBase64, isBase64 } from '@svc/jsonl-v23/internal';
 import { crc32 } from './crc32.ts';
 
 /** Work on bytes that a runtime may do natively. */

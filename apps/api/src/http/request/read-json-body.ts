@@ -1,4 +1,5 @@
-import { JsonlError, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
+import { type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
 import { RequestError } from './request-error.ts';
 

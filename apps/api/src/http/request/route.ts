@@ -1,4 +1,4 @@
-import type { JsonObject } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
 import type { StreamKind } from '../access/stream-permits.ts';
 import type { Answer } from '../response/response.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type FieldError, RequestError } from './request-error.ts';
 import type { Route } from './route.ts';

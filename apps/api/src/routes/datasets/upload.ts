@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type RowEncoder, uploadPackage } from '@svc/flows';
-import { canonicalJson } from '@svc/jsonl-v23';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { type Config, packageLimits } from '@svc/runtime';

@@ -12,7 +12,8 @@ import {
   toHubSource,
   toImportRequest,
 } from '@svc/flows';
-import { canonicalJson, getMember, type JsonObject, type JsonValue, type Mapping } from '@svc/jsonl-v23';
+import type { Mapping } from '@svc/jsonl-v23';
+import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import {
   createRedactor,
   currentContext,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig, runConfigToJson } from '@svc/flows';
-import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23';
+import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { currentContext, type Logger, runWithContext } from '@svc/observability';
 import { sanitiseRunConfig } from '@svc/pkg-format';
 import type { Run, RunStatus, Store, StoredResponse } from '@svc/store';

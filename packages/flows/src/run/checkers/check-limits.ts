@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { RunError } from '../run-error.ts';
 
 /** Characters of the output and of the reference answer together. */

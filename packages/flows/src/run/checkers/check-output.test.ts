@@ -1,4 +1,5 @@
-import { ExactNumber, type Item, type JsonValue } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { checkOutput } from './check-output.ts';
 import { createCheckRunner } from './check-runner.ts';

@@ -1,4 +1,5 @@
-import type { Item, JsonValue } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { CheckRunner } from './check-runner.ts';
 import type { CheckOutcome, Judge } from './checker.ts';
 import { askJudge } from './judge.ts';

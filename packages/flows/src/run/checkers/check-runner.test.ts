@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ExactNumber, type JsonValue } from '@svc/jsonl-v23';
+import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCancelled } from '../run-error.ts';
 import { type CheckRunner, type CheckRunnerOptions, createCheckRunner } from './check-runner.ts';

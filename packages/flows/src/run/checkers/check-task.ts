@@ -1,4 +1,5 @@
-import { canonicalJson, type Item, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import { canonicalJson, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { CheckOutcome } from './checker.ts';
 import { CHECKERS } from './checkers.ts';
 

@@ -1,4 +1,5 @@
-import { getMember, type Item, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ChatMessage } from '../ports.ts';
 import { RunError } from '../run-error.ts';
 

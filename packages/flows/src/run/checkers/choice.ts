@@ -1,4 +1,4 @@
-import { ExactNumber, type JsonValue } from '@svc/jsonl-v23';
+import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { type LabelledChoice, labelledChoices, plainText } from '../labelled-choices.ts';
 import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@svc/jsonl-v23';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { plainText } from '../labelled-choices.ts';
 import { toNfc } from './to-nfc.ts';
 

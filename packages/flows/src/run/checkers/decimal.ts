@@ -1,4 +1,4 @@
-import { canonicalNumber } from '@svc/jsonl-v23';
+import { canonicalNumber } from '@svc/jsonl-v23/json';
 
 /** A decimal number, exactly: `digits` times ten to the power of minus `scale`. */
 interface Decimal {

@@ -1,4 +1,4 @@
-import { canonicalJson } from '@svc/jsonl-v23';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
 import { comparableText } from './comparable-text.ts';
 

@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23';
+import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
 
 /**

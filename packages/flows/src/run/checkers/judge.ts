@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import type { Item } from '@svc/jsonl-v23';
 import {
   canonicalJson,
   getMember,
-  type Item,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   parseJson,
-} from '@svc/jsonl-v23';
+} from '@svc/jsonl-v23/json';
 import { labelledChoices, plainText } from '../labelled-choices.ts';
 import type { ChatMessage } from '../ports.ts';
 import { RunError } from '../run-error.ts';

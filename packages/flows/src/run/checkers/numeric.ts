@@ -5,7 +5,7 @@ import {
   getMember,
   type JsonObject,
   type JsonValue,
-} from '@svc/jsonl-v23';
+} from '@svc/jsonl-v23/json';
 import { RunError } from '../run-error.ts';
 import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';

@@ -1,4 +1,5 @@
-import { getMember, type Item, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { labelledChoices } from '../labelled-choices.ts';
 import type { ChatMessage } from '../ports.ts';
 import { measureCheck } from './check-limits.ts';

@@ -1,0 +1,39 @@
+/**
+ * `@svc/jsonl-v23/internal`: what the packages and the service of this repository share beyond the public API. It may
+ * change in any minor release.
+ */
+export { createSha256, type Sha256 } from '#sha256';
+export type { EncodedLine } from './fast/reusable-line.ts';
+export { assetEntries, isEmbeddedChecker, type LocatedAsset } from './item/asset.ts';
+export { checkItemSize, EmbeddedSize, type ItemSizeOptions, MAX_ITEM_FILES } from './item/embedded-size.ts';
+export {
+  canonicalByteLength,
+  createItemEncoder,
+  DEFAULT_ITEM_TYPE,
+  type EncodedItemBytes,
+  type ItemEncoder,
+} from './item/encode-item.ts';
+export { hashView } from './item/hash-view.ts';
+export type { ItemRanges } from './item/item-ranges.ts';
+export type { JsonSchema } from './item/item-schema.ts';
+export type { ItemParts } from './item/join-item.ts';
+export { embedFiles } from './item/rehydrate-item.ts';
+export { createLineEncoder, type LineEncoder } from './lines/encode-lines.ts';
+export { parseLines } from './lines/read-items.ts';
+export {
+  DEFAULT_BATCH_BYTES,
+  DEFAULT_MAX_LINE_BYTES,
+  type LineBatch,
+  splitLines,
+} from './lines/split-lines.ts';
+export { checkValueCount, MAX_LINE_VALUES } from './lines/value-counter.ts';
+export type { CellBatch } from './mapping/cell-batch.ts';
+export { type Cells, CellWriter } from './mapping/cell-writer.ts';
+export { toChoices } from './mapping/choices.ts';
+export { type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';
+export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
+export { mappedColumns } from './mapping/mapping.ts';
+export { decodeBase64, encodeBase64, isBase64 } from './media/base64.ts';
+export { type DataUri, isDataUri, parseDataUri } from './media/data-uri.ts';
+export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';
+export { sniffMimeType } from './media/sniff-mime-type.ts';
