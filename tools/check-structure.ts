@@ -1,0 +1,131 @@
+/**
+ * Checks the shape of the sources: `node tools/check-structure.ts [--strict] [folder …]`, by default the whole
+ * repository. Prints `file:line: reason`. Exits 1 with `--strict` when it finds something.
+ *
+ * A folder has at most 15 sources (tests not counted), half of a package's files are shorter than 100 lines, a file of
+ * over 350 lines begins with a comment that says why, and a class has at most 120 lines (biome limits functions).
+ * Members of interfaces are `readonly`, and their comments begin with a capital letter.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { splitSource } from './split-source.ts';
+
+const MAX_FOLDER_FILES = 15;
+const MAX_MEDIAN_LINES = 100;
+const MAX_PLAIN_FILE_LINES = 350;
+const MAX_CLASS_LINES = 120;
+
+interface Source {
+  readonly file: string;
+  readonly text: string;
+  /** The text with spaces for each character of a comment or string, so that braces and names are code. */
+  readonly code: string;
+  readonly lineCount: number;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const isSource = (file: string): boolean =>
+  /^(?:packages\/[^/]+|apps\/[^/]+|prisma)\/src\/.*\.ts$|^(?:tools|bench)\/.*\.(?:ts|mjs)$/.test(file) &&
+  !/\.(?:test|d)\.ts$|\/generated\//.test(file);
+const packageOf = (file: string): string => /^(?:(?:packages|apps)\/)?[^/]+/.exec(file)?.[0] ?? file;
+const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length;
+const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
+
+function readSource(file: string): Source {
+  const text = readFileSync(`${root}/${file}`, 'utf8');
+  const code = [...splitSource(text)].map((piece) =>
+    piece.kind === 'code' ? piece.text : blank(piece.text),
+  );
+  return { file, text, code: code.join(''), lineCount: text.split('\n').length - 1 };
+}
+
+/** Index of the brace that closes the one at `open`. */
+function closingBrace(code: string, open: number): number {
+  let depth = 0;
+  for (let index = open; index < code.length; index += 1) {
+    if (code[index] === '{') depth += 1;
+    else if (code[index] === '}') depth -= 1;
+    if (depth === 0) return index;
+  }
+  return code.length;
+}
+
+function* bodies(
+  source: Source,
+  head: RegExp,
+): Generator<{ name: string; start: number; open: number; end: number }> {
+  for (const match of source.code.matchAll(head)) {
+    const open = match.index + match[0].length - 1;
+    yield { name: match[1] ?? '', start: match.index, open, end: closingBrace(source.code, open) };
+  }
+}
+
+function* longClasses(source: Source): Generator<string> {
+  for (const { name, start, end } of bodies(source, /\bclass (\w+)[^{;]*\{/g)) {
+    const lines = lineAt(source.text, end) - lineAt(source.text, start) + 1;
+    if (lines <= MAX_CLASS_LINES) continue;
+    yield `${source.file}:${lineAt(source.text, start)}: class ${name} has ${lines} lines, at most ${MAX_CLASS_LINES}`;
+  }
+}
+
+function* looseMembers(source: Source): Generator<string> {
+  for (const { open, end } of bodies(source, /\b(?:interface (\w+)[^{;]*|type (\w+)[^={;]*=\s*)\{/g)) {
+    for (const match of source.code.slice(open, end).matchAll(/(?<=[{;,]\s*)(?!readonly\b)([\w$]+)\??:/g)) {
+      const line = lineAt(source.text, open + match.index);
+      yield `${source.file}:${line}: member ${match[1]} is not readonly`;
+    }
+    for (const match of source.text
+      .slice(open, end)
+      .matchAll(/\n\s*(?:\/\*\*\s+|\/\*\*\n\s+\* )([a-z][a-z-]*)\b(?![.(])/g)) {
+      const line = lineAt(source.text, open + match.index + 1);
+      yield `${source.file}:${line}: a comment begins with "${match[1]}", in lower case`;
+    }
+  }
+}
+
+function* longFiles(source: Source): Generator<string> {
+  if (source.lineCount <= MAX_PLAIN_FILE_LINES || /^(?:#!.*\n)?\s*\/[*/]/.test(source.text)) return;
+  yield `${source.file}: has ${source.lineCount} lines; a file of over ${MAX_PLAIN_FILE_LINES} says at its top why`;
+}
+
+function* fullFolders(sources: readonly Source[]): Generator<string> {
+  const folders = Map.groupBy(sources, ({ file }) => dirname(file));
+  for (const [folder, { length }] of folders) {
+    if (length > MAX_FOLDER_FILES) yield `${folder}: has ${length} sources, at most ${MAX_FOLDER_FILES}`;
+  }
+}
+
+function* longMedians(sources: readonly Source[]): Generator<string> {
+  for (const [name, files] of Map.groupBy(sources, ({ file }) => packageOf(file))) {
+    const lines = files.map(({ lineCount }) => lineCount).sort((a, b) => a - b);
+    const median = lines[Math.floor(lines.length / 2)] ?? 0;
+    if (median > MAX_MEDIAN_LINES)
+      yield `${name}: its median file has ${median} lines, at most ${MAX_MEDIAN_LINES}`;
+  }
+}
+
+const isStrict = process.argv.includes('--strict');
+const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate'];
+const sources = execFileSync('git', [...listed, '--', ...folders], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => isSource(file))
+  .flatMap((file) => {
+    try {
+      return [readSource(file)];
+    } catch {
+      return []; // deleted, and the deletion is not committed yet
+    }
+  });
+const found = [
+  ...fullFolders(sources),
+  ...longMedians(sources),
+  ...sources.flatMap((source) => [...longFiles(source), ...longClasses(source), ...looseMembers(source)]),
+];
+for (const line of found) console.log(line);
+console.log(
+  `structure: ${found.length === 0 ? 'kept' : `${found.length} to change`} in ${sources.length} files`,
+);
+process.exitCode = isStrict && found.length > 0 ? 1 : 0;
