@@ -21,17 +21,24 @@ const OF_APPS: readonly string[] = [
 
 /** Workspace folder → the workspace packages it may import. */
 const ARROWS: Record<string, readonly string[]> = {
-  'packages/runtime': ['@svc/observability', '@svc/hub-client', '@svc/jsonl-v23'],
+  'packages/runtime': ['@svc/observability', '@svc/jsonl-v23'],
   'packages/jsonl-v23': [],
   'packages/observability': [],
   'packages/pkg-format': ['@svc/jsonl-v23'],
   'packages/hub-client': ['@svc/jsonl-v23'],
-  'packages/flows': ['@svc/jsonl-v23', '@svc/pkg-format'],
+  'packages/flows': ['@svc/hub-client', '@svc/jsonl-v23', '@svc/observability', '@svc/pkg-format'],
   prisma: ['@svc/flows', '@svc/jsonl-v23'],
   'apps/api': OF_APPS,
   'apps/worker': OF_APPS,
   'apps/cli': OF_APPS,
-  'apps/standalone': ['@svc/runtime', '@svc/api', '@svc/worker', '@svc/observability', '@svc/store'],
+  'apps/standalone': [
+    '@svc/runtime',
+    '@svc/api',
+    '@svc/worker',
+    '@svc/flows',
+    '@svc/observability',
+    '@svc/store',
+  ],
 };
 
 /** Outside library → the only places (path prefixes) that may import it. */

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/observability';
 import {
   configureHeap,
   createKeyVault,
   isProcessAlive,
-  openHub,
   requiredDatabaseUrl,
   runProcess,
   secretsOf,
@@ -21,7 +21,13 @@ await runProcess('svc-api', process, async (config, logger) => {
   const metrics = createMetrics({ version });
   const store = createStore({ url, poolSize: config.databasePoolSize, maxItemBytes: config.maxLineBytes });
   const encoder = createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 });
-  const hub = openHub(config, logger, metrics, version);
+  const hub = openHub({
+    endpoint: config.hubEndpoint,
+    token: config.hubToken?.reveal(),
+    version,
+    logger,
+    metrics,
+  });
   const api = await startApi({
     config,
     logger,

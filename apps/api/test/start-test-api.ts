@@ -1,8 +1,9 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openHub } from '@svc/flows';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
-import { createKeyVault, loadConfig, openHub, secretsOf } from '@svc/runtime';
+import { createKeyVault, loadConfig, secretsOf } from '@svc/runtime';
 import { createRowEncoder, createStore, type Store } from '@svc/store';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { startApi } from '../src/start-api.ts';
@@ -46,7 +47,15 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
   const metrics = createMetrics({ version: '0.0.0-test', collectProcessMetrics: false });
   const store = createStore({ url: database.url, poolSize: 8 });
   cleanUp.defer(() => store.close());
-  const hub = cleanUp.use(openHub(config, logger, metrics, '0.0.0-test'));
+  const hub = cleanUp.use(
+    openHub({
+      endpoint: config.hubEndpoint,
+      token: config.hubToken?.reveal(),
+      version: '0.0.0-test',
+      logger,
+      metrics,
+    }),
+  );
   const encoder = cleanUp.use(createRowEncoder());
   const api = await startApi({
     config,

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { startApi } from '@svc/api';
+import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/observability';
 import {
   configureHeap,
   createKeyVault,
   createMemoryVault,
   isProcessAlive,
-  openHub,
   runProcess,
   secretsOf,
 } from '@svc/runtime';
@@ -46,7 +46,9 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   const encoder = starting.use(
     createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 }),
   );
-  const hub = starting.use(openHub(config, logger, metrics, version));
+  const hub = starting.use(
+    openHub({ endpoint: config.hubEndpoint, token: config.hubToken?.reveal(), version, logger, metrics }),
+  );
   const vault = config.jobKey === undefined ? createMemoryVault() : createKeyVault(config.jobKey);
   const worker = await startWorker({
     config,

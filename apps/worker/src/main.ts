@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/observability';
-import { configureHeap, createKeyVault, openHub, requiredDatabaseUrl, runProcess } from '@svc/runtime';
+import { configureHeap, createKeyVault, requiredDatabaseUrl, runProcess } from '@svc/runtime';
 import { createRowEncoder, createStore } from '@svc/store';
 import { startWorker } from './start-worker.ts';
 
@@ -18,7 +19,9 @@ await runProcess('svc-worker', process, async (config, logger) => {
   const encoder = starting.use(
     createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 }),
   );
-  const hub = starting.use(openHub(config, logger, metrics, version));
+  const hub = starting.use(
+    openHub({ endpoint: config.hubEndpoint, token: config.hubToken?.reveal(), version, logger, metrics }),
+  );
   const worker = await startWorker({
     config,
     logger,

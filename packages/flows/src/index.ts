@@ -26,6 +26,8 @@ export {
   toImportRequest,
 } from './import-request.ts';
 export { mapOrdered } from './map-ordered.ts';
+export { type ImportFailure, type ImportProgress, observeImport } from './observe-import.ts';
+export { openHub } from './open-hub.ts';
 export type {
   DatasetSource,
   DatasetSummary,

@@ -19,6 +19,4 @@ export {
   type StartService,
   secretsOf,
 } from './lifecycle/run-process.ts';
-export { type ImportFailure, type ImportProgress, observeImport } from './observe-import.ts';
-export { openHub } from './open-hub.ts';
 export { createKeyVault, createMemoryVault, type TokenCipher } from './token-cipher.ts';

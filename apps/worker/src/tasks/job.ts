@@ -1,9 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DatasetSummary, DatasetWriter } from '@svc/flows';
+import {
+  type DatasetSummary,
+  type DatasetWriter,
+  type ImportFailure,
+  type ImportProgress,
+  observeImport,
+} from '@svc/flows';
 import { HubError } from '@svc/hub-client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type EventFields, type Logger, type Metrics, runWithContext } from '@svc/observability';
-import { type ImportFailure, type ImportProgress, observeImport, type TokenCipher } from '@svc/runtime';
+import type { TokenCipher } from '@svc/runtime';
 import { type JobClaim, type Store, StoreError, type TakenJob } from '@svc/store';
 import type { Task, TaskEnd, TaskHandler } from '../queue.ts';
 import { reportProgress } from '../report-progress.ts';

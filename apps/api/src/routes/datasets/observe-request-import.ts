@@ -1,6 +1,5 @@
-import type { DatasetSummary } from '@svc/flows';
+import { type DatasetSummary, type ImportProgress, observeImport } from '@svc/flows';
 import type { EventFields, Logger, Metrics } from '@svc/observability';
-import { type ImportProgress, observeImport } from '@svc/runtime';
 
 /** Runs an import within a request and tells of it; one whose request has ended is cancelled. */
 export async function observeRequestImport(

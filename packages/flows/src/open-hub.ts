@@ -1,12 +1,21 @@
 import { createHubClient, type HubClient, type RequestEvent, type RetryEvent } from '@svc/hub-client';
 import type { HubOutcome, Logger, Metrics } from '@svc/observability';
-import type { Config } from './config/load-config.ts';
 
-/** The configured hub, its requests logged and counted. The caller closes it. */
-export function openHub(config: Config, logger: Logger, metrics: Metrics, version: string): HubClient {
+export interface HubOptions {
+  readonly endpoint: string;
+  /** Sent with requests that bring no token. */
+  readonly token: string | undefined;
+  /** Version of the service, for the user agent. */
+  readonly version: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Opens a hub client that logs and counts its requests. The caller closes it. */
+export function openHub({ endpoint, token, version, logger, metrics }: HubOptions): HubClient {
   return createHubClient({
-    endpoint: config.hubEndpoint,
-    token: config.hubToken?.reveal(),
+    endpoint,
+    token,
     userAgent: `svc/${version}`,
     onRequest: (event) => {
       const outcome = outcomeOf(event);
