@@ -122,6 +122,16 @@ describe('a limit of requests', () => {
     }
   });
 
+  it('25,000 JSON values in a body, counted while it arrives', async () => {
+    const { url } = await start({});
+    const body = (values: number): string =>
+      `{"x":[${Array(values - 2)
+        .fill('0')
+        .join()}]}`;
+    expect(await code(await patch(url, body(25_000)))).toEqual([400, 'invalid_request']);
+    expect(await code(await patch(url, body(25_001)))).toEqual([413, 'body_too_large']);
+  });
+
   it('SVC_MAX_JSON_DEPTH', async () => {
     const { url } = await start({ SVC_MAX_JSON_DEPTH: '4' });
     expect(await code(await patch(url, '{"x":[[[]]]}'))).toEqual([400, 'invalid_request']);

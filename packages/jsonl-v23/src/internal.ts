@@ -26,7 +26,7 @@ export {
   type LineBatch,
   splitLines,
 } from './lines/split-lines.ts';
-export { checkValueCount, MAX_LINE_VALUES } from './lines/value-counter.ts';
+export { checkValueCount, MAX_LINE_VALUES, ValueCounter } from './lines/value-counter.ts';
 export type { CellBatch } from './mapping/cell-batch.ts';
 export { type Cells, CellWriter } from './mapping/cell-writer.ts';
 export { toChoices } from './mapping/choices.ts';
