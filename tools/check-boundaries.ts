@@ -43,10 +43,10 @@ const ARROWS: Record<string, readonly string[]> = {
 
 /** Outside library → the only places (path prefixes) that may import it. */
 const OWNERS: Record<string, readonly string[]> = {
-  express: ['apps/api/src/app.ts', 'apps/api/src/http/', 'apps/api/src/routes/'],
+  express: ['packages/runtime/src/http/', 'apps/api/src/'],
   busboy: ['apps/api/src/http/'],
-  helmet: ['apps/api/src/http/response/security-headers.ts'],
-  cors: ['apps/api/src/app.ts'],
+  helmet: ['packages/runtime/src/http/'],
+  cors: ['packages/runtime/src/http/', 'apps/api/src/'],
   '@prisma/': ['prisma/src/'],
   pg: ['prisma/src/'],
   'pg-copy-streams': ['prisma/src/'],
@@ -64,7 +64,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'cli-progress': ['apps/cli/src/'],
   winston: ['packages/observability/src/create-logger.ts'],
   'prom-client': ['packages/observability/src/metrics.ts', 'packages/observability/src/request-metrics.ts'],
-  ajv: ['packages/flows/src/run/', 'apps/'],
+  ajv: ['packages/flows/src/run/', 'packages/runtime/src/http/'],
   '@noble/hashes': ['packages/jsonl-v23/src/'],
   re2js: ['packages/flows/src/run/checkers/'],
 };

@@ -1,27 +1,42 @@
 import type { RequestListener } from 'node:http';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { createRedactor, type Logger, type Metrics, type Redactor } from '@svc/observability';
-import { addressOf, type Config, networkOf, slowDownFailures } from '@svc/runtime';
+import {
+  type Access,
+  ANONYMOUS,
+  addressOf,
+  admitHost,
+  answerProbe,
+  awaitsBody,
+  ClientDisconnectedError,
+  type Config,
+  clientOf,
+  createAuthenticator,
+  createRouteCompiler,
+  createStreamPermits,
+  denied,
+  discardBody,
+  endResponse,
+  endWithText,
+  limitRate,
+  type Middleware,
+  networkOf,
+  RequestError,
+  type Route,
+  type RouteRequest,
+  type RouteValidator,
+  readJsonBody,
+  requestState,
+  type StreamPermits,
+  securityHeaders,
+  sendResponse,
+  slowDownFailures,
+  trackRequest,
+  withIdleTimeout,
+} from '@svc/runtime';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import { admitHost } from './http/access/admit-host.ts';
-import { ANONYMOUS, createAuthenticator, denied } from './http/access/authenticate.ts';
-import { limitRate } from './http/access/limit-rate.ts';
-import { createStreamPermits, type StreamPermits } from './http/access/stream-permits.ts';
-import { awaitsBody } from './http/request/awaits-body.ts';
-import { clientOf } from './http/request/client-of.ts';
-import { withIdleTimeout } from './http/request/idle-body.ts';
-import type { Middleware } from './http/request/middleware.ts';
-import { readJsonBody } from './http/request/read-json-body.ts';
-import { RequestError } from './http/request/request-error.ts';
-import type { Access, Route, RouteRequest } from './http/request/route.ts';
-import { ClientDisconnectedError, requestState, trackRequest } from './http/request/track-request.ts';
-import { createRouteCompiler, type RouteValidator } from './http/request/validate.ts';
-import { discardBody, endResponse } from './http/response/end-response.ts';
-import { isInternalError, isOutage, toProblem } from './http/response/problem.ts';
-import { securityHeaders } from './http/response/security-headers.ts';
-import { endWithText, sendResponse } from './http/response/send-response.ts';
-import { answerProbe } from './http/server/answer-probe.ts';
+import { isInternalError, isOutage, toProblem } from './http/problem.ts';
 import { checkHealth } from './routes/service/operation.ts';
 
 export interface AppOptions {

@@ -3,15 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Hub, RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
-import type { Config, TokenCipher } from '@svc/runtime';
+import {
+  type Config,
+  createSemaphore,
+  createServer,
+  drainAcceptQueue,
+  idleConnections,
+  RequestError,
+  type Semaphore,
+  type TokenCipher,
+} from '@svc/runtime';
 import type { Store } from '@svc/store';
 import { createApp } from './app.ts';
-import { createSemaphore, type Semaphore } from './http/access/semaphore.ts';
-import { RequestError } from './http/request/request-error.ts';
-import { createServer } from './http/server/create-server.ts';
-import { drainAcceptQueue } from './http/server/drain-accept-queue.ts';
-import { idleConnections } from './http/server/idle-connections.ts';
-import { openSpool } from './http/upload/spool-file.ts';
+import { openSpool } from './http/spool-file.ts';
 import { apiRoutes } from './routes/api-routes.ts';
 
 export interface ApiDeps {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { PROBLEM_ROWS } from '../src/http/response/problem.ts';
+import { PROBLEM_ROWS } from '../src/http/problem.ts';
 
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 

@@ -1,4 +1,4 @@
-import type { Route } from '../http/request/route.ts';
+import type { Route } from '@svc/runtime';
 import { type ExportDeps, exportRoute } from './datasets/export.ts';
 import { type DatasetDeps, datasetRoutes } from './datasets/routes.ts';
 import { type UploadDeps, uploadRoute } from './datasets/upload.ts';

@@ -1,8 +1,6 @@
 import { encodeText } from '@svc/pkg-format';
+import { type Answer, type JsonBody, json, type RouteRequest, stream, toJsonText } from '@svc/runtime';
 import type { Page } from '@svc/store';
-import { type JsonBody, toJsonText } from '../http/request/json-text.ts';
-import type { RouteRequest } from '../http/request/route.ts';
-import { type Answer, json, stream } from '../http/response/response.ts';
 
 /** Stands beside an item or result that is too large to be listed. */
 export const ITEM_TOO_LARGE = {

@@ -1,5 +1,5 @@
-import { parseAuthority } from '../http/authority.ts';
-import type { AllowedHost } from '../http/check-host.ts';
+import { parseAuthority } from '../http/access/authority.ts';
+import type { AllowedHost } from '../http/access/check-host.ts';
 
 /** One environment variable: what the documentation says of it and how its text becomes a value. */
 export interface Variable<T> {

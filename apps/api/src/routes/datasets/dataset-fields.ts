@@ -1,5 +1,4 @@
-import { RequestError } from '../../http/request/request-error.ts';
-import type { Schema } from '../../http/request/route.ts';
+import { RequestError, type Schema } from '@svc/runtime';
 
 /** PostgreSQL text holds no NUL, and half of a surrogate pair is no character: such names are refused, not changed. */
 const TEXT = '^[^\\u0000\\p{Cs}]*$';

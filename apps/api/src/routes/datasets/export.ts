@@ -1,9 +1,8 @@
 import { exportPackage } from '@svc/flows';
 import type { Logger } from '@svc/observability';
+import { empty, type Route, stream } from '@svc/runtime';
 import type { Store } from '@svc/store';
-import type { Route } from '../../http/request/route.ts';
-import { contentDisposition } from '../../http/response/content-disposition.ts';
-import { empty, stream } from '../../http/response/response.ts';
+import { contentDisposition } from '../../http/content-disposition.ts';
 
 export interface ExportDeps {
   readonly logger: Logger;

@@ -1,10 +1,8 @@
 import { joinItem } from '@svc/jsonl-v23';
 import type { Logger } from '@svc/observability';
 import { linesToBytes } from '@svc/pkg-format';
+import { empty, type JsonBody, JsonText, json, type Route, stream } from '@svc/runtime';
 import type { ItemPosition, ListedItem, Store } from '@svc/store';
-import { type JsonBody, JsonText } from '../../http/request/json-text.ts';
-import type { Route } from '../../http/request/route.ts';
-import { empty, json, stream } from '../../http/response/response.ts';
 import { DATASET, DATASET_SUMMARY, DIFF, ITEM, PAGE_QUERY, page, SECTION } from '../docs/schemas.ts';
 import { definedOf, ITEM_TOO_LARGE, pageOf, pageResponse, toPage } from '../page-body.ts';
 import { datasetBody, sectionBody, serializeSummary } from './dataset-body.ts';

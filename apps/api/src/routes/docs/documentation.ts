@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { RequestError } from '../../http/request/request-error.ts';
-import type { Route } from '../../http/request/route.ts';
-import { json, text } from '../../http/response/response.ts';
+import { json, RequestError, type Route, text } from '@svc/runtime';
 import { openApiDocument } from './openapi.ts';
 
 /** The files of the documentation page, each with its media type; the page needs no other host. */

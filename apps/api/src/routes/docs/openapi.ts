@@ -1,4 +1,4 @@
-import type { Route, Schema } from '../../http/request/route.ts';
+import type { Route, Schema } from '@svc/runtime';
 import { PROBLEM } from './schemas.ts';
 
 /** Codes that any route may answer with. */

@@ -1,4 +1,4 @@
-import type { Schema } from '../../http/request/route.ts';
+import type { Schema } from '@svc/runtime';
 
 /** The wire shapes of contract section 2, as the OpenAPI document shows them. */
 

@@ -21,16 +21,22 @@ import {
   type Metrics,
   runWithContext,
 } from '@svc/observability';
-import type { Config, TokenCipher } from '@svc/runtime';
+import {
+  type Config,
+  type JsonBody,
+  JsonText,
+  json,
+  RequestError,
+  type Route,
+  type Schema,
+  type Semaphore,
+  type TokenCipher,
+  toJsonText,
+} from '@svc/runtime';
 import type { IdempotencyClaim, Job, Store, StoredResponse } from '@svc/store';
-import type { Semaphore } from '../../http/access/semaphore.ts';
-import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request/idempotency.ts';
-import { type JsonBody, JsonText, toJsonText } from '../../http/request/json-text.ts';
-import { PREFER, prefersAsync } from '../../http/request/prefer.ts';
-import { RequestError } from '../../http/request/request-error.ts';
-import type { Route, Schema } from '../../http/request/route.ts';
-import { isInternalError } from '../../http/response/problem.ts';
-import { json } from '../../http/response/response.ts';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
+import { PREFER, prefersAsync } from '../../http/prefer.ts';
+import { isInternalError } from '../../http/problem.ts';
 import { datasetCreated } from '../datasets/dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from '../datasets/dataset-fields.ts';
 import { datasetWriter } from '../datasets/dataset-writer.ts';

@@ -1,8 +1,7 @@
+import { type JsonBody, JsonText, type Schema, toJsonText } from '@svc/runtime';
 import type { Job, StoredResponse } from '@svc/store';
-import { type JsonBody, JsonText, toJsonText } from '../../http/request/json-text.ts';
-import { ASYNC_APPLIED } from '../../http/request/prefer.ts';
-import type { Schema } from '../../http/request/route.ts';
-import { type ProblemBody, serializeProblem } from '../../http/response/problem.ts';
+import { ASYNC_APPLIED } from '../../http/prefer.ts';
+import { type ProblemBody, serializeProblem } from '../../http/problem.ts';
 import { PROBLEM, shape } from '../docs/schemas.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };

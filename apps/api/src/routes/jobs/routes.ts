@@ -1,10 +1,7 @@
 import { type Logger, runWithContext } from '@svc/observability';
-import type { TokenCipher } from '@svc/runtime';
+import { json, type Route, type TokenCipher, toJsonText } from '@svc/runtime';
 import type { Store } from '@svc/store';
-import { toJsonText } from '../../http/request/json-text.ts';
-import type { Route } from '../../http/request/route.ts';
-import { json } from '../../http/response/response.ts';
-import { createWatch } from '../../http/response/server-sent-events.ts';
+import { createWatch } from '../../http/server-sent-events.ts';
 import { JOB, jobBody, jobHasEnded } from './job-body.ts';
 
 export interface JobDeps {

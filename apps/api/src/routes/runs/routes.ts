@@ -3,13 +3,10 @@ import { parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig, runConfigToJson } fr
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { currentContext, type Logger, runWithContext } from '@svc/observability';
 import { sanitiseRunConfig } from '@svc/pkg-format';
+import { json, RequestError, type Route, type RouteRequest, type Schema, toJsonText } from '@svc/runtime';
 import type { Run, RunStatus, Store, StoredResponse } from '@svc/store';
-import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request/idempotency.ts';
-import { toJsonText } from '../../http/request/json-text.ts';
-import { RequestError } from '../../http/request/request-error.ts';
-import type { Route, RouteRequest, Schema } from '../../http/request/route.ts';
-import { json } from '../../http/response/response.ts';
-import { createWatch } from '../../http/response/server-sent-events.ts';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
+import { createWatch } from '../../http/server-sent-events.ts';
 import { NAME } from '../datasets/dataset-fields.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page-body.ts';

@@ -1,7 +1,6 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/flows';
+import { type JsonBody, JsonText, type Schema } from '@svc/runtime';
 import type { ListedResult, Run } from '@svc/store';
-import { type JsonBody, JsonText } from '../../http/request/json-text.ts';
-import type { Schema } from '../../http/request/route.ts';
 import { shape } from '../docs/schemas.ts';
 import { ITEM_TOO_LARGE } from '../page-body.ts';
 

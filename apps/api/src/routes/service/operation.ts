@@ -1,6 +1,5 @@
 import type { Logger, Metrics } from '@svc/observability';
-import type { Route } from '../../http/request/route.ts';
-import { type BufferedResponse, json, text } from '../../http/response/response.ts';
+import { type BufferedResponse, json, type Route, text } from '@svc/runtime';
 import { shape } from '../docs/schemas.ts';
 
 export interface OperationDeps {

@@ -1,8 +1,6 @@
 import type { Logger } from '@svc/observability';
+import { type JsonBody, json, type Route, type Schema } from '@svc/runtime';
 import type { Store } from '@svc/store';
-import type { JsonBody } from '../../http/request/json-text.ts';
-import type { Route, Schema } from '../../http/request/route.ts';
-import { json } from '../../http/response/response.ts';
 import { shape } from '../docs/schemas.ts';
 
 const FIELDS: Readonly<Record<string, Schema>> = {

@@ -1,8 +1,6 @@
 import type { Logger } from '@svc/observability';
+import { json, RequestError, type Route } from '@svc/runtime';
 import type { Store } from '@svc/store';
-import { RequestError } from '../../http/request/request-error.ts';
-import type { Route } from '../../http/request/route.ts';
-import { json } from '../../http/response/response.ts';
 import { shape } from '../docs/schemas.ts';
 
 /** A path of a page: no query, no fragment, nothing that reads like text. */

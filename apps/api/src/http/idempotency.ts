@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
+import { type Answer, JsonText, json, RequestError, type RouteRequest, type Schema } from '@svc/runtime';
 import type { IdempotencyClaim, IdempotencyStore, StoredResponse } from '@svc/store';
-import { type Answer, json } from '../response/response.ts';
-import { JsonText } from './json-text.ts';
-import { RequestError } from './request-error.ts';
-import type { RouteRequest, Schema } from './route.ts';
 
 /** The header of the creating calls, for the OpenAPI document. */
 export const IDEMPOTENCY_KEY: Schema = {

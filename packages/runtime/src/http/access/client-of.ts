@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { addressOf, networkOf } from '@svc/runtime';
-import { requestState } from './track-request.ts';
+import { requestState } from '../request/track-request.ts';
+import { addressOf } from './forwarded.ts';
+import { networkOf } from './token-buckets.ts';
 
 /** Names the client of a request, for limits: its key, else its address. */
 export function clientOf(request: IncomingMessage, trustProxy: boolean): string {

@@ -1,4 +1,4 @@
-import type { RequestError } from '../request/request-error.ts';
+import type { RequestError } from './http/request/request-error.ts';
 
 /** Lets a bounded number of requests work at once; the rest wait for their turn, in order, for a bounded time. */
 export interface Semaphore {

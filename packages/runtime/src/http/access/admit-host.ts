@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { type Config, createHostCheck, parseAuthority, schemeOf } from '@svc/runtime';
+import type { Config } from '../../config/load-config.ts';
 import type { Middleware } from '../request/middleware.ts';
 import { RequestError } from '../request/request-error.ts';
+import { parseAuthority } from './authority.ts';
+import { createHostCheck } from './check-host.ts';
+import { schemeOf } from './forwarded.ts';
 
 type HostConfig = Pick<Config, 'host' | 'allowedHosts' | 'apiKeys' | 'trustProxy' | 'corsOrigins'>;
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { RequestError } from '../request/request-error.ts';
+import { RequestError } from './request-error.ts';
 
 /** How much of a body arrives, at least, in the time that it has. */
 const PIECE_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
+import type { Answer } from '@svc/runtime';
 import { expect, it } from 'vitest';
-import type { Answer } from './response.ts';
 import { createWatch } from './server-sent-events.ts';
 
 interface State {

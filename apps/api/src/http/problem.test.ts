@@ -1,6 +1,6 @@
 import { createRedactor } from '@svc/observability';
+import { RequestError } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
-import { RequestError } from '../request/request-error.ts';
 import { isInternalError, isOutage, toProblem } from './problem.ts';
 
 const at = { instance: '/datasets/upload', requestId: 'r1' };

@@ -1,4 +1,4 @@
-import type { Schema } from './route.ts';
+import type { Schema } from '@svc/runtime';
 
 /** The header, for the OpenAPI document. */
 export const PREFER: Schema = {

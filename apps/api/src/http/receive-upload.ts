@@ -1,9 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { RequestError } from '@svc/runtime';
 import busboy from 'busboy';
 import type { Request } from 'express';
-import { RequestError } from '../request/request-error.ts';
 import type { Spool, SpoolFile } from './spool-file.ts';
 
 export interface UploadLimits {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RequestError } from '../request/request-error.ts';
+import { RequestError } from '@svc/runtime';
 
 /** A temporary file of the spool; disposing of it deletes it. */
 export interface SpoolFile extends AsyncDisposable {

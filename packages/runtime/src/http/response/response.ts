@@ -1,4 +1,4 @@
-import type { JsonBody } from '../request/json-text.ts';
+import type { JsonBody } from './json-text.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { ApiKey, Secret } from '@svc/runtime';
+import type { ApiKey } from '../../config/load-config.ts';
+import type { Secret } from '../../config/secret.ts';
 import { RequestError } from '../request/request-error.ts';
 import type { Access } from '../request/route.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toJsonText } from '../request/json-text.ts';
 import { endResponse } from './end-response.ts';
+import { toJsonText } from './json-text.ts';
 import type { Answer, BufferedResponse } from './response.ts';
 import { watchPace } from './watch-pace.ts';
 

@@ -1,6 +1,6 @@
-import { createTokenBuckets } from '@svc/runtime';
 import type { Request, RequestHandler } from 'express';
 import { RequestError } from '../request/request-error.ts';
+import { createTokenBuckets } from './token-buckets.ts';
 
 /**
  * Refuses what is beyond the rate of its client: of a valid key, else of an address, so that trying keys is no way

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { schemeOf } from '@svc/runtime';
 import helmet from 'helmet';
+import { schemeOf } from '../access/forwarded.ts';
 import type { Middleware } from '../request/middleware.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Answer, stream } from './response.ts';
+import { type Answer, stream } from '@svc/runtime';
 
 export interface WatchOptions<T> {
   /** the states as they are now, of those that are still there */

@@ -3,8 +3,8 @@ import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
 import type { Redactor } from '@svc/observability';
 import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
+import { type FieldError, RequestError, type RequestErrorCode } from '@svc/runtime';
 import { StoreError, type StoreErrorCode } from '@svc/store';
-import { type FieldError, RequestError, type RequestErrorCode } from '../request/request-error.ts';
 
 /** Every code of every package that a request can meet. */
 type AnyErrorCode =

@@ -1,6 +1,6 @@
-import type { Config } from '@svc/runtime';
+import type { Config } from '../../config/load-config.ts';
+import { type ClientSemaphores, createClientSemaphores } from '../../semaphore.ts';
 import { RequestError } from '../request/request-error.ts';
-import { type ClientSemaphores, createClientSemaphores } from './semaphore.ts';
 
 /** What an answer that lasts holds: `data` a connection to the database, `events` a place among the watchers. */
 export type StreamKind = 'data' | 'events';
