@@ -14,6 +14,8 @@ COPY packages/pkg-format/package.json packages/pkg-format/
 COPY packages/hub-client/package.json packages/hub-client/
 COPY packages/observability/package.json packages/observability/
 COPY packages/runtime/package.json packages/runtime/
+COPY packages/postgres-client/package.json packages/postgres-client/
+COPY packages/embedded-postgres/package.json packages/embedded-postgres/
 COPY packages/flows/package.json packages/flows/
 COPY prisma/package.json prisma/
 COPY apps/api/package.json apps/api/

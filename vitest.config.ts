@@ -19,6 +19,8 @@ const alias = {
   '@svc/runtime': at('packages/runtime/src/index.ts'),
   '@svc/hub-client': at('packages/hub-client/src/index.ts'),
   '@svc/observability': at('packages/observability/src/index.ts'),
+  '@svc/postgres-client': at('packages/postgres-client/src/index.ts'),
+  '@svc/embedded-postgres': at('packages/embedded-postgres/src/index.ts'),
   '@svc/flows': at('packages/flows/src/index.ts'),
   '@svc/store': at('prisma/src/index.ts'),
   '@svc/api': at('apps/api/src/index.ts'),
@@ -37,6 +39,7 @@ export default defineConfig({
           include: ['packages/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
           // properties run thousands of cases, and a busy machine takes its time
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           retry,
         },
       },

@@ -27,14 +27,17 @@ const ARROWS: Record<string, readonly string[]> = {
   'packages/pkg-format': ['@svc/jsonl-v23'],
   'packages/hub-client': ['@svc/jsonl-v23'],
   'packages/flows': ['@svc/hub-client', '@svc/jsonl-v23', '@svc/observability', '@svc/pkg-format'],
-  prisma: ['@svc/flows', '@svc/jsonl-v23'],
+  'packages/postgres-client': [],
+  'packages/embedded-postgres': ['@svc/postgres-client'],
+  prisma: ['@svc/flows', '@svc/jsonl-v23', '@svc/postgres-client'],
   'apps/api': OF_APPS,
-  'apps/worker': OF_APPS,
+  'apps/worker': [...OF_APPS, '@svc/postgres-client'],
   'apps/cli': OF_APPS,
   'apps/standalone': [
     '@svc/runtime',
     '@svc/api',
     '@svc/worker',
+    '@svc/embedded-postgres',
     '@svc/flows',
     '@svc/observability',
     '@svc/store',
@@ -48,11 +51,11 @@ const OWNERS: Record<string, readonly string[]> = {
   helmet: ['packages/runtime/src/http/'],
   cors: ['packages/runtime/src/http/', 'apps/api/src/'],
   '@prisma/': ['prisma/src/'],
-  pg: ['prisma/src/'],
+  pg: ['prisma/src/', 'packages/postgres-client/src/', 'packages/embedded-postgres/src/'],
   'pg-copy-streams': ['prisma/src/'],
   'pg-boss': ['prisma/src/', 'apps/worker/src/queue.ts'],
-  'embedded-postgres': ['prisma/src/'],
-  '@embedded-postgres/': ['prisma/src/'],
+  'embedded-postgres': ['packages/embedded-postgres/src/'],
+  '@embedded-postgres/': ['packages/embedded-postgres/src/'],
   jszip: ['packages/pkg-format/src/'],
   yauzl: ['packages/pkg-format/src/node/'],
   yazl: ['packages/pkg-format/src/node/'],
@@ -73,7 +76,7 @@ const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g;
 
 /** Entry points; and the embedded server, whose programs are found along PATH and run with nothing else. */
-const MAY_READ_ENVIRONMENT = /^(apps\/[^/]+\/src\/main\.ts|prisma\/src\/embedded-postgres\/spawn-as\.ts)$/;
+const MAY_READ_ENVIRONMENT = /^(apps\/[^/]+\/src\/main\.ts|packages\/embedded-postgres\/src\/spawn-as\.ts)$/;
 
 const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, '');
 

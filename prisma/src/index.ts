@@ -1,6 +1,5 @@
 export { createRowEncoder } from './copy/row-encoder.ts';
 export { createStore, type Store, type StoreOptions } from './create-store.ts';
-export { connectionConfig } from './database/connection-config.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export { type Channel, type Listener, type ListenOptions, listen } from './database/listen.ts';
 export type { Page, PageRequest } from './database/page.ts';
@@ -16,12 +15,6 @@ export type {
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './datasets/list-items.ts';
 export type { OpenDataset } from './datasets/open-dataset.ts';
 export type { SaveOptions } from './datasets/save-dataset.ts';
-export { type Account, firstBarredFolder } from './embedded-postgres/postgres-account.ts';
-export {
-  type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
-  startEmbeddedPostgres,
-} from './embedded-postgres/start-embedded-postgres.ts';
 export type {
   IdempotencyClaim,
   IdempotencyOutcome,

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres } from '../src/embedded-postgres/start-embedded-postgres.ts';
+import { superuserUrl } from '../../packages/embedded-postgres/test/superuser-url.ts';
 import { migrate } from '../src/migrate/migrate.ts';
-import { superuserUrl } from './superuser-url.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

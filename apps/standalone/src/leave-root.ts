@@ -1,7 +1,7 @@
 import { lchownSync, lstatSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Account, firstBarredFolder } from '@svc/store';
+import { type Account, firstBarredFolder } from '@svc/embedded-postgres';
 
 /** What of the code is loaded later, in threads too, shows whether an account can reach all of it. */
 const CODE: readonly string[] = [import.meta.filename, createRequire(import.meta.url).resolve('@svc/store')];

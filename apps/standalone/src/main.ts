@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { startApi } from '@svc/api';
+import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/observability';
 import {
@@ -12,7 +13,7 @@ import {
   runProcess,
   secretsOf,
 } from '@svc/runtime';
-import { createRowEncoder, createStore, migrate, startEmbeddedPostgres } from '@svc/store';
+import { createRowEncoder, createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';
 import { leaveRoot, obstacleTo } from './leave-root.ts';
 

@@ -1,13 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, runWithContext } from '@svc/observability';
-import {
-  connectionConfig,
-  QUEUE_OPTIONS,
-  QUEUE_SCHEMA,
-  type QueueName,
-  StoreError,
-  type TaskData,
-} from '@svc/store';
+import { connectionConfig } from '@svc/postgres-client';
+import { QUEUE_OPTIONS, QUEUE_SCHEMA, type QueueName, StoreError, type TaskData } from '@svc/store';
 import { type JobWithMetadata, PgBoss } from 'pg-boss';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { errorCode } from './task-failure.ts';

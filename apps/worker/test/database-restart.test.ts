@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate, startEmbeddedPostgres } from '@svc/store';
+import { startEmbeddedPostgres } from '@svc/embedded-postgres';
+import { migrate } from '@svc/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { throughLine } from '../../../prisma/test/server-address.ts';

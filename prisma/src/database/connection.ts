@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import { type ConnectionOptions, connectionConfig } from '@svc/postgres-client';
 import pg from 'pg';
-import { type ConnectionOptions, connectionConfig } from './connection-config.ts';
 import { watchConnections } from './watch-connections.ts';
 
 /** How long a query may go without a byte before the server is asked whether it still works on it. */

@@ -12,8 +12,7 @@ export type StoreErrorCode =
   | 'superseded'
   | 'unavailable'
   | 'database_unsupported'
-  | 'migration_failed'
-  | 'embedded_postgres';
+  | 'migration_failed';
 
 /**
  * What the store throws when it can say what is wrong. Anything else that it throws is a fault of the
@@ -29,7 +28,6 @@ export type StoreErrorCode =
  * - `unavailable`: the database cannot be reached, has no room, took too long or is busy; try again later
  * - `database_unsupported`: the server is too old or not UTF-8
  * - `migration_failed`: the schema could not be brought up to date
- * - `embedded_postgres`: the embedded server could not be started or stopped
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from './connection-config.ts';
+import { createClient } from '@svc/postgres-client';
 
 /**
  * - `svc_cancel`: a run or job is to be cancelled; the payload is its id

@@ -1,5 +1,5 @@
+import { type ConnectionOptions, createClient } from '@svc/postgres-client';
 import pg from 'pg';
-import { type ConnectionOptions, createClient } from './connection-config.ts';
 import { toStoreError } from './errors.ts';
 
 /** What of `pg` a watched connection is known by. */

@@ -94,7 +94,6 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, Row>> = {
   unavailable: UNAVAILABLE,
   superseded: UNAVAILABLE,
   database_unsupported: UNAVAILABLE,
-  embedded_postgres: UNAVAILABLE,
   migration_failed: UNAVAILABLE,
   hub_rate_limited: { status: 503, title: 'The hub asks to wait' },
   hub_timeout: { status: 504, title: 'The hub took too long' },

@@ -1,10 +1,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedPostgres, migrate, startEmbeddedPostgres } from '@svc/store';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
+import { migrate } from '@svc/store';
+import { superuserUrl } from '../../../../packages/embedded-postgres/test/superuser-url.ts';
 import { queryDatabase } from '../../../../prisma/test/query-database.ts';
 import { throughLine } from '../../../../prisma/test/server-address.ts';
-import { superuserUrl } from '../../../../prisma/test/superuser-url.ts';
 import { startTcpProxy, type TcpProxy } from '../../../../prisma/test/tcp-proxy.ts';
 
 /** A migrated PostgreSQL of one test file's own, with a line to it that can fail. */

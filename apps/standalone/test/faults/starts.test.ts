@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { processesOf } from '../../../../prisma/test/processes-of.ts';
+import { processesOf } from '../../../../packages/embedded-postgres/test/processes-of.ts';
 import { queryDatabase } from '../../../../prisma/test/query-database.ts';
 import { makeNpmClone } from './npm-clone.ts';
 import { report, tally, times } from './report.ts';

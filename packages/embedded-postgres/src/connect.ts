@@ -1,5 +1,5 @@
+import { createClient } from '@svc/postgres-client';
 import pg from 'pg';
-import { createClient } from '../database/connection-config.ts';
 import { type Endpoint, urlOf } from './endpoint.ts';
 
 export const SUPERUSER = 'postgres';

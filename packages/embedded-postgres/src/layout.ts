@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { StoreError } from '../database/errors.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 
 /** The files of one embedded server. */
 export interface Layout {
@@ -26,6 +26,6 @@ export function layoutOf(dataDir: string, name = 'postgres'): Layout {
   };
 }
 
-export function failure(message: string, cause?: unknown): StoreError {
-  return new StoreError('embedded_postgres', message, cause === undefined ? undefined : { cause });
+export function failure(message: string, cause?: unknown): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(message, cause === undefined ? undefined : { cause });
 }

@@ -17,7 +17,7 @@ export interface OrphanOptions {
 /**
  * Stops the server of a process that died. One that belongs to a living process is an error, which names it.
  *
- * @throws StoreError `embedded_postgres`; whatever the signal was aborted with
+ * @throws EmbeddedPostgresError; whatever the signal was aborted with
  */
 export async function stopOrphan(options: OrphanOptions): Promise<void> {
   const { layout, password, deadline, signal } = options;

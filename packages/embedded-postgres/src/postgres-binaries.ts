@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { StoreError } from '../database/errors.ts';
+import type { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { failure } from './layout.ts';
 import { type Account, firstBarredFolder } from './postgres-account.ts';
 
@@ -39,7 +39,7 @@ const COPIES = '/var/cache/svc';
  * Finds the programs that `embedded-postgres` brought for this machine, and makes them executable where an
  * unpacked package lost that.
  *
- * @throws StoreError `embedded_postgres` when there are none
+ * @throws EmbeddedPostgresError when there are none
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const name = PACKAGES[`${process.platform}-${process.arch}`];
@@ -63,7 +63,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
  * Makes sure that an account can reach the programs. In a clone that only root may enter (a home, a `mktemp -d`) it
  * cannot; the programs are then copied, once for each version, to a folder that all may enter and only root may write.
  *
- * @throws StoreError `embedded_postgres` when they cannot be copied
+ * @throws EmbeddedPostgresError when they cannot be copied
  */
 export async function reachableBinaries(
   binaries: PostgresBinaries,
@@ -117,7 +117,7 @@ async function makeExecutable(programs: readonly string[]): Promise<void> {
   }
 }
 
-function none(cause?: unknown): StoreError {
+function none(cause?: unknown): EmbeddedPostgresError {
   return failure(
     `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}: name a database by DATABASE_URL instead.`,
     cause,

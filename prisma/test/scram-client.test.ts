@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createClient } from '@svc/postgres-client';
 import { afterEach, expect, it } from 'vitest';
-import { throughLine } from '../../test/server-address.ts';
-import { startTcpProxy } from '../../test/tcp-proxy.ts';
-import { createTestDatabase } from '../../test/template-db.ts';
-import { createPool } from './connection.ts';
-import { createClient } from './connection-config.ts';
+import { createPool } from '../src/database/connection.ts';
+import { throughLine } from './server-address.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
+import { createTestDatabase } from './template-db.ts';
 
 const PASSWORD = 'the-password-of-the-database';
 let server: Server | undefined;

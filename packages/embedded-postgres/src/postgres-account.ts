@@ -15,7 +15,7 @@ export interface Account {
  *
  * @param data the server's data directory; need not exist
  * @returns null when this process is not root: the server then runs under the account of this process
- * @throws StoreError `embedded_postgres`
+ * @throws EmbeddedPostgresError
  */
 export async function choosePostgresAccount(data: string): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;

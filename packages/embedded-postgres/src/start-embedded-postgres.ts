@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type pg from 'pg';
-import { StoreError } from '../database/errors.ts';
 import { connect, isWrongPassword, MAINTENANCE_DATABASE, SERVICE, SUPERUSER } from './connect.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import {
   type Endpoint,
   freePort,
@@ -74,7 +74,7 @@ interface Plan {
  * A server that a killed process left behind is stopped first; one that belongs to a living process is an error. When
  * this process dies, at whatever moment of the start or later, what it has started is told to stop.
  *
- * @throws StoreError `embedded_postgres` with one sentence on what is wrong; whatever `signal` was aborted with
+ * @throws EmbeddedPostgresError with one sentence on what is wrong; whatever `signal` was aborted with
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const signal = options.signal ?? new AbortController().signal;
@@ -334,7 +334,7 @@ async function openLog(layout: Layout, account: Account | null): Promise<FileHan
     if (account !== null) await log.chown(account.uid, account.gid);
     return log;
   } catch (cause) {
-    throw cause instanceof StoreError ? cause : failure(explain(String(cause), layout), cause);
+    throw cause instanceof EmbeddedPostgresError ? cause : failure(explain(String(cause), layout), cause);
   }
 }
 

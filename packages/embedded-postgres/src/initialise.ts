@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { StoreError } from '../database/errors.ts';
 import { SUPERUSER } from './connect.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { explain } from './explain.ts';
 import { type Guard, killGroup } from './guard.ts';
 import { failure, type Layout, layoutOf } from './layout.ts';
@@ -56,7 +56,7 @@ export async function initialise(options: InitialiseOptions): Promise<void> {
     });
   } catch (cause) {
     signal.throwIfAborted();
-    throw cause instanceof StoreError ? cause : failure(explain(String(cause), layout), cause);
+    throw cause instanceof EmbeddedPostgresError ? cause : failure(explain(String(cause), layout), cause);
   } finally {
     await rm(made.folder, { recursive: true, force: true });
     making.delete(name);

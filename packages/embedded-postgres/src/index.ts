@@ -1,0 +1,7 @@
+export { EmbeddedPostgresError } from './embedded-postgres-error.ts';
+export { type Account, firstBarredFolder } from './postgres-account.ts';
+export {
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+  startEmbeddedPostgres,
+} from './start-embedded-postgres.ts';

@@ -1,0 +1,6 @@
+export {
+  type ConnectionConfig,
+  type ConnectionOptions,
+  connectionConfig,
+  createClient,
+} from './connection-config.ts';
