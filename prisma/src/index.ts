@@ -3,6 +3,7 @@ export { createStore, type Store, type StoreOptions } from './create-store.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export { type Channel, type Listener, type ListenOptions, listen } from './database/listen.ts';
 export type { Page, PageRequest } from './database/page.ts';
+export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
 export type { StoredSection } from './datasets/dataset-row.ts';
 export type { DatasetChanges, DatasetStore, DatasetsRequest } from './datasets/dataset-store.ts';
 export type {

@@ -9,7 +9,8 @@ import { StoreError } from '@svc/store';
 type KnownError = JsonlError | PackageError | HubError | StoreError | RunError;
 
 function isKnown(error: unknown): error is KnownError {
-  return [JsonlError, PackageError, HubError, StoreError, RunError].some((known) => error instanceof known);
+  if (error instanceof StoreError) return error.code !== 'corrupt';
+  return [JsonlError, PackageError, HubError, RunError].some((known) => error instanceof known);
 }
 
 /** The stable code of an error; `internal` for one that is a fault of ours. */

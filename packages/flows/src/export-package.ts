@@ -1,5 +1,5 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type ExportDataset, type ExportResult, type ExportRun, packageEtag } from '@svc/pkg-format';
 import { writePackageStream } from '@svc/pkg-format/node';
 import type { DatasetSummary, OutcomeSection } from './ports.ts';
@@ -7,11 +7,11 @@ import type { DatasetSummary, OutcomeSection } from './ports.ts';
 /** A section as the store has it. */
 export type StoredSectionRow = OutcomeSection;
 
-/** A finished or running run as the store has it; `config` is JSON text. */
+/** A finished or running run as the store has it. */
 export interface StoredRun {
   readonly id: string;
   readonly status: string;
-  readonly config: string;
+  readonly config: JsonValue;
   readonly counts: {
     readonly total: number;
     readonly done: number;
@@ -28,20 +28,20 @@ export interface StoredRun {
   readonly finishedAt: Date | null;
 }
 
-/** One result as the store has it; members that were JSON are JSON text. */
+/** One result as the store has it. */
 export interface StoredResultRow {
   readonly section: string;
   readonly orderIndex: number;
-  readonly itemId: string | null;
+  readonly itemId: JsonValue;
   readonly repetition: number;
   readonly status: string;
-  readonly output: string | null;
+  readonly output: JsonValue;
   readonly score: number | null;
   readonly passed: boolean | null;
-  readonly explanation: string | null;
-  readonly error: string | null;
+  readonly explanation: JsonValue;
+  readonly error: JsonValue;
   readonly latencyMs: number | null;
-  readonly usage: string | null;
+  readonly usage: JsonValue;
 }
 
 /** A stored dataset at one moment, open for reading. */
@@ -108,7 +108,7 @@ export async function exportPackage(
 }
 
 function exportRun(open: OpenStoredDataset, run: StoredRun): ExportRun {
-  const config = parseJson(run.config);
+  const { config } = run;
   return {
     id: run.id,
     status: run.status,
@@ -127,20 +127,18 @@ function toExportResult(result: StoredResultRow): ExportResult {
   return {
     section: result.section,
     order_index: result.orderIndex,
-    item_id: parsed(result.itemId),
+    item_id: result.itemId,
     repetition: result.repetition,
     status: result.status,
-    output: parsed(result.output),
+    output: result.output,
     score: result.score,
     passed: result.passed,
-    explanation: parsed(result.explanation),
-    error: parsed(result.error),
+    explanation: result.explanation,
+    error: result.error,
     latency_ms: result.latencyMs,
-    usage: parsed(result.usage) as JsonObject | null,
+    usage: result.usage as JsonObject | null,
   };
 }
-
-const parsed = (text: string | null): JsonValue => (text === null ? null : parseJson(text));
 
 /** What no file system takes, and what a shell or a header would trip over. */
 const UNSAFE = /[\p{Cc}\p{Cs}<>:"/\\|?*]+/gu;

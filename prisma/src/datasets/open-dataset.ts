@@ -1,5 +1,6 @@
 import type { DatasetSummary } from '@svc/flows';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
@@ -9,6 +10,7 @@ import { streamOf } from '../database/connection.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { boundedName, hasAtMost, itemTooLarge } from '../database/item-size.ts';
 import type { ReadQuery } from '../database/read-query.ts';
+import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
 import { readResults, type StoredResult } from '../runs/run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../runs/run-row.ts';
@@ -39,10 +41,17 @@ export interface OpenDataset extends AsyncDisposable {
   /** One item again; not while items are being read. */
   itemAt(section: Pick<StoredSection, 'id'>, orderIndex: number): Promise<ItemParts>;
   /** @throws StoreError `run_not_found` when there is none, or it is of another dataset */
-  run(runId: string): Promise<Run>;
+  run(runId: string): Promise<ExportedRun>;
   /** The results of a run in item order, in batches. */
-  results(runId: string): AsyncGenerator<readonly StoredResult[], void, undefined>;
+  results(runId: string): AsyncGenerator<readonly ExportedResult[], void, undefined>;
 }
+
+/** A run with its configuration read. */
+export type ExportedRun = Omit<Run, 'config'> & { readonly config: JsonValue };
+
+type JsonMember = 'itemId' | 'output' | 'explanation' | 'error' | 'usage';
+/** A result with its JSON members read. */
+export type ExportedResult = Omit<StoredResult, JsonMember> & { readonly [Member in JsonMember]: JsonValue };
 
 /** See `DatasetStore.open`. */
 export async function openDataset(
@@ -106,9 +115,11 @@ export async function openDataset(
             ])
           : [];
         if (run === undefined) throw runNotFound(runId);
-        return toRun(run);
+        return { ...toRun(run), config: readStoredJson(run.config) };
       },
-      results: (runId) => readResults(query, runId, maxItemBytes),
+      async *results(runId) {
+        for await (const batch of readResults(query, runId, maxItemBytes)) yield batch.map(toExportedResult);
+      },
       [Symbol.asyncDispose]: () => session.close(),
     };
   } catch (error) {
@@ -116,6 +127,20 @@ export async function openDataset(
     throw error;
   }
 }
+
+function toExportedResult(result: StoredResult): ExportedResult {
+  const { itemId, output, explanation, error, usage } = result;
+  return {
+    ...result,
+    itemId: readNullable(itemId),
+    output: readNullable(output),
+    explanation: readNullable(explanation),
+    error: readNullable(error),
+    usage: readNullable(usage),
+  };
+}
+
+const readNullable = (text: string | null): JsonValue => (text === null ? null : readStoredJson(text));
 
 /** See `DatasetStore.streamItems`: the dataset is closed when its items end, in whatever way. */
 export async function streamItems(

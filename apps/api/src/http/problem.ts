@@ -12,7 +12,7 @@ type AnyErrorCode =
   | JsonlErrorCode
   | PackageErrorCode
   | HubErrorCode
-  | StoreErrorCode
+  | Exclude<StoreErrorCode, 'corrupt'>
   | 'worker_lost'
   | 'internal';
 
@@ -236,13 +236,10 @@ function describe(error: unknown): ErrorView {
   if (error instanceof RunError && error.code === 'invalid_request') {
     return { code: error.code, detail: error.message, errors: error.errors, headers: {} };
   }
-  if (error instanceof StoreError) {
-    return {
-      code: error.code,
-      detail: error.message,
-      errors: [],
-      headers: retryAfter(undefined, PROBLEM_ROWS[error.code].status === 503),
-    };
+  if (error instanceof StoreError && error.code !== 'corrupt') {
+    const { code, message } = error;
+    const headers = retryAfter(undefined, PROBLEM_ROWS[code].status === 503);
+    return { code, detail: message, errors: [], headers };
   }
   if (isResourceExhausted(error)) {
     return {

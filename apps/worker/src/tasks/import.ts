@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Hub, importHub, type RowEncoder, toImportRequest } from '@svc/flows';
-import { isJsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { isJsonObject } from '@svc/jsonl-v23/json';
 import type { Config, TokenCipher } from '@svc/runtime';
-import { StoreError, type TakenJob } from '@svc/store';
+import { readStoredJson, StoreError, type TakenJob } from '@svc/store';
 import type { TaskHandler } from '../queue.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
 
@@ -16,7 +16,7 @@ export interface ImportTaskDeps extends JobTaskDeps {
 export function createImportTask(deps: ImportTaskDeps): TaskHandler {
   const { config, hub, encoder, vault } = deps;
   return createJobTask(deps, (taken): JobImport => {
-    const request = parseJson(taken.request);
+    const request = readStoredJson(taken.request);
     if (!isJsonObject(request)) throw new Error('the request of the job is no object');
     const wanted = { ...toImportRequest(request), token: openToken(taken, vault) };
     const { path, split, subset, revision } = wanted.config;

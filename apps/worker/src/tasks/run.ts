@@ -10,9 +10,9 @@ import {
   type RunSession,
   runCancelled,
 } from '@svc/flows';
-import { getMember, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Logger, type Metrics, runWithContext } from '@svc/observability';
-import { type Run, type Store, StoreError, type TakenRun } from '@svc/store';
+import { type Run, readStoredJson, type Store, StoreError, type TakenRun } from '@svc/store';
 import { createProviders, type ProviderSetup } from '../providers/create-provider.ts';
 import type { Task, TaskEnd, TaskHandler } from '../queue.ts';
 import { errorCode } from '../task-failure.ts';
@@ -59,7 +59,7 @@ export function createRunTask(deps: RunTaskDeps): TaskHandler {
 async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDeps): Promise<TaskEnd> {
   const { store, logger, metrics } = deps;
   const startedAt = performance.now();
-  const config = parseStoredRunConfig(parseJson(run.config));
+  const config = parseStoredRunConfig(readStoredJson(run.config));
   logger.log('worker.run.start', {
     dataset_id: run.datasetId,
     provider: config.provider.type,
@@ -140,7 +140,7 @@ async function defaultJudgePrompts(
 ): Promise<JsonValue> {
   if (config.judge === null) return null;
   const { schema } = await store.datasets.get(run.datasetId);
-  let value: JsonValue | undefined = parseJson(schema);
+  let value: JsonValue | undefined = readStoredJson(schema);
   for (const key of ['package', 'meta', 'default_judge_prompts']) {
     value = isJsonObject(value) ? getMember(value, key) : undefined;
   }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type RowEncoder, uploadPackage } from '@svc/flows';
-import { getMember, isJsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject } from '@svc/jsonl-v23/json';
 import { openPackageSource } from '@svc/pkg-format/node';
 import { type Config, packageLimits } from '@svc/runtime';
+import { readStoredJson } from '@svc/store';
 import { archiveSource } from '../archive-source.ts';
 import type { TaskHandler } from '../queue.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
@@ -53,7 +54,7 @@ function toUploadRequest(text: string): {
   readonly archiveBytes: number;
   readonly chunkBytes: number;
 } {
-  const request = parseJson(text);
+  const request = readStoredJson(text);
   if (!isJsonObject(request)) throw new Error('the request of the job is no object');
   const textOf = (key: string): string | undefined => {
     const value = getMember(request, key);

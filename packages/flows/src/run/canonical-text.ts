@@ -1,3 +1,10 @@
+import { type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+
+/** Parses text that the service has written itself, however deep: depth was limited when the value came in. */
+export function readCanonicalText(text: string): JsonValue {
+  return parseJson(text, { maxDepth: Number.POSITIVE_INFINITY });
+}
+
 /** Where a value stands in a text. */
 export interface TextRange {
   readonly start: number;

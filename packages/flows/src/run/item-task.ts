@@ -1,7 +1,7 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { buildMessages } from './build-messages.ts';
-import { countValues } from './canonical-text.ts';
+import { countValues, readCanonicalText } from './canonical-text.ts';
 import { checkerLimit, MAX_CHECK_VALUES } from './checkers/check-limits.ts';
 import { type PackedValue, packValue, runCheck } from './checkers/check-task.ts';
 import type { CheckOutcome } from './checkers/checker.ts';
@@ -87,7 +87,9 @@ export function scoreItem(task: ScoreTask): Scored {
 export function readOutput(output: PackedValue): JsonValue | JsonText {
   if (output === null) return null;
   if ('text' in output) return output.text;
-  return output.json.length > MAX_INLINE_TEXT_CHARS ? new JsonText(output.json) : parseJson(output.json);
+  return output.json.length > MAX_INLINE_TEXT_CHARS
+    ? new JsonText(output.json)
+    : readCanonicalText(output.json);
 }
 
 /** An output on its way to a thread. */
@@ -102,5 +104,5 @@ function unpack(packed: PackedValue): JsonValue {
   if (countValues(json, { start: 0, end: json.length }) > MAX_CHECK_VALUES) {
     throw checkerLimit(`The output must have at most ${MAX_CHECK_VALUES} values to be checked`);
   }
-  return parseJson(json);
+  return readCanonicalText(json);
 }

@@ -1,7 +1,13 @@
 import { type Item, joinItem } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
-import { type JsonObject, parseJson } from '@svc/jsonl-v23/json';
-import { countValues, findElement, findMembers, type TextRange } from './canonical-text.ts';
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import {
+  countValues,
+  findElement,
+  findMembers,
+  readCanonicalText,
+  type TextRange,
+} from './canonical-text.ts';
 import { RunError } from './run-error.ts';
 
 /** Characters of an item, and of an output, that are read sooner than a thread is asked. */
@@ -26,7 +32,7 @@ export function isLargeItem({ payload, answer, checker, assets }: ItemParts): bo
 /** Reads an item as a whole. For one that is not large. */
 export function readItem(parts: ItemParts): Item {
   // stored items are checked and normal: only their text has to be read
-  return parseJson(joinItem(parts)) as Item;
+  return readCanonicalText(joinItem(parts)) as Item;
 }
 
 /**
@@ -62,7 +68,7 @@ export function readLargeItem({ payload, ...parts }: ItemParts): Item {
     );
   }
   for (const { key, into, text, range } of values) {
-    into[key] = parseJson(text.slice(range.start, range.end));
+    into[key] = readCanonicalText(text.slice(range.start, range.end));
   }
   return item;
 }

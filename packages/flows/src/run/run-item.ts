@@ -1,6 +1,7 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
-import { getMember, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { getMember, type JsonValue } from '@svc/jsonl-v23/json';
 import { buildMessages } from './build-messages.ts';
+import { readCanonicalText } from './canonical-text.ts';
 import { checkOutput } from './checkers/check-output.ts';
 import type { CheckRunner } from './checkers/check-runner.ts';
 import { packValue } from './checkers/check-task.ts';
@@ -112,9 +113,10 @@ async function answerSmall(
   parts: ItemParts,
   signal: AbortSignal,
 ): Promise<Answered> {
-  const item = readItem(parts);
-  const itemId = getMember(item, 'id') ?? null;
+  let itemId: JsonValue = null;
   try {
+    const item = readItem(parts);
+    itemId = getMember(item, 'id') ?? null;
     const messages = provider.usesMessages ? buildMessages(item) : [];
     const answer = await provider.answer({ item, messages }, signal);
     return {
@@ -136,7 +138,7 @@ async function answerLarge(
   let itemId: JsonValue = null;
   try {
     const question = await checks.run({ kind: 'question', parts, usesMessages, outputSource }, signal);
-    itemId = question.itemId === null ? null : parseJson(question.itemId);
+    itemId = question.itemId === null ? null : readCanonicalText(question.itemId);
     if (question.failure !== undefined) throw new RunError(question.failure.code, question.failure.message);
     if (question.output !== undefined)
       return { itemId, answer: { output: readOutput(question.output), usage: null } };

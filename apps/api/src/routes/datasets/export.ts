@@ -1,7 +1,7 @@
 import { exportPackage } from '@svc/flows';
 import type { Logger } from '@svc/observability';
 import { empty, type Route, stream } from '@svc/runtime';
-import type { Store } from '@svc/store';
+import { type Store, toCorrupt } from '@svc/store';
 import { contentDisposition } from '../../http/content-disposition.ts';
 
 export interface ExportDeps {
@@ -53,7 +53,8 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
             yield chunk;
           }
           outcome = 'complete';
-        } catch (error) {
+        } catch (thrown) {
+          const error = toCorrupt(thrown);
           if (!signal.aborted) {
             outcome = 'failed';
             logger.log('dataset.export.fail', { ...facts(), error });

@@ -1,8 +1,7 @@
-import { joinItem } from '@svc/jsonl-v23';
 import type { Logger } from '@svc/observability';
 import { linesToBytes } from '@svc/pkg-format';
 import { empty, type JsonBody, JsonText, json, type Route, stream } from '@svc/runtime';
-import type { ItemPosition, ListedItem, Store } from '@svc/store';
+import { type ItemPosition, joinStoredItem, type ListedItem, type Store } from '@svc/store';
 import { DATASET, DATASET_SUMMARY, DIFF, ITEM, PAGE_QUERY, page, SECTION } from '../docs/schemas.ts';
 import { definedOf, ITEM_TOO_LARGE, pageOf, pageResponse, toPage } from '../page-body.ts';
 import { datasetBody, sectionBody, serializeSummary } from './dataset-body.ts';
@@ -106,7 +105,7 @@ export function datasetRoutes({ logger, store }: DatasetDeps): readonly Route[] 
       const open = await datasets.open(params['id'] ?? '', { signal });
       const wanted = open.sections.filter(({ name }) => section === undefined || name === section);
       async function* items(): AsyncGenerator<string[]> {
-        for await (const batch of open.items(wanted)) yield batch.map(joinItem);
+        for await (const batch of open.items(wanted)) yield batch.map(joinStoredItem);
       }
       return stream(linesToBytes(items()), { 'Content-Type': 'application/jsonl' }, () =>
         open[Symbol.asyncDispose](),
@@ -213,7 +212,7 @@ function itemBody({ payload, ...item }: ListedItem): JsonBody {
   };
   return payload === null
     ? { ...location, item: null, error: ITEM_TOO_LARGE }
-    : { ...location, item: new JsonText(joinItem({ ...item, payload })) };
+    : { ...location, item: new JsonText(joinStoredItem({ ...item, payload })) };
 }
 
 function positionBody(position: ItemPosition | null): JsonBody {

@@ -1,5 +1,6 @@
 import type { Item } from '@svc/jsonl-v23';
-import { canonicalJson, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { canonicalJson, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { readCanonicalText } from '../canonical-text.ts';
 import type { CheckOutcome } from './checker.ts';
 import { CHECKERS } from './checkers.ts';
 
@@ -27,7 +28,7 @@ export function packValue(value: JsonValue | undefined): PackedValue {
 
 function unpackValue(packed: PackedValue): JsonValue | undefined {
   if (packed === null) return undefined;
-  return 'text' in packed ? packed.text : parseJson(packed.json);
+  return 'text' in packed ? packed.text : readCanonicalText(packed.json);
 }
 
 /**

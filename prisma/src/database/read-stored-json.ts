@@ -1,0 +1,36 @@
+import { joinItem } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { JsonlError, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { StoreError } from './errors.ts';
+
+/**
+ * Parses JSON text that the store keeps, however deep: depth was limited when the text came in.
+ *
+ * @throws StoreError `corrupt`
+ */
+export function readStoredJson(text: string): JsonValue {
+  try {
+    return parseJson(text, { maxDepth: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    throw toCorrupt(error);
+  }
+}
+
+/**
+ * The canonical text of a stored item.
+ *
+ * @throws StoreError `corrupt`
+ */
+export function joinStoredItem(parts: ItemParts): string {
+  try {
+    return joinItem(parts);
+  } catch (error) {
+    throw toCorrupt(error);
+  }
+}
+
+/** An error of reading stored texts: `corrupt` if the text is at fault, any other error unchanged. */
+export function toCorrupt(error: unknown): unknown {
+  if (!(error instanceof JsonlError)) return error;
+  return new StoreError('corrupt', 'Cannot read stored JSON: the text is damaged.', { cause: error });
+}
