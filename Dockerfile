@@ -11,6 +11,7 @@ ENV TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
 COPY packages/jsonl-v23/package.json packages/jsonl-v23/
 COPY packages/pkg-format/package.json packages/pkg-format/
+COPY packages/tabular/package.json packages/tabular/
 COPY packages/hub-client/package.json packages/hub-client/
 COPY packages/observability/package.json packages/observability/
 COPY packages/runtime/package.json packages/runtime/

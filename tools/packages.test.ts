@@ -50,7 +50,7 @@ const extensions = ['.ts', '.js'] as const;
 it('publishes what the README of the repository names', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   for (const name of names) expect(readme).toContain(`\`${name}\``);
-  expect(names).toHaveLength(4);
+  expect(names).toHaveLength(5);
 });
 
 it.each(names)('the tarball of %s is in order', { timeout: 60_000 }, async (name) => {
@@ -96,7 +96,12 @@ describe('in an empty project', () => {
     for (const { entry, bytes, gzipBytes } of sizes) {
       console.log(`${entry} in a bundle: ${bytes} bytes, ${gzipBytes} with gzip`);
     }
-    const limits = { '@svc/jsonl-v23': 28_000, '@svc/pkg-format': 70_000, '@svc/hub-client': 100_000 };
+    const limits = {
+      '@svc/jsonl-v23': 28_000,
+      '@svc/pkg-format': 70_000,
+      '@svc/tabular': 70_000,
+      '@svc/hub-client': 100_000,
+    };
     for (const { entry, gzipBytes } of sizes) expect(gzipBytes, entry).toBeLessThan(limits[entry]);
   });
 });

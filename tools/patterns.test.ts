@@ -18,9 +18,10 @@ const SHORT_INPUT: Readonly<Record<string, string>> = {};
 const COMPUTED: Readonly<Record<string, string>> = {
   'packages/flows/src/run/checkers/choice.ts':
     'labels are escaped, begin and end with a letter or digit, and have 64 characters at most; runs are bounded; tried with hostile labels in hostile-checks.test.ts',
-  'packages/hub-client/src/split-slice.ts':
+  'packages/hub-client/src/splits/split-slice.ts':
     'constant parts; the whole is one anchored pattern for a split expression',
-  'packages/hub-client/src/default-splits.ts': 'constant words between constant separators, without repeats',
+  'packages/hub-client/src/splits/default-splits.ts':
+    'constant words between constant separators, without repeats',
   'packages/observability/src/redact.ts':
     'escaped secrets of the configuration, joined by alternation, without repeats',
 };

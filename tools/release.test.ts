@@ -15,7 +15,13 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Folders of what is released, all at one version. */
 const RELEASED = [
-  ...['packages/jsonl-v23', 'packages/pkg-format', 'packages/hub-client', 'packages/observability'],
+  ...[
+    'packages/jsonl-v23',
+    'packages/pkg-format',
+    'packages/tabular',
+    'packages/hub-client',
+    'packages/observability',
+  ],
   ...['apps/api', 'apps/worker', 'apps/cli', 'apps/standalone'],
 ];
 

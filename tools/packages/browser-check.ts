@@ -13,7 +13,12 @@ import { startExampleHub } from './example-checks.ts';
 import { runProgram } from './run-program.ts';
 
 /** Entries that run in a browser. */
-export const BROWSER_ENTRIES = ['@svc/jsonl-v23', '@svc/pkg-format', '@svc/hub-client'] as const;
+export const BROWSER_ENTRIES = [
+  '@svc/jsonl-v23',
+  '@svc/pkg-format',
+  '@svc/tabular',
+  '@svc/hub-client',
+] as const;
 
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
 

@@ -49,10 +49,3 @@ export class HubError extends Error {
     this.details = options.details ?? {};
   }
 }
-
-/** A value as it stands in a message: quoted, and cut after `maxLength` characters. */
-export function shorten(value: string, maxLength = 100): string {
-  const characters = [...value.slice(0, maxLength * 2 + 2)];
-  const text = characters.length > maxLength ? `${characters.slice(0, maxLength).join('')}…` : value;
-  return JSON.stringify(text);
-}

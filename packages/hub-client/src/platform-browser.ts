@@ -1,5 +1,5 @@
-import { parseYaml, type YamlLocation, type YamlValue } from './parse-yaml.ts';
-import { fetchTransport, type OpenTransport } from './transport.ts';
+import { fetchTransport, type OpenTransport } from './http/transport.ts';
+import { parseYaml, type YamlLocation, type YamlValue } from './repository/parse-yaml.ts';
 
 /** A browser has no dispatcher. */
 export type HttpDispatcher = never;
@@ -12,37 +12,6 @@ export function openTransport(): OpenTransport {
   };
 }
 
-/** Encodings that a body or a file may have. */
-export type Compression = 'gzip' | 'zstd' | 'br';
-
-/** Decompresses a stream with what the browser knows: gzip everywhere, the others where it has them. */
-export async function* decompress(
-  compression: Compression,
-  open: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  const format = compression === 'br' ? 'brotli' : compression;
-  const inflate = new DecompressionStream(format as ConstructorParameters<typeof DecompressionStream>[0]);
-  const stop = new AbortController();
-  const writer = inflate.writable.getWriter();
-  const feed = async (): Promise<void> => {
-    for await (const chunk of open(stop.signal)) await writer.write(chunk as Uint8Array<ArrayBuffer>);
-    await writer.close();
-  };
-  const feeding = feed().catch((error: unknown) => writer.abort(error).catch(() => undefined));
-  const reader = inflate.readable.getReader();
-  try {
-    while (true) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      yield value;
-    }
-  } finally {
-    stop.abort();
-    await reader.cancel().catch(() => undefined);
-    await feeding;
-  }
-}
-
 /** Web Crypto hashes only what is in memory as a whole, so streams go unhashed in browsers. */
 export function createSha256(): { update(bytes: Uint8Array): void; hex(): string } | null {
   return null;
@@ -52,19 +21,3 @@ export function createSha256(): { update(bytes: Uint8Array): void; hex(): string
 export async function parseYamlApart(text: string, location: YamlLocation): Promise<YamlValue> {
   return parseYaml(text, location);
 }
-
-/** Lets whatever waits have its turn. */
-export function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
-}
-
-type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array | Promise<Uint8Array>;
-
-/** Codecs of Parquet pages. */
-export type PageCodecs = Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD' | 'SNAPPY', Inflate>>>;
-
-/**
- * Only what is written in JavaScript: WebAssembly would need a page's leave (`wasm-unsafe-eval`, Content Security Policy
- * level 3).
- */
-export const createPageCodecs = (): PageCodecs => ({});

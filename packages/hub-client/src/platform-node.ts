@@ -1,22 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Transform } from 'node:stream';
-import {
-  brotliDecompress,
-  brotliDecompressSync,
-  createBrotliDecompress,
-  createGunzip,
-  createZstdDecompress,
-  gunzip,
-  gunzipSync,
-  zstdDecompress,
-  zstdDecompressSync,
-} from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
-import { guardConnections } from './guard-connections.ts';
-import { createSnappyInflater } from './inflate-snappy.ts';
-import { contentLength, type OpenTransport, type ResponseHeaders } from './transport.ts';
+import { guardConnections } from './http/guard-connections.ts';
+import { contentLength, type OpenTransport, type ResponseHeaders } from './http/transport.ts';
 
-export { parseYamlApart } from './parse-yaml-apart.ts';
+export { parseYamlApart } from './repository/parse-yaml-apart.ts';
 
 /** Anything that undici sends requests through: an agent, a proxy agent, a mock. */
 export type HttpDispatcher = Dispatcher;
@@ -67,74 +54,6 @@ function headerText(value: string | string[] | undefined): string | null {
   return typeof value === 'string' ? value : value.join(', ');
 }
 
-/** Encodings that a body or a file may have. */
-export type Compression = 'gzip' | 'zstd' | 'br';
-
-/**
- * Decompresses a stream on the thread pool. `open` gets a signal that ends it, so that nothing is left waiting
- * when the consumer leaves early.
- */
-export async function* decompress(
-  compression: Compression,
-  open: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  const stop = new AbortController();
-  const input = open(stop.signal)[Symbol.asyncIterator]();
-  let rest: Uint8Array = new Uint8Array();
-  let ended = false;
-
-  // The zstd engine is done at the end of a frame and leaves the rest of the chunk, which is another frame.
-  while (!ended) {
-    const inflate = INFLATERS[compression]();
-    const feed = async (): Promise<void> => {
-      while (!inflate.destroyed) {
-        if (rest.length === 0) {
-          const next = await input.next();
-          ended = next.done === true;
-          if (ended) break;
-          rest = next.value;
-        }
-        const before = inflate.bytesWritten;
-        await written(inflate, rest);
-        rest = rest.subarray(inflate.bytesWritten - before);
-        if (rest.length > 0) break;
-      }
-      inflate.end();
-    };
-    const feeding = feed().catch((error: unknown) => {
-      inflate.destroy(error as Error);
-    });
-    let finished = false;
-    try {
-      for await (const chunk of inflate) yield chunk as Uint8Array;
-      finished = true;
-    } finally {
-      if (!finished) stop.abort();
-      inflate.destroy();
-      await feeding;
-      if (!finished) await input.return?.();
-    }
-  }
-}
-
-const INFLATERS = {
-  gzip: createGunzip,
-  zstd: createZstdDecompress,
-  br: createBrotliDecompress,
-} as const satisfies Record<Compression, () => Transform>;
-
-/** Settles when the engine has seen the chunk, or never will. */
-function written(inflate: Transform, chunk: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    inflate.once('close', resolve);
-    inflate.write(chunk, (error) => {
-      inflate.off('close', resolve);
-      if (error) reject(error);
-      else resolve();
-    });
-  });
-}
-
 /** A running SHA-256, or null where the runtime has none that takes pieces. */
 export function createSha256(): { update(bytes: Uint8Array): void; hex(): string } | null {
   const hash = createHash('sha256');
@@ -145,47 +64,3 @@ export function createSha256(): { update(bytes: Uint8Array): void; hex(): string
     hex: () => hash.digest('hex'),
   };
 }
-
-/** Lets whatever waits have its turn. */
-export function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array | Promise<Uint8Array>;
-
-/** Codecs of Parquet pages. */
-export type PageCodecs = Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD' | 'SNAPPY', Inflate>>>;
-
-/** Larger pages are decompressed on the thread pool; for smaller ones the way there takes longer than the work. */
-const MAX_INLINE_BYTES = 2 * 1024 * 1024;
-/** zlib takes no smaller ones. */
-const MIN_PIECE_BYTES = 64;
-
-type Zlib = (
-  input: Uint8Array,
-  options: { maxOutputLength: number; chunkSize: number },
-  done: (error: Error | null, output: Uint8Array) => void,
-) => void;
-type ZlibSync = (input: Uint8Array, options: { maxOutputLength: number; chunkSize: number }) => Uint8Array;
-
-function zlibCodec(inflateSync: ZlibSync, inflate: Zlib): Inflate {
-  return (input, outputLength) => {
-    // One piece for all of it: nothing is put together afterwards, and memory is only used as far as it is written.
-    const options = {
-      maxOutputLength: outputLength || 1,
-      chunkSize: Math.max(outputLength, MIN_PIECE_BYTES),
-    };
-    if (outputLength <= MAX_INLINE_BYTES) return inflateSync(input, options);
-    return new Promise((resolve, reject) => {
-      inflate(input, options, (error, output) => (error === null ? resolve(output) : reject(error)));
-    });
-  };
-}
-
-/** Codecs for the pages of one file; the length is known, and a page never exceeds it. */
-export const createPageCodecs = (): PageCodecs => ({
-  GZIP: zlibCodec(gunzipSync, gunzip),
-  BROTLI: zlibCodec(brotliDecompressSync, brotliDecompress),
-  ZSTD: zlibCodec(zstdDecompressSync, zstdDecompress),
-  SNAPPY: createSnappyInflater(),
-});

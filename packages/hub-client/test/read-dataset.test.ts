@@ -1,6 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { canonicalJson, ExactNumber, type JsonObject, parseJson, setMember } from '@svc/jsonl-v23/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeParquet } from '../../tabular/test/write-parquet.ts';
 import {
   createHubClient,
   type HubClient,
@@ -10,7 +11,6 @@ import {
   type SplitReader,
 } from '../src/index.ts';
 import { type FakeHub, type FakeRepository, startFakeHub } from './fake-hub.ts';
-import { writeParquet } from './write-parquet.ts';
 
 let hub: FakeHub;
 let client: HubClient;

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
+import { stretchParquet } from '../../tabular/test/stretch-parquet.ts';
+import { writeParquet } from '../../tabular/test/write-parquet.ts';
 import { createHubClient, type SplitReader } from '../src/index.ts';
 import { type FakeHub, startFakeHub } from './fake-hub.ts';
-import { stretchParquet } from './stretch-parquet.ts';
-import { writeParquet } from './write-parquet.ts';
 
 const MEGABYTE = 1024 * 1024;
 const words = (n: number): string =>

@@ -1,5 +1,4 @@
-import type { Clock } from '../src/clock.ts';
-import { openTransport } from '../src/platform-node.ts';
+import type { Clock } from '../src/http/clock.ts';
 import {
   createRequester,
   type RequestContext,
@@ -7,7 +6,8 @@ import {
   type Requester,
   type RequesterOptions,
   type RetryEvent,
-} from '../src/request.ts';
+} from '../src/http/request.ts';
+import { openTransport } from '../src/platform-node.ts';
 
 /** A clock that does not wait: sleeping moves its time. */
 function quickClock(): Clock & { slept: number[] } {

@@ -5,9 +5,9 @@ import {
   ENGINE_MESSAGES,
   mutateParquet,
   randomNumbers,
-} from '../../../../packages/hub-client/test/mutate-parquet.ts';
-import type { RewriteOptions } from '../../../../packages/hub-client/test/rewrite-parquet.ts';
-import { PAGE_KINDS, sampleFiles } from '../../../../packages/hub-client/test/sample-parquet.ts';
+} from '../../../../packages/tabular/test/mutate-parquet.ts';
+import type { RewriteOptions } from '../../../../packages/tabular/test/rewrite-parquet.ts';
+import { PAGE_KINDS, sampleFiles } from '../../../../packages/tabular/test/sample-parquet.ts';
 import { report, tally, times } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';

@@ -1,0 +1,108 @@
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import {
+  type Feature,
+  type Features,
+  featureFromJson,
+  listLength,
+  type NamedFeature,
+  sequenceOf,
+  shorten,
+  valueFeature,
+} from '@svc/tabular/internal';
+import { HubError } from '../errors.ts';
+import { asMap, type YamlValue } from './parse-yaml.ts';
+
+const PLAIN_DTYPE =
+  /^(?:null|bool|u?int(?:8|16|32|64)|float(?:16|32|64)?|double|(?:large_)?(?:string|binary)|(?:string|binary)_view|date(?:32|64))$/;
+const PARAMETRIC_DTYPE =
+  /^(?:time32\[(?:s|ms)\]|time64\[(?:us|ns)\]|(?:timestamp|duration)\[(?:s|ms|us|ns)(?:, tz=[^\]]+)?\]|decimal(?:128|256)\(-?\d+, ?-?\d+\))$/;
+
+// What a card's entry may hold beside these, such as `length`, says nothing about what kind of type it is.
+const STRUCTURE_KEYS = new Set(['dtype', 'struct', 'list', 'large_list', 'sequence']);
+
+/**
+ * Features as a dataset card writes them: a list of `{name, dtype | list | sequence | large_list | struct}`.
+ *
+ * @returns null where the value is no such list
+ * @throws HubError `hub_unsupported_dataset` where the names of a class label have gaps
+ */
+export function featuresFromYaml(value: YamlValue): Features | null {
+  if (!Array.isArray(value)) return null;
+  const features: NamedFeature[] = [];
+  for (const item of value) {
+    const map = yamlMembers(item);
+    const name = map.find(([key]) => key === 'name')?.[1];
+    if (typeof name !== 'string' && typeof name !== 'number') return null;
+    features.push({ name: String(name), feature: featureFromYaml(map.filter(([key]) => key !== 'name')) });
+  }
+  return features;
+}
+
+function featureFromYaml(item: [string, YamlValue][]): Feature {
+  const first = item.find(([key]) => STRUCTURE_KEYS.has(key)) ?? item[0];
+  if (first === undefined) return { kind: 'struct', fields: [] };
+  const [type, value] = first;
+  switch (type) {
+    case 'dtype':
+      return typeof value === 'string' ? namedFeature(value) : featureFromYaml(yamlMembers(value));
+    case 'struct':
+      return innerFromYaml(value);
+    case 'list':
+    case 'large_list':
+    case 'sequence': {
+      const inner = innerFromYaml(value);
+      const length = listLength(new Map(item).get('length'));
+      return type === 'sequence'
+        ? sequenceOf(inner, length)
+        : { kind: 'list', item: inner, length, large: type === 'large_list' };
+    }
+    default: {
+      // A type with arguments, such as {class_label: {names: ...}} or {array2_d: {shape: ..., dtype: ...}}.
+      const json = Object.fromEntries(yamlMembers(value)) as Record<string, JsonValue>;
+      if (type === 'class_label' && json['names'] !== undefined) json['names'] = labelList(json['names']);
+      return featureFromJson({ ...json, _type: toPascalCase(type) });
+    }
+  }
+}
+
+function innerFromYaml(value: YamlValue): Feature {
+  if (typeof value === 'string') return namedFeature(value);
+  if (!Array.isArray(value)) return featureFromYaml(yamlMembers(value));
+  return { kind: 'struct', fields: featuresFromYaml(value) ?? [] };
+}
+
+/** A type that stands alone: a value's dtype, else a type without arguments. */
+function namedFeature(name: string): Feature {
+  if (PLAIN_DTYPE.test(name) || PARAMETRIC_DTYPE.test(name)) return valueFeature(name);
+  return featureFromJson({ _type: toPascalCase(name) });
+}
+
+/** Class label names by their numbers; a plain list is taken as it is. */
+function labelList(value: JsonValue): JsonValue[] {
+  if (Array.isArray(value)) return value;
+  const byNumber = new Map(
+    Object.entries(asMap(value as YamlValue) ?? {}).map(([key, name]) => [Number(key), name]),
+  );
+  return Array.from(byNumber, (_, index) => {
+    const name = byNumber.get(index);
+    if (name === undefined) {
+      throw new HubError('hub_unsupported_dataset', `A class label of the card has no name for ${index}`);
+    }
+    return name;
+  });
+}
+
+function yamlMembers(value: YamlValue): [string, YamlValue][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new HubError('hub_unsupported_dataset', `The card describes a column by ${shorten(String(value))}`);
+  }
+  return Object.entries(value);
+}
+
+/** `array2_d` and `Array2D`, `class_label` and `ClassLabel`. */
+function toPascalCase(name: string): string {
+  return name
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}

@@ -1,0 +1,53 @@
+import { Worker } from 'node:worker_threads';
+import { HubError } from '../errors.ts';
+import { countEntries, parseYaml, type YamlLocation, type YamlValue } from './parse-yaml.ts';
+import type { YamlReply } from './parse-yaml-thread.ts';
+
+/** Some milliseconds of parsing; a thread takes longer to start. */
+const MAX_INLINE_ENTRIES = 300;
+const DEADLINE_MS = 30_000;
+const MAX_HEAP_MB = 384;
+
+/** The thread's file lies beside this one, compiled or not. */
+const THREAD_FILE = new URL(
+  import.meta.url.endsWith('.ts') ? './parse-yaml-thread.ts' : './parse-yaml-thread.js',
+  import.meta.url,
+);
+
+/** The thread before; one at a time bounds what hostile texts can take. */
+let before: Promise<unknown> = Promise.resolve();
+
+/**
+ * Parses YAML as `parseYaml` does; on a thread where that takes longer than others should wait.
+ *
+ * @throws HubError `hub_unsupported_dataset`
+ */
+export async function parseYamlApart(text: string, location: YamlLocation): Promise<YamlValue> {
+  if (countEntries(text) <= MAX_INLINE_ENTRIES) return parseYaml(text, location);
+  const parsed = before.then(() => parseOnThread(text, location));
+  before = parsed.catch(() => undefined);
+  return await parsed;
+}
+
+function parseOnThread(text: string, location: YamlLocation): Promise<YamlValue> {
+  const { promise, resolve, reject } = Promise.withResolvers<YamlValue>();
+  const refuse = (reason: string, at: HubError['location'], cause?: unknown): void =>
+    reject(new HubError('hub_unsupported_dataset', reason, { ...(at && { location: at }), cause }));
+  const worker = new Worker(THREAD_FILE, {
+    workerData: { text, location },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+  });
+  const tooMuch = (cause?: unknown): void =>
+    refuse('Metadata cannot be read: it takes too long or too much memory', { file: location.file }, cause);
+  const deadline = setTimeout(tooMuch, DEADLINE_MS);
+  worker.on('message', (answer: YamlReply) => {
+    if ('value' in answer) resolve(answer.value);
+    else refuse(answer.refused.message, answer.refused.location);
+  });
+  worker.on('error', tooMuch);
+  worker.on('exit', () => tooMuch());
+  return promise.finally(async () => {
+    clearTimeout(deadline);
+    await worker.terminate();
+  });
+}

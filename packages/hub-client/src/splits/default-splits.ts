@@ -1,0 +1,127 @@
+import { shorten } from '@svc/tabular/internal';
+import { HubError } from '../errors.ts';
+import { compareUtf8 } from './compare-utf8.ts';
+import { isSplitName } from './split-slice.ts';
+
+/** Splits found by file names, in order; paths in the order in which they are read. */
+export type FoundSplits = Map<string, string[]>;
+
+// The words that name a split, best known first. Lower case only.
+const KEYWORDS: Record<string, readonly string[]> = {
+  train: ['train', 'training'],
+  validation: ['validation', 'valid', 'dev', 'val'],
+  test: ['test', 'testing', 'eval', 'evaluation'],
+};
+const SEPARATOR = '[-._ 0-9]';
+const SHARDS = 'data/';
+/** `-00000-of-00001`, wherever it stands. */
+const SHARD = /(?=-[0-9]{5}-of-[0-9]{5})/g;
+const SHARD_LENGTH = 15;
+
+/** One way to tell a path's split: the order in which the loader would try its patterns. */
+interface Rule {
+  split: string;
+  inDirectory: RegExp[];
+  inFileName: RegExp[];
+}
+const RULES: Rule[] = Object.entries(KEYWORDS).map(([split, words]) => ({
+  split,
+  inDirectory: words.flatMap((word) => [
+    new RegExp(`^${word}$`),
+    new RegExp(`^${word}${SEPARATOR}`),
+    new RegExp(`${SEPARATOR}${word}$`),
+    new RegExp(`${SEPARATOR}${word}${SEPARATOR}`),
+  ]),
+  inFileName: words.flatMap((word) => [
+    new RegExp(`^${word}${SEPARATOR}`),
+    new RegExp(`${SEPARATOR}${word}${SEPARATOR}`),
+  ]),
+}));
+const ANY_KEYWORD = new RegExp(Object.values(KEYWORDS).flat().join('|'));
+
+/**
+ * Finds the splits of files that no metadata describes, by the names that the hub's loader looks for. The first of
+ * these that finds anything decides, and files that it does not find are left out:
+ * `data/{split}-00000-of-00001*.*` (any split name), `*.eval` (split `logs`), folders named after a split, files named
+ * after a split, and last everything as `train`.
+ *
+ * @param paths data files, none of them hidden, relative to where the search begins
+ * @throws HubError `hub_unsupported_dataset` where a shard's name cannot be a split's
+ */
+export function findDefaultSplits(paths: readonly string[]): FoundSplits {
+  const sorted = [...paths].sort(compareUtf8);
+  const sharded = findSharded(sorted);
+  if (sharded.size > 0) return sharded;
+  const logs = sorted.filter((path) => path.endsWith('.eval'));
+  if (logs.length > 0) return new Map([['logs', logs]]);
+  const byDirectory = findByKeyword(sorted, (rule) => rule.inDirectory, directoryNames);
+  if (byDirectory.size > 0) return byDirectory;
+  const byFileName = findByKeyword(sorted, (rule) => rule.inFileName, fileName);
+  if (byFileName.size > 0) return byFileName;
+  return sorted.length > 0 ? new Map([['train', sorted]]) : new Map();
+}
+
+function findSharded(sorted: readonly string[]): FoundSplits {
+  const found: FoundSplits = new Map();
+  for (const path of sorted) {
+    const split = splitOfShard(path);
+    if (split === null) continue;
+    if (!isSplitName(split)) {
+      throw new HubError(
+        'hub_unsupported_dataset',
+        `File ${shorten(path)} would belong to split ${shorten(split)}, which is no split name`,
+      );
+    }
+    const paths = found.get(split);
+    if (paths === undefined) found.set(split, [path]);
+    else paths.push(path);
+  }
+  const known = Object.keys(KEYWORDS);
+  const rank = (split: string): number => (known.includes(split) ? known.indexOf(split) : known.length);
+  return new Map([...found].sort(([a], [b]) => rank(a) - rank(b) || compareUtf8(a, b)));
+}
+
+/** The split of `data/{split}-00000-of-00001*.*`, in one pass, since names are a stranger's; null for any other path. */
+function splitOfShard(path: string): string | null {
+  const name = path.startsWith(SHARDS) ? path.slice(SHARDS.length) : '';
+  const dot = name.lastIndexOf('.');
+  if (dot === -1 || name.includes('/')) return null;
+  let end = -1;
+  for (const { index } of name.matchAll(SHARD)) if (index > 0 && index + SHARD_LENGTH <= dot) end = index;
+  return end === -1 ? null : name.slice(0, end);
+}
+
+function findByKeyword(
+  sorted: readonly string[],
+  patternsOf: (rule: Rule) => readonly RegExp[],
+  namesOf: (path: string) => string[],
+): FoundSplits {
+  const found: FoundSplits = new Map();
+  const named = sorted
+    .map((path) => ({ path, names: namesOf(path).filter((name) => ANY_KEYWORD.test(name)) }))
+    .filter(({ names }) => names.length > 0);
+  for (const rule of RULES) {
+    const patterns = patternsOf(rule);
+    // A path stands where its first pattern would have put it; the sort keeps paths of one pattern in order.
+    const ranked = named.flatMap(({ path, names }) => {
+      const rank = patterns.findIndex((pattern) => names.some((name) => pattern.test(name)));
+      return rank === -1 ? [] : [{ path, rank }];
+    });
+    ranked.sort((a, b) => a.rank - b.rank);
+    if (ranked.length > 0) {
+      found.set(
+        rule.split,
+        ranked.map(({ path }) => path),
+      );
+    }
+  }
+  return found;
+}
+
+function directoryNames(path: string): string[] {
+  return path.split('/').slice(0, -1);
+}
+
+function fileName(path: string): string[] {
+  return [path.slice(path.lastIndexOf('/') + 1)];
+}

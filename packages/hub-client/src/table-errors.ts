@@ -1,0 +1,39 @@
+import { type SplitSource, TableError, type TableErrorCode } from '@svc/tabular/internal';
+import { HubError, type HubErrorCode } from './errors.ts';
+
+const HUB_CODES = {
+  invalid_row: 'invalid_row',
+  damaged_file: 'hub_bad_response',
+  unsupported_file: 'hub_unsupported_dataset',
+} as const satisfies Record<TableErrorCode, HubErrorCode>;
+
+/** The error of this package for an error of a table; any other error as it is. */
+export function toHubError(error: unknown): unknown {
+  if (!(error instanceof TableError)) return error;
+  const { code, message, location } = error;
+  return new HubError(HUB_CODES[code], message, { ...(location && { location }), cause: error });
+}
+
+/** The rows of a split, whose errors are those of this package. */
+export interface SplitTable extends Omit<SplitSource, 'unreadRow'> {
+  readonly unreadRow: HubError | undefined;
+}
+
+/** The same table, whose errors are those of this package. */
+export function withHubErrors(table: SplitSource): SplitTable {
+  const { unreadRow } = table;
+  return {
+    ...table,
+    unreadRow: unreadRow && (toHubError(unreadRow) as HubError),
+    read: (range) => mapErrors(table.read(range)),
+    readCells: (range) => mapErrors(table.readCells(range)),
+  };
+}
+
+async function* mapErrors<T>(batches: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* batches;
+  } catch (error) {
+    throw toHubError(error);
+  }
+}

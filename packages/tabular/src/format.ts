@@ -1,0 +1,31 @@
+/** What a data file holds, of what is read here. `json` is JSON Lines, arrays and single objects alike. */
+export type DataFormat = 'parquet' | 'json' | 'csv' | 'text';
+/** How a whole file is compressed; `null` is not at all. */
+export type FileCompression = 'gzip' | 'zstd' | null;
+
+const COMPRESSIONS: Record<string, FileCompression | 'other'> = {
+  gz: 'gzip',
+  zst: 'zstd',
+  bz2: 'other',
+  xz: 'other',
+  lz4: 'other',
+  zip: 'other',
+};
+
+/** How a file is compressed by the last suffix of its name; `other` is a way that is not read here. */
+export function compressionOf(path: string): FileCompression | 'other' {
+  return COMPRESSIONS[suffixes(path).at(-1) ?? ''] ?? null;
+}
+
+/** Whether the first suffix of the name that is `csv` or `tsv` says tab-separated. */
+export function isTabSeparated(path: string): boolean {
+  return suffixes(path).find((suffix) => suffix === 'csv' || suffix === 'tsv') === 'tsv';
+}
+
+/** The suffixes of a file's name, first to last, without their dots. */
+export function suffixes(path: string): string[] {
+  return path
+    .slice(path.lastIndexOf('/') + 1)
+    .split('.')
+    .slice(1);
+}

@@ -1,0 +1,187 @@
+/**
+ * Puts the values of columns into rows by their levels (Parquet format, "Nested Encoding"). The algorithm and what it
+ * makes of every shape of a schema are those of hyparquet (MIT, Kenny Daniel), which is the oracle of its tests; here
+ * every step is checked, since levels are a stranger's.
+ */
+import type { CellValues } from './convert.ts';
+import { maxDefinitionLevel, type SchemaTree } from './metadata/schema.ts';
+import { damaged } from './parquet-error.ts';
+
+type Nested = unknown[];
+
+/**
+ * Assembles the entries of one leaf to nested lists, one to a row: a list for every optional group and every repeated one
+ * on the way to the value.
+ *
+ * @param output rows so far; the last one may go on
+ * @param definitions null where every value is there
+ * @param repetitions null where the column has no lists
+ * @param path the leaf's way from the root
+ * @throws ParquetError where the levels contradict each other
+ */
+export function assembleLists(
+  output: Nested,
+  definitions: Uint8Array | null,
+  repetitions: Uint8Array | null,
+  values: Exclude<CellValues, { starts: Int32Array }>,
+  path: readonly SchemaTree[],
+): CellValues {
+  const maxDefinition = maxDefinitionLevel(path);
+  const kinds = path.map(({ element }) => element.repetition_type);
+  const count = definitions?.length ?? repetitions?.length ?? values.length;
+  if (maxDefinition === 0 && repetitions === null) return values;
+  const leaf = kinds.length - 2;
+  const stack: Nested[] = [output];
+  let container = output;
+  /** Depth in the schema, in lists, and in repeated lists. */
+  let depth = 0;
+  let listDepth = 0;
+  let repeated = 0;
+
+  const first = repetitions?.[0] ?? 0;
+  if (first > 0) {
+    // The first entry goes on with the last row.
+    while (depth < leaf && repeated < first) {
+      depth++;
+      if (kinds[depth] !== 'REQUIRED') {
+        const last = container.at(-1);
+        if (!Array.isArray(last)) throw damaged('its levels of nesting contradict each other');
+        container = last;
+        stack.push(container);
+        listDepth++;
+      }
+      if (kinds[depth] === 'REPEATED') repeated++;
+    }
+  }
+
+  let next = 0;
+  for (let index = 0; index < count; index++) {
+    const definition = definitions === null ? maxDefinition : definitions[index]!;
+    const repetition = repetitions === null ? 0 : repetitions[index]!;
+    while (depth > 0 && (repetition < repeated || kinds[depth] !== 'REPEATED')) {
+      if (kinds[depth] !== 'REQUIRED') {
+        stack.pop();
+        listDepth--;
+      }
+      if (kinds[depth] === 'REPEATED') repeated--;
+      depth--;
+    }
+    const top = stack.at(-1);
+    if (top === undefined) throw damaged('its levels of nesting contradict each other');
+    container = top;
+    while (
+      (depth < leaf || kinds[depth + 1] === 'REPEATED') &&
+      (listDepth < definition || kinds[depth + 1] === 'REQUIRED')
+    ) {
+      depth++;
+      if (kinds[depth] !== 'REQUIRED') {
+        const list: Nested = [];
+        container.push(list);
+        container = list;
+        stack.push(list);
+        listDepth++;
+      }
+      if (kinds[depth] === 'REPEATED') repeated++;
+    }
+    if (definition === maxDefinition) container.push(values[next++]);
+    else if (depth === leaf) container.push(null);
+    else container.push([]);
+  }
+  return output;
+}
+
+/**
+ * Puts the leaves of a column together, one level of its schema after another: structs become objects, optional groups
+ * their content or null.
+ *
+ * @param columns the assembled leaves by path; the column's own entry is added, what it is made of is taken out
+ * @throws ParquetError where the leaves do not fit together
+ */
+export function assembleNested(columns: Map<string, Nested>, schema: SchemaTree, depth = 0): void {
+  const path = keyOf(schema);
+  const isOptional = schema.element.repetition_type === 'OPTIONAL';
+  if (isListLike(schema)) {
+    let inner = schema.children[0]!;
+    let innerDepth = isOptional ? depth + 1 : depth;
+    if (inner.children.length === 1) {
+      inner = inner.children[0]!;
+      innerDepth++;
+    }
+    assembleNested(columns, inner, innerDepth);
+    const values = take(columns, keyOf(inner));
+    columns.set(path, isOptional ? flattenAt(values, depth) : values);
+    return;
+  }
+  if (schema.children.length === 0) return;
+  const structDepth = schema.element.repetition_type === 'REQUIRED' ? depth : depth + 1;
+  const members: Array<[string, Nested]> = schema.children.map((child) => {
+    assembleNested(columns, child, structDepth);
+    return [child.element.name, take(columns, keyOf(child))];
+  });
+  const rows = invert(members, structDepth);
+  columns.set(path, isOptional ? flattenAt(rows, depth) : rows);
+}
+
+/** Names may hold dots, so the tree that is assembled has a path of its own for each node. */
+function keyOf({ path }: SchemaTree): string {
+  return path.join('.');
+}
+
+function take(columns: Map<string, Nested>, path: string): Nested {
+  const values = columns.get(path);
+  if (values === undefined) throw damaged('a column lacks a part of it');
+  columns.delete(path);
+  return values;
+}
+
+function isListLike({ element, children }: SchemaTree): boolean {
+  const [first, second] = children;
+  if (element.converted_type !== 'LIST' || first === undefined || second !== undefined) return false;
+  return first.children.length <= 1 && first.element.repetition_type === 'REPEATED';
+}
+
+/** Takes the list off that an optional group is: its only entry is the group, or null. */
+function flattenAt(rows: Nested, depth: number): Nested {
+  for (let row = 0; row < rows.length; row++) {
+    const value = rows[row];
+    if (!isNested(value)) throw misshapen();
+    if (depth > 0) flattenAt(value, depth - 1);
+    else rows[row] = value[0];
+  }
+  return rows;
+}
+
+/** Turns lists of members into lists of objects, `depth` levels down. */
+function invert(members: ReadonlyArray<readonly [string, Nested]>, depth: number): Nested {
+  const length = members[0]?.[1].length ?? 0;
+  const rows: Nested = new Array(length);
+  for (const [, values] of members) {
+    if (values.length !== length) throw damaged('the parts of a column have different lengths');
+  }
+  for (let row = 0; row < length; row++) {
+    if (depth > 0) {
+      rows[row] = invert(
+        members.map(([name, values]) => {
+          const inner = values[row];
+          if (!isNested(inner)) throw misshapen();
+          return [name, inner] as const;
+        }),
+        depth - 1,
+      );
+      continue;
+    }
+    const object: Record<string, unknown> = {};
+    for (const [name, values] of members) object[name] = values[row];
+    rows[row] = object;
+  }
+  return rows;
+}
+
+/** A list; typed arrays stand for lists of numbers. */
+function isNested(value: unknown): value is Nested {
+  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof Uint8Array));
+}
+
+function misshapen(): Error {
+  return damaged('the parts of a column are nested differently');
+}

@@ -1,0 +1,271 @@
+/**
+ * Cells of Parquet files, from what the reader (hyparquet) hands out to JSON values.
+ *
+ * The reader must be given `rawMetadata(metadata)` in place of the file's own metadata, `parsers: RAW_PARSERS` and
+ * `utf8: false`. Cells then come in these forms, and `compileCell` takes them:
+ *
+ * - booleans, numbers (up to 32 bits, floats), bigints (64 bits), strings (text, ENUM, UUID and JSON columns);
+ * - timestamps and dates: ISO texts in UTC without a zone, of any unit (`RAW_PARSERS` makes them, exactly);
+ * - times and durations: the whole number that the file holds; decimals: the unscaled whole number, or its bytes;
+ * - binary, and text that only the `huggingface` entry calls text: Uint8Array;
+ * - lists: arrays; structs: plain objects; maps: an object whose one member is a list of {key, value};
+ * - null: null or undefined, at every level.
+ */
+
+import { JsonlError } from '@svc/jsonl-v23';
+import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/internal';
+import { type JsonObject, type JsonValue, parseJson, parseNumber, setMember } from '@svc/jsonl-v23/json';
+import { TableError } from '../errors.ts';
+import { type Feature, type Features, valueFeature } from '../schema/features.ts';
+import { compileZone, isoTime, isoTimestamp } from './iso-time.ts';
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Turns one decoded cell into JSON. */
+export type CellConverter = (cell: unknown) => JsonValue;
+
+/**
+ * Compiles the conversion of a whole row of one file.
+ *
+ * @param features the file's own columns
+ * @param columns the columns that the result shall have, null where the file lacks one; default the file's own
+ */
+export function compileRow(
+  features: Features,
+  columns: Features = features,
+): (row: Readonly<Record<string, unknown>>) => JsonObject {
+  const own = new Map(features.map(({ name, feature }) => [name, feature]));
+  const converters = columns.map(({ name, feature }) => ({
+    name,
+    convert: compileCell(own.get(name) ?? feature),
+  }));
+  return (row) => {
+    const object: JsonObject = {};
+    for (const { name, convert } of converters) {
+      setMember(object, name, Object.hasOwn(row, name) ? convert(row[name]) : null);
+    }
+    return object;
+  };
+}
+
+/**
+ * Compiles the conversion of one column's cells: class labels to their names (-1 to null), whole numbers and decimals
+ * with all their digits, NaN and infinities to null, timestamps, dates and times to ISO 8601, durations to seconds,
+ * binary to base64, maps to objects, images and their like to `{bytes, path}`, JSON columns to what their text says.
+ * A cell that is not of its column's type is taken as it comes; nothing is refused.
+ *
+ * The converter throws TableError `damaged_file` for text that is not UTF-8.
+ */
+export function compileCell(feature: Feature): CellConverter {
+  const convert = converterFor(feature);
+  return (cell) => (cell === null || cell === undefined ? null : convert(cell));
+}
+
+function converterFor(feature: Feature): CellConverter {
+  switch (feature.kind) {
+    case 'value':
+      return valueConverter(feature.dtype);
+    case 'class_label':
+      return (cell) => labelName(cell, feature.names);
+    case 'list': {
+      const item = compileCell(feature.item);
+      return (cell) => (isList(cell) ? Array.from(cell, item) : toJson(cell));
+    }
+    case 'array': {
+      const nested = feature.shape.reduce<Feature>(
+        (item) => ({ kind: 'list', item, length: null, large: false }),
+        valueFeature(feature.dtype),
+      );
+      return compileCell(nested);
+    }
+    case 'struct': {
+      const fields = feature.fields.map(({ name, feature: inner }) => ({
+        name,
+        convert: compileCell(inner),
+      }));
+      return (cell) => {
+        if (!isObject(cell)) return toJson(cell);
+        const object: JsonObject = {};
+        for (const { name, convert } of fields) {
+          setMember(object, name, Object.hasOwn(cell, name) ? convert(cell[name]) : null);
+        }
+        return object;
+      };
+    }
+    case 'map': {
+      const key = compileCell(feature.key);
+      const value = compileCell(feature.value);
+      return (cell) => mapObject(cell, key, value);
+    }
+    case 'media':
+      return mediaCell;
+    case 'json':
+      return jsonCell;
+    case 'translation':
+    case 'unknown':
+      return toJson;
+  }
+}
+
+function valueConverter(dtype: string): CellConverter {
+  const unit = /^(?:time|duration)[0-9]*\[(s|ms|us|ns)/.exec(dtype)?.[1];
+  if (/^timestamp/.test(dtype)) {
+    const zone = /, tz=([^\]]{1,128})\]$/.exec(dtype)?.[1];
+    if (zone === undefined) return toJson;
+    const toZone = compileZone(zone);
+    return (cell) => (typeof cell === 'string' ? toZone(cell) : toJson(cell));
+  }
+  if (/^time/.test(dtype) && unit !== undefined) {
+    // Parquet has no seconds: they are stored as milliseconds.
+    const perSecond = UNITS_PER_SECOND[unit === 's' ? 'ms' : unit]!;
+    const day = 86_400n * perSecond;
+    return (cell) => {
+      if (!isWhole(cell) || cell < 0 || cell >= day) return toJson(cell);
+      return isoTime(BigInt(cell) * (1_000_000_000n / perSecond));
+    };
+  }
+  if (/^duration/.test(dtype) && unit !== undefined) {
+    const digits = UNITS_PER_SECOND[unit]!.toString().length - 1;
+    return (cell) => (isWhole(cell) ? parseNumber(decimalText(BigInt(cell), digits)) : toJson(cell));
+  }
+  const scale = /^decimal.*, ?(-?[0-9]+)\)$/.exec(dtype)?.[1];
+  if (scale !== undefined && Math.abs(Number(scale)) <= MAX_DECIMAL_SCALE) {
+    return (cell) => decimalCell(cell, Number(scale));
+  }
+  if (/string/.test(dtype)) return (cell) => (cell instanceof Uint8Array ? decodeText(cell) : toJson(cell));
+  return toJson;
+}
+
+// Arrow's widest decimals have 76 digits; what claims much more is no number to write out.
+const MAX_DECIMAL_SCALE = 200;
+const MAX_DECIMAL_BYTES = 64;
+const UNITS_PER_SECOND: Record<string, bigint> = { s: 1n, ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n };
+
+/** A cell by what it is, where its column's type says nothing. */
+function toJson(cell: unknown): JsonValue {
+  switch (typeof cell) {
+    case 'string':
+    case 'boolean':
+      return cell;
+    case 'number':
+      return Number.isFinite(cell) ? cell : null;
+    case 'bigint':
+      return wholeNumber(cell);
+    case 'object': {
+      if (cell === null) return null;
+      if (cell instanceof Uint8Array) return encodeBase64(cell);
+      if (cell instanceof Date)
+        return Number.isNaN(cell.getTime()) ? null : isoTimestamp(BigInt(cell.getTime()) * 1_000_000n);
+      if (isList(cell)) return Array.from(cell, toJson);
+      const object: JsonObject = {};
+      for (const [key, value] of Object.entries(cell)) setMember(object, key, toJson(value));
+      return object;
+    }
+    default:
+      return null;
+  }
+}
+
+function wholeNumber(value: bigint): JsonValue {
+  const nearest = Number(value);
+  return Number.isSafeInteger(nearest) ? nearest : parseNumber(value.toString());
+}
+
+function labelName(cell: unknown, names: readonly string[]): JsonValue {
+  if (!isWhole(cell)) return toJson(cell);
+  if (Number(cell) === -1) return null;
+  // A number without a name stays a number: better than losing it.
+  return names[Number(cell)] ?? toJson(cell);
+}
+
+function decimalCell(cell: unknown, scale: number): JsonValue {
+  if (cell instanceof Uint8Array && cell.length <= MAX_DECIMAL_BYTES) {
+    return parseNumber(decimalText(signedInteger(cell), scale));
+  }
+  return isWhole(cell) ? parseNumber(decimalText(BigInt(cell), scale)) : toJson(cell);
+}
+
+/** Parquet, DECIMAL: the unscaled value as big-endian two's complement. */
+function signedInteger(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) return 0n;
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  return BigInt.asIntN(bytes.length * 8, value);
+}
+
+/** An unscaled number with its point: 12345 of scale 2 is 123.45, of scale -1 it is 123450. */
+function decimalText(unscaled: bigint, scale: number): string {
+  if (scale <= 0) return (unscaled * 10n ** BigInt(-scale)).toString();
+  const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
+  const text = `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+  return unscaled < 0n ? `-${text}` : text;
+}
+
+function mapObject(cell: unknown, key: CellConverter, value: CellConverter): JsonValue {
+  if (!isObject(cell)) return toJson(cell);
+  const [entries] = Object.values(cell);
+  const object: JsonObject = {};
+  if (!isList(entries)) return object;
+  for (const entry of Array.from(entries)) {
+    if (!isObject(entry)) continue;
+    const [rawKey, rawValue] = Object.values(entry);
+    const name = key(rawKey);
+    setMember(object, typeof name === 'string' ? name : String(name), value(rawValue));
+  }
+  return object;
+}
+
+function mediaCell(cell: unknown): JsonValue {
+  if (typeof cell === 'string') return { bytes: null, path: cell };
+  if (cell instanceof Uint8Array) return { bytes: encodeBase64(cell), path: null };
+  if (!isObject(cell)) return toJson(cell);
+  const bytes = cell['bytes'];
+  const path = cell['path'];
+  // JSON Lines hold bytes as base64 already.
+  const text = typeof bytes === 'string' && decodeBase64(bytes) !== null ? bytes : null;
+  return {
+    bytes: bytes instanceof Uint8Array ? encodeBase64(bytes) : text,
+    path: path instanceof Uint8Array ? decodeText(path) : typeof path === 'string' ? path : null,
+  };
+}
+
+function jsonCell(cell: unknown): JsonValue {
+  const text = cell instanceof Uint8Array ? decodeText(cell) : cell;
+  if (typeof text !== 'string') return toJson(text);
+  try {
+    return parseJson(text);
+  } catch (error) {
+    // What is no JSON is what it says.
+    if (error instanceof JsonlError) return text;
+    throw error;
+  }
+}
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return UTF_8.decode(bytes);
+  } catch (cause) {
+    throw new TableError('damaged_file', 'A text in a Parquet file is not UTF-8', { cause });
+  }
+}
+
+function isWhole(cell: unknown): cell is number | bigint {
+  return typeof cell === 'bigint' || Number.isSafeInteger(cell);
+}
+
+function isList(cell: unknown): cell is ArrayLike<unknown> {
+  return (
+    Array.isArray(cell) ||
+    (ArrayBuffer.isView(cell) && !(cell instanceof Uint8Array) && !(cell instanceof DataView))
+  );
+}
+
+function isObject(cell: unknown): cell is Record<string, unknown> {
+  return (
+    typeof cell === 'object' &&
+    cell !== null &&
+    !isList(cell) &&
+    !(cell instanceof Uint8Array) &&
+    !(cell instanceof Date)
+  );
+}

@@ -1,0 +1,112 @@
+import type { StringColumn } from './encodings/string-column.ts';
+import type { StoredValues } from './encodings/values.ts';
+import { isoDate, isoTimestamp } from './iso-time.ts';
+import type { SchemaElement, SchemaTree } from './metadata/schema.ts';
+import { damaged } from './parquet-error.ts';
+
+/** Values of a column in the form in which `compileCell` takes them. */
+export type CellValues =
+  | Exclude<StoredValues, StringColumn>
+  | Uint32Array
+  | BigUint64Array
+  | ReadonlyArray<unknown>
+  | StringColumn;
+
+/** Turns stored values into cells. @throws ParquetError where they cannot be what the column says */
+export type ValueConverter = (values: Exclude<StoredValues, StringColumn>) => CellValues;
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const NANOS = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n };
+const same: ValueConverter = (values) => values;
+
+/**
+ * Compiles what the annotations of a column make of its values: texts, UUIDs, ISO dates and timestamps, unsigned numbers,
+ * half-precision numbers. Everything else comes as it is stored.
+ *
+ * @param path the column's way from the root; its annotations are those of `rawMetadata`
+ * @param options.textsAsBytes whether texts stay the bytes that they are
+ */
+export function compileConverter(
+  path: readonly SchemaTree[],
+  { textsAsBytes = false }: { textsAsBytes?: boolean } = {},
+): ValueConverter {
+  const { element } = path.at(-1)!;
+  const { type, converted_type: converted, logical_type: logical } = element;
+  const isText = converted === 'UTF8' || logical?.type === 'STRING';
+  const inVariant = path.some((node) => node.element.logical_type?.type === 'VARIANT');
+  if (inVariant && type === 'BYTE_ARRAY' && !isText) return same;
+  // Already nanoseconds since 1970.
+  if (type === 'INT96') return wholeNumbers(element, (nanos) => isoTimestamp(BigInt(nanos)));
+  if (converted === 'DATE') return wholeNumbers(element, (days) => isoDate(Number(days)));
+  if (converted === 'TIMESTAMP_MILLIS') return timestamps(element, 'MILLIS');
+  if (converted === 'TIMESTAMP_MICROS') return timestamps(element, 'MICROS');
+  if (logical?.type === 'UUID') return bytes(element, uuidText);
+  if (isText) return bytes(element, textsAsBytes ? (value) => value : decodeText);
+  if (converted === 'UINT_64' || isUnsigned(element, 64)) {
+    return (values) =>
+      values instanceof BigInt64Array
+        ? new BigUint64Array(values.buffer, values.byteOffset, values.length)
+        : values;
+  }
+  if (converted === 'UINT_32' || isUnsigned(element, 32)) {
+    return (values) =>
+      values instanceof Int32Array
+        ? new Uint32Array(values.buffer, values.byteOffset, values.length)
+        : values;
+  }
+  if (logical?.type === 'FLOAT16') return bytes(element, halfPrecision);
+  if (logical?.type === 'TIMESTAMP') return timestamps(element, logical.unit);
+  return same;
+}
+
+function isUnsigned({ logical_type: logical }: SchemaElement, width: number): boolean {
+  return logical?.type === 'INTEGER' && logical.bitWidth === width && !logical.isSigned;
+}
+
+function timestamps(element: SchemaElement, unit: keyof typeof NANOS): ValueConverter {
+  const nanos = NANOS[unit];
+  return wholeNumbers(element, (value) => isoTimestamp(BigInt(value) * nanos));
+}
+
+function wholeNumbers(element: SchemaElement, convert: (value: number | bigint) => unknown): ValueConverter {
+  if (element.type !== 'INT32' && element.type !== 'INT64' && element.type !== 'INT96')
+    throw mismatch(element);
+  return (values) => Array.from(values as ArrayLike<number | bigint>, convert);
+}
+
+function bytes(element: SchemaElement, convert: (value: Uint8Array) => unknown): ValueConverter {
+  if (element.type !== 'BYTE_ARRAY' && element.type !== 'FIXED_LEN_BYTE_ARRAY') throw mismatch(element);
+  return (values) => Array.from(values as ArrayLike<Uint8Array>, convert);
+}
+
+function mismatch({ type, converted_type: converted, logical_type: logical }: SchemaElement): Error {
+  return damaged(`its type ${converted ?? logical?.type} cannot be stored as ${type}`);
+}
+
+/** Text of bytes in UTF-8. @throws ParquetError where they are none */
+export function decodeText(value: Uint8Array): string {
+  try {
+    return UTF_8.decode(value);
+  } catch (cause) {
+    throw damaged('a text is not UTF-8', cause);
+  }
+}
+
+/** RFC 9562, the text of a UUID. */
+function uuidText(value: Uint8Array): string {
+  if (value.length !== 16) throw damaged(`a UUID has ${value.length} bytes`);
+  const hex = Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** IEEE 754 binary16, the lowest byte first. */
+function halfPrecision(value: Uint8Array): number {
+  if (value.length !== 2) throw damaged(`a number of half precision has ${value.length} bytes`);
+  const bits = value[0]! | (value[1]! << 8);
+  const sign = bits >> 15 === 1 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * 2 ** -14 * (fraction / 1024);
+  if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return sign * 2 ** (exponent - 15) * (1 + fraction / 1024);
+}

@@ -1,0 +1,225 @@
+import { assembleLists } from './assemble.ts';
+import type { PageInflater } from './codecs/inflate-page.ts';
+import type { CellValues, ValueConverter } from './convert.ts';
+import { byteStreamSplitReader } from './encodings/byte-stream-split.ts';
+import { deltaByteArrayReader, deltaLengthReader, deltaReader } from './encodings/delta.ts';
+import { type Dictionary, dictionaryReader } from './encodings/dictionary.ts';
+import { plainReader, plainTextReader } from './encodings/plain.ts';
+import { bitWidth, HybridReader } from './encodings/rle-hybrid.ts';
+import { StringColumn } from './encodings/string-column.ts';
+import type { ValueReader } from './encodings/values.ts';
+import { ByteCursor } from './metadata/byte-cursor.ts';
+import type { Codec } from './metadata/file-metadata.ts';
+import type { Encoding, PageHeader } from './metadata/page-header.ts';
+import type { PhysicalType, SchemaTree } from './metadata/schema.ts';
+import { damaged, unsupported } from './parquet-error.ts';
+
+/** What decoding the pages of a leaf column takes. */
+export interface LeafColumn {
+  /** The column's way from the root of the schema. */
+  path: readonly SchemaTree[];
+  maxRepetition: number;
+  maxDefinition: number;
+  type: PhysicalType;
+  typeLength: number | undefined;
+  codec: Codec;
+  convert: ValueConverter;
+  /** Whether texts come as `StringColumn`; where their encoding has none, they come in bytes. */
+  textSlices: boolean;
+}
+
+/** Bytes that the values of one page may have together; prefixes that are shared count each time. */
+const MAX_DECODED_BYTES = 256 * 1024 * 1024;
+const LEVELS = 'a level of nesting';
+
+/** A data page that has been decompressed. */
+interface OpenPage {
+  /** Values, nulls and empty lists included. */
+  count: number;
+  encoding: Encoding | undefined;
+  repetition: Uint8Array | null;
+  definition: Uint8Array | null;
+  values: Uint8Array;
+}
+
+/** A data page (Parquet format, "Data Pages"), of which some entries at a time are decoded. */
+export class DataPage {
+  readonly #column: LeafColumn;
+  readonly #page: OpenPage;
+  readonly #dictionary: Dictionary | undefined;
+  readonly #repetition: HybridReader | null;
+  readonly #definition: HybridReader | null;
+  #values: { next(count: number): CellValues } | undefined;
+  /** Entries that are not decoded yet. */
+  left: number;
+
+  constructor(page: OpenPage, column: LeafColumn, dictionary: Dictionary | undefined) {
+    this.#column = column;
+    this.#page = page;
+    this.#dictionary = dictionary;
+    this.#repetition = levelReader(page.repetition, column.maxRepetition);
+    this.#definition = levelReader(page.definition, column.maxDefinition);
+    this.left = page.count;
+  }
+
+  /** Memory in which the values stand. */
+  get memory(): ArrayBufferLike {
+    return this.#page.values.buffer;
+  }
+
+  /**
+   * Decodes the next entries to one a row, in the nesting that the assembly of columns takes.
+   *
+   * @param maxEntries how many at most
+   * @param open the last row of what was decoded before, with which a list may go on
+   * @throws ParquetError
+   */
+  next(maxEntries: number, open: readonly unknown[]): CellValues {
+    const { maxRepetition, maxDefinition, path } = this.#column;
+    const count = Math.min(maxEntries, this.left);
+    this.left -= count;
+    const repetitions = readLevels(this.#repetition, maxRepetition, count);
+    const definitions = readLevels(this.#definition, maxDefinition, count);
+    let present = count;
+    if (definitions !== null) {
+      present = 0;
+      for (let index = 0; index < count; index++) if (definitions[index] === maxDefinition) present++;
+    }
+    const found = present === 0 ? [] : this.#readValues(present);
+    if (path.length === 2 && maxRepetition === 0) {
+      return present === count ? found : withNulls(found, definitions!, maxDefinition);
+    }
+    if (found instanceof StringColumn) throw damaged('texts of nested columns have no slices');
+    if (repetitions !== null && open.length === 0 && repetitions[0] !== 0)
+      throw damaged('its first row has no beginning');
+    return assembleLists([...open], definitions, repetitions, found, path);
+  }
+
+  #readValues(count: number): CellValues {
+    this.#values ??= openValues(this.#page, this.#column, this.#dictionary);
+    const values = this.#values.next(count);
+    if (values.length !== count) throw damaged('it has fewer values than its page states');
+    return values;
+  }
+}
+
+/**
+ * Decompresses a data page.
+ *
+ * @param body what follows the header
+ * @throws ParquetError
+ */
+export async function openDataPage(
+  body: Uint8Array,
+  header: PageHeader,
+  column: LeafColumn,
+  inflater: PageInflater,
+): Promise<OpenPage> {
+  const size = header.uncompressed_page_size ?? 0;
+  const second = header.data_page_header_v2;
+  if (second !== undefined) {
+    const cursor = new ByteCursor(body);
+    // Levels stand in front, and are not compressed.
+    const repetition = cursor.take(second.repetition_levels_byte_length ?? 0, LEVELS);
+    const definition = cursor.take(second.definition_levels_byte_length ?? 0, LEVELS);
+    const packed = cursor.take(cursor.left, 'a page');
+    const length = size - repetition.length - definition.length;
+    if (length < 0) throw damaged('its levels are longer than their page');
+    const isPlain = second.is_compressed === false || (packed.length === 0 && length === 0);
+    const values = await inflater.inflate(isPlain ? 'UNCOMPRESSED' : column.codec, packed, length);
+    return { count: second.num_values ?? 0, encoding: second.encoding, repetition, definition, values };
+  }
+  const first = header.data_page_header;
+  if (first === undefined) throw damaged('a data page has no header of its own');
+  const cursor = new ByteCursor(await inflater.inflate(column.codec, body, size));
+  const takeLevels = (max: number, encoding: Encoding | undefined): Uint8Array | null => {
+    if (max === 0) return null;
+    if (encoding !== 'RLE') throw unsupported(`levels in the encoding ${encoding ?? 'of an unknown number'}`);
+    return cursor.take(cursor.uint32(LEVELS), LEVELS);
+  };
+  const repetition = takeLevels(column.maxRepetition, first.repetition_level_encoding);
+  const definition = takeLevels(column.maxDefinition, first.definition_level_encoding);
+  const values = cursor.take(cursor.left, 'a page');
+  return { count: first.num_values ?? 0, encoding: first.encoding, repetition, definition, values };
+}
+
+function levelReader(bytes: Uint8Array | null, max: number): HybridReader | null {
+  if (max === 0 || bytes === null) return null;
+  if (max > 255) throw unsupported('it is nested more than 255 deep');
+  return new HybridReader(bytes, bitWidth(max));
+}
+
+function readLevels(reader: HybridReader | null, max: number, count: number): Uint8Array | null {
+  if (reader === null) return null;
+  const levels = new Uint8Array(count);
+  reader.read(levels);
+  for (let index = 0; index < count; index++) {
+    if (levels[index]! > max) throw damaged(`a level of nesting is ${levels[index]} and not at most ${max}`);
+  }
+  return levels;
+}
+
+function withNulls(found: CellValues, definitions: Uint8Array, maxDefinition: number): CellValues {
+  if (found instanceof StringColumn) {
+    return found.spread(definitions.length, (location) => definitions[location] === maxDefinition);
+  }
+  const rows: unknown[] = new Array(definitions.length);
+  for (let row = 0, next = 0; row < rows.length; row++) {
+    rows[row] = definitions[row] === maxDefinition ? found[next++] : null;
+  }
+  return rows;
+}
+
+/** Chooses how the values of a page are read. */
+function openValues(
+  { encoding, values, count }: OpenPage,
+  column: LeafColumn,
+  dictionary: Dictionary | undefined,
+): { next(count: number): CellValues } {
+  const { type, typeLength, textSlices } = column;
+  const cursor = new ByteCursor(values);
+  switch (encoding) {
+    case 'PLAIN':
+      if (textSlices && type === 'BYTE_ARRAY') return plainTextReader(cursor);
+      return converted(plainReader(cursor, type, typeLength), column);
+    case 'PLAIN_DICTIONARY':
+    case 'RLE_DICTIONARY':
+      if (dictionary === undefined) throw damaged('a page comes without its dictionary');
+      return dictionaryReader(cursor, dictionary);
+    case 'RLE': {
+      if (type !== 'BOOLEAN') break;
+      const bits = new HybridReader(cursor.take(cursor.uint32('a value'), 'a value'), 1);
+      return {
+        next(wanted) {
+          const read = new Uint8Array(wanted);
+          bits.read(read);
+          return Array.from(read, (bit) => bit === 1);
+        },
+      };
+    }
+    case 'DELTA_BINARY_PACKED':
+      if (type !== 'INT32' && type !== 'INT64') break;
+      return converted(deltaReader(cursor, type), column);
+    case 'DELTA_LENGTH_BYTE_ARRAY': {
+      if (type !== 'BYTE_ARRAY') break;
+      const reader = deltaLengthReader(cursor, count);
+      if (textSlices) return reader;
+      return converted({ next: (wanted) => reader.next(wanted).toArray() as Uint8Array[] }, column);
+    }
+    case 'DELTA_BYTE_ARRAY':
+      if (type !== 'BYTE_ARRAY' && type !== 'FIXED_LEN_BYTE_ARRAY') break;
+      return converted(deltaByteArrayReader(cursor, count, MAX_DECODED_BYTES), column);
+    case 'BYTE_STREAM_SPLIT':
+      return converted(byteStreamSplitReader(cursor, type, typeLength), column);
+  }
+  throw unsupported(`encoding ${encoding ?? 'of an unknown number'} of ${type}`);
+}
+
+function converted(reader: ValueReader, { convert }: LeafColumn): { next(count: number): CellValues } {
+  return {
+    next(count) {
+      const values = reader.next(count);
+      return values instanceof StringColumn ? values : convert(values);
+    },
+  };
+}

@@ -1,0 +1,250 @@
+import type { ByteCursor } from '../metadata/byte-cursor.ts';
+import { damaged, EndOfBytesError, unsupported } from '../parquet-error.ts';
+import { StringColumn } from './string-column.ts';
+import type { ValueReader } from './values.ts';
+
+const DELTAS = 'a difference of values';
+/** Writers use 32 to 256. */
+const MAX_MINIBLOCKS = 4096;
+
+/**
+ * Reads numbers that are stored as differences (Parquet format, "Delta Encoding", DELTA_BINARY_PACKED). Sums wrap around
+ * at the width of the type, as writers' do.
+ */
+class DeltaReader {
+  readonly #cursor: ByteCursor;
+  readonly #miniblocks: number;
+  readonly #valuesPerMiniblock: number;
+  /** Values that the header states. */
+  readonly total: number;
+  /** Halves of the last value: all arithmetic is that of 32-bit numbers, which is several times as fast as bigints. */
+  #low: number;
+  #high: number;
+  #hasFirst = false;
+  #minLow = 0;
+  #minHigh = 0;
+  /** Of the current block: where the widths of its miniblocks stand, and which miniblock is the next. */
+  #widthsAt = 0;
+  #miniblock: number;
+  /** Of the current miniblock. */
+  #width = 0;
+  #bit = 0;
+  #bodyAt = 0;
+  #left = 0;
+
+  /** @throws ParquetError where the header is impossible */
+  constructor(cursor: ByteCursor) {
+    this.#cursor = cursor;
+    const blockSize = cursor.varint(DELTAS);
+    const miniblocks = cursor.varint(DELTAS);
+    this.total = cursor.varint(DELTAS);
+    const perMiniblock = blockSize / miniblocks;
+    // The format asks for a multiple of 32; whole bytes are what it takes to know where a miniblock ends.
+    if (!(miniblocks >= 1 && miniblocks <= MAX_MINIBLOCKS && perMiniblock >= 8 && perMiniblock % 8 === 0))
+      throw damaged('its blocks of differences have an impossible size');
+    this.#miniblocks = miniblocks;
+    this.#miniblock = miniblocks;
+    this.#valuesPerMiniblock = perMiniblock;
+    [this.#low, this.#high] = this.#halves();
+  }
+
+  /** Fills `output`, either kind of which takes as many bits as it has. @throws ParquetError */
+  read(output: Int32Array | BigInt64Array): void {
+    const step = output instanceof Int32Array ? 1 : 2;
+    const words = step === 1 ? (output as Int32Array) : wordsOf(output as BigInt64Array);
+    const { bytes } = this.#cursor;
+    const end = output.length * step;
+    let at = 0;
+    if (!this.#hasFirst && end > 0) {
+      this.#hasFirst = true;
+      words[at] = this.#low;
+      if (step === 2) words[at + 1] = this.#high;
+      at += step;
+    }
+    while (at < end) {
+      if (this.#left === 0) {
+        this.#beginMiniblock();
+        continue;
+      }
+      const count = Math.min(this.#left, (end - at) / step);
+      const width = this.#width;
+      const bodyAt = this.#bodyAt;
+      let bit = this.#bit;
+      if (bodyAt + Math.ceil((bit + count * width) / 8) > bytes.length) throw new EndOfBytesError(DELTAS);
+      let low = this.#low;
+      let high = this.#high;
+      const minLow = this.#minLow;
+      const minHigh = this.#minHigh;
+      for (let index = 0; index < count; index++, bit += width) {
+        const restLow = width === 0 ? 0 : bitsAt(bytes, bodyAt, bit, Math.min(width, 32));
+        if (step === 1) {
+          low = (low + minLow + restLow) | 0;
+          words[at++] = low;
+        } else {
+          const restHigh = width > 32 ? bitsAt(bytes, bodyAt, bit + 32, width - 32) : 0;
+          const sum = (low >>> 0) + (minLow >>> 0) + (restLow >>> 0);
+          low = sum | 0;
+          high = (high + minHigh + restHigh + Math.floor(sum / 0x1_0000_0000)) | 0;
+          words[at++] = low;
+          words[at++] = high;
+        }
+      }
+      this.#low = low;
+      this.#high = high;
+      this.#bit = bit;
+      this.#left -= count;
+    }
+  }
+
+  /** Puts the cursor behind all values that the header states; none can be read any more. @throws ParquetError */
+  skipToEnd(): void {
+    const cursor = this.#cursor;
+    // Only of a reader that has read nothing yet: the cursor stands behind the header.
+    for (let left = this.total - 1; left > 0; ) {
+      this.#beginBlock();
+      let bodyBytes = 0;
+      for (let index = 0; index < this.#miniblocks && left > 0; index++) {
+        bodyBytes += (this.#widthAt(index) * this.#valuesPerMiniblock) / 8;
+        left -= this.#valuesPerMiniblock;
+      }
+      cursor.offset += bodyBytes;
+      if (cursor.offset > cursor.bytes.length) {
+        // Some writers cut off the padding of the last miniblock, behind which nothing can follow.
+        if (left > 0) throw new EndOfBytesError(DELTAS);
+        cursor.offset = cursor.bytes.length;
+      }
+    }
+  }
+
+  #beginBlock(): void {
+    const cursor = this.#cursor;
+    [this.#minLow, this.#minHigh] = this.#halves();
+    this.#widthsAt = cursor.offset;
+    cursor.skip(this.#miniblocks, DELTAS);
+    this.#miniblock = 0;
+  }
+
+  #beginMiniblock(): void {
+    if (this.#miniblock === this.#miniblocks) this.#beginBlock();
+    const cursor = this.#cursor;
+    this.#width = this.#widthAt(this.#miniblock++);
+    this.#bodyAt = cursor.offset;
+    this.#bit = 0;
+    this.#left = this.#valuesPerMiniblock;
+    // May lie behind the end where padding is cut off; reading on then fails.
+    cursor.offset += (this.#width * this.#valuesPerMiniblock) / 8;
+  }
+
+  #widthAt(miniblock: number): number {
+    const width = this.#cursor.bytes[this.#widthsAt + miniblock]!;
+    if (width > 64) throw damaged(`its differences have ${width} bits`);
+    return width;
+  }
+
+  #halves(): [low: number, high: number] {
+    const value = this.#cursor.zigzag64(DELTAS);
+    return [Number(BigInt.asIntN(32, value)), Number(BigInt.asIntN(32, value >> 32n))];
+  }
+}
+
+/** Numbers of a page in DELTA_BINARY_PACKED. */
+export function deltaReader(cursor: ByteCursor, type: 'INT32' | 'INT64'): ValueReader {
+  const deltas = new DeltaReader(cursor);
+  return {
+    next(count) {
+      const values = type === 'INT32' ? new Int32Array(count) : new BigInt64Array(count);
+      deltas.read(values);
+      return values;
+    },
+  };
+}
+
+/** Texts of a page in DELTA_LENGTH_BYTE_ARRAY: all lengths, then all bytes. */
+export function deltaLengthReader(
+  cursor: ByteCursor,
+  maxValues: number,
+): { next(count: number): StringColumn } {
+  const { reader: lengths, end } = lengthsOf(cursor, maxValues);
+  const { bytes } = cursor;
+  let at = end;
+  return {
+    next(count) {
+      const next = new Int32Array(count);
+      lengths.read(next);
+      const slices = contiguousStrings(bytes, at, next);
+      at = count === 0 ? at : slices.ends[count - 1]!;
+      return slices;
+    },
+  };
+}
+
+/**
+ * Texts of a page in DELTA_BYTE_ARRAY: what each shares with the one before, then the rest.
+ * @param maxBytes what the values of the page may have together; what is shared counts each time
+ */
+export function deltaByteArrayReader(cursor: ByteCursor, maxValues: number, maxBytes: number): ValueReader {
+  const { reader: prefixes, end } = lengthsOf(cursor, maxValues);
+  cursor.offset = end;
+  const suffixes = deltaLengthReader(cursor, maxValues);
+  let before = new Uint8Array();
+  let left = maxBytes;
+  return {
+    next(count) {
+      const shared = new Int32Array(count);
+      prefixes.read(shared);
+      return suffixes
+        .next(count)
+        .toArray()
+        .map((suffix, index) => {
+          const prefix = shared[index]!;
+          if (prefix < 0 || prefix > before.length) throw damaged('a value shares more than there is');
+          left -= prefix + suffix!.length;
+          if (left < 0) throw unsupported(`the values of a page have more than ${maxBytes} bytes together`);
+          const value = new Uint8Array(prefix + suffix!.length);
+          value.set(before.subarray(0, prefix));
+          value.set(suffix!, prefix);
+          before = value;
+          return value;
+        });
+    },
+  };
+}
+
+/** Texts one after another, with their lengths apart. @throws ParquetError */
+export function contiguousStrings(bytes: Uint8Array, start: number, lengths: Int32Array): StringColumn {
+  const starts = new Int32Array(lengths.length);
+  const ends = new Int32Array(lengths.length);
+  let at = start;
+  for (let index = 0; index < lengths.length; index++) {
+    const length = lengths[index]!;
+    if (length < 0 || at + length > bytes.length) throw damaged('a value is longer than its page');
+    starts[index] = at;
+    at += length;
+    ends[index] = at;
+  }
+  return new StringColumn(bytes, starts, ends);
+}
+
+/** A reader of lengths at the cursor, and where they end. */
+function lengthsOf(cursor: ByteCursor, maxValues: number): { reader: DeltaReader; end: number } {
+  const start = cursor.offset;
+  const reader = new DeltaReader(cursor);
+  if (reader.total > maxValues) throw damaged('it has more lengths than values');
+  reader.skipToEnd();
+  const end = cursor.offset;
+  // The lengths are read a second time, as they are needed, by a cursor of their own.
+  return { reader: new DeltaReader(cursor.fork(start)), end };
+}
+
+function wordsOf(values: BigInt64Array): Int32Array {
+  return new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+}
+
+/** Up to 32 bits at a place that has been checked; the lowest come first. */
+function bitsAt(bytes: Uint8Array, base: number, bit: number, width: number): number {
+  let at = base + (bit >>> 3);
+  const shift = bit & 7;
+  let value = bytes[at]! >>> shift;
+  for (let have = 8 - shift; have < width; have += 8) value |= bytes[++at]! << have;
+  return width === 32 ? value : value & ((1 << width) - 1);
+}

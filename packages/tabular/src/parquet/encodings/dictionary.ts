@@ -1,0 +1,75 @@
+import type { PageInflater } from '../codecs/inflate-page.ts';
+import type { CellValues } from '../convert.ts';
+import type { LeafColumn } from '../data-page.ts';
+import { ByteCursor } from '../metadata/byte-cursor.ts';
+import type { PageHeader } from '../metadata/page-header.ts';
+import { damaged, unsupported } from '../parquet-error.ts';
+import { plainReader, plainTexts } from './plain.ts';
+import { HybridReader } from './rle-hybrid.ts';
+import { StringColumn } from './string-column.ts';
+
+/** Writers stop at some megabytes; a dictionary of a whole row group of distinct values is none. */
+const MAX_DICTIONARY_VALUES = 2 ** 22;
+/** Memory of an entry of which something is made: a text, bytes, a date. */
+const BYTES_PER_VALUE = 80;
+const BYTES_PER_SLICE = 8;
+
+/** Values of the dictionary, to which the values of a page point. */
+export type Dictionary = CellValues;
+
+/** Reads the values of a page that are indexes of a dictionary (Parquet format, "Dictionary Encoding"). */
+export function dictionaryReader(
+  cursor: ByteCursor,
+  dictionary: Dictionary,
+): { next(count: number): CellValues } {
+  const width = cursor.uint8('the width of its indexes');
+  const indexes = new HybridReader(cursor.take(cursor.left, 'its indexes'), width);
+  return {
+    next(count) {
+      const picked = new Int32Array(count);
+      indexes.read(picked);
+      return dictionary instanceof StringColumn ? dictionary.pick(picked) : pick(dictionary, picked);
+    },
+  };
+}
+
+function pick(dictionary: Exclude<Dictionary, StringColumn>, indexes: Int32Array): CellValues {
+  const size = dictionary.length;
+  const output = (
+    Array.isArray(dictionary)
+      ? new Array(indexes.length)
+      : new (dictionary.constructor as new (length: number) => unknown[])(indexes.length)
+  ) as unknown[];
+  for (let at = 0; at < indexes.length; at++) {
+    const index = indexes[at]!;
+    if (index < 0 || index >= size) throw damaged('a value is not in its dictionary');
+    output[at] = dictionary[index];
+  }
+  return output;
+}
+
+/**
+ * Decodes a dictionary page.
+ *
+ * @param body what follows the header
+ * @returns the values, and about how much memory they take beside their page
+ * @throws ParquetError
+ */
+export async function decodeDictionary(
+  body: Uint8Array,
+  header: PageHeader,
+  column: LeafColumn,
+  inflater: PageInflater,
+): Promise<{ values: Dictionary; overheadBytes: number }> {
+  const count = header.dictionary_page_header?.num_values;
+  if (count === undefined || count < 0) throw damaged('its dictionary has no number of values');
+  if (count > MAX_DICTIONARY_VALUES) throw unsupported(`its dictionary has ${count} values`);
+  const page = await inflater.inflate(column.codec, body, header.uncompressed_page_size ?? 0);
+  const cursor = new ByteCursor(page);
+  if (column.textSlices && column.type === 'BYTE_ARRAY') {
+    return { values: plainTexts(cursor, count), overheadBytes: count * BYTES_PER_SLICE };
+  }
+  const values = count === 0 ? [] : plainReader(cursor, column.type, column.typeLength).next(count);
+  if (values instanceof StringColumn) return { values, overheadBytes: count * BYTES_PER_SLICE };
+  return { values: column.convert(values), overheadBytes: count * BYTES_PER_VALUE };
+}

@@ -1,0 +1,110 @@
+import type { ByteCursor } from '../metadata/byte-cursor.ts';
+import type { PhysicalType } from '../metadata/schema.ts';
+import { damaged } from '../parquet-error.ts';
+import { StringColumn } from './string-column.ts';
+import type { ValueReader } from './values.ts';
+
+const VALUES = 'a value';
+/** Julian day of 1970-01-01. */
+const EPOCH_DAY = 2_440_588;
+const NANOS_PER_DAY = 86_400_000_000_000n;
+
+/** Reads values that stand one after another (Parquet format, "Plain"), as numbers and bytes of the column's type. */
+export function plainReader(
+  cursor: ByteCursor,
+  type: PhysicalType,
+  typeLength: number | undefined,
+): ValueReader {
+  switch (type) {
+    case 'BOOLEAN':
+      return booleans(cursor);
+    case 'INT32':
+      return { next: (count) => new Int32Array(aligned(cursor, count, 4)) };
+    case 'INT64':
+      return { next: (count) => new BigInt64Array(aligned(cursor, count, 8)) };
+    case 'FLOAT':
+      return { next: (count) => new Float32Array(aligned(cursor, count, 4)) };
+    case 'DOUBLE':
+      return { next: (count) => new Float64Array(aligned(cursor, count, 8)) };
+    case 'INT96':
+      return { next: (count) => int96Nanos(cursor, count) };
+    case 'BYTE_ARRAY':
+      return { next: (count) => plainTexts(cursor, count).toArray() as Uint8Array[] };
+    case 'FIXED_LEN_BYTE_ARRAY': {
+      const width = fixedWidth(typeLength);
+      return { next: (count) => fixedValues(cursor.take(count * width, VALUES), count, width) };
+    }
+  }
+}
+
+/** Texts with their lengths in front, as slices of the page. */
+export function plainTextReader(cursor: ByteCursor): ValueReader {
+  return { next: (count) => plainTexts(cursor, count) };
+}
+
+/** Texts with their lengths in front, little-endian. @throws ParquetError */
+export function plainTexts(cursor: ByteCursor, count: number): StringColumn {
+  // Each takes four bytes at least, so no memory is taken for values that are not there.
+  if (count * 4 > cursor.left) throw damaged('a value is longer than its page');
+  const starts = new Int32Array(count);
+  const ends = new Int32Array(count);
+  const { bytes } = cursor;
+  const size = bytes.length;
+  let at = cursor.offset;
+  for (let index = 0; index < count; index++) {
+    if (at + 4 > size) throw damaged('a value is longer than its page');
+    const length = bytes[at]! + (bytes[at + 1]! << 8) + (bytes[at + 2]! << 16) + bytes[at + 3]! * 0x1000000;
+    at += 4;
+    if (length > size - at) throw damaged('a value is longer than its page');
+    starts[index] = at;
+    at += length;
+    ends[index] = at;
+  }
+  cursor.offset = at;
+  return new StringColumn(bytes, starts, ends);
+}
+
+/** Cuts bytes into values of one width. */
+export function fixedValues(bytes: Uint8Array, count: number, width: number): Uint8Array[] {
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * width, (index + 1) * width));
+}
+
+/** The length of a column's fixed values. @throws ParquetError where it states none */
+export function fixedWidth(typeLength: number | undefined): number {
+  if (typeLength === undefined || typeLength <= 0) throw damaged('its values have no length');
+  return typeLength;
+}
+
+/** Memory of the next `count` numbers of `width` bytes, and of nothing else. */
+function aligned(cursor: ByteCursor, count: number, width: number): ArrayBuffer {
+  return new Uint8Array(cursor.take(count * width, VALUES)).buffer;
+}
+
+function booleans(cursor: ByteCursor): ValueReader {
+  let bit = 8;
+  let byte = 0;
+  return {
+    next(count) {
+      if (count > cursor.left * 8 + (8 - bit)) throw damaged('it has fewer values than its page states');
+      const values: boolean[] = new Array(count);
+      for (let index = 0; index < count; index++) {
+        if (bit === 8) {
+          byte = cursor.uint8(VALUES);
+          bit = 0;
+        }
+        values[index] = ((byte >> bit++) & 1) === 1;
+      }
+      return values;
+    },
+  };
+}
+
+/** Timestamps of 96 bits: nanoseconds of the day, then the Julian day. As nanoseconds since 1970. */
+function int96Nanos(cursor: ByteCursor, count: number): bigint[] {
+  const bytes = cursor.take(count * 12, VALUES);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Array.from({ length: count }, (_, index) => {
+    const days = view.getInt32(index * 12 + 8, true) - EPOCH_DAY;
+    return BigInt(days) * NANOS_PER_DAY + view.getBigInt64(index * 12, true);
+  });
+}

@@ -1,0 +1,100 @@
+import { damaged, EndOfBytesError } from '../parquet-error.ts';
+
+/**
+ * Reads bytes from front to back. Every read is checked against the end of `bytes`: what lies behind it in the same
+ * memory is never seen.
+ */
+export class ByteCursor {
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+  /** Index of the next byte. */
+  offset: number;
+
+  constructor(bytes: Uint8Array, offset = 0) {
+    this.bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.offset = offset;
+  }
+
+  /** Bytes that are left. */
+  get left(): number {
+    return this.bytes.length - this.offset;
+  }
+
+  /** Another cursor over the same bytes. */
+  fork(offset: number): ByteCursor {
+    return new ByteCursor(this.bytes, offset);
+  }
+
+  /**
+   * The next `length` bytes, in the same memory.
+   * @param what what they are, for the error
+   * @throws EndOfBytesError
+   */
+  take(length: number, what: string): Uint8Array {
+    const at = this.offset;
+    this.skip(length, what);
+    return this.bytes.subarray(at, at + length);
+  }
+
+  /** Passes over `length` bytes. @throws EndOfBytesError */
+  skip(length: number, what: string): void {
+    // Written so that NaN is refused too.
+    if (!(length >= 0 && length <= this.left)) throw new EndOfBytesError(what);
+    this.offset += length;
+  }
+
+  /** @throws EndOfBytesError */
+  uint8(what: string): number {
+    if (this.left < 1) throw new EndOfBytesError(what);
+    return this.bytes[this.offset++]!;
+  }
+
+  /** Four bytes, the lowest first. @throws EndOfBytesError */
+  uint32(what: string): number {
+    if (this.left < 4) throw new EndOfBytesError(what);
+    const value = this.#view.getUint32(this.offset, true);
+    this.offset += 4;
+    return value;
+  }
+
+  /** Eight bytes of a floating point number. @throws EndOfBytesError */
+  float64(what: string): number {
+    if (this.left < 8) throw new EndOfBytesError(what);
+    const value = this.#view.getFloat64(this.offset, true);
+    this.offset += 8;
+    return value;
+  }
+
+  /**
+   * An unsigned LEB128 number of at most 64 bits. Beyond 2^53 it is the nearest number.
+   * @throws EndOfBytesError, ParquetError where it has more than ten bytes
+   */
+  varint(what: string): number {
+    let value = 0;
+    let scale = 1;
+    for (let count = 0; count < 10; count++, scale *= 128) {
+      const byte = this.uint8(what);
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+    throw damaged(`${what} has more than 64 bits`);
+  }
+
+  /** A signed number in zigzag form; beyond 2^53 the nearest one. @throws as `varint` */
+  zigzag(what: string): number {
+    const value = this.varint(what);
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  /** A signed number of 64 bits in zigzag form, in full. @throws as `varint` */
+  zigzag64(what: string): bigint {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.uint8(what);
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
+    }
+    throw damaged(`${what} has more than 64 bits`);
+  }
+}

@@ -1,0 +1,123 @@
+import { damaged, unsupported } from '../parquet-error.ts';
+
+/** Physical types by their number in the format (`Type`). */
+export const PHYSICAL_TYPES = [
+  'BOOLEAN',
+  'INT32',
+  'INT64',
+  'INT96',
+  'FLOAT',
+  'DOUBLE',
+  'BYTE_ARRAY',
+  'FIXED_LEN_BYTE_ARRAY',
+] as const;
+export type PhysicalType = (typeof PHYSICAL_TYPES)[number];
+
+/** `FieldRepetitionType`. */
+export const REPETITION_TYPES = ['REQUIRED', 'OPTIONAL', 'REPEATED'] as const;
+
+/** `ConvertedType`: the older annotations. */
+export const CONVERTED_TYPES = [
+  'UTF8',
+  'MAP',
+  'MAP_KEY_VALUE',
+  'LIST',
+  'ENUM',
+  'DECIMAL',
+  'DATE',
+  'TIME_MILLIS',
+  'TIME_MICROS',
+  'TIMESTAMP_MILLIS',
+  'TIMESTAMP_MICROS',
+  'UINT_8',
+  'UINT_16',
+  'UINT_32',
+  'UINT_64',
+  'INT_8',
+  'INT_16',
+  'INT_32',
+  'INT_64',
+  'JSON',
+  'BSON',
+  'INTERVAL',
+] as const;
+type ConvertedType = (typeof CONVERTED_TYPES)[number];
+
+export type TimeUnit = 'MILLIS' | 'MICROS' | 'NANOS';
+
+/** `LogicalType`: the newer annotations. */
+export type LogicalType =
+  | {
+      type:
+        | 'STRING'
+        | 'MAP'
+        | 'LIST'
+        | 'ENUM'
+        | 'DATE'
+        | 'INTERVAL'
+        | 'NULL'
+        | 'JSON'
+        | 'BSON'
+        | 'UUID'
+        | 'FLOAT16'
+        | 'VARIANT'
+        | 'GEOMETRY'
+        | 'GEOGRAPHY';
+    }
+  | { type: 'DECIMAL'; precision: number; scale: number }
+  | { type: 'TIME' | 'TIMESTAMP'; isAdjustedToUTC: boolean; unit: TimeUnit }
+  | { type: 'INTEGER'; bitWidth: number; isSigned: boolean };
+
+/** A column or a group of columns, by the format's own names (`SchemaElement`). */
+export interface SchemaElement {
+  /** Absent for groups. */
+  type?: PhysicalType;
+  type_length?: number;
+  repetition_type?: (typeof REPETITION_TYPES)[number];
+  name: string;
+  num_children?: number;
+  converted_type?: ConvertedType;
+  scale?: number;
+  precision?: number;
+  logical_type?: LogicalType;
+}
+
+/** An element with its children; the file lists them one after another. */
+export interface SchemaTree {
+  element: SchemaElement;
+  children: SchemaTree[];
+  /** Elements of the tree, itself included. */
+  count: number;
+  /** Names from the root, which is not named. */
+  path: string[];
+}
+
+/** Levels of nesting; Arrow's writers stop at 64. */
+const MAX_DEPTH = 100;
+
+/** Makes the tree of a schema. @throws ParquetError */
+export function schemaTree(schema: readonly SchemaElement[]): SchemaTree {
+  let next = 0;
+  const read = (path: string[]): SchemaTree => {
+    const element = schema[next++];
+    if (element === undefined) throw damaged('its schema ends early');
+    if (path.length > MAX_DEPTH) throw unsupported(`its columns are nested more than ${MAX_DEPTH} deep`);
+    const first = next;
+    const children: SchemaTree[] = [];
+    for (let child = 0; child < (element.num_children ?? 0); child++) {
+      children.push(read([...path, schema[next]?.name ?? '']));
+    }
+    return { element, children, count: next - first + 1, path };
+  };
+  return read([]);
+}
+
+/** Repetition level of an entry that goes on with the innermost list. */
+export function maxRepetitionLevel(path: readonly SchemaTree[]): number {
+  return path.filter(({ element }) => element.repetition_type === 'REPEATED').length;
+}
+
+/** Definition level of a value that is there. The root counts for nothing. */
+export function maxDefinitionLevel(path: readonly SchemaTree[]): number {
+  return path.slice(1).filter(({ element }) => element.repetition_type !== 'REQUIRED').length;
+}

@@ -1,0 +1,44 @@
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { decompress } from './runtime-browser.ts';
+
+const text = 'a line of text\n'.repeat(50_000);
+
+async function inflated(source: () => AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let out = '';
+  for await (const chunk of decompress('gzip', source)) out += decoder.decode(chunk, { stream: true });
+  return out;
+}
+
+async function* pieces(whole: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < whole.length; at += size) yield whole.subarray(at, at + size);
+}
+
+it('inflates gzip, refuses what is none, passes errors on and ends its source', async () => {
+  const packed = gzipSync(text);
+  expect(await inflated(() => pieces(packed, 1000))).toBe(text);
+  await expect(inflated(() => pieces(packed.subarray(0, 500), 100))).rejects.toThrow();
+  await expect(inflated(() => pieces(new TextEncoder().encode('plain'), 2))).rejects.toThrow();
+  await expect(
+    inflated(async function* () {
+      yield packed.subarray(0, 100);
+      throw new Error('cut');
+    }),
+  ).rejects.toThrow('cut');
+
+  let ended = false;
+  const open = async function* (signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    try {
+      yield packed;
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    } finally {
+      ended = true;
+    }
+  };
+  for await (const chunk of decompress('gzip', open)) {
+    expect(chunk.length).toBeGreaterThan(0);
+    break;
+  }
+  expect(ended).toBe(true);
+});

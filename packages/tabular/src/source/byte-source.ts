@@ -1,0 +1,13 @@
+/** The bytes of one file, read where and when they are needed. */
+export interface ByteSource {
+  /** Name of the file, for errors; its last suffix says how text files are compressed. */
+  readonly path: string;
+  readonly byteLength: number;
+  /** Reads the bytes from `start` to `end` (exclusive), exactly that many. */
+  readRange(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
+  /**
+   * Reads the whole file.
+   * @param head the file's first bytes, if you have them; they are handed out again and not read
+   */
+  stream(signal?: AbortSignal, head?: readonly Uint8Array[]): AsyncGenerator<Uint8Array>;
+}

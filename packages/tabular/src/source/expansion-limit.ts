@@ -1,0 +1,61 @@
+import { TableError } from '../errors.ts';
+
+/** What a file may hold at least, however small it is. */
+const MIN_LIMIT_BYTES = 1024 * 1024 * 1024;
+/** Repeated texts shrink to a hundredth; a column of one value to less. */
+const MAX_EXPANSION_RATIO = 1000;
+/** More than any item may have; a JavaScript string ends at twice as much. */
+const MAX_ROW_BYTES = 256 * 1024 * 1024;
+
+/** Counts what comes out of a file, by its compression or by references to one value. */
+export interface ExpansionMeter {
+  /** @throws TableError `unsupported_file` where too much has come out */
+  add(bytes: number): void;
+}
+
+export function createExpansionMeter({
+  path,
+  byteLength,
+}: {
+  path: string;
+  byteLength: number;
+}): ExpansionMeter {
+  let left = Math.max(MIN_LIMIT_BYTES, byteLength * MAX_EXPANSION_RATIO);
+  return {
+    add(bytes) {
+      left -= bytes;
+      if (left >= 0) return;
+      throw new TableError(
+        'unsupported_file',
+        `Cannot read the file: it holds more than ${MAX_EXPANSION_RATIO} times its ${byteLength} bytes`,
+        { location: { file: path } },
+      );
+    },
+  };
+}
+
+/**
+ * How many bytes the JSON of some cells has at least, without making it: values that are referred to often cost nothing
+ * until they are written.
+ *
+ * @param place where the row stands, for the error
+ * @throws TableError `invalid_row` where a row has more than any item may have
+ */
+export function rowBytes(cells: Iterable<unknown>, location: { file: string; row: number }): number {
+  let total = 0;
+  const add = (cell: unknown): void => {
+    if (typeof cell === 'string') total += cell.length + 2;
+    else if (cell instanceof Uint8Array) total += Math.ceil(cell.length / 3) * 4;
+    else if (Array.isArray(cell)) {
+      total += 2;
+      for (const item of cell) add(item);
+    } else if (typeof cell === 'object' && cell !== null && !ArrayBuffer.isView(cell)) {
+      for (const value of Object.values(cell)) add(value);
+    } else total += 1;
+    if (total > MAX_ROW_BYTES) {
+      throw new TableError('invalid_row', `The row has more than ${MAX_ROW_BYTES} bytes`, { location });
+    }
+  };
+  for (const cell of cells) add(cell);
+  return total;
+}

@@ -1,0 +1,110 @@
+import { shorten, TableError } from '../errors.ts';
+import { invalidRow } from './raw-row.ts';
+
+/** How a text file is written. */
+export interface TextEncodingOptions {
+  file: string;
+  /** Name of the encoding, as Python or the web call it; default UTF-8. */
+  encoding?: string | undefined;
+  /** Whether bytes that are no text are replaced by U+FFFD; otherwise they are an error. */
+  replaceErrors?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/** Names that Python knows and the web does not. `latin1` of the web is another encoding, see below. */
+const PYTHON_NAMES: Record<string, string> = {
+  utf8: 'utf-8',
+  'utf-8-sig': 'utf-8',
+  u8: 'utf-8',
+  cp65001: 'utf-8',
+  'utf-16': 'utf-16le',
+  utf16: 'utf-16le',
+  cp1250: 'windows-1250',
+  cp1251: 'windows-1251',
+  cp1252: 'windows-1252',
+  cp932: 'shift_jis',
+  cp949: 'euc-kr',
+  cp936: 'gbk',
+};
+// The web's iso-8859-1 is windows-1252; Python's is the first 256 code points.
+const LATIN_1 = new Set(['latin-1', 'latin1', 'l1', 'iso-8859-1', 'iso8859-1', 'cp819', 'ascii', 'us-ascii']);
+
+/**
+ * Decodes a file as it arrives. A byte order mark at its start is left out.
+ *
+ * @throws TableError `invalid_row` with the line where bytes are no text; `unsupported_file` for an encoding that
+ *   is not known
+ */
+export async function* decodeText(
+  source: AsyncIterable<Uint8Array>,
+  options: TextEncodingOptions,
+): AsyncGenerator<string, void, undefined> {
+  const decode = createDecoder(options);
+  let line = 1;
+  let atStart = true;
+  const checked = (bytes: Uint8Array | null): string => {
+    try {
+      return decode(bytes);
+    } catch (cause) {
+      const readable = new TextDecoder().decode(bytes ?? new Uint8Array());
+      const faulty = line + countNewlines(readable, readable.indexOf('\uFFFD'));
+      const name = options.encoding ?? 'UTF-8';
+      throw invalidRow(`The line is not ${name} text`, { file: options.file, line: faulty }, cause);
+    }
+  };
+  const trimmed = (text: string): string => {
+    if (!atStart || text === '') return text;
+    atStart = false;
+    return text.startsWith('\uFEFF') ? text.slice(1) : text;
+  };
+  for await (const bytes of source) {
+    options.signal?.throwIfAborted();
+    const text = trimmed(checked(bytes));
+    if (text !== '') yield text;
+    line += countNewlines(text, text.length);
+  }
+  const rest = trimmed(checked(null));
+  if (rest !== '') yield rest;
+}
+
+/** Whether files of this encoding can be read as UTF-8 without decoding them first. */
+export function isUtf8(encoding: string | undefined): boolean {
+  return encoding === undefined || normalise(encoding) === 'utf-8';
+}
+
+/** A function from the file's next bytes to text; null ends the file. */
+function createDecoder({
+  encoding,
+  replaceErrors = false,
+}: TextEncodingOptions): (bytes: Uint8Array | null) => string {
+  const name = encoding === undefined ? 'utf-8' : normalise(encoding);
+  if (LATIN_1.has(name)) {
+    return (bytes) => {
+      let text = '';
+      for (let at = 0; bytes !== null && at < bytes.length; at += 4096) {
+        text += String.fromCharCode(...bytes.subarray(at, at + 4096));
+      }
+      return text;
+    };
+  }
+  let decoder: InstanceType<typeof TextDecoder>;
+  try {
+    decoder = new TextDecoder(name, { fatal: !replaceErrors, ignoreBOM: true });
+  } catch (cause) {
+    throw new TableError('unsupported_file', `Encoding ${shorten(encoding ?? name)} is not known`, {
+      cause,
+    });
+  }
+  return (bytes) => (bytes === null ? decoder.decode() : decoder.decode(bytes, { stream: true }));
+}
+
+function normalise(encoding: string): string {
+  const name = encoding.trim().toLowerCase().replaceAll('_', '-');
+  return PYTHON_NAMES[name] ?? name;
+}
+
+function countNewlines(text: string, end: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}

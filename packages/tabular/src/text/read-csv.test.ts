@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import type { LoaderParams } from './raw-row.ts';
+import { readCsv } from './read-csv.ts';
+
+async function* pieces(content: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+}
+async function read(content: string | Uint8Array, params: LoaderParams = {}, file = 'a.csv', size = 1 << 16) {
+  const rows: unknown[] = [];
+  for await (const { row } of readCsv(pieces(content, size), params, { file, maxRowSize: 1000 }))
+    rows.push(row);
+  return rows;
+}
+
+describe('readCsv', () => {
+  it.each<[string, string, unknown[]]>([
+    [
+      'plain fields',
+      'a,b\n1,x\n2,y',
+      [
+        { a: '1', b: 'x' },
+        { a: '2', b: 'y' },
+      ],
+    ],
+    ['quotes', 'a\n"x, ""y"""\n', [{ a: 'x, "y"' }]],
+    ['line ends in quotes', 'a,b\n"1\r\n2\n3",z\n', [{ a: '1\r\n2\n3', b: 'z' }]],
+    ['a quote inside a field', 'a,b\n5"x,"y"z\n', [{ a: '5"x', b: 'yz' }]],
+    ['all line ends', 'a\r\n1\r2\n3\r\n', [{ a: '1' }, { a: '2' }, { a: '3' }]],
+    ['blank lines', '\n\na\n\n1\n  \n\t\n2\n\n', [{ a: '1' }, { a: '2' }]],
+    ['an empty quoted line', 'a\n""\n', [{ a: null }]],
+    ['a byte order mark', '\uFEFFa\n1\n', [{ a: '1' }]],
+    [
+      'null words',
+      'a,b\nNA,"null"\nNone,#N/A\n-nan,na\n,x',
+      [
+        { a: null, b: null },
+        { a: null, b: null },
+        { a: null, b: 'na' },
+        { a: null, b: 'x' },
+      ],
+    ],
+    [
+      'short rows',
+      'a,b,c\n1\n1,2\n',
+      [
+        { a: '1', b: null, c: null },
+        { a: '1', b: '2', c: null },
+      ],
+    ],
+    ['repeated names', 'a,a,a\n1,2,3\n', [{ a: '1', 'a.1': '2', 'a.2': '3' }]],
+    ['repeated names that clash', 'a,a.1,a\n1,2,3\n', [{ a: '1', 'a.1': '2', 'a.2': '3' }]],
+    ['names that are missing', ',a,\n0,1,2\n', [{ 'Unnamed: 0': '0', a: '1', 'Unnamed: 2': '2' }]],
+    [
+      'rows with an index before the columns',
+      'a,b\nx,1,2\ny,3,4\n',
+      [
+        { a: '1', b: '2', __index_level_0__: 'x' },
+        { a: '3', b: '4', __index_level_0__: 'y' },
+      ],
+    ],
+    ['separators that are not guessed', 'a;b\n1;2\n', [{ 'a;b': '1;2' }]],
+    ['blanks, which are data', 'a,b\n 1 , 2\n', [{ a: ' 1 ', b: ' 2' }]],
+    ['only a header', 'a,b\n', []],
+    ['nothing', '', []],
+    ['a column called __proto__', '__proto__,a\n1,2\n', [JSON.parse('{"__proto__":"1","a":"2"}')]],
+  ])('reads %s', async (_, content, rows) => {
+    for (const size of [1 << 16, 1, 3]) expect(await read(content, {}, 'a.csv', size)).toEqual(rows);
+  });
+
+  it.each<[string, LoaderParams, string, unknown[]]>([
+    ['sep', { sep: ';' }, 'a;b\n1;2', [{ a: '1', b: '2' }]],
+    ['delimiter before sep', { sep: ',', delimiter: '|' }, 'a|b\n1|2', [{ a: '1', b: '2' }]],
+    [
+      'names',
+      { names: ['x', 'y'] },
+      '1,2\n3,4',
+      [
+        { x: '1', y: '2' },
+        { x: '3', y: '4' },
+      ],
+    ],
+    [
+      'column_names in place of a header',
+      { column_names: ['x', 'y'], header: 0 },
+      'a,b\n3,4',
+      [{ x: '3', y: '4' }],
+    ],
+    ['no header', { header: null }, '1,2', [{ '0': '1', '1': '2' }]],
+    ['a header further down', { header: 1 }, 'title\na,b\n3,4', [{ a: '3', b: '4' }]],
+    ['skiprows', { skiprows: 2 }, '# x\n\na\n1', [{ a: '1' }]],
+    ['a list of skiprows', { skiprows: [0, 2] }, 'x\na\ny\n1', [{ a: '1' }]],
+    ['nrows', { nrows: 1 }, 'a\n1\n2', [{ a: '1' }]],
+    ['usecols', { usecols: ['b', 0] }, 'a,b,c\n1,2,3', [{ a: '1', b: '2' }]],
+    ['quotechar', { quotechar: "'" }, "a\n'x,y'", [{ a: 'x,y' }]],
+    ['no quotes', { quoting: 3 }, 'a,b\n"x,y"', [{ a: '"x', b: 'y"' }]],
+    ['escapechar', { escapechar: '\\', doublequote: false }, 'a,b\n"x\\"y",a\\,b', [{ a: 'x"y', b: 'a,b' }]],
+    [
+      'comment',
+      { comment: '#' },
+      '# c\na,b#x\n1,2\n#y\n3,#4',
+      [
+        { a: '1', b: '2' },
+        { a: '3', b: null },
+      ],
+    ],
+    ['skipinitialspace', { skipinitialspace: true }, 'a, b\n1, "2"', [{ a: '1', b: '2' }]],
+    ['blank lines as rows', { skip_blank_lines: false }, 'a\n\n1', [{ a: null }, { a: '1' }]],
+    [
+      'na_values',
+      { na_values: ['-', 9] },
+      'a\n-\n9\nNA\n1',
+      [{ a: null }, { a: null }, { a: null }, { a: '1' }],
+    ],
+    [
+      'only these null words',
+      { na_values: '-', keep_default_na: false },
+      'a\n-\nNA',
+      [{ a: null }, { a: 'NA' }],
+    ],
+    ['no null words', { na_filter: false }, 'a,b\nNA,', [{ a: 'NA', b: '' }]],
+    ['long rows left out', { on_bad_lines: 'skip' }, 'a\n1\n1,2\n3', [{ a: '1' }, { a: '3' }]],
+    ['parameters nobody knows', { whatever: 1 }, 'a\n1', [{ a: '1' }]],
+  ])('obeys %s', async (_, params, content, rows) => {
+    expect(await read(content, params)).toEqual(rows);
+  });
+
+  it('reads tab-separated files by their name', async () => {
+    expect(await read('a\tb\n1\tx,y', {}, 'dir/a.tsv.gz')).toEqual([{ a: '1', b: 'x,y' }]);
+    expect(await read('a,b\n1,2', { sep: ',' }, 'a.tsv')).toEqual([{ a: '1', b: '2' }]);
+  });
+
+  it('reads other encodings', async () => {
+    expect(await read(new Uint8Array([97, 10, 0xe9, 0x85, 10]), { encoding: 'latin-1' })).toEqual([
+      { a: 'é\u0085' },
+    ]);
+    expect(await read(new Uint8Array([97, 10, 0x80, 10]), { encoding: 'cp1252' })).toEqual([{ a: '€' }]);
+    expect(await read(new Uint8Array([97, 10, 0xff, 10]), { encoding_errors: 'replace' })).toEqual([
+      { a: '\uFFFD' },
+    ]);
+  });
+
+  it.each<[string, string | Uint8Array, number]>([
+    ['a row with too many fields', 'a,b\n1,2\n\n"x\ny",2,3\n', 4],
+    ['a quote that is never closed', 'a\n1\n"x\ny', 3],
+    ['bytes that are no text', new Uint8Array([97, 10, 98, 10, 0xe9, 10]), 3],
+    ['a row that is too long', `a\n1\n${'x'.repeat(2000)}\n`, 3],
+    ['a row of too many fields', `a\n1\n${','.repeat(2000)}\n`, 3],
+  ])('refuses %s and names the line', async (_, content, line) => {
+    for (const size of [1 << 16, 1]) {
+      await expect(read(content, {}, 'a.csv', size)).rejects.toMatchObject({
+        code: 'invalid_row',
+        location: { file: 'a.csv', line },
+      });
+    }
+  });
+
+  it.each<[LoaderParams]>([
+    [{ sep: '||' }],
+    [{ sep: null }],
+    [{ header: [0, 1] }],
+    [{ encoding: 'klingon' }],
+    [{ skipfooter: 1 }],
+    [{ decimal: ',' }],
+    [{ thousands: '.' }],
+    [{ usecols: 'a' }],
+    [{ names: ['a', 'a'] }],
+    [{ na_values: [{ a: 'x' }] }],
+  ])('does not read a file wrongly for %j', async (params) => {
+    await expect(read('a\n1\n', params)).rejects.toMatchObject({ code: 'unsupported_file' });
+  });
+
+  it('closes its source when reading stops', async () => {
+    let closed = false;
+    async function* source(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) yield new TextEncoder().encode('a\n1\n2\n');
+      } finally {
+        closed = true;
+      }
+    }
+    for await (const _ of readCsv(source(), {}, { file: 'a.csv' })) break;
+    expect(closed).toBe(true);
+  });
+});

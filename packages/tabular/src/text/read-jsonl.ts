@@ -1,0 +1,53 @@
+import { JsonlError } from '@svc/jsonl-v23';
+import { splitLines } from '@svc/jsonl-v23/internal';
+import { isJsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type ReadOptions } from './raw-row.ts';
+
+/**
+ * Reads a JSON Lines file: one object a line, UTF-8. A byte order mark, CRLF, blank lines and a missing last line end
+ * are accepted. Holds one batch of lines.
+ *
+ * @throws TableError `invalid_row` with file, line and, where it is known, column: what is no JSON, no object or no UTF-8, a
+ *   repeated key, a line that is too long
+ */
+export async function* readJsonl(
+  source: AsyncIterable<Uint8Array>,
+  options: ReadOptions,
+): AsyncGenerator<RawRow, void, undefined> {
+  const { file, signal, maxRowSize: maxLineBytes = DEFAULT_MAX_ROW_SIZE } = options;
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  try {
+    for await (const batch of splitLines(source, { file, maxLineBytes, ...(signal && { signal }) })) {
+      let line = batch.firstLine;
+      for (let start = 0; start < batch.bytes.length; line += 1) {
+        const lineFeed = batch.bytes.indexOf(10, start);
+        const end = lineFeed === -1 ? batch.bytes.length : lineFeed;
+        const row = parseLine(batch.bytes.subarray(start, end), utf8, file, line);
+        if (row !== null) yield row;
+        start = end + 1;
+      }
+    }
+  } catch (error) {
+    if (error instanceof JsonlError) throw invalidRow(error.message, error.location, error);
+    throw error;
+  }
+}
+
+function parseLine(
+  bytes: Uint8Array,
+  utf8: InstanceType<typeof TextDecoder>,
+  file: string,
+  line: number,
+): RawRow | null {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch (cause) {
+    throw invalidRow('The line is not UTF-8', { file, line }, cause);
+  }
+  // JSON's white space and no other.
+  if (!/[^ \t\r]/.test(text)) return null;
+  const row = parseJson(text, { location: { file, line } });
+  if (!isJsonObject(row)) throw invalidRow('The line is not an object', { file, line });
+  return { row, line, size: text.length + 1, text };
+}

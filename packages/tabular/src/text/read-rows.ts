@@ -1,0 +1,29 @@
+import type { DataFormat } from '../format.ts';
+import type { LoaderParams, RawRow, ReadOptions } from './raw-row.ts';
+import { readCsv } from './read-csv.ts';
+import { readJson } from './read-json.ts';
+import { readText } from './read-text.ts';
+
+/**
+ * Reads the rows of a text file of any format, from its decompressed bytes. Memory is bounded by one row and one piece of
+ * the source; whoever stops reading closes the source.
+ *
+ * @param params the subset's parameters for its files
+ * @throws TableError `invalid_row` with file and line, `unsupported_file` for parameters that cannot be obeyed; what
+ *   the source throws
+ */
+export function readRows(
+  source: AsyncIterable<Uint8Array>,
+  format: Exclude<DataFormat, 'parquet'>,
+  params: LoaderParams,
+  options: ReadOptions,
+): AsyncGenerator<RawRow, void, undefined> {
+  switch (format) {
+    case 'json':
+      return readJson(source, params, options);
+    case 'csv':
+      return readCsv(source, params, options);
+    case 'text':
+      return readText(source, params, options);
+  }
+}

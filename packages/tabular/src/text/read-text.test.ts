@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { LoaderParams } from './raw-row.ts';
+import { readText } from './read-text.ts';
+
+async function read(content: string, params: LoaderParams = {}, size = 1 << 16): Promise<unknown[]> {
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    const bytes = new TextEncoder().encode(content);
+    for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+  }
+  const rows: unknown[] = [];
+  for await (const { row } of readText(pieces(), params, { file: 'a.txt', maxRowSize: 100 }))
+    rows.push(row['text']);
+  return rows;
+}
+
+describe('readText', () => {
+  it.each<[string, LoaderParams, string, string[]]>([
+    ['lines, blank ones too', {}, 'a\n\nb\n', ['a', '', 'b']],
+    ['a last line without an end', {}, 'a\nb', ['a', 'b']],
+    ['all line ends', {}, 'a\r\nb\rc\n\r\n', ['a', 'b', 'c', '']],
+    ['a byte order mark', {}, '\uFEFFa\n', ['a']],
+    ['nothing', {}, '', []],
+    ['lines with their ends', { keep_linebreaks: true }, 'a\r\n\nb', ['a\n', '\n', 'b']],
+    ['paragraphs', { sample_by: 'paragraph' }, 'a\nb\n\n\n\nc\r\n\r\nd', ['a\nb', 'c', 'd']],
+    ['a document', { sample_by: 'document' }, 'a\n\nb\n', ['a\n\nb\n']],
+  ])('reads %s', async (_, params, content, rows) => {
+    for (const size of [1 << 16, 1, 2]) expect(await read(content, params, size)).toEqual(rows);
+  });
+
+  it('refuses a line that is too long and names it', async () => {
+    for (const size of [1 << 16, 10]) {
+      const location = { file: 'a.txt', line: 2 };
+      await expect(read(`a\n${'x'.repeat(200)}\n`, {}, size)).rejects.toMatchObject({
+        code: 'invalid_row',
+        location,
+      });
+    }
+  });
+
+  it('refuses parameters it does not know', async () => {
+    await expect(read('a', { sample_by: 'word' })).rejects.toMatchObject({ code: 'unsupported_file' });
+  });
+});
