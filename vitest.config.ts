@@ -24,6 +24,7 @@ const alias = {
   '@svc/observability': at('packages/observability/src/index.ts'),
   '@svc/postgres-client': at('packages/postgres-client/src/index.ts'),
   '@svc/embedded-postgres': at('packages/embedded-postgres/src/index.ts'),
+  '@svc/evaluation': at('packages/evaluation/src/index.ts'),
   '@svc/flows': at('packages/flows/src/index.ts'),
   '@svc/store': at('prisma/src/index.ts'),
   '@svc/api': at('apps/api/src/index.ts'),

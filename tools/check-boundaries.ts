@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** What an app puts together. */
 const OF_APPS: readonly string[] = [
+  '@svc/evaluation',
   '@svc/flows',
   '@svc/jsonl-v23',
   '@svc/pkg-format',
@@ -27,10 +28,17 @@ const ARROWS: Record<string, readonly string[]> = {
   'packages/pkg-format': ['@svc/jsonl-v23'],
   'packages/tabular': ['@svc/jsonl-v23'],
   'packages/hub-client': ['@svc/jsonl-v23', '@svc/tabular'],
-  'packages/flows': ['@svc/hub-client', '@svc/jsonl-v23', '@svc/observability', '@svc/pkg-format'],
+  'packages/evaluation': ['@svc/jsonl-v23'],
+  'packages/flows': [
+    '@svc/evaluation',
+    '@svc/hub-client',
+    '@svc/jsonl-v23',
+    '@svc/observability',
+    '@svc/pkg-format',
+  ],
   'packages/postgres-client': [],
   'packages/embedded-postgres': ['@svc/postgres-client'],
-  prisma: ['@svc/flows', '@svc/jsonl-v23', '@svc/postgres-client'],
+  prisma: ['@svc/evaluation', '@svc/flows', '@svc/jsonl-v23', '@svc/postgres-client'],
   'apps/api': OF_APPS,
   'apps/worker': [...OF_APPS, '@svc/postgres-client'],
   'apps/cli': OF_APPS,
@@ -68,9 +76,9 @@ const OWNERS: Record<string, readonly string[]> = {
   'cli-progress': ['apps/cli/src/'],
   winston: ['packages/observability/src/create-logger.ts'],
   'prom-client': ['packages/observability/src/metrics.ts', 'packages/observability/src/request-metrics.ts'],
-  ajv: ['packages/flows/src/run/', 'packages/runtime/src/http/'],
+  ajv: ['packages/evaluation/src/config/', 'packages/runtime/src/http/'],
   '@noble/hashes': ['packages/jsonl-v23/src/'],
-  re2js: ['packages/flows/src/run/checkers/'],
+  re2js: ['packages/evaluation/src/checkers/'],
 };
 
 const IMPORT =

@@ -16,7 +16,7 @@ const SHORT_INPUT: Readonly<Record<string, string>> = {};
 
 /** Patterns put together at run time, and why they are safe. */
 const COMPUTED: Readonly<Record<string, string>> = {
-  'packages/flows/src/run/checkers/choice.ts':
+  'packages/evaluation/src/checkers/choice.ts':
     'labels are escaped, begin and end with a letter or digit, and have 64 characters at most; runs are bounded; tried with hostile labels in hostile-checks.test.ts',
   'packages/hub-client/src/splits/split-slice.ts':
     'constant parts; the whole is one anchored pattern for a split expression',

@@ -1,4 +1,5 @@
-import { createCheckRunner, type Hub, type RowEncoder } from '@svc/flows';
+import { createCheckRunner } from '@svc/evaluation';
+import type { Hub, RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Config, TokenCipher } from '@svc/runtime';
 import type { Store } from '@svc/store';

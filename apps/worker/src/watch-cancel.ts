@@ -1,4 +1,4 @@
-import { runCancelled } from '@svc/flows';
+import { runCancelled } from '@svc/evaluation';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Cancellations } from '@svc/store';
 import { createNotifier } from './notifier.ts';

@@ -47,35 +47,5 @@ export type {
 export { type Preview, type PreviewOptions, previewHub } from './preview-hub.ts';
 export type { TruncatedCell } from './preview-samples.ts';
 export { provenanceOf } from './provenance.ts';
-export { buildMessages } from './run/build-messages.ts';
-export { type CheckRunner, createCheckRunner } from './run/checkers/check-runner.ts';
-export type { CheckOutcome } from './run/checkers/checker.ts';
-export { isForbiddenAddress } from './run/is-forbidden-address.ts';
-export { isIndex, pointerSteps } from './run/large-item.ts';
-export { fieldMissing, lastMessageText } from './run/output-source.ts';
-export {
-  type ChatMessage,
-  type Completion,
-  JsonText,
-  type Provider,
-  type ProviderRequest,
-  type RunClock,
-  type RunEnd,
-  type RunFailure,
-  type RunItem,
-  type RunResult,
-  type RunResultStatus,
-  type RunSession,
-} from './run/ports.ts';
-export { executeRun, type RunOptions, type RunPorts } from './run/run.ts';
-export {
-  type ModelConfig,
-  type ProviderConfig,
-  parseRunConfig,
-  parseStoredRunConfig,
-  type RunConfig,
-  runConfigToJson,
-} from './run/run-config.ts';
-export { RUN_CONFIG_SCHEMA, type RunConfigSchema } from './run/run-config-schema.ts';
-export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run/run-error.ts';
+export { executeRun, type RunOptions, type RunPorts } from './run-dataset.ts';
 export { type UploadOptions, type UploadPorts, uploadPackage } from './upload-package.ts';

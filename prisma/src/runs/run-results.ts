@@ -1,4 +1,4 @@
-import { JsonText, type RunResult, type RunResultStatus } from '@svc/flows';
+import { JsonText, type RunResult, type RunResultStatus } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';

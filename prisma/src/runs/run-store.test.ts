@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RunItem, RunResult } from '@svc/flows';
+import type { RunItem, RunResult } from '@svc/evaluation';
 import { joinItem } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { ExactNumber } from '@svc/jsonl-v23/json';

@@ -1,4 +1,4 @@
-import type { RunEnd, RunItem, RunResult, RunResultStatus, RunSession } from '@svc/flows';
+import type { RunEnd, RunItem, RunResult, RunResultStatus, RunSession } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';

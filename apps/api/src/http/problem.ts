@@ -1,4 +1,4 @@
-import { RunError } from '@svc/flows';
+import { RunError } from '@svc/evaluation';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
 import type { Redactor } from '@svc/observability';

@@ -1,4 +1,4 @@
-import type { Completion } from '@svc/flows';
+import type { Completion } from '@svc/evaluation';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 
 /**

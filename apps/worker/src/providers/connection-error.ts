@@ -1,4 +1,4 @@
-import { RunError } from '@svc/flows';
+import { RunError } from '@svc/evaluation';
 import { ForbiddenDestination } from './provider-dispatcher.ts';
 
 /** Errors of certificates and of the TLS handshake, by the beginnings of their codes in Node and OpenSSL. */

@@ -1,4 +1,4 @@
-import { parseRunConfig } from '@svc/flows';
+import { parseRunConfig } from '@svc/evaluation';
 import { describe, expect, it } from 'vitest';
 import { createProviders } from './create-provider.ts';
 import { createProviderDispatcher } from './provider-dispatcher.ts';

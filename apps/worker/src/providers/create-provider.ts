@@ -1,4 +1,4 @@
-import type { Provider, ProviderConfig, RunConfig } from '@svc/flows';
+import type { Provider, ProviderConfig, RunConfig } from '@svc/evaluation';
 import type { Logger } from '@svc/observability';
 import type { ProviderKeys } from '@svc/runtime';
 import type { Dispatcher } from 'undici';

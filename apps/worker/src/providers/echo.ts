@@ -1,4 +1,4 @@
-import { lastMessageText, type Provider } from '@svc/flows';
+import { lastMessageText, type Provider } from '@svc/evaluation';
 
 /**
  * A provider that answers with the text of the last message, to try a dataset or a deployment without a

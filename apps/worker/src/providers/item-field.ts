@@ -1,4 +1,4 @@
-import { fieldMissing, isIndex, type Provider, pointerSteps } from '@svc/flows';
+import { fieldMissing, isIndex, type Provider, pointerSteps } from '@svc/evaluation';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
 /**

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { type ChatMessage, type ProviderRequest, RunError } from '@svc/flows';
+import { type ChatMessage, type ProviderRequest, RunError } from '@svc/evaluation';
 import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

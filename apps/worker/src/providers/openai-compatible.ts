@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Completion, type ModelConfig, type Provider, type ProviderRequest, RunError } from '@svc/flows';
+import {
+  type Completion,
+  type ModelConfig,
+  type Provider,
+  type ProviderRequest,
+  RunError,
+} from '@svc/evaluation';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Logger } from '@svc/observability';
 import type { Dispatcher } from 'undici';

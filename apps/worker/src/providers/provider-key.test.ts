@@ -1,4 +1,4 @@
-import { RunError } from '@svc/flows';
+import { RunError } from '@svc/evaluation';
 import { loadConfig } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { providerKey } from './provider-key.ts';

@@ -1,4 +1,4 @@
-import { RunError } from '@svc/flows';
+import { RunError } from '@svc/evaluation';
 import type { ProviderKeys } from '@svc/runtime';
 
 /**

@@ -1,6 +1,5 @@
 import {
   type CheckRunner,
-  executeRun,
   parseStoredRunConfig,
   type RunConfig,
   type RunEnd,
@@ -9,7 +8,8 @@ import {
   type RunResultStatus,
   type RunSession,
   runCancelled,
-} from '@svc/flows';
+} from '@svc/evaluation';
+import { executeRun } from '@svc/flows';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { type Run, readStoredJson, type Store, StoreError, type TakenRun } from '@svc/store';

@@ -12,7 +12,7 @@ export type ProviderKeys = Readonly<Record<string, ProviderKey>>;
 
 const PREFIX = 'SVC_PROVIDER_';
 const ORIGINS_SUFFIX = '_ORIGINS';
-/** What `api_key_env` of a run may name; see `packages/flows/src/run/run-config-schema.ts`. */
+/** What `api_key_env` of a run may name; see `packages/evaluation/src/config/run-config-schema.ts`. */
 const KEY_NAME = /^SVC_PROVIDER_[A-Z0-9_]{1,100}$/;
 /** What can stand in a header. */
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,4096}$/;

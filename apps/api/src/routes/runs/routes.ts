@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig, runConfigToJson } from '@svc/flows';
+import { parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig, runConfigToJson } from '@svc/evaluation';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { currentContext, type Logger, runWithContext } from '@svc/observability';
 import { sanitiseRunConfig } from '@svc/pkg-format';

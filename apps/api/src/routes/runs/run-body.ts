@@ -1,4 +1,4 @@
-import { RUN_CONFIG_SCHEMA } from '@svc/flows';
+import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
 import { type JsonBody, JsonText, type Schema } from '@svc/runtime';
 import type { ListedResult, Run } from '@svc/store';
 import { shape } from '../docs/schemas.ts';

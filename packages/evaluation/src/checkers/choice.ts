@@ -1,0 +1,189 @@
+import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
+import { type LabelledChoice, labelledChoices, plainText } from '../item/labelled-choices.ts';
+import { checkerLimit } from './check-limits.ts';
+import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
+import { type ChoiceIndex, createChoiceIndex } from './choice-index.ts';
+import { createTextSearch } from './find-text.ts';
+
+/** An output this long is searched for a choice from this many characters before its end ... */
+const MAX_SEARCHED_CHARS = 100_000;
+/** ... and from fewer where there are many choices to look for. */
+const MAX_SEARCH_STEPS = 10_000_000;
+/** No task offers more; looking for them would take seconds. */
+const MAX_CHOICES = 1_000;
+/** Elements of an output or an answer that is a list. No task asks for more choices than there are. */
+const MAX_ELEMENTS = 10_000;
+
+/**
+ * `choice`: the output picks the choice that is the answer; where `answer` is a list, exactly those choices.
+ * The answer may be a choice's label or letter, its text, or its index from 0. No options.
+ *
+ * An output picks a choice when it is its label or its text, when it says so (`the answer is B`, `Answer:
+ * (B)`, `\boxed{B}`; the last time counts), when it begins with its label (`B. Paris`), or when it names
+ * exactly one of the choices.
+ */
+export const choice: Checker = ({ output, item }) => {
+  const answer = referenceAnswer(item);
+  const listed = labelledChoices(item);
+  if (answer === undefined) return NO_ANSWER;
+  if (listed.choices.length === 0) return unscored('The item has no choices');
+  if (listed.choices.length > MAX_CHOICES) {
+    throw checkerLimit(
+      `The item has ${listed.choices.length} choices, and at most ${MAX_CHOICES} are looked for`,
+    );
+  }
+
+  limitElements('answer', answer);
+  limitElements('output', output);
+  const index = createChoiceIndex(listed);
+  const expected = new Set<number>();
+  for (const one of Array.isArray(answer) ? answer : [answer]) {
+    const meant = choiceMeant(one, index);
+    if (meant === undefined) return unscored(`The answer ${shown(one)} is none of the choices`);
+    expected.add(meant);
+  }
+  if (expected.size === 0) return NO_ANSWER;
+
+  const picked = choicesPicked(output, index, expected.size > 1);
+  if (picked.size === 0) return passedOrNot(false, 'The output picks none of the choices');
+  const labels = [...picked].sort((a, b) => a - b).map((one) => listed.choices[one]?.label);
+  const isRight = picked.size === expected.size && [...picked].every((one) => expected.has(one));
+  return passedOrNot(isRight, `Picked ${labels.join(', ')}`);
+};
+
+function limitElements(what: string, value: JsonValue): void {
+  if (!Array.isArray(value) || value.length <= MAX_ELEMENTS) return;
+  throw checkerLimit(`The ${what} has ${value.length} elements, and at most ${MAX_ELEMENTS} are looked at`);
+}
+
+/** Which choice a value that stands for one means: its own label, its text, its letter, its index from 0. */
+function choiceMeant(value: JsonValue, index: ChoiceIndex): number | undefined {
+  if (value === null || (typeof value === 'object' && !(value instanceof ExactNumber))) {
+    const text = value === null || Array.isArray(value) ? undefined : (value['label'] ?? value['text']);
+    return text === undefined || text === null || typeof text === 'object'
+      ? undefined
+      : choiceMeant(text, index);
+  }
+  const text = plainText(value).trim();
+  const byIndex = /^\d{1,9}$/.test(text) && Number(text) < index.choices.length ? Number(text) : undefined;
+  // Letters that this service gave mean less than what the item itself says. A number is the index, but where
+  // the item's own labels are numbers, or its choices are.
+  return index.ownLabels
+    ? (index.byLabel(text) ?? index.byText(text) ?? byIndex)
+    : (index.byText(text) ?? index.byLabel(text) ?? byIndex);
+}
+
+function choicesPicked(output: JsonValue, index: ChoiceIndex, several: boolean): ReadonlySet<number> {
+  if (Array.isArray(output))
+    return new Set(output.map((one) => choiceMeant(one, index)).filter((one) => one !== undefined));
+  if (typeof output !== 'string') {
+    const meant = choiceMeant(output, index);
+    return new Set(meant === undefined ? [] : [meant]);
+  }
+  const text = output
+    .slice(-Math.min(MAX_SEARCHED_CHARS, Math.ceil(MAX_SEARCH_STEPS / index.choices.length)))
+    .trim();
+  return several ? severalPicked(text, index) : new Set(onePicked(text, index));
+}
+
+/** At most one index. */
+function onePicked(text: string, index: ChoiceIndex): number[] {
+  const whole = index.byWhole(text);
+  if (whole !== undefined) return [whole];
+  // A label begins with a letter or digit and what may stand before it does not, so nothing is tried twice.
+  const label = `(?=[\\p{L}\\p{N}])(${index.labelPattern})(?![\\p{L}\\p{N}])`;
+  const said =
+    last(
+      text,
+      new RegExp(
+        `(?:answer|choice|option)\\b[^.\\n]{0,40}?(?:\\bis\\b|:|=)[\\s:*_"'(\\[{]{0,32}${label}`,
+        'giu',
+      ),
+    ) ??
+    last(text, new RegExp(`\\\\boxed\\{\\s{0,32}(?:\\\\text\\{\\s{0,32})?\\(?${label}`, 'giu')) ??
+    last(text, new RegExp(`^[\\s*_"'(\\[]{0,32}${label}[\\])*_"']{0,32}(?:[.:)]|$)`, 'iu'));
+  const meant = said === undefined ? undefined : index.bySearched(said);
+  if (meant !== undefined) return [meant];
+  const lastLine = text.slice(text.lastIndexOf('\n') + 1);
+  const ending = index.byWhole(lastLine.replace(/^.*\b(?:is|:)\s/i, ''));
+  if (ending !== undefined) return [ending];
+  const named = textsNamed(text, index.choices);
+  if (named.length > 0) return named.length === 1 ? named : [];
+  const alone = labelsAlone(text, index);
+  return alone.size === 1 ? [...alone] : [];
+}
+
+function severalPicked(text: string, index: ChoiceIndex): ReadonlySet<number> {
+  const after =
+    last(text, /(?:answers?|choices?|options?)\b[^.\n]{0,40}?(?:\bis\b|\bare\b|:|=)(.*)/gi) ?? text;
+  const named = textsNamed(after, index.choices);
+  return named.length > 0 ? new Set(named) : labelsAlone(after, index);
+}
+
+/** The choices whose labels stand in the text as words. */
+function labelsAlone(text: string, index: ChoiceIndex): ReadonlySet<number> {
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${index.labelPattern})(?![\\p{L}\\p{N}])`, 'gu');
+  const found = new Set<number>();
+  for (const [, label = ''] of text.matchAll(pattern)) {
+    const meant = index.bySearched(label);
+    if (meant !== undefined) found.add(meant);
+  }
+  return found;
+}
+
+/** The choices whose text stands in the output, without those that only stand in the text of a longer one. */
+function textsNamed(text: string, choices: readonly LabelledChoice[]): number[] {
+  let rest = text.toLowerCase();
+  const named: number[] = [];
+  const longestFirst = [...choices.entries()].sort(([, a], [, b]) => b.text.length - a.text.length);
+  for (const [position, { text: choiceText }] of longestFirst) {
+    const wanted = choiceText.trim().toLowerCase();
+    if (wanted.length < 2) continue;
+    const places = occurrences(rest, wanted);
+    if (!places.some((start) => isWord(rest, start, start + wanted.length))) continue;
+    named.push(position);
+    rest = without(rest, wanted.length, places);
+  }
+  return named;
+}
+
+/** Where `wanted` begins in the text, without overlaps. */
+function occurrences(text: string, wanted: string): number[] {
+  const search = createTextSearch(wanted);
+  const places: number[] = [];
+  for (let start = search(text, 0); start >= 0; start = search(text, start + wanted.length))
+    places.push(start);
+  return places;
+}
+
+/** The text with each of these places, `length` long, replaced by one character that no choice holds. */
+function without(text: string, length: number, places: readonly number[]): string {
+  const parts: string[] = [];
+  let end = 0;
+  for (const start of places) {
+    parts.push(text.slice(end, start));
+    end = start + length;
+  }
+  return [...parts, text.slice(end)].join('\u0000');
+}
+
+const ENDS_IN_WORD = /[\p{L}\p{N}]$/u;
+const BEGINS_WITH_WORD = /^[\p{L}\p{N}]/u;
+
+/** Whether neither a letter nor a digit stands before `start` or at `end`. Two units hold any character. */
+function isWord(text: string, start: number, end: number): boolean {
+  return (
+    !ENDS_IN_WORD.test(text.slice(Math.max(0, start - 2), start)) &&
+    !BEGINS_WITH_WORD.test(text.slice(end, end + 2))
+  );
+}
+
+function last(text: string, pattern: RegExp): string | undefined {
+  if (!pattern.global) return pattern.exec(text)?.[1];
+  return [...text.matchAll(pattern)].at(-1)?.[1];
+}
+
+function shown(value: JsonValue): string {
+  const text = plainText(value);
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

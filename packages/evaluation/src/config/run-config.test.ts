@@ -1,0 +1,271 @@
+import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { RunError } from '../run-error.ts';
+import { parseRunConfig, parseStoredRunConfig, runConfigToJson } from './run-config.ts';
+import { RUN_CONFIG_SCHEMA } from './run-config-schema.ts';
+
+const openai = { type: 'openai_compatible', base_url: 'https://host/v1', model: 'm' };
+
+function problems(value: JsonValue): [string, string][] {
+  try {
+    parseRunConfig(value);
+  } catch (error) {
+    expect(error).toBeInstanceOf(RunError);
+    expect(error).toMatchObject({ code: 'invalid_request' });
+    return (error as RunError).errors.map(({ path, message }) => [path, message]);
+  }
+  return [];
+}
+
+describe('parseRunConfig', () => {
+  it('gives the defaults', () => {
+    expect(parseRunConfig({ provider: openai })).toEqual({
+      provider: {
+        type: 'openai_compatible',
+        baseUrl: 'https://host/v1',
+        model: 'm',
+        params: {},
+        apiKeyEnv: null,
+      },
+      judge: null,
+      repetitions: 1,
+      concurrency: 8,
+      maxRetries: 5,
+      timeoutMs: 120_000,
+    });
+  });
+
+  const whole = {
+    provider: {
+      ...openai,
+      base_url: 'https://host/v1//',
+      params: { temperature: 0, stop: null },
+      api_key_env: 'SVC_PROVIDER_A',
+    },
+    judge: { base_url: 'http://127.0.0.1:1', model: 'j', threshold: 0.7, api_key_env: 'SVC_PROVIDER_B' },
+    repetitions: 3,
+    concurrency: 2,
+    max_retries: 0,
+    timeout_ms: 1000,
+  };
+
+  it('takes everything', () => {
+    expect(parseRunConfig(whole)).toEqual({
+      provider: {
+        type: 'openai_compatible',
+        baseUrl: 'https://host/v1',
+        model: 'm',
+        params: { temperature: 0, stop: null },
+        apiKeyEnv: 'SVC_PROVIDER_A',
+      },
+      judge: {
+        baseUrl: 'http://127.0.0.1:1',
+        model: 'j',
+        params: {},
+        apiKeyEnv: 'SVC_PROVIDER_B',
+        threshold: 0.7,
+      },
+      repetitions: 3,
+      concurrency: 2,
+      maxRetries: 0,
+      timeoutMs: 1000,
+    });
+  });
+
+  it.each<[JsonValue, unknown]>([
+    [{ provider: 'echo' }, { type: 'echo' }],
+    [{ provider: { type: 'echo' } }, { type: 'echo' }],
+    [
+      { provider: 'item_field', pointer: '/meta/output' },
+      { type: 'item_field', pointer: '/meta/output' },
+    ],
+    [{ provider: { type: 'item_field', pointer: '' } }, { type: 'item_field', pointer: '' }],
+    [
+      { provider: 'openai_compatible', base_url: 'https://h', model: 'm', judge: null },
+      { type: 'openai_compatible', baseUrl: 'https://h', model: 'm', params: {}, apiKeyEnv: null },
+    ],
+  ])('reads the provider of %j', (value, provider) =>
+    expect(parseRunConfig(value).provider).toEqual(provider),
+  );
+
+  it.each<JsonValue>([whole, { provider: 'echo' }, { provider: 'item_field', pointer: '/a~1b' }])(
+    'reads back what it writes: %j',
+    (value) => {
+      const config = parseRunConfig(value);
+      const json = runConfigToJson(config);
+      expect(parseRunConfig(json)).toEqual(config);
+      expect(new Ajv2020().validate(RUN_CONFIG_SCHEMA, json)).toBe(true);
+    },
+  );
+
+  it('keeps numbers of params exactly', () => {
+    const config = parseRunConfig(
+      parseJson(
+        '{"provider":"openai_compatible","base_url":"https://h","model":"m","params":{"seed":12345678901234567890}}',
+      ),
+    );
+    expect(config.provider).toMatchObject({ params: { seed: new ExactNumber('12345678901234567890') } });
+  });
+
+  it.each<[JsonValue, string]>([
+    [null, '/config'],
+    [[], '/config'],
+    [{}, '/config/provider'],
+    [{ provider: 5 }, '/config/provider'],
+    [{ provider: 'other' }, '/config/provider/type'],
+    [{ provider: {} }, '/config/provider/type'],
+    [{ provider: { type: 'constructor' } }, '/config/provider/type'],
+    [{ provider: 'echo', pointer: '/x' }, '/config/pointer'],
+    [{ provider: { type: 'echo', more: 1 } }, '/config/provider/more'],
+    [{ provider: 'item_field' }, '/config/provider/pointer'],
+    [{ provider: { type: 'item_field', pointer: 'x' } }, '/config/provider/pointer'],
+    [{ provider: { type: 'item_field', pointer: '/~2' } }, '/config/provider/pointer'],
+    [{ provider: { ...openai, model: '' } }, '/config/provider/model'],
+    [{ provider: { ...openai, base_url: 'ftp://host' } }, '/config/provider/base_url'],
+    [{ provider: { ...openai, base_url: 'https://' } }, '/config/provider/base_url'],
+    [{ provider: { ...openai, base_url: 'https://u:p@host' } }, '/config/provider/base_url'],
+    [{ provider: { ...openai, base_url: 'https://host/?key=x' } }, '/config/provider/base_url'],
+    [{ provider: { ...openai, params: [] } }, '/config/provider/params'],
+    [{ provider: { ...openai, params: { model: 'x' } } }, '/config/provider/params/model'],
+    [{ provider: { ...openai, params: { stream: true } } }, '/config/provider/params/stream'],
+    [{ provider: { ...openai, api_key_env: 'PATH' } }, '/config/provider/api_key_env'],
+    [{ provider: { ...openai, api_key_env: 'SVC_PROVIDER_' } }, '/config/provider/api_key_env'],
+    [{ provider: { ...openai, api_key_env: 'SVC_PROVIDER_A_ORIGINS' } }, '/config/provider/api_key_env'],
+    [{ provider: { ...openai, api_key_env: 'SVC_PROVIDER_ORIGINS' } }, '/config/provider/api_key_env'],
+    [{ provider: { ...openai, api_key_env: 'SVC_PROVIDER_ALLOWED_HOSTS' } }, '/config/provider/api_key_env'],
+    [{ provider: { ...openai, base_url: 'http://169.254.169.254' } }, '/config/provider/base_url'],
+    [{ provider: { ...openai, base_url: 'http://0xa9fea9fe/v1' } }, '/config/provider/base_url'],
+    [{ provider: { ...openai, base_url: 'http://[::ffff:a9fe:a9fe]' } }, '/config/provider/base_url'],
+    [{ provider: 'echo', judge: { base_url: 'https://[fe80::1]:8', model: 'm' } }, '/config/judge/base_url'],
+    [{ provider: 'echo', repetitions: 0 }, '/config/repetitions'],
+    [{ provider: 'echo', repetitions: 1.5 }, '/config/repetitions'],
+    [{ provider: 'echo', concurrency: 257 }, '/config/concurrency'],
+    [{ provider: 'echo', max_retries: -1 }, '/config/max_retries'],
+    [{ provider: 'echo', timeout_ms: '1' }, '/config/timeout_ms'],
+    [{ provider: 'echo', timeout_ms: new ExactNumber('12345678901234567890') }, '/config/timeout_ms'],
+    [{ provider: 'echo', judge: {} }, '/config/judge/base_url'],
+    [
+      { provider: 'echo', judge: { base_url: 'https://h', model: 'm', threshold: 2 } },
+      '/config/judge/threshold',
+    ],
+    [
+      { provider: 'echo', judge: { base_url: 'https://h', model: 'm', params: { n: 2 } } },
+      '/config/judge/params/n',
+    ],
+    [{ provider: 'echo', 'a/b~': 1 }, '/config/a~1b~0'],
+  ])('refuses %j at %s', (value, path) => {
+    expect(problems(value).map(([at]) => at)).toContain(path);
+  });
+
+  it.each([
+    'api_key',
+    'apiKey',
+    'API-KEY',
+    'x-api-key',
+    'token',
+    'access_token',
+    'Authorization',
+    'password',
+    'secret',
+    'headers',
+    'extra_headers',
+    'cookie',
+  ])('refuses a member %s anywhere, once, without repeating it', (name) => {
+    const secret = 'sk-0123456789';
+    const config = {
+      provider: { ...openai, [name]: secret, params: { deep: [{ [name]: secret }] } },
+      [name]: secret,
+    };
+    const found = problems(config);
+    expect(found.map(([path]) => path).sort()).toEqual(
+      [`/config/${name}`, `/config/provider/${name}`, `/config/provider/params/deep/0/${name}`].sort(),
+    );
+    expect(JSON.stringify(found)).not.toContain(secret);
+  });
+
+  it('does not repeat a key that stands where its name should', () => {
+    const secret = 'sk-0123456789';
+    expect(() => parseRunConfig({ provider: { ...openai, api_key_env: secret } })).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining(secret) }),
+    );
+    expect(JSON.stringify(problems({ provider: { ...openai, api_key_env: secret } }))).not.toContain(secret);
+  });
+
+  it('takes params that only look like secrets', () => {
+    const params = {
+      max_tokens: 5,
+      logit_bias: { '50256': -100 },
+      tools: [{ function: { parameters: { properties: { password: { type: 'string' } } } } }],
+    };
+    expect(problems({ provider: { ...openai, params } })).toEqual([]);
+  });
+
+  it.each<[string, () => JsonValue]>([
+    [
+      'unknown members',
+      () => Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`a${index}`, 0])),
+    ],
+    ['secrets', () => ({ list: Array.from({ length: 60_000 }, () => ({ token: 0 })) })],
+    [
+      'secrets, deep in the body',
+      () => {
+        let value: JsonValue = Array.from({ length: 60_000 }, () => ({ token: 0 }));
+        for (let depth = 0; depth < 240; depth++) value = [value];
+        return { deep: value };
+      },
+    ],
+    [
+      'secrets under a long name',
+      () => ({ ['x'.repeat(900_000)]: Array.from({ length: 5_000 }, () => ({ token: 0 })) }),
+    ],
+  ])('is done at once with very many %s', (_name, make) => {
+    const value = { provider: 'echo', ...(make() as JsonObject) };
+    const startedAt = performance.now();
+    const found = problems(value);
+    // up to minutes where the cost is the square of the number
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(found.length).toBe(100);
+    expect(JSON.stringify(found).length).toBeLessThan(10_000_000);
+  });
+
+  it('names everything that is wrong at once, and where in the body', () => {
+    const value = { provider: { ...openai, model: 1 }, repetitions: 0, more: true };
+    expect(
+      problems(value)
+        .map(([path]) => path)
+        .sort(),
+    ).toEqual(['/config/more', '/config/provider/model', '/config/repetitions']);
+    expect(() => parseRunConfig({}, '/body')).toThrow(
+      expect.objectContaining({ errors: [{ path: '/body/provider', message: 'is missing' }] }),
+    );
+  });
+});
+
+describe('texts of params', () => {
+  const long = 'x'.repeat(16_385);
+  it.each<[JsonValue, string]>([
+    [{ provider: { ...openai, params: { stop: long } } }, '/config/provider/params/stop'],
+    [{ provider: { ...openai, params: { a: [{ b: long }] } } }, '/config/provider/params/a/0/b'],
+    [{ provider: { ...openai, params: { [long]: 1 } } }, '/config/provider/params'],
+    [
+      { provider: openai, judge: { base_url: 'https://host/v1', model: 'm', params: { a: long } } },
+      '/config/judge/params/a',
+    ],
+  ])('are refused when they are too long, but not where they are stored', (value, path) => {
+    expect(problems(value).map(([at]) => at)).toEqual([path]);
+    expect(parseStoredRunConfig(value)).toBeDefined();
+  });
+
+  it('may have 16 kB', () => {
+    expect(problems({ provider: { ...openai, params: { stop: long.slice(1) } } })).toEqual([]);
+  });
+
+  it('is quick with as many problems as fit into a request, and lists some of them', () => {
+    const params = Array.from({ length: 60_000 }, () => ({ token: 'x' }));
+    const startMs = performance.now();
+    const found = problems({ provider: { ...openai, params: { params } } });
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+    expect(found).toHaveLength(100);
+  });
+});

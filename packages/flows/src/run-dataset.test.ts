@@ -1,0 +1,452 @@
+import {
+  createCheckRunner,
+  JsonText,
+  type Provider,
+  type ProviderRequest,
+  type RunEnd,
+  RunError,
+  type RunItem,
+  type RunResult,
+  type RunSession,
+  runCancelled,
+} from '@svc/evaluation';
+import type { Item } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { describe, expect, it } from 'vitest';
+import { executeRun, type RunOptions } from './run-dataset.ts';
+
+/** An item as it is stored. */
+function stored({ answer, checker, ...payload }: Item): ItemParts {
+  const text = (value: JsonValue | undefined): string | null =>
+    value === undefined ? null : canonicalJson(value);
+  return { payload: canonicalJson(payload), answer: text(answer), checker: text(checker), assets: null };
+}
+
+/** A session in memory that keeps the rule of the store: a result that is there stays. */
+class MemorySession implements RunSession {
+  readonly results = new Map<string, RunResult>();
+  readonly ends: RunEnd[] = [];
+  closed = false;
+  saveCalls = 0;
+  readonly #items: readonly Item[];
+  readonly #repetitions: number;
+
+  constructor(items: readonly Item[], repetitions = 1) {
+    this.#items = items;
+    this.#repetitions = repetitions;
+  }
+
+  async *items(signal: AbortSignal): AsyncGenerator<RunItem> {
+    try {
+      for (const [orderIndex, item] of this.#items.entries()) {
+        signal.throwIfAborted();
+        const numbers = Array.from({ length: this.#repetitions }, (_, i) => i + 1);
+        const doneRepetitions = numbers.filter((number) => this.results.has(`${orderIndex}#${number}`));
+        if (doneRepetitions.length < this.#repetitions) {
+          yield { section: 's', sectionOrderIndex: 0, orderIndex, parts: stored(item), doneRepetitions };
+        }
+      }
+    } finally {
+      this.closed = true;
+    }
+  }
+
+  async saveResults(results: readonly RunResult[]): Promise<void> {
+    this.saveCalls += 1;
+    for (const result of results) {
+      const key = `${result.orderIndex}#${result.repetition}`;
+      if (!this.results.has(key)) this.results.set(key, result);
+    }
+  }
+
+  async finish(end: RunEnd): Promise<void> {
+    this.ends.push(end);
+  }
+}
+
+const items = (count: number): Item[] =>
+  Array.from({ length: count }, (_, i) => ({
+    id: `i${i}`,
+    type: 'exact',
+    inputs: { prompt: `Q${i}` },
+    answer: `Q${i}`,
+  }));
+
+function provider(
+  answer: (request: ProviderRequest, signal: AbortSignal) => Promise<JsonValue>,
+  usesMessages = true,
+): Provider {
+  return {
+    usesMessages,
+    answer: async (request, signal) => ({
+      output: await answer(request, signal),
+      usage: { total_tokens: 1 },
+    }),
+  };
+}
+
+const echo = provider(async ({ messages }) => messages.at(-1)?.content ?? null);
+
+function run(
+  session: RunSession,
+  given: Provider,
+  options: Partial<RunOptions> = {},
+  judge: Provider | null = null,
+) {
+  let nowMs = 0;
+  const config = { repetitions: 1, concurrency: 4, judge: null };
+  return executeRun(
+    {
+      session,
+      provider: given,
+      judge,
+      checks: createCheckRunner({ threads: 0 }),
+      clock: { nowMs: () => (nowMs += 5) },
+    },
+    { config, defaultJudgePrompts: null, signal: new AbortController().signal, ...options },
+  );
+}
+
+describe('executeRun', () => {
+  it('gives every item a result and ends completed', async () => {
+    const session = new MemorySession(items(50));
+    expect(await run(session, echo)).toEqual({ status: 'completed' });
+    expect(session.ends).toEqual([{ status: 'completed' }]);
+    expect(session.results.size).toBe(50);
+    expect(session.results.get('7#1')).toEqual({
+      section: 's',
+      sectionOrderIndex: 0,
+      orderIndex: 7,
+      itemId: 'i7',
+      repetition: 1,
+      status: 'ok',
+      output: 'Q7',
+      score: 1,
+      passed: true,
+      explanation: null,
+      error: null,
+      latencyMs: expect.any(Number),
+      usage: { total_tokens: 1 },
+    });
+  });
+
+  it('completes with no items', async () => {
+    const session = new MemorySession([]);
+    expect(await run(session, echo)).toEqual({ status: 'completed' });
+    expect(session.saveCalls).toBe(0);
+  });
+
+  it('repeats each item, and only what has no result yet', async () => {
+    const session = new MemorySession(items(3), 3);
+    session.results.set('1#2', { output: 'kept' } as RunResult);
+    let calls = 0;
+    const counted = provider(async () => {
+      calls += 1;
+      return 'x';
+    });
+    await run(session, counted, { config: { repetitions: 3, concurrency: 2, judge: null } });
+    expect(calls).toBe(8);
+    expect([...session.results.keys()].sort()).toEqual([
+      '0#1',
+      '0#2',
+      '0#3',
+      '1#1',
+      '1#2',
+      '1#3',
+      '2#1',
+      '2#2',
+      '2#3',
+    ]);
+    expect(session.results.get('1#2')?.output).toBe('kept');
+  });
+
+  it('makes a failed result of what goes wrong with one item, and goes on', async () => {
+    const session = new MemorySession([
+      ...items(2),
+      { id: 3, inputs: {} },
+      { inputs: { prompt: 'p' }, answer: 'x', checker: { type: 'regex', pattern: '(' } },
+    ]);
+    const faults: unknown[] = [];
+    const bug = new TypeError('a mistake of ours that names a secret');
+    const flaky = provider(async ({ item }) => {
+      if (item['id'] === 'i0') throw new RunError('provider_timeout', 'took too long');
+      if (item['id'] === 'i1') throw bug;
+      return 'x';
+    });
+    expect(await run(session, flaky, { onInternalError: (error) => faults.push(error) })).toEqual({
+      status: 'completed',
+    });
+    expect([...session.results.values()].sort((a, b) => a.orderIndex - b.orderIndex)).toMatchObject([
+      {
+        status: 'failed',
+        output: null,
+        score: null,
+        passed: null,
+        latencyMs: null,
+        error: { code: 'provider_timeout', message: 'took too long' },
+      },
+      {
+        status: 'failed',
+        error: { code: 'internal', message: 'Something went wrong on the side of the service' },
+      },
+      { status: 'failed', itemId: 3, error: { code: 'item_without_prompt' } },
+      {
+        status: 'failed',
+        itemId: null,
+        output: 'x',
+        usage: { total_tokens: 1 },
+        error: { code: 'checker_invalid' },
+      },
+    ]);
+    expect(faults).toEqual([bug]);
+  });
+
+  it('makes a failed result of an item that cannot be read, without asking the provider', async () => {
+    const session = new MemorySession([]);
+    const location = { section: 's', sectionOrderIndex: 0, doneRepetitions: [] };
+    session.items = async function* () {
+      yield {
+        ...location,
+        orderIndex: 0,
+        parts: null,
+        failure: { code: 'item_too_large', message: 'It has more than 9 bytes.' },
+      };
+      yield { ...location, orderIndex: 1, parts: stored({ inputs: { prompt: 'p' } }) };
+    };
+    let asked = 0;
+    const counting = provider(async () => {
+      asked += 1;
+      return 'x';
+    });
+    expect(await run(session, counting)).toEqual({ status: 'completed' });
+    expect(asked).toBe(1);
+    expect(session.results.get('0#1')).toMatchObject({
+      status: 'failed',
+      itemId: null,
+      error: { code: 'item_too_large', message: 'It has more than 9 bytes.' },
+    });
+  });
+
+  describe('with a large item', () => {
+    const noise = 'n'.repeat(70_000);
+    const large = (more: Item): Item => ({ id: 'big', inputs: { prompt: 'p' }, meta: { noise }, ...more });
+    const onThread = async (item: Item, given: Provider, judge: Provider | null = null) => {
+      await using checks = createCheckRunner();
+      const session = new MemorySession([item]);
+      await executeRun(
+        { session, provider: given, judge, checks, clock: { nowMs: () => 0 } },
+        {
+          config: { repetitions: 1, concurrency: 1, judge: null },
+          defaultJudgePrompts: 'From the dataset',
+          signal: new AbortController().signal,
+        },
+      );
+      return session.results.get('0#1');
+    };
+    const asked = (reply: string, seen: string[]): Provider => ({
+      usesMessages: true,
+      answer: async ({ messages, messagesJson }) => {
+        expect(messages).toEqual([]);
+        seen.push(new TextDecoder().decode(messagesJson));
+        return { output: reply, usage: null };
+      },
+    });
+
+    it('gives the provider and the judge the messages as text', async () => {
+      const questions: string[] = [];
+      const judged: string[] = [];
+      const judge = asked('{"score": 0.6}', judged);
+      const result = await onThread(large({ checker: 'judge' }), asked('yes', questions), judge);
+      expect(result).toMatchObject({ itemId: 'big', status: 'ok', score: 0.6, output: 'yes' });
+      expect(questions).toEqual(['[{"content":"p","role":"user"}]']);
+      expect(judged).toEqual([expect.stringContaining('From the dataset')]);
+    });
+
+    it('takes an output that stands in the item, large or not', async () => {
+      const from = (pointer: string): Provider => ({
+        usesMessages: false,
+        outputSource: { from: 'pointer', pointer },
+        answer: async () => expect.unreachable(),
+      });
+      const item = large({ answer: noise, checker: 'exact_match' });
+      expect(await onThread(item, from('/meta/noise'))).toMatchObject({
+        status: 'ok',
+        score: 1,
+        output: new JsonText(JSON.stringify(noise)),
+      });
+      expect(await onThread(item, from('/id'))).toMatchObject({ status: 'ok', score: 0, output: 'big' });
+      expect(await onThread(item, from('/id/x'))).toMatchObject({
+        itemId: 'big',
+        status: 'failed',
+        error: { code: 'field_missing', message: 'The item has nothing at "/id/x"' },
+      });
+    });
+
+    it('fails one of which there is too much to read, and one that has no prompt', async () => {
+      const zeros = new Array<number>(250_001).fill(0);
+      const seen: string[] = [];
+      expect(await onThread(large({ inputs: { choices: zeros } }), asked('x', seen))).toMatchObject({
+        itemId: 'big',
+        status: 'failed',
+        error: { code: 'item_too_large' },
+      });
+      expect(await onThread(large({ inputs: {} }), asked('x', seen))).toMatchObject({
+        status: 'failed',
+        error: { code: 'item_without_prompt' },
+      });
+      expect(seen).toEqual([]);
+    });
+
+    it('checks a large output of a small item', async () => {
+      const item = { answer: noise, checker: 'exact_match', inputs: { prompt: 'p' } };
+      expect(
+        await onThread(
+          item,
+          provider(async () => noise),
+        ),
+      ).toMatchObject({ status: 'ok', score: 1 });
+    });
+  });
+
+  it('needs no prompt for a provider that uses no messages', async () => {
+    const session = new MemorySession([{ answer: 'x', checker: 'exact_match' }]);
+    await run(
+      session,
+      provider(async () => 'x', false),
+    );
+    expect(session.results.get('0#1')).toMatchObject({ status: 'ok', passed: true });
+  });
+
+  it('ends failed when every item would fail, and keeps what it has', async () => {
+    const session = new MemorySession(items(100));
+    const refused = provider(async ({ item }) => {
+      if (item['id'] === 'i5')
+        throw new RunError('provider_unauthorized', 'the key was refused', { endsRun: true });
+      return 'x';
+    });
+    const end: RunEnd = {
+      status: 'failed',
+      error: { code: 'provider_unauthorized', message: 'the key was refused' },
+    };
+    expect(await run(session, refused, { config: { repetitions: 1, concurrency: 1, judge: null } })).toEqual(
+      end,
+    );
+    expect(session.ends).toEqual([end]);
+    expect(session.results.size).toBe(5);
+    expect(session.closed).toBe(true);
+  });
+
+  it('ends cancelled: calls under way are aborted, results so far stay', async () => {
+    const session = new MemorySession(items(100));
+    const controller = new AbortController();
+    let aborted = 0;
+    const slow = provider(async ({ item }, signal) => {
+      if (['i0', 'i1', 'i2'].includes(item['id'] as string)) return 'x';
+      if (item['id'] === 'i6') controller.abort(runCancelled());
+      await new Promise((_, reject) => {
+        const stop = (): void => {
+          aborted += 1;
+          reject(signal.reason);
+        };
+        if (signal.aborted) stop();
+        else signal.addEventListener('abort', stop);
+      });
+      return 'never';
+    });
+    expect(await run(session, slow, { signal: controller.signal })).toEqual({ status: 'cancelled' });
+    expect(session.ends).toEqual([{ status: 'cancelled' }]);
+    expect([...session.results.keys()].sort()).toEqual(['0#1', '1#1', '2#1']);
+    expect(aborted).toBe(4);
+    expect(session.closed).toBe(true);
+  });
+
+  it('does not end when its worker has to stop, and goes on elsewhere', async () => {
+    const session = new MemorySession(items(20));
+    const controller = new AbortController();
+    const stopping = provider(async ({ item }) => {
+      if (item['id'] === 'i10') controller.abort(new Error('draining'));
+      return item['answer'] ?? null;
+    });
+    await expect(run(session, stopping, { signal: controller.signal })).rejects.toThrow('draining');
+    expect(session.ends).toEqual([]);
+    const before = session.results.size;
+    expect(before).toBeGreaterThan(0);
+    let calls = 0;
+    const counted = provider(async ({ item }) => {
+      calls += 1;
+      return item['answer'] ?? null;
+    });
+    expect(await run(session, counted)).toEqual({ status: 'completed' });
+    expect([calls, session.results.size]).toEqual([20 - before, 20]);
+  });
+
+  it('does not end when the store fails', async () => {
+    const session = new MemorySession(items(20));
+    session.saveResults = async () => {
+      throw new Error('database gone');
+    };
+    await expect(run(session, echo)).rejects.toThrow('database gone');
+    expect(session.ends).toEqual([]);
+  });
+
+  it('holds no more items than are under way', async () => {
+    let most = 0;
+    let pulled = 0;
+    let done = 0;
+    const session = new MemorySession([]);
+    session.items = async function* () {
+      for (let orderIndex = 0; orderIndex < 5_000; orderIndex++) {
+        pulled += 1;
+        most = Math.max(most, pulled - done);
+        yield {
+          section: 's',
+          sectionOrderIndex: 0,
+          orderIndex,
+          parts: stored({ inputs: { prompt: 'p' } }),
+          doneRepetitions: [],
+        };
+      }
+    };
+    session.saveResults = async (results) => {
+      done += results.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    await run(session, echo, { config: { repetitions: 1, concurrency: 8, judge: null } });
+    expect(done).toBe(5_000);
+    expect(most).toBeLessThanOrEqual(64 + 8 + 1);
+  });
+
+  it('asks the judge model of the run', async () => {
+    const session = new MemorySession([{ inputs: { prompt: 'p' }, checker: { type: 'judge' } }]);
+    const judge = provider(async ({ messages }) => {
+      expect(messages[1]?.content).toContain('From the dataset');
+      return '{"score": 0.6, "explanation": "fair"}';
+    });
+    const config = {
+      repetitions: 1,
+      concurrency: 1,
+      judge: { baseUrl: '', model: '', params: {}, apiKeyEnv: null, threshold: 0.7 },
+    };
+    await run(session, echo, { config, defaultJudgePrompts: 'From the dataset' }, judge);
+    expect(session.results.get('0#1')).toMatchObject({
+      status: 'ok',
+      score: 0.6,
+      passed: false,
+      explanation: 'fair',
+      output: 'p',
+    });
+  });
+
+  it('leaves what has no checker unscored', async () => {
+    const session = new MemorySession([{ inputs: { prompt: 'p' } }]);
+    await run(session, echo);
+    expect(session.results.get('0#1')).toMatchObject({
+      status: 'unscored',
+      output: 'p',
+      score: null,
+      passed: null,
+      error: null,
+    });
+  });
+});
