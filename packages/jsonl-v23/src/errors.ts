@@ -17,8 +17,8 @@ export type JsonlErrorCode =
   | 'invalid_mapping';
 
 /**
- * The error class of this package, with a stable `code` and a `place`: file, line, column, JSON Pointer and row, as far as
- * they are known. The message does not repeat them; `formatPlace` makes text of them.
+ * The error class of this package, with a stable `code` and a `location`: file, line, column, JSON Pointer and row, as far
+ * as they are known. The message does not repeat the location; `formatLocation` formats it.
  */
 export class JsonlError extends Error {
   override readonly name: string = 'JsonlError';

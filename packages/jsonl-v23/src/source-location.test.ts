@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatLocation, jsonPointer, type SourceLocation } from './source-location.ts';
 
-describe('formatPlace', () => {
+describe('formatLocation', () => {
   it.each<[SourceLocation, string]>([
     [{}, ''],
     [{ file: 'a.jsonl' }, 'a.jsonl'],

@@ -16,7 +16,7 @@ export interface SourceLocation {
  * A location as text: `items.jsonl:3:17 (/inputs/prompt)`, `line 3, column 17`, `row 12 (/id)`; an empty string for an
  * empty location.
  *
- * @example formatPlace({ file: 'a.jsonl', line: 3 }) // 'a.jsonl:3'
+ * @example formatLocation({ file: 'a.jsonl', line: 3 }) // 'a.jsonl:3'
  */
 export function formatLocation(location: SourceLocation): string {
   const parts: string[] = [];

@@ -25,7 +25,7 @@ const MAX_KEYS = 8 * 1024;
 /**
  * Encodes items straight from the bytes of their lines to canonical bytes, without making values of them.
  *
- * **What it is.** A second parser, validator and canonicaliser of items beside the reference path: `parseJson`,
+ * **What it is.** A second parser, validator and canonicaliser of items next to the reference path: `parseJson`,
  * `parseItem` and `createItemEncoder`. It accepts a subset of the lines, and encodes those to the same bytes. A text
  * that is canonical as it is written is not copied: it is a range of the line. Keys are compared with those that came
  * before at the same location (see `InlineCache`), so that objects of a known shape are neither decoded nor sorted.
@@ -34,7 +34,7 @@ const MAX_KEYS = 8 * 1024;
  * that are objects, as these are normalised; keys with escapes; objects with over 128 keys; over 100 levels of nesting
  * (see `MAX_FAST_DEPTH`); a line that begins with anything but an object, and so a blank one.
  *
- * **What it gains.** CPU time of the reference path, divided by that of the encoder that tries the fast path first, in
+ * **What it gains.** CPU time of the reference path, divided by CPU time of the encoder with the fast path, in
  * one run on Node 24: items of 500 bytes 3.2, items of 70 bytes 2.3, rows of two text cells 4.5. Data that falls back
  * costs more than the reference path alone, because every item is tried first: items whose checker is an object 0.7,
  * rows whose prompt is an object 0.9.

@@ -90,7 +90,7 @@ describe('the fast path', () => {
         expectSameCells(given, by);
         const toItem = compileMapping(by, FEATURES);
         const items = outcomeOf(() => given.map((row, index) => toItem(row, index)));
-        // Rows that make no items are lines as they are: many of them are no items either.
+        // Rows that do not map to items become lines as they are; many of those lines are invalid too.
         expectSameLines((Array.isArray(items) ? (items as JsonObject[]) : given).map(spell));
       }),
       { numRuns: 1500 },

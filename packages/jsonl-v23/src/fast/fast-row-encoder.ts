@@ -12,12 +12,12 @@ import { ITEM_KEYS, type MappingPlan, type MetaMember, planMapping } from './map
 const { SPACE, QUOTE, COMMA, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
 
 // Constants of this module, for the reason given at ASCII.
-const { ANSWER: ANSWER_KEY, ID: ID_KEY, INPUTS: INPUTS_KEY, CHOICES: CHOICES_KEY } = ITEM_KEYS;
+const { answer: answerKey, id: ID_KEY, inputs: INPUTS_KEY, choices: CHOICES_KEY } = ITEM_KEYS;
 const {
-  MESSAGES: MESSAGES_KEY,
-  PROMPT: PROMPT_KEY,
-  SYSTEM_PROMPT: SYSTEM_PROMPT_KEY,
-  META: META_KEY,
+  messages: MESSAGES_KEY,
+  prompt: PROMPT_KEY,
+  systemPrompt: SYSTEM_PROMPT_KEY,
+  meta: META_KEY,
 } = ITEM_KEYS;
 
 /** An item has at most this many levels around a cell, with some to spare. */
@@ -76,7 +76,7 @@ export class FastRowEncoder extends CellBuffer {
     let othersStart = this.written;
     if (this.find(plan.answer, row)) {
       if (this.#mayBeTooDeep()) return false;
-      this.putAll(ANSWER_KEY);
+      this.putAll(answerKey);
       item.answerStart = this.written;
       this.putCell();
       item.answerEnd = this.written;

@@ -5,16 +5,16 @@ import { type Mapping, mappedColumns } from '../mapping/mapping.ts';
 
 /** The keys of an item in UTF-8, in the order in which they are written. */
 export const ITEM_KEYS: Readonly<Record<ItemKey, Uint8Array>> = {
-  ANSWER: utf8('"answer":'),
-  ID: utf8('"id":'),
-  INPUTS: utf8('"inputs":{'),
-  CHOICES: utf8('"choices":'),
-  MESSAGES: utf8('"messages":'),
-  PROMPT: utf8('"prompt":'),
-  SYSTEM_PROMPT: utf8('"system_prompt":'),
-  META: utf8(',"meta":{'),
+  answer: utf8('"answer":'),
+  id: utf8('"id":'),
+  inputs: utf8('"inputs":{'),
+  choices: utf8('"choices":'),
+  messages: utf8('"messages":'),
+  prompt: utf8('"prompt":'),
+  systemPrompt: utf8('"system_prompt":'),
+  meta: utf8(',"meta":{'),
 };
-type ItemKey = 'ANSWER' | 'ID' | 'INPUTS' | 'CHOICES' | 'MESSAGES' | 'PROMPT' | 'SYSTEM_PROMPT' | 'META';
+type ItemKey = 'answer' | 'id' | 'inputs' | 'choices' | 'messages' | 'prompt' | 'systemPrompt' | 'meta';
 /** At least the length of all these keys, the digits of a row index, and the characters between members. */
 const FIXED_BYTES = 256;
 

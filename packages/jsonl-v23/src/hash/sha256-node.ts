@@ -16,7 +16,7 @@ export function sha256(data: string | Uint8Array): Uint8Array {
 
 /** Writes the 32 bytes of the hash into `target`. */
 export function sha256Into(data: string | Uint8Array, target: Uint8Array): void {
-  // A digest as text and back costs half of what a Buffer of its own does.
+  // Decoding a digest from text costs half as much as allocating a Buffer.
   const digest = hash('sha256', data, 'binary');
   for (let index = 0; index < DIGEST_BYTES; index++) target[index] = digest.charCodeAt(index);
 }

@@ -37,7 +37,7 @@ describe.each([
   });
 });
 
-it('is the same by both', () => {
+it('is the same in both implementations', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: 'binary' }), (bytes, text) => {
       expect(hex(node.sha256(bytes))).toBe(hex(noble.sha256(bytes)));

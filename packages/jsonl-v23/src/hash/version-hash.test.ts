@@ -115,7 +115,7 @@ describe('the hash of an item', () => {
     expect(hex(itemHash(left))).not.toBe(hex(itemHash(right)));
   });
 
-  it('does not depend on where the file of a checker lay', () => {
+  it('does not depend on the path of the file of a checker', () => {
     const embedded = { type: 'script', encoding: 'base64', data: 'cHJpbnQoMSk=' };
     const hashes = [
       embedded,

@@ -36,7 +36,7 @@ describe('an asset entry', () => {
     ['empty content', { data: '' }, { data: '', encoding: 'base64', mime_type: 'application/octet-stream' }],
     ['a path', 'assets/a/b c.png', { path: 'assets/a/b c.png' }],
     ['a path entry', { path: 'assets/a.png' }, { path: 'assets/a.png' }],
-    ['a path that is no archive entry', { path: 'images/a.png' }, { path: 'images/a.png' }],
+    ['a path that is not an archive entry', { path: 'images/a.png' }, { path: 'images/a.png' }],
     ['a link', 'https://example.org/a.png', { url: 'https://example.org/a.png' }],
     ['a link in capitals', 'HTTP://EXAMPLE.ORG', { url: 'HTTP://EXAMPLE.ORG' }],
     [
@@ -54,16 +54,16 @@ describe('an asset entry', () => {
     ['a data: URI', `data:image/png;base64,${PNG}`, embedded],
     ['a data: URI as url', { url: `data:image/png;base64,${PNG}`, alt: 'x' }, { ...embedded, alt: 'x' }],
     [
-      'a data: URI beside a type',
+      'a data: URI with a type',
       { url: `data:image/png;base64,${PNG}`, mime_type: 'image/x' },
       { ...embedded, mime_type: 'image/x' },
     ],
     [
-      'a data: URI beside a content_type',
+      'a data: URI with a content_type',
       { url: `data:,a`, content_type: 'text/x' },
       { mime_type: 'text/x', encoding: 'base64', data: 'YQ==' },
     ],
-    ['a data: URI beside the same data', { url: `data:image/png;base64,${PNG}`, data: PNG }, embedded],
+    ['a data: URI with the same data', { url: `data:image/png;base64,${PNG}`, data: PNG }, embedded],
     [
       'a data: URI of text',
       'DATA:,a%20b',
@@ -76,35 +76,35 @@ describe('an asset entry', () => {
   });
 
   it.each<[string, JsonValue, member: string, message: RegExp]>([
-    ['null', null, '', /must be an object or a string, found null/],
-    ['a number', 5, '', /must be an object or a string, found the number 5/],
-    ['an array', [], '', /must be an object or a string, found an array/],
-    ['another string', 'images/a.png', '', /is neither an assets\/ path nor a URL: "images\/a.png"/],
-    ['an empty string', '', '', /is neither an assets\/ path nor a URL: ""/],
+    ['null', null, '', /must be an object or a string, got null/],
+    ['a number', 5, '', /must be an object or a string, got the number 5/],
+    ['an array', [], '', /must be an object or a string, got an array/],
+    ['another string', 'images/a.png', '', /must be an assets\/ path or a URL, got "images\/a.png"/],
+    ['an empty string', '', '', /must be an assets\/ path or a URL, got ""/],
     [
       'another encoding',
       { encoding: 'utf-8', data: 'a' },
       '/encoding',
-      /must be "base64", found the string "utf-8"/,
+      /must be "base64", got the string "utf-8"/,
     ],
-    ['a null encoding', { encoding: null }, '/encoding', /must be "base64", found null/],
+    ['a null encoding', { encoding: null }, '/encoding', /must be "base64", got null/],
     ['base64 with a wrong letter', { data: 'a-b_' }, '/data', /is not valid base64: "a-b_"/],
     ['base64 without padding', { data: 'YQ' }, '/data', /is not valid base64/],
     ['base64 with unused bits', { data: 'YR==' }, '/data', /is not valid base64/],
     ['base64 with a line break', { data: 'YWJj\nYWJj' }, '/data', /is not valid base64/],
-    ['data that is no string', { data: null }, '/data', /must be a string, found null/],
-    ['a type that is no string', { mime_type: null }, '/mime_type', /must be a string, found null/],
+    ['data that is not a string', { data: null }, '/data', /must be a string, got null/],
+    ['a type that is not a string', { mime_type: null }, '/mime_type', /must be a string, got null/],
     [
-      'a content_type that is no string',
+      'a content_type that is not a string',
       { content_type: 1 },
       '/content_type',
-      /must be a string, found the number 1/,
+      /must be a string, got the number 1/,
     ],
-    ['a url that is no string', { url: ['https://a'] }, '/url', /must be a string, found an array/],
-    ['a path that is no string', { path: 1 }, '/path', /must be a string, found the number 1/],
+    ['a url that is not a string', { url: ['https://a'] }, '/url', /must be a string, got an array/],
+    ['a path that is not a string', { path: 1 }, '/path', /must be a string, got the number 1/],
     ['a broken data: URI', 'data:image/png;base64', '/url', /is not a valid data: URI/],
     ['a data: URI with broken base64', { url: 'data:;base64,a' }, '/url', /is not a valid data: URI/],
-    ['a data: URI beside other data', { url: 'data:,a', data: PNG }, '/url', /has other content in "data"/],
+    ['a data: URI with other data', { url: 'data:,a', data: PNG }, '/url', /has other content in "data"/],
     [
       'a data: URI with another encoding',
       { url: 'data:,a', encoding: 'hex' },
@@ -115,27 +115,32 @@ describe('an asset entry', () => {
       'a path that leaves assets/',
       'assets/../manifest.json',
       '/path',
-      /no plain path under assets\/: "assets\/..\/manifest.json"/,
+      /must be a plain path under assets\/, got "assets\/..\/manifest.json"/,
     ],
-    ['a path entry that leaves assets/', { path: 'assets/a/../../b' }, '/path', /no plain path under assets/],
-    ['a path with a dot', { path: 'assets/./a' }, '/path', /no plain path under assets/],
-    ['a path with an empty segment', { path: 'assets//a' }, '/path', /no plain path under assets/],
-    ['a path of the folder', { path: 'assets/' }, '/path', /no plain path under assets/],
-    ['a path with a backslash', { path: 'assets/a\\b' }, '/path', /no plain path under assets/],
-    ['a path with backslashes', { path: 'assets\\a' }, '/path', /no plain path under assets/],
-    ['a path with NUL', { path: 'assets/a\0' }, '/path', /no plain path under assets/],
-    ['an absolute path to assets', { path: '/assets/a' }, '/path', /no plain path under assets/],
-    ['a relative path to assets', { path: '../assets/a' }, '/path', /no plain path under assets/],
+    [
+      'a path entry that leaves assets/',
+      { path: 'assets/a/../../b' },
+      '/path',
+      /must be a plain path under assets/,
+    ],
+    ['a path with a dot', { path: 'assets/./a' }, '/path', /must be a plain path under assets/],
+    ['a path with an empty segment', { path: 'assets//a' }, '/path', /must be a plain path under assets/],
+    ['a path of the folder', { path: 'assets/' }, '/path', /must be a plain path under assets/],
+    ['a path with a backslash', { path: 'assets/a\\b' }, '/path', /must be a plain path under assets/],
+    ['a path with backslashes', { path: 'assets\\a' }, '/path', /must be a plain path under assets/],
+    ['a path with NUL', { path: 'assets/a\0' }, '/path', /must be a plain path under assets/],
+    ['an absolute path to assets', { path: '/assets/a' }, '/path', /must be a plain path under assets/],
+    ['a relative path to assets', { path: '../assets/a' }, '/path', /must be a plain path under assets/],
     [
       'a link with such a path',
       { url: 'https://x', path: './assets/a' },
       '/path',
-      /no plain path under assets/,
+      /must be a plain path under assets/,
     ],
-    ['an absolute path', { path: '/etc/passwd' }, '/path', /leaves the archive: "\/etc\/passwd"/],
-    ['a drive', { path: 'C:a.png' }, '/path', /leaves the archive/],
-    ['a path out of the archive', { path: 'images/../../a.png' }, '/path', /leaves the archive/],
-    ['a path with a backslash elsewhere', { path: 'images\\a.png' }, '/path', /leaves the archive/],
+    ['an absolute path', { path: '/etc/passwd' }, '/path', /must not leave the archive, got "\/etc\/passwd"/],
+    ['a drive', { path: 'C:a.png' }, '/path', /must not leave the archive/],
+    ['a path out of the archive', { path: 'images/../../a.png' }, '/path', /must not leave the archive/],
+    ['a path with a backslash elsewhere', { path: 'images\\a.png' }, '/path', /must not leave the archive/],
   ])('is refused: %s', (_, entry, member, message) => {
     const inList = thrownBy(() => parseItem({ assets: [embedded, entry] }, { file: 'a', line: 2 }));
     expect(inList).toMatchObject({
@@ -147,7 +152,7 @@ describe('an asset entry', () => {
     expect(named).toMatchObject({ code: 'invalid_asset', location: { path: `/assets/a~1b${member}` } });
   });
 
-  it('keeps its name, whatever that is', () => {
+  it('keeps any name', () => {
     const item = parseItem(parseJson(`{"assets":{"__proto__":{"data":"${PNG}"},"toString":"assets/a"}}`));
     expect(JSON.stringify(item)).toBe(
       `{"assets":{"__proto__":{"data":"${PNG}","encoding":"base64","mime_type":"application/octet-stream"},"toString":{"path":"assets/a"}}}`,
@@ -158,7 +163,7 @@ describe('an asset entry', () => {
 describe('a checker', () => {
   it.each<[string, JsonObject]>([
     ['data that is not base64', { path: 'checkers/a.py', data: '?' }],
-    ['data that is no string', { path: 'checkers/a.py', data: 1 }],
+    ['data that is not a string', { path: 'checkers/a.py', data: 1 }],
     ['another encoding', { path: 'checkers/a.py', encoding: 'utf-8' }],
     ['content that says it is base64', { encoding: 'base64', data: '?' }],
     ['a path that leaves its folder', { path: 'checkers/../a.py' }],
@@ -184,7 +189,7 @@ describe('a checker', () => {
 });
 
 describe('fileReferences', () => {
-  it('names the archive files of an item, with their places', () => {
+  it('lists the archive files of an item with their locations', () => {
     const item = parseItem({
       assets: {
         a: 'assets/a.png',
@@ -210,7 +215,7 @@ describe('fileReferences', () => {
     { checker: { path: 'checkers/a.py', data: 'YQ==' } },
     { checker: { path: 'a.py' } },
     { assets: [{ path: null }] },
-  ])('names none in %j', (item) => {
+  ])('finds none in %j', (item) => {
     expect(fileReferences(item)).toEqual([]);
   });
 });

@@ -140,7 +140,7 @@ export function normaliseChecker(checker: JsonValue, location: SourceLocation): 
   if (!namesFile && getMember(checker, 'encoding') !== 'base64') return checker;
   if (!namesFile && typeof getMember(checker, 'data') !== 'string') return checker;
   if (namesFile && !isInFolder(path, 'checkers'))
-    throw at.error('path', `is no plain path under checkers/: ${describeText(path)}`);
+    throw at.error('path', `must be a plain path under checkers/, got ${describeText(path)}`);
   return withCheckedData(checker, at);
 }
 
@@ -178,9 +178,9 @@ function expandShortForm(value: JsonValue, at: AssetLocation): JsonObject {
   if (typeof value === 'string') {
     if (value.startsWith('assets/')) return { path: value };
     if (isDataUri(value) || /^https?:\/\//i.test(value)) return { url: value };
-    throw at.error(null, `is neither an assets/ path nor a URL: ${describeText(value)}`);
+    throw at.error(null, `must be an assets/ path or a URL, got ${describeText(value)}`);
   }
-  throw at.error(null, `must be an object or a string, found ${describeValue(value)}`);
+  throw at.error(null, `must be an object or a string, got ${describeValue(value)}`);
 }
 
 /** `content_type` is another name of `mime_type`; if an entry has both, `mime_type` wins. */
@@ -215,7 +215,7 @@ function withoutDataUri(entry: JsonObject, at: AssetLocation): JsonObject {
 function withCheckedData(entry: JsonObject, at: AssetLocation): JsonObject {
   const encoding = getMember(entry, 'encoding');
   if (encoding !== undefined && encoding !== 'base64') {
-    throw at.error('encoding', `must be "base64", found ${describeValue(encoding)}`);
+    throw at.error('encoding', `must be "base64", got ${describeValue(encoding)}`);
   }
   const data = textMember(entry, 'data', at);
   if (data === undefined) return entry;
@@ -229,12 +229,12 @@ function checkPath(entry: JsonObject, at: AssetLocation): void {
   if (typeof path !== 'string' || Object.hasOwn(entry, 'data')) return;
   if (firstFolder(path) === 'assets') {
     if (!isInFolder(path, 'assets'))
-      throw at.error('path', `is no plain path under assets/: ${describeText(path)}`);
+      throw at.error('path', `must be a plain path under assets/, got ${describeText(path)}`);
   } else if (
     typeof getMember(entry, 'url') !== 'string' &&
     /^[/\\]|\\|^[A-Za-z]:|(^|\/)\.\.(\/|$)/.test(path)
   ) {
-    throw at.error('path', `leaves the archive: ${describeText(path)}`);
+    throw at.error('path', `must not leave the archive, got ${describeText(path)}`);
   }
 }
 
@@ -252,7 +252,7 @@ function isInFolder(path: string, folder: 'assets' | 'checkers'): boolean {
 function textMember(entry: JsonObject, key: string, at: AssetLocation): string | undefined {
   const value = getMember(entry, key);
   if (value === undefined || typeof value === 'string') return value;
-  throw at.error(key, `must be a string, found ${describeValue(value)}`);
+  throw at.error(key, `must be a string, got ${describeValue(value)}`);
 }
 
 function textOrNullMember(entry: JsonObject, key: string, at: AssetLocation): string | null | undefined {

@@ -33,7 +33,7 @@ describe('EmbeddedSize', () => {
     { requiredKeys: [] },
   );
 
-  it('is the length of the canonical text that embedding gives', () => {
+  it('is the length of the canonical text after embedding', () => {
     fc.assert(
       fc.property(items, fc.array(fc.nat(20), { minLength: 1 }), (value, lengths) => {
         const item = parseItem(value as unknown as JsonObject);
@@ -54,7 +54,7 @@ describe('rehydrateItem', () => {
   const itemOf = (count: number): Item =>
     parseItem({ id: '1', assets: Array<string>(count).fill('assets/x') } as JsonObject);
 
-  it('takes an item that is exactly as long as it may be, and refuses one that is a byte longer', async () => {
+  it('accepts an item of exactly the maximum size, and refuses one byte more', async () => {
     const read = async () => new Uint8Array(100);
     const maxItemBytes = canonicalByteLength(await rehydrateItem(itemOf(3), read));
     await rehydrateItem(itemOf(3), read, { maxItemBytes, location });
@@ -76,7 +76,7 @@ describe('rehydrateItem', () => {
     expect(reads).toBe(4);
   });
 
-  it('makes one text of a file that many entries name', async () => {
+  it('encodes a file once that many entries refer to', async () => {
     const content = new Uint8Array(50_000);
     const { assets } = await rehydrateItem(itemOf(1000), async () => content);
     const texts = new Set((assets as JsonObject[]).map(({ data }) => data));

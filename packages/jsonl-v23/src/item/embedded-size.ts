@@ -18,7 +18,7 @@ export interface ItemSizeOptions {
  * Refuses an item that is too large, or refers to too many files.
  *
  * @param itemBytes of its canonical text, at least
- * @throws JsonlError `line_too_long` with the place
+ * @throws JsonlError `line_too_long` with the location
  */
 export function checkItemSize(itemBytes: number, fileCount: number, options: ItemSizeOptions = {}): void {
   const { maxItemBytes = DEFAULT_MAX_LINE_BYTES, location } = options;

@@ -28,9 +28,9 @@ describe('encodeItem', () => {
       { payload: '{"id":1,"type":"code"}', type: 'code', answer: null },
     ],
     [
-      'keys before, between and behind the parts',
-      { z: 1, checker: 'c', b: 2, assets: [], answer: 'a', Answer: 3, ans: 4, ch: 5 },
-      { payload: '{"Answer":3,"ans":4,"b":2,"ch":5,"z":1}', answer: '"a"', checker: '"c"', assets: '[]' },
+      'keys before, between and after the parts',
+      { z: 1, checker: 'c', b: 2, assets: [], answer: 'a', Ans: 3, ans: 4, ch: 5 },
+      { payload: '{"Ans":3,"ans":4,"b":2,"ch":5,"z":1}', answer: '"a"', checker: '"c"', assets: '[]' },
     ],
     [
       'a list of assets',
@@ -48,7 +48,7 @@ describe('encodeItem', () => {
     expect(encodeItem(value)).toMatchObject(expected);
   });
 
-  it('hashes as itemHash does, and its parts make the item again', () => {
+  it('hashes like itemHash, and its parts join to the item', () => {
     fc.assert(
       fc.property(item, (value) => {
         const encoded = encodeItem(value);
@@ -65,7 +65,7 @@ describe('encodeItem', () => {
     expect(joinItem(encoded)).toBe(canonicalJson(value));
   });
 
-  it('goes on after an error', () => {
+  it('works after an error', () => {
     expect(thrownBy(() => encodeItem({ a: Number.NaN }))).toMatchObject({ code: 'invalid_json' });
     expect(encodeItem({ a: 1 }).payload).toBe('{"a":1}');
   });
@@ -75,7 +75,7 @@ describe('createItemEncoder', () => {
   const text = ({ bytes }: EncodedItemBytes, start: number, end: number): string | null =>
     start === -1 ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start, end));
 
-  it('gives the same as encodeItem, as bytes', () => {
+  it('returns the same as encodeItem, as bytes', () => {
     const encoder = createItemEncoder();
     fc.assert(
       fc.property(fc.array(item, { maxLength: 4 }), (values) => {
@@ -98,7 +98,7 @@ describe('createItemEncoder', () => {
     );
   });
 
-  it('goes on after a large item and an error', () => {
+  it('works after a large item and an error', () => {
     const encoder = createItemEncoder();
     const large = 'é'.repeat(1_000_000);
     const { answerStart, answerEnd } = encoder.encode({ answer: large, id: 1 });
@@ -110,7 +110,7 @@ describe('createItemEncoder', () => {
 });
 
 describe('joinItem', () => {
-  it('puts any parts together, whatever keys stand around them', () => {
+  it('joins any parts, whatever keys are around them', () => {
     const near = fc.constantFrom(
       '',
       '"',

@@ -26,9 +26,9 @@ export interface EncodedItem {
   readonly byteLength: number;
 }
 
-/** The same as UTF-8. */
+/** An encoded item as UTF-8. */
 export interface EncodedItemBytes extends ItemRanges {
-  /** 32 bytes in a buffer of their own, which the encoder reuses for the next item. */
+  /** 32 bytes in a separate buffer, which the encoder reuses for the next item. */
   readonly itemHash: Uint8Array;
   readonly assetCount: number;
 }

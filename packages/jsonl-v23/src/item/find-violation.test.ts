@@ -11,7 +11,7 @@ const KEYS =
     ' ',
   );
 
-/** Values in which the known keys stand often, at places where they mean something and where they do not. */
+/** Values that contain the known keys often, both where the schema knows them and elsewhere. */
 const { value: nearlyItem } = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -21,7 +21,7 @@ const { value: nearlyItem } = fc.letrec((tie) => ({
   ),
 }));
 
-it('finds a violation exactly where a validator of JSON Schema 2020-12 does, at the same place', () => {
+it('finds the same violations as a JSON Schema 2020-12 validator, at the same locations', () => {
   const validate = new Ajv2020({ allowUnionTypes: true, allErrors: true }).compile(ITEM_SCHEMA);
   const rule = compileRule(ITEM_SCHEMA);
   let refused = 0;

@@ -3,18 +3,18 @@ import { ExactNumber, type JsonObject, type JsonValue } from '../json/json-value
 import { jsonPointer } from '../source-location.ts';
 import { KIND, type ValueRule } from './value-rule.ts';
 
-/** What a rule does not allow, and where. */
+/** A value that breaks a rule, and its location. */
 export interface Violation {
   /** JSON Pointer from the value that was checked. */
   readonly path: string;
-  /** Such as `must be string, found null`. */
+  /** Such as `must be string, got null`. */
   readonly problem: string;
 }
 
-/** The first thing in a value that its rule does not allow; null where there is none. */
+/** The first violation of a rule in a value; null if there is none. */
 export function findViolation(value: JsonValue, rule: ValueRule): Violation | null {
   if ((rule.kinds & kindOf(value)) === 0) {
-    return { path: '', problem: `must be ${rule.expected}, found ${describeValue(value)}` };
+    return { path: '', problem: `must be ${rule.expected}, got ${describeValue(value)}` };
   }
   if (Array.isArray(value)) return rule.items === null ? null : findInItems(value, rule.items);
   return rule.names.length + rule.required.length === 0 ? null : findInMembers(value as JsonObject, rule);
@@ -61,6 +61,6 @@ function kindOf(value: JsonValue): number {
       if (value instanceof ExactNumber) return value.text.includes('.') ? KIND.number : KIND.integer;
       return KIND.object;
     default:
-      return 0; // no JSON at all
+      return 0; // not JSON
   }
 }

@@ -3,9 +3,9 @@ import { isEmbeddedChecker } from './asset.ts';
 import type { Item } from './item.ts';
 
 /**
- * What of an item is hashed: the item, in which every asset entry (and a checker) with embedded content loses
- * its `path`. Where a file lay in an archive is transport, what it holds is content. Gives the same object back
- * where there is nothing to leave out.
+ * The part of an item that is hashed: the item without the `path` of asset entries (and of a checker) that embed their
+ * content. The path of a file in an archive is transport; its bytes are content. Returns the item itself if nothing is
+ * left out.
  */
 export function hashView(item: Item): Item {
   let view = item;

@@ -44,31 +44,31 @@ describe('parseItem', () => {
   });
 
   it.each<[line: string, path: string, message: string]>([
-    ['{"id":1.5}', '/id', '/id must be string or integer, found the number 1.5'],
+    ['{"id":1.5}', '/id', '/id must be string or integer, got the number 1.5'],
     [
       '{"id":0.12345678901234567890123}',
       '/id',
-      '/id must be string or integer, found the number 0.12345678901234567890123',
+      '/id must be string or integer, got the number 0.12345678901234567890123',
     ],
-    ['{"id":null}', '/id', '/id must be string or integer, found null'],
-    ['{"id":true}', '/id', '/id must be string or integer, found true'],
-    ['{"id":[]}', '/id', '/id must be string or integer, found an array'],
-    ['{"type":null}', '/type', '/type must be string, found null'],
-    ['{"type":12345678901234567890}', '/type', '/type must be string, found the number 12345678901234567890'],
-    ['{"inputs":"text"}', '/inputs', '/inputs must be object, found the string "text"'],
-    ['{"inputs":[]}', '/inputs', '/inputs must be object, found an array'],
+    ['{"id":null}', '/id', '/id must be string or integer, got null'],
+    ['{"id":true}', '/id', '/id must be string or integer, got true'],
+    ['{"id":[]}', '/id', '/id must be string or integer, got an array'],
+    ['{"type":null}', '/type', '/type must be string, got null'],
+    ['{"type":12345678901234567890}', '/type', '/type must be string, got the number 12345678901234567890'],
+    ['{"inputs":"text"}', '/inputs', '/inputs must be object, got the string "text"'],
+    ['{"inputs":[]}', '/inputs', '/inputs must be object, got an array'],
     [
       '{"inputs":12345678901234567890}',
       '/inputs',
-      '/inputs must be object, found the number 12345678901234567890',
+      '/inputs must be object, got the number 12345678901234567890',
     ],
-    ['{"inputs":{"prompt":5}}', '/inputs/prompt', '/inputs/prompt must be string, found the number 5'],
-    ['{"inputs":{"prompt":null}}', '/inputs/prompt', '/inputs/prompt must be string, found null'],
-    ['{"inputs":{"messages":{}}}', '/inputs/messages', '/inputs/messages must be array, found an object'],
+    ['{"inputs":{"prompt":5}}', '/inputs/prompt', '/inputs/prompt must be string, got the number 5'],
+    ['{"inputs":{"prompt":null}}', '/inputs/prompt', '/inputs/prompt must be string, got null'],
+    ['{"inputs":{"messages":{}}}', '/inputs/messages', '/inputs/messages must be array, got an object'],
     [
       '{"inputs":{"messages":["hi"]}}',
       '/inputs/messages/0',
-      '/inputs/messages/0 must be object, found the string "hi"',
+      '/inputs/messages/0 must be object, got the string "hi"',
     ],
     [
       '{"inputs":{"messages":[{"role":"user"}]}}',
@@ -83,54 +83,54 @@ describe('parseItem', () => {
     [
       '{"inputs":{"messages":[{"role":1,"content":"x"}]}}',
       '/inputs/messages/0/role',
-      '/inputs/messages/0/role must be string, found the number 1',
+      '/inputs/messages/0/role must be string, got the number 1',
     ],
     [
       '{"inputs":{"messages":[9007199254740993]}}',
       '/inputs/messages/0',
-      '/inputs/messages/0 must be object, found the number 9007199254740993',
+      '/inputs/messages/0 must be object, got the number 9007199254740993',
     ],
     [
       '{"inputs":{"system_prompt":1}}',
       '/inputs/system_prompt',
-      '/inputs/system_prompt must be string or null, found the number 1',
+      '/inputs/system_prompt must be string or null, got the number 1',
     ],
-    ['{"inputs":{"choices":"a"}}', '/inputs/choices', '/inputs/choices must be array, found the string "a"'],
-    ['{"criteria":"a"}', '/criteria', '/criteria must be array, found the string "a"'],
-    ['{"criteria":["a",1]}', '/criteria/1', '/criteria/1 must be string or object, found the number 1'],
-    ['{"criteria":["a",[]]}', '/criteria/1', '/criteria/1 must be string or object, found an array'],
+    ['{"inputs":{"choices":"a"}}', '/inputs/choices', '/inputs/choices must be array, got the string "a"'],
+    ['{"criteria":"a"}', '/criteria', '/criteria must be array, got the string "a"'],
+    ['{"criteria":["a",1]}', '/criteria/1', '/criteria/1 must be string or object, got the number 1'],
+    ['{"criteria":["a",[]]}', '/criteria/1', '/criteria/1 must be string or object, got an array'],
     [
       '{"criteria":["a",9007199254740993]}',
       '/criteria/1',
-      '/criteria/1 must be string or object, found the number 9007199254740993',
+      '/criteria/1 must be string or object, got the number 9007199254740993',
     ],
-    ['{"checker":1}', '/checker', '/checker must be object or string or null, found the number 1'],
+    ['{"checker":1}', '/checker', '/checker must be object or string or null, got the number 1'],
     [
       '{"checker":9007199254740993}',
       '/checker',
-      '/checker must be object or string or null, found the number 9007199254740993',
+      '/checker must be object or string or null, got the number 9007199254740993',
     ],
-    ['{"checker":[]}', '/checker', '/checker must be object or string or null, found an array'],
-    ['{"assets":null}', '/assets', '/assets must be object or array, found null'],
+    ['{"checker":[]}', '/checker', '/checker must be object or string or null, got an array'],
+    ['{"assets":null}', '/assets', '/assets must be object or array, got null'],
     [
       '{"assets":"assets/a.png"}',
       '/assets',
-      '/assets must be object or array, found the string "assets/a.png"',
+      '/assets must be object or array, got the string "assets/a.png"',
     ],
     [
       '{"assets":9007199254740993}',
       '/assets',
-      '/assets must be object or array, found the number 9007199254740993',
+      '/assets must be object or array, got the number 9007199254740993',
     ],
-    ['{"meta":[]}', '/meta', '/meta must be object, found an array'],
-    ['{"meta":null}', '/meta', '/meta must be object, found null'],
+    ['{"meta":[]}', '/meta', '/meta must be object, got an array'],
+    ['{"meta":null}', '/meta', '/meta must be object, got null'],
     [
       '{"meta":{"judge_prompt":["x"]}}',
       '/meta/judge_prompt',
-      '/meta/judge_prompt must be string or null, found an array',
+      '/meta/judge_prompt must be string or null, got an array',
     ],
-    ['{"tags":["a",null]}', '/tags/1', '/tags/1 must be string, found null'],
-    ['{"tags":"a"}', '/tags', '/tags must be array, found the string "a"'],
+    ['{"tags":["a",null]}', '/tags/1', '/tags/1 must be string, got null'],
+    ['{"tags":"a"}', '/tags', '/tags must be array, got the string "a"'],
   ])('refuses %s', (line, path, message) => {
     const error = thrownBy(() => parseItem(parseJson(line), { file: 'a.jsonl', line: 3 }));
     expect(error).toBeInstanceOf(JsonlError);
@@ -142,20 +142,17 @@ describe('parseItem', () => {
   });
 
   it.each<[JsonValue, string]>([
-    [null, 'An item must be an object, found null'],
-    [[], 'An item must be an object, found an array'],
-    [
-      'x'.repeat(1000),
-      `An item must be an object, found the string "${'x'.repeat(100)}"... (1000 characters)`,
-    ],
-    [1, 'An item must be an object, found the number 1'],
-    [new ExactNumber('9007199254740993'), 'An item must be an object, found the number 9007199254740993'],
-  ])('refuses what is no object', (value, message) => {
+    [null, 'An item must be an object, got null'],
+    [[], 'An item must be an object, got an array'],
+    ['x'.repeat(1000), `An item must be an object, got the string "${'x'.repeat(100)}"... (1000 characters)`],
+    [1, 'An item must be an object, got the number 1'],
+    [new ExactNumber('9007199254740993'), 'An item must be an object, got the number 9007199254740993'],
+  ])('refuses a value that is not an object', (value, message) => {
     const error = thrownBy(() => parseItem(value, { line: 9 }));
     expect(error).toMatchObject({ code: 'not_an_object', message, location: { line: 9 } });
   });
 
-  it('changes nothing in the value it is given', () => {
+  it('does not change its argument', () => {
     const value = parseJson(
       '{"assets":{"a":{"content_type":"image/png","data":""}},"checker":{"path":"checkers/a","data":""}}',
     );

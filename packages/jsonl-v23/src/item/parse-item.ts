@@ -12,14 +12,14 @@ import { compileRule, type ValueRule } from './value-rule.ts';
  * Checks that a value is an item and normalises its assets and checker. The value is not changed; it is
  * returned itself if there is nothing to normalise.
  *
- * @throws JsonlError `not_an_object`, `invalid_item` (a known key has the wrong type), `invalid_asset`, each with `place`
+ * @throws JsonlError `not_an_object`, `invalid_item` (a known key has the wrong type), `invalid_asset`, each with `location`
  * and the JSON Pointer of the value at fault
  *
  * @example parseItem({ id: 1, assets: ['assets/a.png'] }) // { id: 1, assets: [{ path: 'assets/a.png' }] }
  */
 export function parseItem(value: JsonValue, location: SourceLocation = {}): Item {
   if (!isJsonObject(value)) {
-    throw new JsonlError('not_an_object', `An item must be an object, found ${describeValue(value)}`, {
+    throw new JsonlError('not_an_object', `An item must be an object, got ${describeValue(value)}`, {
       ...location,
       path: '',
     });

@@ -53,12 +53,12 @@ describe('rehydrateItem', () => {
     expect(JSON.stringify(assets)).toContain('"data":"QkI="');
   });
 
-  it('gives an item without references back', async () => {
+  it('returns an item without references unchanged', async () => {
     const item = parseItem({ assets: [{ data: '' }], checker: { type: 'x' } });
     expect(await rehydrateItem(item, readFile)).toBe(item);
   });
 
-  it('throws what the reader throws', async () => {
+  it('rethrows errors of the reader', async () => {
     const error = await rejectionOf(rehydrateItem(parseItem({ assets: ['assets/none'] }), readFile));
     expect(error).toMatchObject({ message: 'missing assets/none at /assets/0' });
   });

@@ -12,7 +12,7 @@ import type { Item } from './item.ts';
  * changed. Files are read and counted one after another, so that `maxItemBytes` bounds memory however many entries refer
  * to one file; base64 text is made once the size of the item is known.
  *
- * @throws JsonlError `line_too_long` with `place`, for an item over `maxItemBytes` with its files or with over 10,000
+ * @throws JsonlError `line_too_long` with `location`, for an item over `maxItemBytes` with its files or with over 10,000
  * files; what `readFile` throws
  */
 export async function rehydrateItem(
@@ -33,7 +33,7 @@ export async function rehydrateItem(
 }
 
 /**
- * As `rehydrateItem`, with the contents at hand and counted.
+ * As `rehydrateItem`, with contents that are already read and counted.
  *
  * @param contents one for each of `fileReferences`, in that order; entries of the same array share one base64 text
  * @param encode makes the base64 text of a content

@@ -1,6 +1,6 @@
 import type { JsonSchema } from './item-schema.ts';
 
-/** Kinds of JSON values, as bits. A number is one that is no integer. */
+/** Kinds of JSON values, as bits. `number` is one that is not an integer. */
 export const KIND = {
   string: 1,
   integer: 2,
@@ -31,12 +31,12 @@ export interface ValueRule {
 }
 
 /**
- * Turns a JSON Schema into rules. It knows the keywords that `ITEM_SCHEMA` uses and throws for others, so that none
- * is overlooked.
+ * Turns a JSON Schema into rules. It knows the keywords that `ITEM_SCHEMA` uses and throws for others, so that none is
+ * ignored.
  */
 export function compileRule(schema: JsonSchema): ValueRule {
   const unknown = Object.keys(schema).find((keyword) => !KNOWN_KEYWORDS.has(keyword));
-  if (unknown !== undefined) throw new Error(`No rule is made of the keyword ${unknown}`);
+  if (unknown !== undefined) throw new Error(`Unsupported JSON Schema keyword: ${unknown}`);
   const { type, properties, required, items } = schema as SchemaParts;
   const members = Object.entries(properties ?? {}).flatMap(([name, member]) =>
     member === true ? [] : [[name, compileRule(member)] as const],

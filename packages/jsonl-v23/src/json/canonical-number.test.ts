@@ -31,7 +31,7 @@ describe('canonicalNumber', () => {
     ['333333333.33333329', '333333333.3333333'],
     ['0.10000000000000001', '0.1'],
     ['1.7976931348623157e308', '1.7976931348623157e+308'],
-    // 17 significant digits, whatever zeros stand around them.
+    // 17 significant digits, with any zeros around them.
     ['00.1'.slice(1), '0.1'],
     [`0.${zeros(30)}12345678901234567`, '1.2345678901234566e-31'],
     [`12345678901234567.${zeros(30)}`, '12345678901234568'],
@@ -104,11 +104,11 @@ describe('canonicalNumber', () => {
     ' 1',
     '1_000',
     '１',
-  ])('refuses %j, which is no JSON number', (literal) => {
+  ])('refuses %j, which is not a JSON number', (literal) => {
     expect(thrownBy(() => canonicalNumber(literal))).toMatchObject({ code: 'invalid_json' });
   });
 
-  it('gives its own form back, and the same number', () => {
+  it('is idempotent and keeps the value', () => {
     fc.assert(
       fc.property(numberLiteral, (literal) => {
         const text = canonicalNumber(literal);

@@ -98,7 +98,7 @@ function canonicalDecimal(
   if (!(digitCount <= MAX_PLAIN_DIGITS)) {
     throw new JsonlError(
       'number_too_long',
-      `The number ${describeText(literal)} has over ${MAX_PLAIN_DIGITS} digits when it is written out`,
+      `The number ${describeText(literal)} has more than ${MAX_PLAIN_DIGITS} digits when written out`,
     );
   }
   const sign = negative ? '-' : '';
@@ -111,7 +111,7 @@ function skipDigits(text: string, start: number): number {
   let position = start;
   for (;;) {
     const code = text.charCodeAt(position);
-    // Past the end the code is NaN, which is no digit either.
+    // Past the end the code is NaN, which is not a digit either.
     if (!(code >= ZERO && code <= NINE)) return position;
     position++;
   }

@@ -30,7 +30,7 @@ export interface JsonStreamOptions {
 /** The text of a value as it is written, and where it begins. */
 export interface LocatedText {
   readonly text: string;
-  /** File, line, column and JSON Pointer: `parseJson(text, { place: location })` locates errors in the document. */
+  /** File, line, column and JSON Pointer: `parseJson(text, { location })` locates errors in the document. */
   readonly location: SourceLocation;
 }
 
@@ -105,7 +105,7 @@ export class JsonStream implements AsyncDisposable {
    */
   async text(): Promise<LocatedText> {
     const value = await this.#cut();
-    if (this.#scanner.isOpen) throw this.#error('The text ends inside a value');
+    if (this.#scanner.isOpen) throw this.#error('Unterminated value');
     return value;
   }
 
@@ -117,7 +117,7 @@ export class JsonStream implements AsyncDisposable {
   async skip(): Promise<void> {
     await this.#expectValue();
     await this.#scanValue(null);
-    if (this.#scanner.isOpen) throw this.#error('The text ends inside a value');
+    if (this.#scanner.isOpen) throw this.#error('Unterminated value');
     this.#valueCount++;
   }
 
@@ -180,7 +180,7 @@ export class JsonStream implements AsyncDisposable {
    * @throws JsonlError `invalid_json`, `invalid_utf8`
    */
   async end(): Promise<void> {
-    if ((await this.#cursor.skipWhitespace()) !== -1) throw this.#unexpected('the end', 0);
+    if ((await this.#cursor.skipWhitespace()) !== -1) throw this.#unexpected('the end of the text', 0);
   }
 
   /** Closes the source. */
@@ -190,7 +190,8 @@ export class JsonStream implements AsyncDisposable {
 
   /** Skips the value of a member that the loop's body did not read. */
   async #finishMember(container: OpenContainer, valueCountBefore: number): Promise<void> {
-    if (this.#open.at(-1) !== container) throw new TypeError('A loop inside this one was left early.');
+    if (this.#open.at(-1) !== container)
+      throw new TypeError('Cannot continue: an inner loop was left early.');
     if (this.#valueCount === valueCountBefore) await this.skip();
   }
 
@@ -203,8 +204,7 @@ export class JsonStream implements AsyncDisposable {
     this.#reader.use(text);
     const key = String(this.#reader.read(0, text.length, location));
     if (keys.has(key)) {
-      const problem = `The key ${describeText(key)} stands twice in one object`;
-      throw new JsonlError('duplicate_key', problem, location);
+      throw new JsonlError('duplicate_key', `Duplicate key ${describeText(key)}`, location);
     }
     return { key, length: text.length };
   }
@@ -261,7 +261,7 @@ export class JsonStream implements AsyncDisposable {
     if (position === text.length) return value;
     // What follows the value, as in [1x], should have been a separator.
     const container = this.#open.at(-1);
-    const expected = container === undefined ? 'the end' : container.separatorOrEnd;
+    const expected = container === undefined ? 'the end of the text' : container.separatorOrEnd;
     throw new JsonlError('invalid_json', describeUnexpected(expected, text.codePointAt(position)), {
       ...location,
       column: (location.column ?? 1) + position,
@@ -271,7 +271,6 @@ export class JsonStream implements AsyncDisposable {
 
   async #expectValue(): Promise<void> {
     if ((await this.peek()) !== 'end') return;
-    if (this.#open.length === 0) throw this.#error('There is no JSON value');
     throw this.#unexpected('a value', this.#open.length);
   }
 

@@ -95,13 +95,12 @@ export abstract class JsonTokenizer {
       if (!escapes.test(text)) {
         const length = text[position + 1] === 'u' ? 6 : 2;
         const shown = text.slice(position, Math.min(position + length, this.#end));
-        const problem = `Found ${shown}, which is no escape, in a string`;
-        return this.error('invalid_json', problem, position, pathLength);
+        return this.error('invalid_json', `Invalid escape sequence ${shown}`, position, pathLength);
       }
       position = text.indexOf('\\', escapes.lastIndex);
     }
-    if (end >= this.#end) return this.error('invalid_json', 'The text ends inside a string', end, pathLength);
-    const problem = `Found ${describeCharacter(text.charCodeAt(end))} in a string, where it must be escaped`;
+    if (end >= this.#end) return this.error('invalid_json', 'Unterminated string', end, pathLength);
+    const problem = `Unescaped control character ${describeCharacter(text.charCodeAt(end))} in a string`;
     return this.error('invalid_json', problem, end, pathLength);
   }
 
@@ -189,11 +188,11 @@ function isNumberPart(code: number): boolean {
   return isDigit || code === POINT || code === MINUS || code === PLUS || (code | 32) === LOWER_E;
 }
 
-/** What is wrong where another token should be; without `codePoint` the text has ended. */
+/** The message for an unexpected token; without `codePoint` the text has ended. */
 export function describeUnexpected(expected: string, codePoint: number | undefined): string {
   return codePoint === undefined
-    ? `The text ends where ${expected} should be`
-    : `Found ${describeCharacter(codePoint)} where ${expected} should be`;
+    ? `Expected ${expected}, got the end of the text`
+    : `Expected ${expected}, got ${describeCharacter(codePoint)}`;
 }
 
 /** A character for a message: itself if it is visible ASCII, else its code point. */

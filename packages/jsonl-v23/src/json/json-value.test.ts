@@ -41,7 +41,7 @@ describe('parseNumber', () => {
 });
 
 describe('members', () => {
-  it('are own members, whatever they are called', () => {
+  it('are own members, whatever their names', () => {
     const object: JsonObject = {};
     expect(getMember(object, 'toString')).toBeUndefined();
     expect(getMember(object, '__proto__')).toBeUndefined();

@@ -28,7 +28,7 @@ export class ExactNumber {
   toJSON(): unknown {
     const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
     if (rawJSON === undefined)
-      throw new TypeError(`JSON.stringify cannot write the number ${this.text} here`);
+      throw new TypeError(`Cannot write the number ${this.text}: this engine has no JSON.rawJSON`);
     return rawJSON(this.text);
   }
 }

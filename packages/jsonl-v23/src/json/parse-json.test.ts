@@ -49,7 +49,7 @@ describe('parseJson', () => {
     expect(value).toEqual([new ExactNumber(text)]);
   });
 
-  it('keeps keys that objects have of themselves as data', () => {
+  it('keeps the names of inherited members as data', () => {
     const text = '{"__proto__":{"a":1},"constructor":"c","toString":null,"":0,"hasOwnProperty":1}';
     const value = parseJson(text) as JsonObject;
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
@@ -59,50 +59,50 @@ describe('parseJson', () => {
   });
 
   it.each<[text: string, column: number, path: string, message: string]>([
-    ['', 1, '', 'There is no JSON value'],
-    ['  ', 3, '', 'There is no JSON value'],
-    ['\ufeff{}', 1, '', 'Found U+FEFF where a value should be'],
-    ['\u00a0', 1, '', 'Found U+00A0 where a value should be'],
-    ['\f', 1, '', 'Found U+000C where a value should be'],
-    ['nul', 1, '', 'Found "n" where a value should be'],
-    ['nulL', 1, '', 'Found "n" where a value should be'],
-    ['NaN', 1, '', 'Found "N" where a value should be'],
-    ['undefined', 1, '', 'Found "u" where a value should be'],
-    ['1 2', 3, '', 'Found "2" where the end should be'],
-    ['{} {}', 4, '', 'Found "{" where the end should be'],
-    ['{"a":1}x', 8, '', 'Found "x" where the end should be'],
+    ['', 1, '', 'Expected a value, got the end of the text'],
+    ['  ', 3, '', 'Expected a value, got the end of the text'],
+    ['\ufeff{}', 1, '', 'Expected a value, got U+FEFF'],
+    ['\u00a0', 1, '', 'Expected a value, got U+00A0'],
+    ['\f', 1, '', 'Expected a value, got U+000C'],
+    ['nul', 1, '', 'Expected a value, got "n"'],
+    ['nulL', 1, '', 'Expected a value, got "n"'],
+    ['NaN', 1, '', 'Expected a value, got "N"'],
+    ['undefined', 1, '', 'Expected a value, got "u"'],
+    ['1 2', 3, '', 'Expected the end of the text, got "2"'],
+    ['{} {}', 4, '', 'Expected the end of the text, got "{"'],
+    ['{"a":1}x', 8, '', 'Expected the end of the text, got "x"'],
     ['01', 1, '', '"01" is not a JSON number'],
     ['-', 1, '', '"-" is not a JSON number'],
     ['-x', 1, '', '"-" is not a JSON number'],
-    ['+1', 1, '', 'Found "+" where a value should be'],
-    ['.5', 1, '', 'Found "." where a value should be'],
+    ['+1', 1, '', 'Expected a value, got "+"'],
+    ['.5', 1, '', 'Expected a value, got "."'],
     ['[1.]', 2, '/0', '"1." is not a JSON number'],
     ['{"n":1e}', 6, '/n', '"1e" is not a JSON number'],
     ['[-Infinity]', 2, '/0', '"-" is not a JSON number'],
-    ['[1,]', 4, '/1', 'Found "]" where a value should be'],
-    ['[,1]', 2, '/0', 'Found "," where a value should be'],
-    ['[1 2]', 4, '', 'Found "2" where "," or "]" should be'],
-    ['[1', 3, '', 'The text ends where "," or "]" should be'],
-    ['[', 2, '/0', 'The text ends where a value should be'],
-    ['{', 2, '', 'The text ends where a key in double quotes should be'],
-    ['{"a":1,}', 8, '', 'Found "}" where a key in double quotes should be'],
-    ["{'a':1}", 2, '', 'Found "\'" where a key in double quotes should be'],
-    ['{a:1}', 2, '', 'Found "a" where a key in double quotes should be'],
-    ['{"a" 1}', 6, '', 'Found "1" where ":" should be'],
-    ['{"a":}', 6, '/a', 'Found "}" where a value should be'],
-    ['{"a":1 "b":2}', 8, '', 'Found """ where "," or "}" should be'],
-    ['{"a":{"b/c~":[0,tru]}}', 17, '/a/b~1c~0/1', 'Found "t" where a value should be'],
-    ['// x', 1, '', 'Found "/" where a value should be'],
-    ['"abc', 5, '', 'The text ends inside a string'],
-    ['{"abc', 6, '', 'The text ends inside a string'],
-    ['"a\tb"', 3, '', 'Found U+0009 in a string, where it must be escaped'],
-    ['{"k":"a\nb"}', 8, '/k', 'Found U+000A in a string, where it must be escaped'],
-    ['"\\x41"', 2, '', 'Found \\x, which is no escape, in a string'],
-    ['"\\u12g4"', 2, '', 'Found \\u12g4, which is no escape, in a string'],
-    ['"\\u12"', 2, '', 'Found \\u12", which is no escape, in a string'],
-    ['"\\', 2, '', 'Found \\, which is no escape, in a string'],
-    ['"\\"', 4, '', 'The text ends inside a string'],
-    ['"😀" x', 6, '', 'Found "x" where the end should be'],
+    ['[1,]', 4, '/1', 'Expected a value, got "]"'],
+    ['[,1]', 2, '/0', 'Expected a value, got ","'],
+    ['[1 2]', 4, '', 'Expected "," or "]", got "2"'],
+    ['[1', 3, '', 'Expected "," or "]", got the end of the text'],
+    ['[', 2, '/0', 'Expected a value, got the end of the text'],
+    ['{', 2, '', 'Expected a key in double quotes, got the end of the text'],
+    ['{"a":1,}', 8, '', 'Expected a key in double quotes, got "}"'],
+    ["{'a':1}", 2, '', 'Expected a key in double quotes, got "\'"'],
+    ['{a:1}', 2, '', 'Expected a key in double quotes, got "a"'],
+    ['{"a" 1}', 6, '', 'Expected ":", got "1"'],
+    ['{"a":}', 6, '/a', 'Expected a value, got "}"'],
+    ['{"a":1 "b":2}', 8, '', 'Expected "," or "}", got """'],
+    ['{"a":{"b/c~":[0,tru]}}', 17, '/a/b~1c~0/1', 'Expected a value, got "t"'],
+    ['// x', 1, '', 'Expected a value, got "/"'],
+    ['"abc', 5, '', 'Unterminated string'],
+    ['{"abc', 6, '', 'Unterminated string'],
+    ['"a\tb"', 3, '', 'Unescaped control character U+0009 in a string'],
+    ['{"k":"a\nb"}', 8, '/k', 'Unescaped control character U+000A in a string'],
+    ['"\\x41"', 2, '', 'Invalid escape sequence \\x'],
+    ['"\\u12g4"', 2, '', 'Invalid escape sequence \\u12g4'],
+    ['"\\u12"', 2, '', 'Invalid escape sequence \\u12"'],
+    ['"\\', 2, '', 'Invalid escape sequence \\'],
+    ['"\\"', 4, '', 'Unterminated string'],
+    ['"😀" x', 6, '', 'Expected the end of the text, got "x"'],
   ])('refuses %j', (text, column, path, message) => {
     const error = thrownBy(() => parseJson(text));
     expect(error).toBeInstanceOf(JsonlError);
@@ -116,12 +116,12 @@ describe('parseJson', () => {
     ['{"constructor":1,"constructor":2}', 18, ''],
     ['{"1":1,"1":2}', 8, ''],
     ['{"":1,"":2}', 7, ''],
-  ])('refuses a repeated key: %s', (text, column, path) => {
+  ])('refuses a duplicate key: %s', (text, column, path) => {
     const error = thrownBy(() => parseJson(text));
     expect(error).toMatchObject({ code: 'duplicate_key', location: { column, path } });
   });
 
-  it('says line and column of a text of several lines, and the place the caller gave', () => {
+  it('locates errors in a text of several lines, from the given location on', () => {
     const error = thrownBy(() =>
       parseJson('{\n  "a": 1,\n  "b": x\n}', { location: { file: 'manifest.json' } }),
     );
@@ -135,7 +135,7 @@ describe('parseJson', () => {
     expect(thrownBy(() => parseJson('{"a":'.repeat(257)))).toMatchObject({ code: 'nesting_too_deep' });
   });
 
-  it.each([0, 1, 2, 400, 1000])('reads %i levels when the caller wants that', (maxDepth) => {
+  it.each([0, 1, 2, 400, 1000])('reads %i levels when maxDepth allows that', (maxDepth) => {
     expect(() => parseJson(maxDepth === 0 ? '1' : nested(maxDepth), { maxDepth })).not.toThrow();
     expect(thrownBy(() => parseJson(nested(maxDepth + 1), { maxDepth }))).toMatchObject({
       code: 'nesting_too_deep',
@@ -151,14 +151,14 @@ describe('parseJson', () => {
     },
   );
 
-  it('refuses numbers of over 1,000 digits with their place', () => {
+  it('refuses numbers of more than 1,000 digits with their location', () => {
     expect(thrownBy(() => parseJson('{"a":[1e1000]}'))).toMatchObject({
       code: 'number_too_long',
       location: { column: 7, path: '/a/0' },
     });
   });
 
-  it('reads an object of 100,000 keys, and finds the one that stands twice', () => {
+  it('reads an object of 100,000 keys, and finds a duplicate', () => {
     const members = Array.from({ length: 100_000 }, (_, index) => `"key-${index}":${index}`);
     const value = parseJson(`{${members.join(',')}}`) as JsonObject;
     expect(Object.keys(value)).toHaveLength(100_000);
@@ -182,7 +182,7 @@ describe('parseJson', () => {
     );
   });
 
-  it('reads every value however it is spelled', () => {
+  it('reads every spelling of a value', () => {
     fc.assert(
       fc.property(jsonValue, (value) => {
         const members = (found: JsonValue): unknown => JSON.stringify(found, (_, part) => sorted(part));
@@ -250,7 +250,7 @@ describe('parseJson', () => {
 });
 
 describe('JsonReader', () => {
-  it('reads lines of many shapes out of one text, each as if it stood alone', () => {
+  it('reads lines of many shapes from one text as if each were alone', () => {
     fc.assert(
       fc.property(
         fc.array(jsonValue, { maxLength: 8 }),
@@ -271,7 +271,7 @@ describe('JsonReader', () => {
     );
   });
 
-  it('goes on after an error', () => {
+  it('works after an error', () => {
     const text = '{"a":{"b":1\n{"a":{"b":2}}';
     const reader = new JsonReader(text);
     expect(() => reader.read(0, 11, { line: 1 })).toThrow(JsonlError);

@@ -71,16 +71,14 @@ export class JsonReader extends JsonTokenizer {
   read(start: number, end: number, location: SourceLocation): JsonValue {
     const value = this.readFirst(start, end, location);
     const rest = this.skipWhitespace(this.position);
-    if (rest < end) throw this.unexpected('the end', rest, 0);
+    if (rest < end) throw this.unexpected('the end of the text', rest, 0);
     return value;
   }
 
   /** Reads the first value between `start` and `end`. `position` is then the index after it. */
   readFirst(start: number, end: number, location: SourceLocation): JsonValue {
     this.select(start, end, location);
-    const first = this.skipWhitespace(start);
-    if (first === end) throw this.error('invalid_json', 'There is no JSON value', first, 0);
-    return this.#readValue(first, this.#root);
+    return this.#readValue(this.skipWhitespace(start), this.#root);
   }
 
   #readValue(position: number, parent: CachedKey): JsonValue {
@@ -162,7 +160,7 @@ export class JsonReader extends JsonTokenizer {
   #enter(position: number): number {
     const { depth } = this;
     if (!(depth < this.#maxDepth)) {
-      const problem = `The value is nested over ${this.#maxDepth} levels deep`;
+      const problem = `The value is nested more than ${this.#maxDepth} levels deep`;
       throw this.error('nesting_too_deep', problem, position, depth);
     }
     this.depth = depth + 1;
@@ -194,8 +192,7 @@ export class JsonReader extends JsonTokenizer {
   }
 
   #duplicateKey(key: string, position: number, depth: number): JsonlError {
-    const problem = `The key ${describeText(key)} stands twice in one object`;
-    return this.error('duplicate_key', problem, position, depth);
+    return this.error('duplicate_key', `Duplicate key ${describeText(key)}`, position, depth);
   }
 }
 

@@ -50,7 +50,7 @@ export class TextCursor {
     this.index = index;
   }
 
-  /** Moves to the next character that is no white space and returns its code unit; -1 at the end. */
+  /** Moves to the next character that is not white space and returns its code unit; -1 at the end. */
   async skipWhitespace(): Promise<number> {
     for (;;) {
       const { text } = this;
@@ -118,7 +118,7 @@ export class TextCursor {
 
   #invalidUtf8(byte: number): JsonlError {
     const shown = byte.toString(16).toUpperCase().padStart(2, '0');
-    return new JsonlError('invalid_utf8', `The byte ${shown} is not UTF-8`, this.location);
+    return new JsonlError('invalid_utf8', `Byte ${shown} is not valid UTF-8`, this.location);
   }
 }
 

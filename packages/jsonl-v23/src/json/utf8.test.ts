@@ -9,7 +9,7 @@ describe('validUtf8Length', () => {
     ['characters of 2, 3 and 4 bytes', [0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x98, 0x80], 9],
     ['the last code point', [0xf4, 0x8f, 0xbf, 0xbf], 4],
     ['a lone continuation byte', [0x61, 0x80], 1],
-    ['a byte that never stands in UTF-8', [0x61, 0x62, 0xff], 2],
+    ['a byte that never occurs in UTF-8', [0x61, 0x62, 0xff], 2],
     ['an overlong form of 2 bytes', [0xc0, 0xaf], 0],
     ['an overlong form of 3 bytes', [0xe0, 0x9f, 0xbf], 0],
     ['an overlong form of 4 bytes', [0xf0, 0x8f, 0xbf, 0xbf], 0],
@@ -21,7 +21,7 @@ describe('validUtf8Length', () => {
     expect(validUtf8Length(Uint8Array.from(bytes))).toBe(length);
   });
 
-  it('is the whole length of what a decoder accepts, and a shorter one else', () => {
+  it('is the whole length exactly if a decoder accepts the bytes', () => {
     const byte = fc.oneof(
       fc.integer({ min: 0, max: 255 }),
       fc.constantFrom(0xe0, 0xed, 0xf0, 0xf4, 0x80, 0x9f, 0xa0, 0xbf),

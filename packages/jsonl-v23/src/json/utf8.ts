@@ -13,8 +13,8 @@ export function validUtf8Length(bytes: Uint8Array): number {
 }
 
 /**
- * The position behind the character that begins at `start` with a byte of 80 or more (RFC 3629 section 4; Unicode table
- * 3-7); -1 if none does.
+ * The position after the character that begins at `start` with a byte of 80 or more (RFC 3629 section 4; Unicode table
+ * 3-7); -1 if no valid one does.
  */
 export function sequenceEnd(bytes: Uint8Array, start: number): number {
   const lead = bytes[start] as number;

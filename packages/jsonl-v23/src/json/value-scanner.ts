@@ -138,7 +138,7 @@ export function skipValue(text: string, start: number): number {
   const end = scanner.scan(text, start);
   if (end !== -1) return end;
   if (scanner.isOpen || start >= text.length) {
-    throw new JsonlError('invalid_json', 'The text ends inside a value');
+    throw new JsonlError('invalid_json', 'Unterminated value');
   }
   return text.length;
 }

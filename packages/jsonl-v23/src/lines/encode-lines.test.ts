@@ -75,7 +75,7 @@ describe('createLineEncoder', () => {
     ['a type of the wrong kind', '{"type":null}'],
     ['a conversation', '{"inputs":{"messages":[{"role":"user","content":["x"]},{"content":1,"role":"b"}]}}'],
     ['a message without content', '{"inputs":{"messages":[{"role":"user"}]}}'],
-    ['a message that is none', '{"inputs":{"messages":["hi"]}}'],
+    ['an invalid message', '{"inputs":{"messages":["hi"]}}'],
     ['a role of the wrong kind', '{"inputs":{"messages":[{"role":1,"content":""}]}}'],
     ['a prompt of the wrong kind', '{"inputs":{"prompt":[]}}'],
     ['criteria', '{"criteria":["a",{"b":1}]}'],
@@ -104,7 +104,7 @@ describe('createLineEncoder', () => {
     ['a repeated key deep inside', '{"a":[{"b":1,"b":1}]}'],
     ['a blank that JSON does not know', '{"a":\u00a01}'],
     ['prototypes', '{"__proto__":{"a":1},"constructor":2,"hasOwnProperty":3}'],
-  ])('writes %s as ever', (_, line) => {
+  ])('writes %s like the reference path', (_, line) => {
     const batch = batchOf(`{"id":1}\n\n${line}\n \t\r\n${line}`, 7);
     const expected = byValues(batch);
     expect(byLines(batch)).toEqual(expected);
@@ -127,7 +127,7 @@ describe('createLineEncoder', () => {
       'highest of each length',
       [0x22, 0xdf, 0xbf, 0xef, 0xbf, 0xbf, 0xf4, 0x8f, 0xbf, 0xbf, 0xed, 0x9f, 0xbf, 0x22],
     ],
-  ])('takes bytes for what they are: %s', (_, value) => {
+  ])('treats bytes like the reference path: %s', (_, value) => {
     const encode = (text: string): number[] => [...new TextEncoder().encode(text)];
     for (const [before, after] of [
       ['{"id":1}\n{"a":', '}\n{}'],
@@ -139,7 +139,7 @@ describe('createLineEncoder', () => {
     }
   });
 
-  it('writes any items as ever, however they are spelled', () => {
+  it('writes any spelling of items like the reference path', () => {
     const spelled = fc
       .tuple(
         item,
@@ -159,7 +159,7 @@ describe('createLineEncoder', () => {
     );
   });
 
-  it('takes and refuses damaged lines as ever', () => {
+  it('accepts and refuses damaged lines like the reference path', () => {
     const damaged = fc
       .tuple(
         item,
@@ -181,7 +181,7 @@ describe('createLineEncoder', () => {
     );
   });
 
-  it('writes numbers as ever', () => {
+  it('writes numbers like the reference path', () => {
     fc.assert(
       fc.property(fc.array(numberLiteral, { maxLength: 5 }), (numbers) => {
         const batch = batchOf(`{"n":[${numbers}],"id":${numbers[0] ?? 1}}`);
@@ -210,7 +210,7 @@ describe('createLineEncoder', () => {
     }
   });
 
-  it('reads objects of many keys and of ever other keys', () => {
+  it('reads objects of many keys, and of new keys in every line', () => {
     const many = Array.from({ length: 200 }, (_, index) => `"k${index}":${index}`);
     const batch = batchOf(
       [many, many.slice(0, 128), many.slice(0, 129), ...many.map((member) => [member])]
@@ -230,7 +230,7 @@ describe('createLineEncoder', () => {
     expect(byLines(small, encoder)).toEqual(byValues(small));
   });
 
-  it('tells what items have to do with files', () => {
+  it('counts assets and finds file references', () => {
     const lines = [
       '{}',
       '{"assets":["assets/a"]}',
@@ -251,7 +251,7 @@ describe('createLineEncoder', () => {
     ]);
   });
 
-  it('goes on after an error', () => {
+  it('works after an error', () => {
     expect(thrownBy(() => [...encoder.encode(batchOf('{"id":[}'))])).toMatchObject({ code: 'invalid_json' });
     expect(byLines(batchOf('{"id":1}'), encoder)).toEqual(byValues(batchOf('{"id":1}')));
   });

@@ -33,7 +33,7 @@ async function outcome(bytes: Uint8Array, size: number): Promise<unknown[]> {
 }
 
 describe('readItems', () => {
-  it('gives items with their file and line', async () => {
+  it('yields items with their file and line', async () => {
     const text = '\ufeff{"id":1}\r\n\n \t\r\n{"id":2}\n  {"id":3}  ';
     expect(await collect(readItems(streamOf(text), { file: 'a.jsonl' }))).toEqual([
       { item: { id: 1 }, location: { file: 'a.jsonl', line: 1 } },
@@ -94,7 +94,7 @@ describe('readItems', () => {
       Uint8Array.from([0xff, 0xfe, 0x7b, 0x00]),
       {
         code: 'invalid_utf8',
-        message: 'The byte FF is not UTF-8',
+        message: 'Byte FF is not valid UTF-8',
         location: { file: 'f', line: 1, column: 1 },
       },
     ],
@@ -103,7 +103,7 @@ describe('readItems', () => {
       Uint8Array.from([...encode('{}\n{"é":"'), 0xe9, 0x22, 0x7d]),
       {
         code: 'invalid_utf8',
-        message: 'The byte E9 is not UTF-8',
+        message: 'Byte E9 is not valid UTF-8',
         location: { file: 'f', line: 2, column: 7 },
       },
     ],
@@ -122,7 +122,7 @@ describe('readItems', () => {
     expect(await rejectionOf(collect(readItems(streamOf(text), { file: 'f' })))).toMatchObject(expected);
   });
 
-  it('reads what its options allow', async () => {
+  it('applies its options', async () => {
     const line = `{"a":${'['.repeat(9)}${']'.repeat(9)}}`;
     expect(
       await collect(readItems(streamOf(line), { maxDepth: 10, maxLineBytes: line.length })),
@@ -135,7 +135,7 @@ describe('readItems', () => {
     ).toMatchObject({ code: 'line_too_long' });
   });
 
-  it('gives the items before a faulty line first', async () => {
+  it('yields the items before a faulty line first', async () => {
     const seen: LocatedItem[] = [];
     const source = streamOf('{"id":1}\n{"id":2}\n', Uint8Array.from([0x80]), '\n{"id":3}\n');
     const error = await rejectionOf(
@@ -156,7 +156,7 @@ describe('readItems', () => {
     expect(await items.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('gives the same wherever the stream is cut', async () => {
+  it('yields the same wherever the stream is cut', async () => {
     const line = fc.oneof(
       item.map(spellDifferently),
       fc.constantFrom('', ' \t', '{"a":"é😀"}', '{', '[]', '\ufeff', '{"a":1,"a":1}'),
@@ -176,7 +176,7 @@ describe('readItems', () => {
     );
   });
 
-  it('throws nothing but its own error, whatever it is given', async () => {
+  it('throws only JsonlError, for any bytes', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 60 }),
       anyText.map(encode),
@@ -213,7 +213,7 @@ describe('parseLines', () => {
     ]);
   });
 
-  it('throws at the first faulty line, be it of bytes or of JSON', async () => {
+  it('throws at the first line with invalid bytes or JSON', async () => {
     const [batch] = await collect(splitLines(streamOf('{}\n{x\n', Uint8Array.from([0xff]))));
     expect(thrownBy(() => parseLines(batch as never))).toMatchObject({
       code: 'invalid_json',

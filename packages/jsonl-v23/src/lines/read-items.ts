@@ -22,7 +22,7 @@ export interface LocatedItem {
  * @throws JsonlError with file, line and, if known, column and JSON Pointer: `invalid_utf8`, `line_too_long`,
  * `not_an_object`, and the codes of `parseJson` and `parseItem`
  *
- * @example for await (const { item, place } of readItems(createReadStream('a.jsonl'), { file: 'a.jsonl' })) ...
+ * @example for await (const { item, location } of readItems(createReadStream('a.jsonl'), { file: 'a.jsonl' })) ...
  */
 export async function* readItems(
   source: AsyncIterable<Uint8Array>,
@@ -90,7 +90,7 @@ function* itemsBeforeBadBytes(
   const column =
     new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(lineStart, badByte)).length + 1;
   const shown = (bytes[badByte] as number).toString(16).toUpperCase().padStart(2, '0');
-  throw new JsonlError('invalid_utf8', `The byte ${shown} is not UTF-8`, {
+  throw new JsonlError('invalid_utf8', `Byte ${shown} is not valid UTF-8`, {
     ...(options.file === undefined ? {} : { file: options.file }),
     line,
     column,

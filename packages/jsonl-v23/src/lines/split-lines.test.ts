@@ -18,7 +18,7 @@ describe('splitLines', () => {
     ['CRLF', '{}\r\n{}\r\n', 2, 2],
     ['blank lines', '\n \t\n{}\n\r\n\t\r\n \n', 6, 1],
     ['a blank last line without an end', '{}\n  ', 2, 1],
-    ['other blanks, which are no blank line', '\f\n\u00a0\n\u2028\n', 3, 3],
+    ['other white space, which is not a blank line', '\f\n\u00a0\n\u2028\n', 3, 3],
     ['a carriage return in a line', '{}\r{}\n', 1, 1],
     ['a byte order mark at the start', '\ufeff{}\n', 1, 1, '{}\n'],
     ['a byte order mark before a blank line', '\ufeff\n{}', 2, 1, '\n{}'],
@@ -35,7 +35,7 @@ describe('splitLines', () => {
     expect(batches[0]?.firstLine ?? 1).toBe(1);
   });
 
-  it('gives whole lines in batches of at most batchBytes, but for a longer line', async () => {
+  it('yields whole lines in batches of at most batchBytes, except for a longer line', async () => {
     const text = `${'a'.repeat(9)}\n${'b'.repeat(4)}\n${'c'.repeat(50)}\nd\n${'e'.repeat(19)}\n${'f'.repeat(20)}\ng`;
     const batches = await split(text, { batchBytes: 20 });
     expect(
@@ -50,12 +50,12 @@ describe('splitLines', () => {
     ]);
   });
 
-  it('gives a last line without an end a batch of its own where it does not fit into the one before', async () => {
+  it('puts an unterminated last line that does not fit into a separate batch', async () => {
     const batches = await collect(splitLines(streamIn(encode('longer\n\nlast'), 6), { batchBytes: 3 }));
     expect(batches.map(({ bytes }) => decode(bytes))).toEqual(['longer\n', '\n', 'last']);
   });
 
-  it('gives the same lines wherever the stream is cut', async () => {
+  it('yields the same lines wherever the stream is cut', async () => {
     const piece = fc.constantFrom('{}', '\n', '\r\n', ' ', '\t', '\ufeff', '\f', 'é', '{"a":1}', '\n\n');
     await fc.assert(
       fc.asyncProperty(
@@ -130,7 +130,7 @@ describe('splitLines', () => {
     expect(read).toBe(11);
   });
 
-  it('gives each batch a buffer of its own, which may be transferred', async () => {
+  it('gives each batch its own buffer, which you can transfer', async () => {
     const seen: string[] = [];
     for await (const { bytes } of splitLines(streamOf('{"a":1}\n'.repeat(100)), { batchBytes: 50 })) {
       seen.push(decode(bytes));
@@ -139,7 +139,7 @@ describe('splitLines', () => {
     expect(seen.join('')).toBe('{"a":1}\n'.repeat(100));
   });
 
-  it('passes on what the source throws, and closes a source that is left', async () => {
+  it('rethrows errors of the source, and closes a source that is left early', async () => {
     async function* failing(): AsyncGenerator<Uint8Array> {
       yield encode('{}\n');
       throw new Error('gone');
@@ -163,7 +163,7 @@ describe('splitLines', () => {
     }
   });
 
-  it('ends at once when it is aborted, also while the source is stuck', async () => {
+  it('aborts at once, even while the source is stuck', async () => {
     const controller = new AbortController();
     let returned = false;
     const source: AsyncIterable<Uint8Array> = {
@@ -181,7 +181,7 @@ describe('splitLines', () => {
     expect(returned).toBe(true);
   });
 
-  it('does not begin when it is aborted already, and gives no batch afterwards', async () => {
+  it('does not start when already aborted, and yields no batch after an abort', async () => {
     const aborted = AbortSignal.abort(new Error('before'));
     expect(await rejectionOf(collect(splitLines(streamOf('{}'), { signal: aborted })))).toMatchObject({
       message: 'before',
@@ -194,7 +194,7 @@ describe('splitLines', () => {
     expect(await rejectionOf(lines.next())).toMatchObject({ message: 'between' });
   });
 
-  it('leaves no listener on the signal', async () => {
+  it('removes its listener from the signal', async () => {
     const { signal } = new AbortController();
     let listeners = 0;
     const add = signal.addEventListener.bind(signal);

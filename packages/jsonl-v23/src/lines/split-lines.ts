@@ -13,7 +13,7 @@ const TAB = 9;
 
 /** Whole lines of a file. */
 export interface LineBatch {
-  /** The lines with their line feeds (the last line of the file may have none), in a buffer of their own. */
+  /** The lines with their line feeds (the last line of the file may have none), in their own buffer. */
   readonly bytes: Uint8Array;
   /** 1-based number of the first line in the file. */
   readonly firstLine: number;

@@ -55,7 +55,7 @@ describe('splitLines', () => {
     });
   });
 
-  it('refuses it before its end has come', async () => {
+  it('refuses it before it ends', async () => {
     let sent = 0;
     async function* endless(): AsyncGenerator<Uint8Array> {
       const piece = utf8('0,'.repeat(32_768));

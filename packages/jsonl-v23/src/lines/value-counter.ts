@@ -16,7 +16,7 @@ const OPEN_BRACE = 123;
 /**
  * Counts the values of a JSON text from its bytes, as they arrive and before they are parsed: the text's own one, one for
  * each bracket or brace that opens, which has a first value, and one for each comma. So an empty array counts as two.
- * What is no JSON is counted up to its fault as a parser would see it.
+ * Invalid JSON is counted up to its error as a parser would see it.
  */
 export class ValueCounter {
   #values = 1;
@@ -34,7 +34,7 @@ export class ValueCounter {
     return this.#bytes;
   }
 
-  /** Goes on with the next bytes of the text. */
+  /** Continues with the next bytes of the text. */
   add(bytes: Uint8Array): void {
     let values = this.#values;
     let isInString = this.#isInString;
@@ -59,8 +59,8 @@ export class ValueCounter {
  * Refuses an item of more than `MAX_LINE_VALUES` values, as the line that it becomes in an archive is refused.
  *
  * @param text the item in JSON
- * @param place of the item, for errors
- * @throws JsonlError `line_too_long` with the place
+ * @param location of the item, for errors
+ * @throws JsonlError `line_too_long` with the location
  */
 export function checkValueCount(text: Uint8Array, location?: SourceLocation): void {
   // As many values take more bytes.

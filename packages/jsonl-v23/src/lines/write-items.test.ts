@@ -9,7 +9,7 @@ import { writeItems } from './write-items.ts';
 const decode = (chunks: Uint8Array[]): string => new TextDecoder().decode(Buffer.concat(chunks));
 
 describe('writeItems', () => {
-  it('writes one canonical text a line', async () => {
+  it('writes one canonical text per line', async () => {
     const items = [{ b: 1, a: 'é\ud800' }, {}];
     expect(decode(await collect(writeItems(items)))).toBe('{"a":"é\\ud800","b":1}\n{}\n');
     expect(await collect(writeItems([]))).toEqual([]);
@@ -30,7 +30,7 @@ describe('writeItems', () => {
     );
   });
 
-  it('pulls items as its chunks are asked for, and closes their source', async () => {
+  it('pulls items when its chunks are pulled, and closes their source', async () => {
     let pulled = 0;
     let closed = false;
     function* items(): Generator<{ text: string }> {
@@ -53,7 +53,7 @@ describe('writeItems', () => {
     expect(closed).toBe(true);
   });
 
-  it('passes errors on', async () => {
+  it('rethrows errors of the source', async () => {
     expect(await rejectionOf(collect(writeItems([{ a: Number.NaN }])))).toMatchObject({
       code: 'invalid_json',
     });

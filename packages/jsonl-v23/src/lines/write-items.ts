@@ -1,7 +1,7 @@
 import type { Item } from '../item/item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 
-/** Characters per chunk, so that small items share one. */
+/** Bytes of a chunk, so that small items share one. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**

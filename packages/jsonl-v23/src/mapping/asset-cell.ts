@@ -14,7 +14,7 @@ import { embeddedEntry, isFileCell } from './file-cell.ts';
 export function toAssets(column: string, cell: JsonValue, row: number): JsonObject | null {
   if (cell === null) return null;
   const value = typeof cell === 'string' ? decode(cell) : cell;
-  if (!isJsonObject(value)) throw notAssets(column, `found ${describeValue(cell)}`, row);
+  if (!isJsonObject(value)) throw notAssets(column, `got ${describeValue(cell)}`, row);
   if (!isFileCell(value)) return value;
 
   const { bytes, path } = value;
@@ -24,7 +24,7 @@ export function toAssets(column: string, cell: JsonValue, row: number): JsonObje
     return assets;
   }
   if (path === null || path === undefined) return null;
-  throw notAssets(column, `found ${describeValue(path)} without the bytes of the file`, row);
+  throw notAssets(column, `got ${describeValue(path)} without the bytes of the file`, row);
 }
 
 function decode(text: string): JsonValue {

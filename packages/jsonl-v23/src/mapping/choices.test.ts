@@ -36,7 +36,7 @@ describe('toChoices', () => {
     ['arrays of different lengths', { text: ['x'], label: ['A', 'B'] }, null],
     ['one array', { text: ['x'] }, null],
     ['an object of words', { A: 'x', B: 'y' }, null],
-    ['an array beside a word', { text: ['x'], label: 'A' }, null],
+    ['an array and a word', { text: ['x'], label: 'A' }, null],
     ['an empty object', {}, null],
   ])('%s', (_, cell, choices) => {
     expect(toChoices(cell)).toEqual(choices);

@@ -18,7 +18,7 @@ export function toChoices(cell: JsonValue): JsonValue[] | null {
   return zip(cell);
 }
 
-/** The array that a text is in JSON, or null. Most cells are plain words, so those are told by their first letter. */
+/** The array that a text is in JSON, or null. The first character excludes most cells without parsing. */
 function parseArray(text: string): JsonValue[] | null {
   if (!/^[ \t\n\r]*\[/.test(text)) return null;
   try {

@@ -19,7 +19,7 @@ const map = (mapping: Partial<Mapping>, row: JsonObject, rowIndex = 0): JsonObje
   );
 
 describe('compileMapping', () => {
-  it('makes an item of a row', () => {
+  it('maps a row to an item', () => {
     const row = {
       question: 'Which?',
       answer: 'B',
@@ -59,11 +59,11 @@ describe('compileMapping', () => {
     });
   });
 
-  it('needs a prompt column only', () => {
+  it('needs only a prompt column', () => {
     expect(map({}, {}, 12)).toEqual({ id: 'train-12', type: 'freeform', inputs: { prompt: 'Q' } });
   });
 
-  it('makes ids of the split and the row in it', () => {
+  it('builds ids from the split and the row index', () => {
     const toItem = compileMapping({ promptColumn: 'q' }, [{ name: 'q', dtype: 'string' }], { split: 'test' });
     expect(toItem({ q: 'x' }, 0)['id']).toBe('test-0');
     expect(toItem({ q: 'x' }, 3, 'validation')['id']).toBe('validation-3');
@@ -210,11 +210,11 @@ describe('compileMapping', () => {
     expect(error).toBeInstanceOf(JsonlError);
     expect(error).toMatchObject({ code: 'assets_not_object', location: { row: 4 } });
     expect((error as Error).message).toMatch(
-      /^Column x must hold an object of assets, found .* in dataset row 4$/,
+      /^Column x must hold an object of assets, got .* in dataset row 4$/,
     );
   });
 
-  it('leaves the key of a null out, everywhere but in the prompt', () => {
+  it('omits the key of a null cell, except for the prompt', () => {
     const row = { a: null, s: null, c: null, k: null, f: null, i: null, m: null };
     const mapping = {
       answerColumn: 'a',
@@ -261,7 +261,7 @@ describe('compileMapping', () => {
     ['id', { idColumn: 'none' }, 'none'],
     ['criteria', { criteriaColumns: ['q', 'none'] }, 'none'],
     ['meta', { metaColumns: ['toString'] }, 'toString'],
-  ])('refuses a %s column that is no feature, before the first row', (_, mapping, column) => {
+  ])('refuses an unknown %s column before the first row', (_, mapping, column) => {
     const compile = (): unknown =>
       compileMapping({ promptColumn: 'q', ...mapping }, [{ name: 'q', dtype: 'string' }]);
     const error = thrownBy(compile);
@@ -300,25 +300,25 @@ describe('compileMapping', () => {
       'choices of no known form',
       { choicesColumn: 'x' },
       { A: 'a', B: 'b' },
-      /^Column x holds an object that is not two or more arrays of one length, in dataset row 2$/,
+      /^Column x must hold two or more arrays of equal length when it holds an object, in dataset row 2$/,
     ],
     [
       'an asset that is none',
       { assetsColumn: 'x' },
       { a: 5 },
-      /^Row 2 makes no valid item: \/assets\/a must be an object or a string, found the number 5$/,
+      /^Row 2 does not map to a valid item: \/assets\/a must be an object or a string, got the number 5$/,
     ],
     [
-      'a judge prompt that is no text',
+      'a judge prompt that is not a string',
       { metaColumns: ['judge_prompt'] },
       5,
-      /^Row 2 makes no valid item: \/meta\/judge_prompt must be string or null, found the number 5$/,
+      /^Row 2 does not map to a valid item: \/meta\/judge_prompt must be string or null, got the number 5$/,
     ],
     [
       'a value that is nested too deep',
       { answerColumn: 'x' },
       parseJson('['.repeat(256) + ']'.repeat(256)),
-      /^Row 2 is nested over 256 levels deep$/,
+      /^Row 2 is nested more than 256 levels deep$/,
     ],
   ])('refuses %s', (_, mapping, cell, message) => {
     const row = { x: cell, judge_prompt: cell };

@@ -37,8 +37,8 @@ export type RowMapper = (row: JsonObject, rowIndex: number, split?: string) => I
  * `inputs.messages`, else JSON text. A null cell leaves its key out, but in the prompt column it is an error.
  * Without an id column an item's id is `<split>-<row index>`; `split` is `train` unless it is given.
  *
- * The returned function throws with `place.row`: `column_not_found`, `assets_not_object`, and `invalid_row` for a null
- * prompt or a cell that makes no valid item (see its cause).
+ * The returned function throws with `location.row`: `column_not_found`, `assets_not_object`, and `invalid_row` for a null
+ * prompt or a row that does not map to a valid item (see its cause).
  *
  * @throws JsonlError `invalid_mapping` (an empty name), `column_not_found`
  *
@@ -55,7 +55,7 @@ export function compileMapping(
   const columns = mappedColumns(mapping);
   const known = new Set(features.map(({ name }) => name));
   for (const column of columns) {
-    if (column === '') throw new JsonlError('invalid_mapping', 'A column name in the mapping is empty');
+    if (column === '') throw new JsonlError('invalid_mapping', 'Column names in a mapping must not be empty');
     if (!known.has(column)) throw columnNotFound(column);
   }
   const defaultSplit = options.split ?? 'train';
@@ -72,7 +72,7 @@ export function compileMapping(
       if (!(error instanceof JsonlError)) throw error;
       throw new JsonlError(
         'invalid_row',
-        `Row ${rowIndex} makes no valid item: ${error.message}`,
+        `Row ${rowIndex} does not map to a valid item: ${error.message}`,
         error.location,
         {
           cause: error,
@@ -135,7 +135,7 @@ function toInputs(mapping: Mapping, row: JsonObject, rowIndex: number): JsonObje
     else if (value !== null) {
       throw new JsonlError(
         'invalid_row',
-        `Column ${mapping.choicesColumn} holds an object that is not two or more arrays of one length, in dataset row ${rowIndex}`,
+        `Column ${mapping.choicesColumn} must hold two or more arrays of equal length when it holds an object, in dataset row ${rowIndex}`,
         { row: rowIndex, path: jsonPointer([mapping.choicesColumn]) },
       );
     }
@@ -177,9 +177,13 @@ function toCriteria(cells: readonly JsonValue[]): JsonValue[] | null {
 /** An item nested deeper than readers accept could be exported, but not read again. */
 function checkDepth(item: Item, rowIndex: number): void {
   if (isDeeper(item, DEFAULT_MAX_DEPTH)) {
-    throw new JsonlError('invalid_row', `Row ${rowIndex} is nested over ${DEFAULT_MAX_DEPTH} levels deep`, {
-      row: rowIndex,
-    });
+    throw new JsonlError(
+      'invalid_row',
+      `Row ${rowIndex} is nested more than ${DEFAULT_MAX_DEPTH} levels deep`,
+      {
+        row: rowIndex,
+      },
+    );
   }
 }
 

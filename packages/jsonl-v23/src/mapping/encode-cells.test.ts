@@ -83,7 +83,7 @@ describe('createCellEncoder', () => {
     ['texts beyond ASCII', { q: '日本 "\\\n\u0001\u007f\u2028', a: '\ud800', s: '😀', m: 'é' }],
     ['no answer', { a: null }],
     ['no system prompt', { s: null }],
-    ['a system prompt that is no text', { s: [1] }],
+    ['a system prompt that is not a string', { s: [1] }],
     ['no choices', { c: null }],
     ['choices in JSON', { c: '["x"]' }],
     ['choices in JSON behind a blank', { c: ' \n["x"]' }],
@@ -115,11 +115,11 @@ describe('createCellEncoder', () => {
     ['an empty conversation', { q: [] }],
     ['a message without content', { q: [{ role: 'user' }] }],
     ['a message without a role', { q: [{ content: 'user' }] }],
-    ['a role that is no text', { q: [{ role: 1, content: '' }] }],
+    ['a role that is not a string', { q: [{ role: 1, content: '' }] }],
     ['texts for messages', { q: ['hi'] }],
     ['an object as prompt', { q: { a: 1 } }],
     ['a prompt that looks like messages', { q: '[{"role":"user","content":"x"}]' }],
-    ['a judge prompt that is no text', { judge_prompt: 1 }],
+    ['a judge prompt that is not a string', { judge_prompt: 1 }],
     ['no meta', { m: null, judge_prompt: null }],
     ['objects in meta', { m: { b: 1, a: [] }, ['__proto__']: [1], é: 'e' }],
     ...[100, 250, 251, 253, 254, 255, 256, 257].flatMap((depth): [string, JsonObject][] => [
@@ -129,7 +129,7 @@ describe('createCellEncoder', () => {
       [`messages of ${depth} levels`, { q: [{ role: 'u', content: nested(depth) }] }],
     ]),
     ['brackets in texts', { a: ['[[[['.repeat(200), '"]}\\"'] }],
-  ])('maps %s as ever', (_, cells) => {
+  ])('maps %s like the reference path', (_, cells) => {
     expectSame([row, { ...row, ...cells }, row], mapping, 41, 'te"st');
     expectSame([{ ...row, ...cells }], { promptColumn: 'q', answerColumn: 'a', metaColumns: ['m'] });
   });
@@ -149,11 +149,11 @@ describe('createCellEncoder', () => {
       },
       {},
     ],
-  ])('maps %s as ever', (_, more, cells) => {
+  ])('maps %s like the reference path', (_, more, cells) => {
     expectSame([row, { ...row, ...cells, q: 'long '.repeat(5000) }], { promptColumn: 'q', ...more });
   });
 
-  it('maps any rows as ever', () => {
+  it('maps any rows like the reference path', () => {
     const cell = fc.oneof(anyText, jsonValue, fc.constant(null));
     const rows = fc.array(
       fc.record({
@@ -190,13 +190,13 @@ describe('createCellEncoder', () => {
     );
   });
 
-  it('refuses mappings as ever', () => {
+  it('refuses mappings like the reference path', () => {
     expect(outcomeOf(() => createCellEncoder({ promptColumn: 'none' }, FEATURES))).toMatchObject({
       code: 'column_not_found',
     });
   });
 
-  it('misses a column that a batch lacks', () => {
+  it('refuses a batch without a mapped column', () => {
     const encoder = createCellEncoder({ promptColumn: 'q', answerColumn: 'a' }, FEATURES);
     expect(byCells(batchOf([row], ['q'], 3), encoder)).toMatchObject({
       code: 'column_not_found',
@@ -204,14 +204,14 @@ describe('createCellEncoder', () => {
     });
   });
 
-  it('takes no rows', () => {
+  it('encodes a batch without rows', () => {
     const encoder = createCellEncoder({ promptColumn: 'q' }, FEATURES);
     expect(byCells(batchOf([], ['q']), encoder)).toEqual([]);
   });
 });
 
 describe('CellWriter', () => {
-  it('writes texts in UTF-8 as it writes strings', () => {
+  it('writes UTF-8 ranges like strings', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 60 })), (texts) => {
         const writer = new CellWriter();
@@ -224,7 +224,7 @@ describe('CellWriter', () => {
     );
   });
 
-  it('refuses what is no UTF-8, and exactly that', () => {
+  it('refuses exactly what is not UTF-8', () => {
     const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     const writer = new CellWriter();
     fc.assert(
@@ -264,7 +264,7 @@ describe('CellWriter', () => {
     );
   });
 
-  it('writes what has many escapes, and much of it', () => {
+  it('writes long strings with many escapes', () => {
     const writer = new CellWriter();
     const text = '\u0001"\\é'.repeat(100_000);
     writer.text(new TextEncoder().encode(text));

@@ -3,7 +3,7 @@ import { decodeBase64 } from '../media/base64.ts';
 import { mimeTypeForPath } from '../media/mime-type.ts';
 import { sniffMimeType } from '../media/sniff-mime-type.ts';
 
-/** Whether an object is how image and audio columns come: `{bytes: base64 or null, path: string or null}`. */
+/** Whether an object has the form of image and audio cells: `{bytes: base64 or null, path: string or null}`. */
 export function isFileCell(value: JsonObject): boolean {
   return (
     Object.hasOwn(value, 'bytes') &&
@@ -16,7 +16,7 @@ export function isFileCell(value: JsonObject): boolean {
  * The asset entry of a file's content; its type is read from the first bytes, else from the path's extension.
  *
  * @param base64 the content
- * @param path the file's own name, where it has one
+ * @param path name of the file, if it has one
  */
 export function embeddedEntry(base64: string, path: JsonValue): JsonObject {
   // 16 characters are the first 12 bytes.

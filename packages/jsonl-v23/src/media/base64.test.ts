@@ -48,12 +48,12 @@ describe('base64', () => {
     ['Zmé_', null],
     ['Zg==Zg==', null],
     ['====', null],
-  ])('forgives white space and missing padding when decoding %j', (text, expected) => {
+  ])('accepts white space and missing padding in %j', (text, expected) => {
     const bytes = decodeBase64(text);
     expect(bytes && new TextDecoder().decode(bytes)).toBe(expected);
   });
 
-  it('is the same as of Node, and comes back', () => {
+  it('agrees with Node, both ways', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const text = encodeBase64(bytes);
@@ -64,7 +64,7 @@ describe('base64', () => {
     );
   });
 
-  it('says of a text that it is base64 when encoding gives it again', () => {
+  it('isBase64 accepts exactly what encoding produces', () => {
     const letters = fc.constantFrom('A', 'B', 'g', 'Q', '/', '+', '=', '-', '\n');
     fc.assert(
       fc.property(fc.array(letters, { maxLength: 9 }), (text) => {

@@ -15,8 +15,8 @@ export function isDataUri(text: string): boolean {
 
 /**
  * Reads a data: URI (RFC 2397, with the details of WHATWG Fetch, "data: URL processor"): base64 or
- * percent-encoded, `text/plain;charset=US-ASCII` if it has no type. Null when it has no comma or its
- * base64 is none.
+ * percent-encoded, `text/plain;charset=US-ASCII` if it has no type. Null if it has no comma or
+ * invalid base64.
  *
  * @example parseDataUri('data:text/plain,hi') // { mimeType: 'text/plain', data: 'aGk=' }
  */
@@ -41,7 +41,7 @@ function mediaType(header: string): string {
   return essence.toLowerCase() + header.slice(essence.length);
 }
 
-/** RFC 3986 section 2.1; a "%" without two hex digits stands for itself, other characters for their UTF-8. */
+/** RFC 3986 section 2.1; a "%" without two hex digits is itself, other characters become UTF-8. */
 function percentDecode(text: string): Uint8Array {
   const bytes = new TextEncoder().encode(text);
   if (!text.includes('%')) return bytes;

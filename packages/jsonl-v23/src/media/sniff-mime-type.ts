@@ -1,4 +1,4 @@
-/** First bytes by which a file tells its kind (WHATWG MIME Sniffing sections 6 and 7). -1 is any byte. */
+/** First bytes of the known file types (WHATWG MIME Sniffing sections 6 and 7). -1 is any byte. */
 const SIGNATURES: readonly (readonly [mimeType: string, bytes: readonly number[]])[] = [
   ['image/png', [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
   ['image/jpeg', [0xff, 0xd8, 0xff]],

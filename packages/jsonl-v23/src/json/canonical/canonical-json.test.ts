@@ -49,7 +49,7 @@ describe('canonicalJson', () => {
     );
   });
 
-  // RFC 8785, appendix B: what is no JSON number; and other things that are no JSON.
+  // RFC 8785, appendix B: numbers that JSON cannot hold; and other values that are not JSON.
   it.each([
     Number.NaN,
     Number.POSITIVE_INFINITY,
@@ -117,11 +117,11 @@ describe('canonicalJson', () => {
     expect(canonicalJson(value)).toBe(text);
   });
 
-  it('writes a bigint wherever it stands', () => {
+  it('writes a bigint at any position', () => {
     expect(canonicalJson({ a: [9007199254740993n as never] })).toBe('{"a":[9007199254740993]}');
   });
 
-  it('writes a string longer than any of its steps, pairs unbroken', () => {
+  it('writes a string longer than its steps without splitting surrogate pairs', () => {
     for (const length of [8190, 8191, 8192, 8193, 16_383, 16_384, 30_000]) {
       for (const text of [
         `${'x'.repeat(length)}😀\ud800${'é'.repeat(length)}`,
@@ -155,14 +155,14 @@ describe('canonicalJson', () => {
     }
   });
 
-  it('writes ever new keys without remembering all of them', () => {
+  it('bounds its cache when every object has new keys', () => {
     for (let round = 0; round < 20_000; round++) {
       const object = { [`z${round}`]: 1, [`a${round}`]: 2 };
       expect(canonicalJson([object, object, object])).toContain(`{"a${round}":2,"z${round}":1}`);
     }
   });
 
-  it('writes what a getter of the value leads to', () => {
+  it('can be called from a getter of the value', () => {
     const value = {
       get b(): string {
         return canonicalJson({ inner: true });
@@ -172,7 +172,7 @@ describe('canonicalJson', () => {
     expect(canonicalJson(value)).toBe('{"a":1,"b":"{\\"inner\\":true}"}');
   });
 
-  it('refuses 1,025 levels, and writes on afterwards', () => {
+  it('refuses 1,025 levels, and works afterwards', () => {
     const nested = (depth: number): JsonValue => {
       let value: JsonValue = [];
       for (let level = 1; level < depth; level++) value = level % 2 === 0 ? [value] : { a: value };
@@ -202,7 +202,7 @@ describe('canonicalJson', () => {
     );
   });
 
-  it('is the same as by a plain reading of the standard', () => {
+  it('gives the same as a straightforward implementation of the standard', () => {
     fc.assert(
       fc.property(jsonValue, anyText, (value, text) => {
         expect(canonicalJson(value)).toBe(plainly(value));

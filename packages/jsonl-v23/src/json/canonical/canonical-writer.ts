@@ -71,7 +71,7 @@ export class CanonicalWriter extends Utf8Buffer {
     else if (Array.isArray(value)) this.#writeArray(value, cache, depthLeft);
     else if (value instanceof ExactNumber) this.writeAscii(value.text);
     else if (typeof value === 'object') this.#writeObject(value, cache, depthLeft, null);
-    else throw new JsonlError('invalid_json', `A value of type ${typeof value} cannot be written as JSON`);
+    else throw new JsonlError('invalid_json', `Cannot write a value of type ${typeof value} as JSON`);
   }
 
   #writeArray(values: readonly JsonValue[], cache: ShapeCache, depthLeft: number): void {
@@ -142,7 +142,7 @@ export class CanonicalWriter extends Utf8Buffer {
   #writeNumber(value: number): void {
     if ((value | 0) === value) this.writeInteger(value);
     else if (Number.isFinite(value)) this.writeAscii(String(value));
-    else throw new JsonlError('invalid_json', `${value} cannot be written as JSON`);
+    else throw new JsonlError('invalid_json', `Cannot write ${value} as JSON`);
   }
 
   #writeString(text: string): void {
@@ -181,5 +181,5 @@ function isHighSurrogate(unit: number): boolean {
 }
 
 function tooDeep(): JsonlError {
-  return new JsonlError('nesting_too_deep', `The value is nested over ${MAX_WRITE_DEPTH} levels deep`);
+  return new JsonlError('nesting_too_deep', `The value is nested more than ${MAX_WRITE_DEPTH} levels deep`);
 }

@@ -1,6 +1,6 @@
 import { ASCII } from '../ascii.ts';
 
-/** What a byte does inside a JSON string in UTF-8. Most bytes are `PLAIN`: they stand for themselves. */
+/** What a byte does inside a JSON string in UTF-8. Most bytes are `PLAIN`: they are copied as they are. */
 export const BYTE_CLASS = {
   PLAIN: 0,
   /** The quote. */
