@@ -6,9 +6,20 @@ import { canonicalNumber } from './canonical-number.ts';
 
 const zeros = (count: number): string => '0'.repeat(count);
 
+/** The exact value, as an integer and a power of ten. */
+function exactValue(literal: string): { readonly integer: bigint; readonly exponent: bigint } {
+  const [, sign = '', integer = '', fraction = '', power = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(literal) ?? [];
+  let value = BigInt(sign + integer + fraction);
+  let exponent = BigInt(power) - BigInt(fraction.length);
+  if (value === 0n) return { integer: 0n, exponent: 0n };
+  for (; value % 10n === 0n; value /= 10n) exponent += 1n;
+  return { integer: value, exponent };
+}
+
 describe('canonicalNumber', () => {
   it.each([
-    // The ECMAScript form of the nearest double.
+    // The ECMAScript form of the nearest double has the same value.
     ['0', '0'],
     ['-0', '0'],
     ['-0.0', '0'],
@@ -28,13 +39,21 @@ describe('canonicalNumber', () => {
     ['1e21', '1e+21'],
     ['5e-324', '5e-324'],
     ['-1.5e300', '-1.5e+300'],
-    ['333333333.33333329', '333333333.3333333'],
-    ['0.10000000000000001', '0.1'],
+    ['0.30000000000000004', '0.30000000000000004'],
     ['1.7976931348623157e308', '1.7976931348623157e+308'],
-    // 17 significant digits, with any zeros around them.
-    ['00.1'.slice(1), '0.1'],
-    [`0.${zeros(30)}12345678901234567`, '1.2345678901234566e-31'],
-    [`12345678901234567.${zeros(30)}`, '12345678901234568'],
+    ['1.2345678901234566e-31', '1.2345678901234566e-31'],
+    [`0.${zeros(30)}12345678901234566`, '1.2345678901234566e-31'],
+    ['2.2250738585072014e-308', '2.2250738585072014e-308'],
+    ['1e-323', '1e-323'],
+    // It has another value: a plain decimal.
+    ['333333333.33333329', '333333333.33333329'],
+    ['85612521990.439193', '85612521990.439193'],
+    ['0.10000000000000001', '0.10000000000000001'],
+    ['8.5612521990439193E+10', '85612521990.439193'],
+    [`0.${zeros(30)}12345678901234567`, `0.${zeros(30)}12345678901234567`],
+    [`12345678901234567.${zeros(30)}`, '12345678901234567'],
+    ['1.25e-323', `0.${zeros(322)}125`],
+    ['3e-324', `0.${zeros(323)}3`],
     // Integers that their ECMAScript form equals.
     ['999999999999999', '999999999999999'],
     ['9007199254740992', '9007199254740992'],
@@ -62,7 +81,7 @@ describe('canonicalNumber', () => {
 
   it.each([
     ['an integer of 401 digits', `1${zeros(400)}`, `1${zeros(400)}`],
-    ['an integer of 2,001 digits', `1${zeros(2000)}`, `1${zeros(2000)}`],
+    ['an integer of 1,000 digits', '7'.repeat(1000), '7'.repeat(1000)],
     ['1e400', '1e400', `1${zeros(400)}`],
     ['-1.5e400', '-1.5e400', `-15${zeros(399)}`],
     ['1e-400', '1e-400', `0.${zeros(399)}1`],
@@ -80,6 +99,8 @@ describe('canonicalNumber', () => {
     '-1e-999999999999999999999',
     `0.${'1'.repeat(1000)}`,
     `1.${'1'.repeat(1000)}`,
+    `1${zeros(2000)}`,
+    '7'.repeat(1001),
   ])('refuses literal %# of over 1,000 digits when written out', (literal) => {
     const error = thrownBy(() => canonicalNumber(literal));
     expect(error).toBeInstanceOf(JsonlError);
@@ -114,6 +135,7 @@ describe('canonicalNumber', () => {
         const text = canonicalNumber(literal);
         expect(canonicalNumber(text)).toBe(text);
         expect(Number(text) || 0).toBe(Number(literal) || 0);
+        expect(exactValue(text)).toEqual(exactValue(literal));
       }),
     );
   });

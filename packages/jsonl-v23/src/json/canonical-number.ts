@@ -1,21 +1,32 @@
 import { JsonlError } from '../errors.ts';
 import { describeText } from './describe-text.ts';
 
-/** Significant digits that identify any double (IEEE 754 binary64). */
-const DOUBLE_DIGITS = 17;
-/** Longest plain decimal that is written: a short literal such as `1e999999999` must not fill the memory. */
+/** Significant digits that any double keeps: the shortest form of such a literal is the literal's own value. */
+const EXACT_DIGITS = 15;
+/** Decimal exponents at which a double has full precision (below, it is subnormal; above, infinite). */
+const MIN_EXACT_EXPONENT = -292;
+const MAX_EXACT_EXPONENT = 292;
+/** Digits of the longest plain decimal: a short literal such as `1e999999999` must not fill the memory. */
 const MAX_PLAIN_DIGITS = 1000;
+
+/** RFC 8259 section 6: sign, integer, fraction, exponent. */
+const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 const ZERO = 48;
 const NINE = 57;
 
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
+
+/** The value ± 0.`digits` × 10^`point`; `digits` neither starts nor ends with a zero, and is empty for zero. */
+interface Decimal {
+  readonly sign: string;
+  readonly digits: string;
+  readonly point: number;
+}
+
 /**
- * The canonical text of a JSON number literal.
- *
- * RFC 8785 section 3.2.2.3 (the ECMAScript form of the nearest double), unless that form loses digits: an integer
- * literal that differs from its ECMAScript form keeps all its digits; a literal with a fraction or an exponent becomes a
- * plain decimal if it has over 17 significant digits, or if its nearest double is infinite, or zero when the literal is
- * not.
+ * The canonical text of a JSON number literal: the ECMAScript form of the nearest double (RFC 8785 section 3.2.2.3) if
+ * it denotes exactly the value of the literal, otherwise that value as a plain decimal.
  *
  * @throws JsonlError `invalid_json` if `literal` is not a JSON number (RFC 8259 section 6), `number_too_long` if the
  * plain decimal would have over 1,000 digits
@@ -23,100 +34,47 @@ const NINE = 57;
  * @example canonicalNumber('1.0') // '1'
  * @example canonicalNumber('1e21') // '1e+21'
  * @example canonicalNumber('9007199254740993') // '9007199254740993'
+ * @example canonicalNumber('85612521990.439193') // '85612521990.439193'
  */
 export function canonicalNumber(literal: string): string {
-  const negative = literal.charCodeAt(0) === 45;
-  const integerStart = negative ? 1 : 0;
-  const integerEnd = skipDigits(literal, integerStart);
-  if (integerEnd === integerStart) throw notANumber(literal);
-  if (integerEnd - integerStart > 1 && literal.charCodeAt(integerStart) === ZERO) throw notANumber(literal);
-
-  let position = integerEnd;
-  let fraction = '';
-  if (literal.charCodeAt(position) === 46) {
-    const fractionStart = position + 1;
-    position = skipDigits(literal, fractionStart);
-    if (position === fractionStart) throw notANumber(literal);
-    fraction = literal.slice(fractionStart, position);
+  const nearest = String(Number(literal));
+  // Most literals were written from a double. NaN and Infinity do not end with a digit.
+  if (nearest === literal && isDigit(literal.charCodeAt(literal.length - 1))) return nearest;
+  const value = readDecimal(literal);
+  if (value === null) {
+    throw new JsonlError('invalid_json', `${describeText(literal)} is not a JSON number`);
   }
-
-  let exponent = 0;
-  if ((literal.charCodeAt(position) | 32) === 101) {
-    const signed = literal.charCodeAt(position + 1);
-    const digitsStart = signed === 43 || signed === 45 ? position + 2 : position + 1;
-    const exponentEnd = skipDigits(literal, digitsStart);
-    if (exponentEnd === digitsStart) throw notANumber(literal);
-    exponent = Number(literal.slice(position + 1, exponentEnd));
-    position = exponentEnd;
-  }
-  if (position !== literal.length) throw notANumber(literal);
-
-  return position === integerEnd
-    ? canonicalInteger(literal, literal.slice(integerStart))
-    : canonicalDecimal(literal, negative, literal.slice(integerStart, integerEnd), fraction, exponent);
+  const { digits, point } = value;
+  if (digits === '') return '0';
+  if (digits.length <= EXACT_DIGITS && point > MIN_EXACT_EXPONENT && point < MAX_EXACT_EXPONENT)
+    return nearest;
+  const shortest = readDecimal(nearest);
+  if (shortest?.digits === digits && shortest.point === point) return nearest;
+  return plainDecimal(value, literal);
 }
 
-/** An integer literal: its ECMAScript form where that is the same number, else the literal. */
-function canonicalInteger(literal: string, digits: string): string {
-  // String(-0) is '0', and '-0' as a number is zero: RFC 8785 writes it '0'.
-  const shortest = String(Number(literal));
-  if (digits.length <= 15) return shortest;
-  return plainDigits(shortest) === digits ? shortest : literal;
-}
-
-/** The digits of an integer's ECMAScript form, without sign and exponent: `1.5e+21` gives 15 and 20 zeros. */
-function plainDigits(shortest: string): string {
-  const unsigned = shortest.startsWith('-') ? shortest.slice(1) : shortest;
-  const exponentAt = unsigned.indexOf('e+');
-  if (exponentAt === -1) return unsigned;
-  const digits = unsigned.slice(0, exponentAt).replace('.', '');
-  return digits.padEnd(Number(unsigned.slice(exponentAt + 2)) + 1, '0');
-}
-
-function canonicalDecimal(
-  literal: string,
-  negative: boolean,
-  integer: string,
-  fraction: string,
-  exponent: number,
-): string {
-  const digits = integer + fraction;
+function readDecimal(literal: string): Decimal | null {
+  const match = NUMBER.exec(literal);
+  if (match === null) return null;
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] = match;
+  const all = integer + fraction;
   let first = 0;
-  while (digits.charCodeAt(first) === ZERO) first++;
-  if (first === digits.length) return '0';
-  let last = digits.length;
-  while (digits.charCodeAt(last - 1) === ZERO) last--;
-  const significant = digits.slice(first, last);
+  while (all.charCodeAt(first) === ZERO) first += 1;
+  let last = all.length;
+  while (last > first && all.charCodeAt(last - 1) === ZERO) last -= 1;
+  return { sign, digits: all.slice(first, last), point: integer.length - first + Number(exponent) };
+}
 
-  const nearest = Number(literal);
-  if (significant.length <= DOUBLE_DIGITS && nearest !== 0 && Number.isFinite(nearest))
-    return String(nearest);
-
-  // Position of the decimal point, from the first significant digit.
-  const point = integer.length - first + exponent;
-  const digitCount = point <= 0 ? 1 - point + significant.length : Math.max(point, significant.length);
+function plainDecimal({ sign, digits, point }: Decimal, literal: string): string {
+  const digitCount = point <= 0 ? 1 - point + digits.length : Math.max(point, digits.length);
+  // Not `>`: the exponent of a long literal can be infinite.
   if (!(digitCount <= MAX_PLAIN_DIGITS)) {
     throw new JsonlError(
       'number_too_long',
       `The number ${describeText(literal)} has more than ${MAX_PLAIN_DIGITS} digits when written out`,
     );
   }
-  const sign = negative ? '-' : '';
-  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${significant}`;
-  if (point >= significant.length) return sign + significant.padEnd(point, '0');
-  return `${sign}${significant.slice(0, point)}.${significant.slice(point)}`;
-}
-
-function skipDigits(text: string, start: number): number {
-  let position = start;
-  for (;;) {
-    const code = text.charCodeAt(position);
-    // Past the end the code is NaN, which is not a digit either.
-    if (!(code >= ZERO && code <= NINE)) return position;
-    position++;
-  }
-}
-
-function notANumber(literal: string): JsonlError {
-  return new JsonlError('invalid_json', `${describeText(literal)} is not a JSON number`);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  if (point >= digits.length) return sign + digits.padEnd(point, '0');
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }

