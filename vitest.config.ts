@@ -17,6 +17,7 @@ const alias = {
   '@svc/tabular/internal': at('packages/tabular/src/internal.ts'),
   '@svc/tabular': at('packages/tabular/src/index.ts'),
   '#runtime': at('packages/tabular/src/runtime-node.ts'),
+  '#byte-tools': at('packages/pkg-format/src/zip/byte-tools-node.ts'),
   '@svc/pkg-format/node': at('packages/pkg-format/src/node/index.ts'),
   '@svc/pkg-format': at('packages/pkg-format/src/index.ts'),
   '@svc/runtime': at('packages/runtime/src/index.ts'),
@@ -44,6 +45,18 @@ export default defineConfig({
           // properties run thousands of cases, and a busy machine takes its time
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          retry,
+        },
+      },
+      {
+        // Archives once more, with the byte tools that browsers use.
+        resolve: {
+          alias: { ...alias, '#byte-tools': at('packages/pkg-format/src/zip/byte-tools-web.ts') },
+        },
+        test: {
+          name: 'packages-web',
+          include: ['packages/pkg-format/test/{conformance,limits,mutations,write-package}.test.ts'],
+          testTimeout: 60_000,
           retry,
         },
       },

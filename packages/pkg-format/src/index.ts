@@ -18,4 +18,4 @@ export type {
 export { linesToBytes } from './write/lines-to-bytes.ts';
 export { packageEtag } from './write/package-etag.ts';
 export { writePackage } from './write/write-package.ts';
-export { type ByteSource, bytesSource } from './zip/byte-source.ts';
+export type { ByteSource } from './zip/byte-source.ts';

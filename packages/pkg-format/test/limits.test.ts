@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPackage, type PackageReader } from '../src/index.ts';
-import { openPackageFile, openPackageSource } from '../src/node/index.ts';
+import { openPackageFile } from '../src/node/index.ts';
 import { collectBytes } from '../src/package/open-archive.ts';
 import { bytesSource } from '../src/zip/byte-source.ts';
 import { buildZip } from './build-zip.ts';
@@ -134,7 +134,7 @@ describe('files that many entries refer to', () => {
 
   it.each([
     ['in memory', (archive: Uint8Array) => openPackage(archive)],
-    ['from a source', (archive: Uint8Array) => openPackageSource(bytesSource(archive))],
+    ['from a source', (archive: Uint8Array) => openPackage(bytesSource(archive))],
   ])('do not make an item longer than a line may be, %s', async (_, open) => {
     const archiveOf = (references: number): Uint8Array =>
       buildZip({
@@ -153,7 +153,7 @@ describe('files that many entries refer to', () => {
 
   it.each([
     ['in memory', (archive: Uint8Array) => openPackage(archive)],
-    ['from a source', (archive: Uint8Array) => openPackageSource(bytesSource(archive))],
+    ['from a source', (archive: Uint8Array) => openPackage(bytesSource(archive))],
   ])('do not make an archive expand beyond its ratio, %s', async (_, open) => {
     const within = buildZip({
       entries: [{ name: 'sections/a.jsonl', content: `${lineOf(1)}\n`.repeat(63) }, asset],
@@ -190,7 +190,7 @@ describe('files that many entries refer to', () => {
     });
     let bytesRead = 0;
     const source = bytesSource(archive);
-    const pkg = await openPackageSource({
+    const pkg = await openPackage({
       byteLength: source.byteLength,
       read(start, end) {
         bytesRead += end - start;
@@ -233,7 +233,7 @@ describe('ending early', () => {
     for (const pkg of [
       await openPackage(big),
       await openPackageFile(path),
-      await openPackageSource(bytesSource(big)),
+      await openPackage(bytesSource(big)),
     ]) {
       await using open = pkg;
       const abort = new AbortController();

@@ -8,7 +8,7 @@ const sources = readdirSync(at('src'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
   .map((name) => `src/${name.replaceAll('\\', '/')}`)
   .sort();
-const forNode = sources.filter((source) => source.startsWith('src/node/'));
+const forNode = sources.filter((source) => /^src\/node\/|-node\.ts$/.test(source));
 const portable = sources.filter((source) => !forNode.includes(source));
 
 const importsOf = (source: string): string[] =>
@@ -29,9 +29,18 @@ describe('the package', () => {
     expect(manifest.files).toContain('dist');
   });
 
+  it('takes its byte tools from Node where it runs on Node', () => {
+    const conditions = manifest.imports['#byte-tools'];
+    expect(Object.keys(conditions)).toEqual(['node', 'default']);
+    expect(conditions.node.default).toBe('./dist/zip/byte-tools-node.js');
+    expect(conditions.default.default).toBe('./dist/zip/byte-tools-web.js');
+    expect(sources).toEqual(
+      expect.arrayContaining(['src/zip/byte-tools-node.ts', 'src/zip/byte-tools-web.ts']),
+    );
+  });
+
   it.each([
-    ['jszip', ['src/write/write-package.ts', 'src/zip/inflate-in-memory.ts']],
-    ['yauzl', ['src/node/inflate-stream.ts']],
+    ['jszip', ['src/write/write-package.ts']],
     ['yazl', ['src/node/zip-stream.ts']],
   ])('uses %s where it says', (name, files) => {
     expect([...portable, ...forNode].filter((source) => importsOf(source).includes(name))).toEqual(files);
@@ -39,15 +48,15 @@ describe('the package', () => {
 
   it('depends on nothing else', () => {
     const foreign = new Set(
-      [...portable, ...forNode].flatMap(importsOf).filter((name) => !/^\.|^node:/.test(name)),
+      [...portable, ...forNode].flatMap(importsOf).filter((name) => !/^[.#]|^node:/.test(name)),
     );
-    expect([...foreign].sort()).toEqual(['@svc/jsonl-v23', 'jszip', 'yauzl', 'yazl']);
-    expect(Object.keys(manifest.dependencies).sort()).toEqual(['@svc/jsonl-v23', 'jszip', 'yauzl', 'yazl']);
+    expect([...foreign].sort()).toEqual(['@svc/jsonl-v23', 'jszip', 'yazl']);
+    expect(Object.keys(manifest.dependencies).sort()).toEqual(['@svc/jsonl-v23', 'jszip', 'yazl']);
   });
 
   it.each(portable)('%s runs anywhere', (source) => {
     const text = readFileSync(at(source), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
     expect(text).not.toMatch(/\b(Buffer|process|require|__dirname|setImmediate)\b|'node:/);
-    for (const name of importsOf(source)) expect(name).not.toMatch(/\/node\//);
+    for (const name of importsOf(source)) expect(name).not.toMatch(/\/node\/|-node\.ts$/);
   });
 });

@@ -1,5 +1,5 @@
-import type { PackageReader } from '@svc/pkg-format';
-import { openFileSource, openPackageSource } from '@svc/pkg-format/node';
+import { openPackage, type PackageReader } from '@svc/pkg-format';
+import { openFileSource } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
 import { toFileError } from '../file-error.ts';
 import { showProgress } from '../progress.ts';
@@ -24,7 +24,7 @@ export async function openLocalPackage(cli: Cli, path: string): Promise<LocalPac
     await source.close();
   };
   try {
-    const pkg = await openPackageSource({
+    const pkg = await openPackage({
       byteLength: source.byteLength,
       async read(start, end) {
         const bytes = await fromFile(path, () => source.read(start, end));

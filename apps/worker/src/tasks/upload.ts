@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RowEncoder, uploadPackage } from '@svc/flows';
 import { getMember, isJsonObject } from '@svc/jsonl-v23/json';
-import { openPackageSource } from '@svc/pkg-format/node';
+import { openPackage } from '@svc/pkg-format';
 import { type Config, packageLimits } from '@svc/runtime';
 import { readStoredJson } from '@svc/store';
 import { archiveSource } from '../archive-source.ts';
@@ -30,7 +30,7 @@ export function createUploadTask(deps: UploadTaskDeps): TaskHandler {
       run: ({ store, signal, onProgress }) =>
         uploadPackage(
           {
-            open: () => openPackageSource(archive, { limits: packageLimits(config) }),
+            open: () => openPackage(archive, { limits: packageLimits(config) }),
             id: randomUUID(),
             name: wanted.name,
             description: wanted.description,

@@ -7,13 +7,13 @@ import {
   sniffMimeType,
 } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, type JsonValue, jsonPointer, setMember } from '@svc/jsonl-v23/json';
+import { encodeBase64 } from '#byte-tools';
 import type { Archive } from '../package/open-archive.ts';
 import { contentPath } from '../write/choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';
 import type { NamedFile } from '../write/plan-package.ts';
 import { fileKey, sha256Hex } from '../write/scan-dataset.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
-import { nodeByteTools } from './byte-tools.ts';
 import type { Spool } from './spool.ts';
 
 interface Content extends NamedFile {
@@ -74,7 +74,7 @@ export class LegacyContents {
     const embedOne = (entry: JsonValue, name: string | number): JsonValue => {
       const bytes = contents.get(jsonPointer(['assets', name]));
       if (bytes === undefined || !isJsonObject(entry)) return entry;
-      const data = texts.get(bytes) ?? nodeByteTools.encodeBase64(bytes);
+      const data = texts.get(bytes) ?? encodeBase64(bytes);
       texts.set(bytes, data);
       return { mime_type: sniffMimeType(bytes) ?? DEFAULT_MIME_TYPE, ...entry, encoding: 'base64', data };
     };
@@ -104,7 +104,7 @@ export class LegacyContents {
       this.#contents.set(key, content);
       return path;
     };
-    const moved = externalizeAssets(parts, nodeByteTools, pathFor);
+    const moved = externalizeAssets(parts, pathFor);
     for (const [sha256, bytes, content] of fresh)
       content.read = (await this.#spool.writeBytes(bytes, sha256)).read;
     return moved;

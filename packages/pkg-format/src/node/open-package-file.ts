@@ -1,11 +1,9 @@
 import type { PackageLimits } from '../limits.ts';
-import { type Archive, type ArchiveBackend, openArchive } from '../package/open-archive.ts';
+import { type Archive, openArchive } from '../package/open-archive.ts';
 import type { OpenOptions } from '../package/open-package.ts';
 import { type PackageReader, readPackage } from '../package/package-reader.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
-import { nodeByteTools } from './byte-tools.ts';
 import { openFileSource } from './file-source.ts';
-import { inflateStream, openZipFile } from './inflate-stream.ts';
 
 /**
  * Opens a package in a file. Memory does not grow with the archive: its directory is held, everything else is streamed.
@@ -18,19 +16,6 @@ export async function openPackageFile(path: string, options: OpenOptions = {}): 
   return readPackage(await openArchiveFile(path, options.limits));
 }
 
-/** Opens a package behind any source of byte ranges; the source stays the caller's to close. */
-export async function openPackageSource(
-  source: ByteSource,
-  options: OpenOptions = {},
-): Promise<PackageReader> {
-  return readPackage(
-    await openArchive(
-      streamingBackend(source, () => Promise.resolve()),
-      options.limits,
-    ),
-  );
-}
-
 /** How much of an archive has been read, in bytes of the file. */
 export type OnRead = (readBytes: number, totalBytes: number) => void;
 
@@ -41,10 +26,7 @@ export async function openArchiveFile(
   onRead?: OnRead,
 ): Promise<Archive> {
   const source = await openFileSource(path);
-  return openArchive(
-    streamingBackend(onRead ? countedSource(source, onRead) : source, () => source.close()),
-    limits,
-  );
+  return openArchive(onRead ? countedSource(source, onRead) : source, limits, () => source.close());
 }
 
 function countedSource(source: ByteSource, onRead: OnRead): ByteSource {
@@ -56,22 +38,6 @@ function countedSource(source: ByteSource, onRead: OnRead): ByteSource {
       readBytes += bytes.byteLength;
       onRead(Math.min(readBytes, source.byteLength), source.byteLength);
       return bytes;
-    },
-  };
-}
-
-function streamingBackend(source: ByteSource, close: () => Promise<void>): ArchiveBackend {
-  let zipFile: ReturnType<typeof openZipFile> | undefined;
-  return {
-    source,
-    async *inflate(entry, _ceiling, signal) {
-      zipFile ??= openZipFile(source);
-      yield* inflateStream(await zipFile, entry, signal);
-    },
-    tools: nodeByteTools,
-    async close() {
-      (await zipFile?.catch(() => undefined))?.close();
-      await close();
     },
   };
 }

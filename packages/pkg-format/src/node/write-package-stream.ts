@@ -1,6 +1,5 @@
 import { preparePackage } from '../write/archive-size.ts';
 import type { ExportDataset, WriteOptions } from '../write/export-dataset.ts';
-import { nodeByteTools } from './byte-tools.ts';
 import { zipStream } from './zip-stream.ts';
 
 /**
@@ -16,8 +15,5 @@ export function writePackageStream(
   dataset: ExportDataset,
   options: WriteOptions = {},
 ): AsyncGenerator<Uint8Array> {
-  return zipStream(
-    (signal) => preparePackage(dataset, { ...options, signal }, nodeByteTools),
-    options.signal,
-  );
+  return zipStream((signal) => preparePackage(dataset, { ...options, signal }), options.signal);
 }

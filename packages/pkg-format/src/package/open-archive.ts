@@ -4,22 +4,13 @@ import { PackageError, quote } from '../errors.ts';
 import { FILE_CACHE_BYTES, type PackageLimits, resolveLimits } from '../limits.ts';
 import { ByteBudget } from '../zip/byte-budget.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
-import type { ByteTools } from '../zip/byte-tools.ts';
-import { checkEntry, type EntryCeiling, entryCeiling } from '../zip/check-entry.ts';
 import { concatBytes } from '../zip/concat-bytes.ts';
-import { readDirectory, type ZipEntry } from '../zip/read-directory.ts';
+import { entryCeiling } from '../zip/entry-ceiling.ts';
+import { readDirectory } from '../zip/read-directory.ts';
+import { readEntry } from '../zip/read-entry.ts';
 import { FileCache } from './file-cache.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
 import { parseJsonFile } from './parse-json-file.ts';
-
-/** What differs between an archive in memory and one in a file. */
-export interface ArchiveBackend {
-  readonly source: ByteSource;
-  /** An entry's uncompressed bytes, unchecked but for the deflate data itself (`package_corrupt`). */
-  inflate(entry: ZipEntry, ceiling: EntryCeiling, signal?: AbortSignal): AsyncIterable<Uint8Array>;
-  readonly tools: ByteTools;
-  close(): Promise<void>;
-}
 
 export interface ReadOptions {
   /** An error where the file has more. */
@@ -33,7 +24,6 @@ export interface ReadOptions {
 export interface Archive {
   readonly files: ArchiveFiles;
   readonly limits: PackageLimits;
-  readonly tools: ByteTools;
   /** Streams a file; size, CRC-32 and limits are checked as it passes. */
   read(path: string, options?: ReadOptions): AsyncGenerator<Uint8Array>;
   /**
@@ -49,20 +39,22 @@ export interface Archive {
 }
 
 /**
- * Checks an archive's structure and makes its files readable. The backend is closed when that fails.
+ * Checks an archive's structure and makes its files readable.
  *
+ * @param close called by `Archive.close`, and when opening fails
  * @throws PackageError as `readDirectory`
  */
 export async function openArchive(
-  backend: ArchiveBackend,
-  limits?: Partial<PackageLimits>,
+  source: ByteSource,
+  limits: Partial<PackageLimits> | undefined,
+  close: () => Promise<void>,
 ): Promise<Archive> {
   const resolved = resolveLimits(limits);
   try {
-    const entries = await readDirectory(backend.source, resolved);
-    return archiveOver(backend, archiveFiles(entries), resolved);
+    const entries = await readDirectory(source, resolved);
+    return archiveOver(source, archiveFiles(entries), resolved, close);
   } catch (error) {
-    await backend.close();
+    await close();
     throw error;
   }
 }
@@ -73,8 +65,13 @@ export async function openArchive(
  */
 const PROVENANCE_DEPTH = 8;
 
-function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: PackageLimits): Archive {
-  const budget = new ByteBudget(backend.source.byteLength, limits);
+function archiveOver(
+  source: ByteSource,
+  files: ArchiveFiles,
+  limits: PackageLimits,
+  close: () => Promise<void>,
+): Archive {
+  const budget = new ByteBudget(source.byteLength, limits);
   const cache = new FileCache(FILE_CACHE_BYTES);
 
   function read(
@@ -84,19 +81,12 @@ function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: Packa
     const entry = files.get(path);
     if (!entry) throw missingFile(path);
     const ceiling = entryCeiling(entry, limits, maxBytes);
-    return checkEntry(
-      entry,
-      backend.inflate(entry, ceiling, signal),
-      ceiling,
-      uncounted ? null : budget,
-      backend.tools.crc32,
-    );
+    return readEntry(source, entry, { ceiling, budget: uncounted ? null : budget, signal });
   }
 
   return {
     files,
     limits,
-    tools: backend.tools,
     read,
     async readWhole(path, open = (options) => read(path, options)) {
       const known = cache.get(path);
@@ -123,7 +113,7 @@ function archiveOver(backend: ArchiveBackend, files: ArchiveFiles, limits: Packa
       const maxDepth = Math.max(1, limits.maxDepth - PROVENANCE_DEPTH);
       return { value: parseJsonFile(bytes, path, maxDepth), byteLength: bytes.byteLength };
     },
-    close: () => backend.close(),
+    close,
   };
 }
 

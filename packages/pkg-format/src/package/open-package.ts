@@ -1,8 +1,6 @@
 import type { PackageLimits } from '../limits.ts';
-import { bytesSource } from '../zip/byte-source.ts';
-import { portableByteTools } from '../zip/byte-tools.ts';
-import { inflateInMemory } from '../zip/inflate-in-memory.ts';
-import { type Archive, openArchive } from './open-archive.ts';
+import { type ByteSource, bytesSource } from '../zip/byte-source.ts';
+import { openArchive } from './open-archive.ts';
 import { type PackageReader, readPackage } from './package-reader.ts';
 
 export interface OpenOptions {
@@ -10,28 +8,21 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a package whose bytes are in memory; runs anywhere, browsers included.
+ * Opens a package in memory or behind any source of byte ranges; runs anywhere, browsers included. Memory does not grow
+ * with the archive: its directory is held, and files are unpacked while they are read. A source stays yours to close.
  *
- * The whole structure is checked first; files are unpacked one at a time, when they are read.
+ * The whole structure is checked first.
  *
  * @throws PackageError with any of its codes but `package_invalid_line` and `package_hash_mismatch`, which come while
- *   sections are read
+ *   sections are read; errors of the source
  * @example
  * await using pkg = await openPackage(bytes);
  * for (const section of pkg.sections) for await (const { item } of readPackageItems(pkg, section)) use(item);
  */
-export async function openPackage(bytes: Uint8Array, options: OpenOptions = {}): Promise<PackageReader> {
-  return readPackage(await openArchiveBytes(bytes, options.limits));
-}
-
-function openArchiveBytes(bytes: Uint8Array, limits?: Partial<PackageLimits>): Promise<Archive> {
-  return openArchive(
-    {
-      source: bytesSource(bytes),
-      inflate: (entry, ceiling, signal) => inflateInMemory(bytes, entry, ceiling, signal),
-      tools: portableByteTools,
-      close: () => Promise.resolve(),
-    },
-    limits,
-  );
+export async function openPackage(
+  archive: Uint8Array | ByteSource,
+  options: OpenOptions = {},
+): Promise<PackageReader> {
+  const source = archive instanceof Uint8Array ? bytesSource(archive) : archive;
+  return readPackage(await openArchive(source, options.limits, () => Promise.resolve()));
 }

@@ -4,7 +4,6 @@ import { PackageError, quote } from '../errors.ts';
 import { toHex } from '../hex.ts';
 import { RESULTS_FILE } from '../package/layout.ts';
 import { createRedactor, sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
-import type { ByteTools } from '../zip/byte-tools.ts';
 import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
 import type { ExportDataset, ExportResult, ExportRun, WriteOptions } from './export-dataset.ts';
 import { inTurns } from './in-turns.ts';
@@ -63,13 +62,9 @@ const RESULT_MEMBERS = [
 ] as const satisfies (keyof ExportResult)[];
 
 /** Reads what has to be known of a dataset and run, and plans their package. */
-export async function preparePackage(
-  dataset: ExportDataset,
-  options: WriteOptions,
-  tools: ByteTools,
-): Promise<PackagePlan> {
+export async function preparePackage(dataset: ExportDataset, options: WriteOptions): Promise<PackagePlan> {
   const { run = null, secrets = [], signal } = options;
-  const facts = await scanDataset(dataset, tools, signal);
+  const facts = await scanDataset(dataset, signal);
   const results = run && (await surveyResults(run, secrets, signal));
   const { name, description, notes, schema, versionHash, sections } = dataset;
   const content: PackageContent = {
@@ -91,9 +86,9 @@ export async function preparePackage(
   const sources = new Map<string, () => AsyncIterable<Uint8Array>>();
   if (run) sources.set(RESULTS_FILE, () => linesToBytes(resultLines(run, secrets, signal)));
   for (const [index, path] of sectionPaths(sections.map(({ name }) => name)).entries()) {
-    sources.set(path, () => sectionBytes(dataset, index, facts, tools, signal));
+    sources.set(path, () => sectionBytes(dataset, index, facts, signal));
   }
-  for (const file of facts.files) sources.set(file.path, () => fileBytes(dataset, file, tools, signal));
+  for (const file of facts.files) sources.set(file.path, () => fileBytes(dataset, file, signal));
   return packagePlan(planPackage(content), sources);
 }
 
@@ -120,7 +115,6 @@ function sectionBytes(
   dataset: ExportDataset,
   section: number,
   { paths }: DatasetScan,
-  tools: ByteTools,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const pathFor = ({ folder, bytes }: EmbeddedFile): string => {
@@ -128,17 +122,16 @@ function sectionBytes(
     if (path === undefined) throw changed(dataset.sections[section]!.name);
     return path;
   };
-  return linesToBytes(exportLines(dataset.sections[section]!, tools, pathFor, signal));
+  return linesToBytes(exportLines(dataset.sections[section]!, pathFor, signal));
 }
 
 async function* fileBytes(
   dataset: ExportDataset,
   file: DatasetScan['files'][number],
-  tools: ByteTools,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const parts = await dataset.sections[file.section]!.itemAt(file.orderIndex, signal);
-  const bytes = embeddedFileAt(parts, file.pointer, tools);
+  const bytes = embeddedFileAt(parts, file.pointer);
   if (bytes === null) throw changed(file.path);
   yield* inTurns(piecesOf(bytes));
 }

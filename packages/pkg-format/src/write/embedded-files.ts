@@ -9,7 +9,7 @@ import {
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
-import type { ByteTools } from '../zip/byte-tools.ts';
+import { decodeBase64 } from '#byte-tools';
 
 /** Content that an item embeds and that a package keeps as a file. */
 export interface EmbeddedFile {
@@ -36,35 +36,29 @@ export function mayEmbedFiles({ assets, checker }: ItemParts): boolean {
  * `pathFor` says. Everything else of the item stays as it is stored. Reading the result back gives an item of the same
  * hash; an entry for which that could not be (base64 in another spelling, no media type) keeps its content.
  */
-export function externalizeAssets(
-  parts: ItemParts,
-  tools: ByteTools,
-  pathFor: (file: EmbeddedFile) => string,
-): ItemParts {
+export function externalizeAssets(parts: ItemParts, pathFor: (file: EmbeddedFile) => string): ItemParts {
   if (!mayEmbedFiles(parts)) return parts;
-  const assets = parts.assets?.includes('"data":"')
-    ? moveAssetsOut(parts.assets, tools, pathFor)
-    : parts.assets;
+  const assets = parts.assets?.includes('"data":"') ? moveAssetsOut(parts.assets, pathFor) : parts.assets;
   const checker = parts.checker?.includes('"data":"')
-    ? moveCheckerOut(parts.checker, tools, pathFor)
+    ? moveCheckerOut(parts.checker, pathFor)
     : parts.checker;
   return { ...parts, assets, checker };
 }
 
 /** The one file that an item embeds at a JSON Pointer, or null. */
-export function embeddedFileAt(parts: ItemParts, pointer: string, tools: ByteTools): Uint8Array | null {
+export function embeddedFileAt(parts: ItemParts, pointer: string): Uint8Array | null {
   if (pointer === '/checker') {
     const checker = parts.checker === null ? null : parseStored(parts.checker);
-    return isEmbeddedChecker(checker ?? undefined) ? contentOf(checker as JsonObject, tools) : null;
+    return isEmbeddedChecker(checker ?? undefined) ? contentOf(checker as JsonObject) : null;
   }
   const assets = parts.assets === null ? null : parseStored(parts.assets);
   if (typeof assets !== 'object' || assets === null) return null;
   const name = Object.keys(assets).find((key) => jsonPointer(['assets', key]) === pointer);
   const entry = name === undefined ? undefined : (assets as JsonObject)[name];
-  return isJsonObject(entry) ? contentOf(entry, tools) : null;
+  return isJsonObject(entry) ? contentOf(entry) : null;
 }
 
-function moveAssetsOut(text: string, tools: ByteTools, pathFor: (file: EmbeddedFile) => string): string {
+function moveAssetsOut(text: string, pathFor: (file: EmbeddedFile) => string): string {
   const assets = parseStored(text);
   const moved = (entry: JsonValue, name: string | number): JsonValue => {
     if (!isJsonObject(entry)) return entry;
@@ -75,7 +69,6 @@ function moveAssetsOut(text: string, tools: ByteTools, pathFor: (file: EmbeddedF
       'assets',
       jsonPointer(['assets', name]),
       extensionForMimeType(mimeType),
-      tools,
       pathFor,
     );
   };
@@ -86,12 +79,12 @@ function moveAssetsOut(text: string, tools: ByteTools, pathFor: (file: EmbeddedF
   return canonicalJson(result);
 }
 
-function moveCheckerOut(text: string, tools: ByteTools, pathFor: (file: EmbeddedFile) => string): string {
+function moveCheckerOut(text: string, pathFor: (file: EmbeddedFile) => string): string {
   const checker = parseStored(text);
   if (!isEmbeddedChecker(checker)) return text;
   const mimeType = getMember(checker, 'mime_type');
   const extension = typeof mimeType === 'string' ? extensionForMimeType(mimeType) : '';
-  return canonicalJson(externalize(checker, 'checkers', '/checker', extension, tools, pathFor));
+  return canonicalJson(externalize(checker, 'checkers', '/checker', extension, pathFor));
 }
 
 function externalize(
@@ -99,10 +92,9 @@ function externalize(
   folder: EmbeddedFile['folder'],
   pointer: string,
   extension: string,
-  tools: ByteTools,
   pathFor: (file: EmbeddedFile) => string,
 ): JsonObject {
-  const bytes = contentOf(entry, tools);
+  const bytes = contentOf(entry);
   if (bytes === null) return entry;
   const { encoding: _, data: __, ...rest } = entry;
   const path = getMember(entry, 'path');
@@ -110,10 +102,10 @@ function externalize(
   return { ...rest, path: pathFor({ folder, pointer, ownPath, extension, bytes }) };
 }
 
-function contentOf(entry: JsonObject, tools: ByteTools): Uint8Array | null {
+function contentOf(entry: JsonObject): Uint8Array | null {
   const data = getMember(entry, 'data');
   if (typeof data !== 'string' || getMember(entry, 'encoding') !== 'base64') return null;
-  return tools.decodeBase64(data);
+  return decodeBase64(data);
 }
 
 function parseStored(text: string): JsonValue {

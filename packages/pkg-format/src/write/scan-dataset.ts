@@ -1,7 +1,6 @@
 import { joinItem } from '@svc/jsonl-v23';
 import { createSha256, type ItemParts, type Sha256 } from '@svc/jsonl-v23/internal';
 import { toHex } from '../hex.ts';
-import type { ByteTools } from '../zip/byte-tools.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
 import { chooseFilePaths, contentPath, isUsablePath } from './choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from './embedded-files.ts';
@@ -65,11 +64,7 @@ interface KnownContent {
  * with a guess of where their files will lie; the few sections whose guess was wrong are read again. Memory holds one
  * batch, and some hundred bytes for each file.
  */
-export async function scanDataset(
-  dataset: ExportDataset,
-  tools: ByteTools,
-  signal?: AbortSignal,
-): Promise<DatasetScan> {
+export async function scanDataset(dataset: ExportDataset, signal?: AbortSignal): Promise<DatasetScan> {
   const contents = new Map<string, KnownContent>();
   const guesses: Map<string, string>[] = [];
   const sections: FileDigest[] = [];
@@ -92,7 +87,7 @@ export async function scanDataset(
       used.set(key, content.guess);
       return content.guess;
     };
-    sections.push(await hashLines(section, tools, noteFile, signal));
+    sections.push(await hashLines(section, noteFile, signal));
   }
 
   const known = [...contents.values()];
@@ -101,7 +96,7 @@ export async function scanDataset(
   for (const [index, used] of guesses.entries()) {
     if (!used || [...used].every(([key, guess]) => paths.get(key) === guess)) continue;
     const pathOf = ({ folder, bytes }: EmbeddedFile) => paths.get(fileKey(folder, sha256Hex(bytes)))!;
-    sections[index] = await hashLines(dataset.sections[index]!, tools, pathOf, signal);
+    sections[index] = await hashLines(dataset.sections[index]!, pathOf, signal);
   }
 
   const files = known.map(({ bytes, sha256, section, orderIndex, pointer }, index) => ({
@@ -134,13 +129,12 @@ function firstSeen(file: EmbeddedFile, sha256: string, section: number, orderInd
 
 async function hashLines(
   section: ExportSection,
-  tools: ByteTools,
   pathFor: (file: EmbeddedFile, orderIndex: number) => string,
   signal?: AbortSignal,
 ): Promise<FileDigest> {
   const hash: Sha256 = createSha256();
   let bytes = 0;
-  for await (const chunk of linesToBytes(exportLines(section, tools, pathFor, signal))) {
+  for await (const chunk of linesToBytes(exportLines(section, pathFor, signal))) {
     hash.update(chunk);
     bytes += chunk.byteLength;
   }
@@ -150,7 +144,6 @@ async function hashLines(
 /** The lines of a section's file: canonical items whose files are moved out, without line ends, in batches. */
 export async function* exportLines(
   section: ExportSection,
-  tools: ByteTools,
   pathFor: (file: EmbeddedFile, orderIndex: number) => string,
   signal?: AbortSignal,
 ): AsyncGenerator<string[]> {
@@ -158,7 +151,7 @@ export async function* exportLines(
   const lineOf = (parts: ItemParts): string => {
     const index = orderIndex++;
     if (section.exportFile) return joinItem(parts);
-    return joinItem(externalizeAssets(parts, tools, (file) => pathFor(file, index)));
+    return joinItem(externalizeAssets(parts, (file) => pathFor(file, index)));
   };
   for await (const batch of section.items(signal)) {
     signal?.throwIfAborted();

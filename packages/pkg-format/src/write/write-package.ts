@@ -1,7 +1,6 @@
 import JSZip from 'jszip';
 import { PackageError } from '../errors.ts';
 import { collectBytes } from '../package/open-archive.ts';
-import { portableByteTools } from '../zip/byte-tools.ts';
 import { preparePackage } from './archive-size.ts';
 import type { ExportDataset, WriteOptions } from './export-dataset.ts';
 
@@ -20,7 +19,7 @@ const MAX_ENTRIES = 0xfffe;
  *   functions throw; the signal's reason
  */
 export async function writePackage(dataset: ExportDataset, options: WriteOptions = {}): Promise<Uint8Array> {
-  const plan = await preparePackage(dataset, options, portableByteTools);
+  const plan = await preparePackage(dataset, options);
   if (plan.entries.length > MAX_ENTRIES) {
     throw new PackageError(
       'package_limit',

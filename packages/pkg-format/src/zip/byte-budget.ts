@@ -16,8 +16,8 @@ export class ByteBudget {
     );
   }
 
-  /** What is left. */
-  get leftBytes(): number {
+  /** Bytes that may still be spent. */
+  get remainingBytes(): number {
     return Math.min(this.#limits.maxTotalBytes, this.#ratioBytes) - this.#spentBytes;
   }
 
@@ -27,7 +27,7 @@ export class ByteBudget {
    * @throws PackageError `package_limit` where that is more than is left
    */
   spend(byteLength: number, entry: string): void {
-    if (byteLength > this.leftBytes) {
+    if (byteLength > this.remainingBytes) {
       const { maxTotalBytes, maxExpansionRatio } = this.#limits;
       const fault =
         maxTotalBytes <= this.#ratioBytes

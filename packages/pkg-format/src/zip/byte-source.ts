@@ -15,6 +15,41 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
   };
 }
 
+const READ_BYTES = 128 * 1024;
+
+/**
+ * The bytes from `start` up to `end`, in chunks.
+ *
+ * @throws PackageError `package_corrupt` if the source has become shorter; the signal's reason, also while a read is
+ *   pending; errors of the source
+ */
+export async function* readRange(
+  source: ByteSource,
+  start: number,
+  end: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < end; at += READ_BYTES) {
+    const stop = Math.min(end, at + READ_BYTES);
+    const bytes = await untilAborted(() => source.read(at, stop), signal);
+    if (bytes.byteLength < stop - at)
+      throw new PackageError('package_corrupt', 'The archive became shorter while it was read');
+    yield bytes;
+  }
+}
+
+function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work();
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
 /** Reads a source in windows, so that many small neighbouring reads cost one. */
 export interface WindowedSource {
   /** A view of exactly the bytes `start` to `end`; throws `package_corrupt` where the archive ends before. */

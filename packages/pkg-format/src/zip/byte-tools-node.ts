@@ -1,0 +1,54 @@
+import { pipeline, Readable } from 'node:stream';
+import { createInflateRaw, crc32 as zlibCrc32 } from 'node:zlib';
+import { entryError } from '../errors.ts';
+import type { ZipEntry } from './read-directory.ts';
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** CRC-32 of `bytes` after bytes whose CRC-32 is `value` (0 at the start). */
+export function crc32(bytes: Uint8Array, value: number): number {
+  return zlibCrc32(bytes, value);
+}
+
+/** The bytes of a base64 text; null unless encoding them gives exactly this text (RFC 4648 section 4). */
+export function decodeBase64(text: string): Uint8Array | null {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : null;
+}
+
+/** The base64 text of bytes (RFC 4648 section 4). */
+export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+}
+
+/**
+ * Inflates the raw deflate data of an entry (RFC 1951) as fast as the result is read. Stopping early closes `packed` and
+ * frees the inflater.
+ *
+ * @throws PackageError `package_corrupt` if the data is broken or cut off, or if bytes follow its end; errors of `packed`
+ */
+export async function* inflateRaw(
+  packed: AsyncIterable<Uint8Array>,
+  entry: ZipEntry,
+): AsyncGenerator<Uint8Array> {
+  const inflater = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  const source = Readable.from(packed, { objectMode: false });
+  // The callback is required; the loop over the inflater gets the same errors.
+  pipeline(source, inflater, () => {});
+  try {
+    yield* inflater;
+  } catch (error) {
+    throw isZlibError(error) ? invalidDeflate(entry, error) : error;
+  } finally {
+    source.destroy();
+  }
+  if (inflater.bytesWritten !== entry.compressedSize) throw invalidDeflate(entry);
+}
+
+function invalidDeflate({ name }: ZipEntry, cause?: unknown): Error {
+  return entryError('package_corrupt', name, 'is not exactly one valid deflate stream', cause);
+}
+
+function isZlibError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
+}
