@@ -1,3 +1,5 @@
+import { parseRetryAfter } from '@svc/hub-client/internal';
+
 /** The first delay; each further one is twice as long ... */
 const FIRST_DELAY_MS = 500;
 /** ... up to this. */
@@ -32,11 +34,7 @@ export function retryDelayMs(
 function askedDelayMs(headers: ResponseHeaders, nowMs: number): number | undefined {
   const exact = single(headers['retry-after-ms']);
   if (exact !== undefined && /^\d{1,12}$/.test(exact)) return Number(exact);
-  const asked = single(headers['retry-after']);
-  if (asked === undefined) return undefined;
-  if (/^\d{1,9}$/.test(asked)) return Number(asked) * 1000;
-  const date = /^[A-Za-z]{3}/.test(asked) ? Date.parse(asked) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+  return parseRetryAfter(single(headers['retry-after']), nowMs) ?? undefined;
 }
 
 function single(value: string | string[] | undefined): string | undefined {

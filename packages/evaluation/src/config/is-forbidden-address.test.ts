@@ -20,6 +20,7 @@ it.each([
   '100.100.100.200',
   '192.0.0.192',
   '::ffff:168.63.129.16',
+  '64:ff9b::100.100.100.200',
 ])('%s is forbidden', (address) => expect(isForbiddenAddress(address)).toBe(true));
 
 it.each([

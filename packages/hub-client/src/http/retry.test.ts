@@ -3,7 +3,6 @@ import {
   type FailedTry,
   type HeaderReader,
   parseRateLimit,
-  parseRetryAfter,
   planRetry as plan,
   type RetryPlan,
 } from './retry.ts';
@@ -48,24 +47,6 @@ describe('parseRateLimit', () => {
     [{}, null],
   ])('%j', (values, expected) => {
     expect(parseRateLimit(headers(values as Record<string, string>))).toEqual(expected);
-  });
-});
-
-describe('parseRetryAfter', () => {
-  const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
-  it.each([
-    ['120', 120],
-    ['0', 0],
-    ['Fri, 02 Jan 2026 03:05:05 GMT', 60],
-    ['Fri, 02 Jan 2026 03:00:00 GMT', 0],
-    ['not-a-date', null],
-    ['', null],
-    ['-5', null],
-    ['1.5', null],
-    [null, null],
-    [undefined, null],
-  ])('%j is %j', (value, seconds) => {
-    expect(parseRetryAfter(value, nowMs)).toBe(seconds);
   });
 });
 

@@ -1,3 +1,5 @@
+import { parseRetryAfter } from './retry-after.ts';
+
 /** Reads one header of an answer; names are lower case. */
 export type HeaderReader = (name: string) => string | null | undefined;
 
@@ -83,9 +85,9 @@ function toldWait(tried: FailedTry): { delayMs: number; reason: 'rate_limit' | '
   if (tried.status === 429 && window?.remaining === 0) {
     return { delayMs: (window.resetSeconds + 1) * 1000, reason: 'rate_limit' };
   }
-  const retryAfterSeconds = parseRetryAfter(tried.header('retry-after'), tried.nowMs);
-  if (retryAfterSeconds === null) return null;
-  return { delayMs: (retryAfterSeconds + 1) * 1000, reason: 'retry_after' };
+  const delayMs = parseRetryAfter(tried.header('retry-after'), tried.nowMs);
+  if (delayMs === null) return null;
+  return { delayMs: (Math.ceil(delayMs / 1000) + 1) * 1000, reason: 'retry_after' };
 }
 
 /** Half of the step is fixed, half is drawn, so that many clients do not come back at the same instant. */
@@ -108,15 +110,4 @@ export function parseRateLimit(header: HeaderReader): RateLimit | null {
     limit: quota === undefined ? null : Number(quota),
     windowSeconds: window === undefined ? null : Number(window),
   };
-}
-
-/** `Retry-After` in seconds, from seconds or an HTTP date (RFC 9110 section 10.2.3); null when unreadable. */
-export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | null {
-  const text = value?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  // Date.parse takes almost anything ("-5" too), an HTTP date always begins with the name of a day.
-  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text)) return null;
-  const atMs = Date.parse(text);
-  if (Number.isNaN(atMs)) return null;
-  return Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
