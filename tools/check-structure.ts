@@ -70,9 +70,22 @@ function* longClasses(source: Source): Generator<string> {
   }
 }
 
+/** The text of a body with spaces for everything in deeper braces, brackets and parentheses. */
+function topLevel(body: string): string {
+  let depth = 0;
+  let text = '';
+  for (const character of body) {
+    if ('}])'.includes(character)) depth -= 1;
+    text += depth <= 1 || character === '\n' ? character : ' ';
+    if ('{[('.includes(character)) depth += 1;
+  }
+  return text;
+}
+
 function* looseMembers(source: Source): Generator<string> {
   for (const { open, end } of bodies(source, /\b(?:interface (\w+)[^{;]*|type (\w+)[^={;]*=\s*)\{/g)) {
-    for (const match of source.code.slice(open, end).matchAll(/(?<=[{;,]\s*)(?!readonly\b)([\w$]+)\??:/g)) {
+    const members = topLevel(source.code.slice(open, end));
+    for (const match of members.matchAll(/(?<=[{;,]\s*)(?!readonly\b)([\w$]+)\??:/g)) {
       const line = lineAt(source.text, open + match.index);
       yield `${source.file}:${line}: member ${match[1]} is not readonly`;
     }
