@@ -7,7 +7,7 @@ describe('runWithContext', () => {
     expect(currentContext()).toEqual({});
   });
 
-  it('lays the inner context over the outer one and takes it off again', () => {
+  it('merges the inner context over the outer one, and restores it', () => {
     runWithContext({ request_id: 'r' }, () => {
       runWithContext({ run_id: 'n', job_id: 'j' }, () => {
         expect(currentContext()).toEqual({ request_id: 'r', run_id: 'n', job_id: 'j' });
@@ -25,7 +25,7 @@ describe('runWithContext', () => {
     );
   });
 
-  it('is taken off after a throw and after a rejection', async () => {
+  it('restores the outer context after a throw and after a rejection', async () => {
     expect(() =>
       runWithContext({ run_id: 'n' }, () => {
         throw new Error('x');
@@ -41,7 +41,7 @@ describe('runWithContext', () => {
     expect(currentContext()).toEqual({});
   });
 
-  it('keeps tasks that run at once apart', async () => {
+  it('keeps concurrent tasks apart', async () => {
     const seen = await Promise.all(
       ['a', 'b', 'c'].map((id) =>
         runWithContext({ run_id: id }, async () => {

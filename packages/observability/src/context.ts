@@ -1,13 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What ties log lines together. The three ids stand in every line written inside {@link runWithContext}. */
+/** What connects log lines. Every line written inside {@link runWithContext} has the three ids. */
 export interface LogContext {
   readonly request_id?: string | undefined;
   readonly run_id?: string | undefined;
   readonly job_id?: string | undefined;
-  /**
-   * Values that no line of this context may show, such as a token that came with one request. Never logged.
-   */
+  /** Values that no line of this context may show, such as the token of one request. Never logged. */
   readonly secrets?: readonly string[] | undefined;
 }
 
@@ -20,9 +18,9 @@ export function currentContext(): LogContext {
 }
 
 /**
- * Calls `run` with `context` laid over the outer one, and gives back what it returns. Everything that `run`
- * starts, timers and promises too, sees it; when `run` returns, throws or rejects, the caller sees its own
- * context again. A member that is absent or undefined keeps the outer value; secrets add up.
+ * Calls `run` with `context` merged over the outer context, and returns its result. Everything that `run` starts,
+ * including timers and promises, sees the merged context; the caller keeps its context. A member that is absent or
+ * undefined keeps the outer value; secrets add up.
  *
  * @example
  * await runWithContext({ run_id: run.id }, async () => {

@@ -48,7 +48,7 @@ describe('createLogger', () => {
     expect(logger.isEnabled('healthz.check')).toBe(expected.includes('info' as never));
   });
 
-  it('takes events beside those of the catalogue, at their own level', () => {
+  it('accepts events in addition to the catalogue, at their own level', () => {
     const lines: string[] = [];
     const logger = createLogger<{ 'mail.sent': { recipients: number }; 'mail.idle': Record<never, never> }>({
       service: 'post',
@@ -58,7 +58,7 @@ describe('createLogger', () => {
     logger.log('mail.sent', { recipients: 3 });
     logger.log('mail.idle');
     logger.log('healthz.check');
-    // @ts-expect-error an event that nobody declared; plain JavaScript may still write it
+    // @ts-expect-error an undeclared event; plain JavaScript may still log it
     logger.log('mail.lost');
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 'warn', service: 'post', event: 'mail.sent', recipients: 3 },
@@ -74,7 +74,7 @@ describe('createLogger', () => {
     expect(lines[0]).not.toContain('hf_0123');
   });
 
-  it('goes on when a line cannot be written', async () => {
+  it('continues when a line cannot be written', async () => {
     let calls = 0;
     const { logger } = memoryLogger({
       write: () => {
@@ -90,7 +90,7 @@ describe('createLogger', () => {
     expect(calls).toBe(3);
   });
 
-  it('flushes what is under way and drops what comes after the end', async () => {
+  it('flushes pending writes and drops lines after close', async () => {
     const release: (() => void)[] = [];
     const { logger } = memoryLogger({ write: () => new Promise<void>((resolve) => release.push(resolve)) });
     logger.log('healthz.check');
@@ -126,7 +126,7 @@ describe('createLogger', () => {
     });
   });
 
-  it('goes on when the reader of standard output has gone', async () => {
+  it('continues when the reader of standard output has closed it', async () => {
     const source = fileURLToPath(new URL('./create-logger.ts', import.meta.url));
     const script = `import { createLogger } from ${JSON.stringify(source)};
       const loggers = ['svc-api', 'svc-worker'].map((service) => createLogger({ service }));
@@ -139,10 +139,10 @@ describe('createLogger', () => {
       });`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
     child.stdout.destroy();
-    const said: string[] = [];
-    child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+    const output: string[] = [];
+    child.stderr.setEncoding('utf8').on('data', (text: string) => output.push(text));
     child.stdin.end();
     const [exitCode] = await once(child, 'close');
-    expect([exitCode, said.join('')]).toEqual([0, 'still here']);
+    expect([exitCode, output.join('')]).toEqual([0, 'still here']);
   });
 });

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { createMetrics, reset_metrics_for_testing, resetMetricsForTesting } from './metrics.ts';
+import { createMetrics, reset_metrics_for_testing, resetMetricsForTesting } from './create-metrics.ts';
 import { methodLabel } from './request-metrics.ts';
 
 const quiet = { version: '1.2.3', collectProcessMetrics: false };
@@ -16,7 +16,7 @@ async function series(metrics: { render(): Promise<string> }): Promise<Record<st
 }
 
 describe('createMetrics', () => {
-  it('has every metric with its type and labels, before anything happened', async () => {
+  it('has every metric with its type and labels, before the first event', async () => {
     const metrics = createMetrics(quiet);
     const text = await metrics.render();
     const types = Object.fromEntries(
@@ -129,7 +129,7 @@ describe('createMetrics', () => {
   it.each([
     ['reset_metrics_for_testing', reset_metrics_for_testing],
     ['resetMetricsForTesting', resetMetricsForTesting],
-  ])('%s sets everything back, also under a request', async (_name, reset) => {
+  ])('%s resets everything, also during a request', async (_name, reset) => {
     const metrics = createMetrics(quiet);
     const fresh = await metrics.render();
     const request = metrics.startRequest({ method: 'GET', route: '/x' });
@@ -141,7 +141,7 @@ describe('createMetrics', () => {
     expect(await metrics.render()).toBe(fresh);
   });
 
-  it('shares nothing between two sets', async () => {
+  it('shares nothing between two instances', async () => {
     const one = createMetrics(quiet);
     const two = createMetrics(quiet);
     one.recordRun('failed');
@@ -154,7 +154,7 @@ describe('createMetrics', () => {
   });
 
   const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
-  it.skipIf(!hasPromtool)('is valid for promtool, but for the one name that is fixed', async () => {
+  it.skipIf(!hasPromtool)('is valid for promtool, except for one fixed name', async () => {
     const metrics = createMetrics({ version: '1.2.3' });
     metrics.startRequest({ method: 'GET', route: '/x' }).finish({ statusCode: 200, durationMs: 1 });
     await metrics.render(); // the lag of the event loop is measured between two scrapes
@@ -164,7 +164,7 @@ describe('createMetrics', () => {
     });
     const findings = `${stdout}${stderr}`.split('\n').filter((line) => line !== '');
     expect(findings.filter((line) => !line.startsWith('runs_cancel_poll_count '))).toEqual([]);
-    expect(findings).not.toEqual([]); // else promtool did not look
+    expect(findings).not.toEqual([]); // otherwise promtool did not run
   });
 
   it('has the process metrics, also after a reset', async () => {

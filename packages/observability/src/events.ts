@@ -1,480 +1,421 @@
-import type { HubOutcome, ImportOutcomeLabel, ImportSource, RunEndStatus } from './metrics.ts';
+// Longer than 350 lines: one table of every event, so that its types and its documentation cannot differ.
+import type { HubOutcome, ImportOutcomeLabel, ImportSource, RunEndStatus } from './metric-labels.ts';
 
-/** Severity, most severe first. A logger writes its own level and the more severe ones. */
+/** Severity, most severe first. A logger writes its level and the more severe ones. */
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
-/** Work that is done by the queue. */
+/** Work that the queue runs. */
 export type JobKind = 'run' | 'import' | 'upload' | (string & {});
 
-/**
- * Every event with its own fields (ids of the context are not repeated here). The names of fields carry
- * units. What no field may hold: tokens, keys, prompts, answers, file contents, request bodies. `error`
- * fields take the caught value itself; its name, code and message are logged, and its stack at level error.
- */
-export interface EventFields {
-  'config.loaded': { settings: Readonly<Record<string, unknown>> };
-  'server.start': { host: string; port: number; version: string };
-  'server.root': { uid: number; reason?: string };
-  'server.drain': { reason: string; timeout_ms: number };
-  'server.stop': { reason: string; exit_code?: number; duration_ms?: number };
-  'server.fault': { error: unknown; place: string };
-  'healthz.check': Record<never, never>;
-  'readyz.fail': { checks: Readonly<Record<string, boolean | string>> };
-  'http.request': {
-    method: string;
-    route: string;
-    status_code: number;
-    duration_ms: number;
-    bytes_in: number;
-    bytes_out: number;
-    code?: string | undefined;
-  };
-  'error.internal': { error: unknown; method?: string; route?: string };
-  'error.unavailable': { error: unknown; method?: string; route?: string };
-  'database.start': { embedded: boolean; duration_ms: number };
-  'database.migrate': { applied: readonly string[]; duration_ms: number };
-  'database.stop': { duration_ms: number };
-  'spool.clean': { files: number; bytes: number };
-  'dataset.import.start': {
-    source: ImportSource;
-    path?: string | undefined;
-    subset?: string | undefined;
-    split?: string | undefined;
-    revision?: string | undefined;
-    bytes?: number | undefined;
-  };
-  'dataset.import.finish': {
-    source: ImportSource;
-    dataset_id: string;
-    version_hash: string;
-    section_count: number;
-    item_count: number;
-    asset_count: number;
-    bytes: number;
-    duration_ms: number;
-  };
-  'dataset.import.fail': {
-    source: ImportSource;
-    outcome: Exclude<ImportOutcomeLabel, 'succeeded'>;
-    code: string;
-    place?: string | undefined;
-    rows_done?: number | undefined;
-    duration_ms: number;
-  };
-  'dataset.export.finish': {
-    dataset_id: string;
-    exported_run_id?: string | undefined;
-    bytes: number;
-    duration_ms: number;
-    complete: boolean;
-  };
-  'dataset.export.fail': { dataset_id: string; error: unknown; bytes: number; duration_ms: number };
-  'dataset.update': { dataset_id: string; changed: readonly string[] };
-  'dataset.delete': { dataset_id: string };
-  'hub.request': {
-    method: string;
-    host: string;
-    kind: string;
-    status_code: number | null;
-    outcome: HubOutcome;
-    bytes: number;
-    duration_ms: number;
-    hub_request_id: string | null;
-  };
-  'hub.retry': {
-    host: string;
-    kind: string;
-    status_code: number | null;
-    code: string;
-    reason: string;
-    attempt: number;
-    delay_ms: number;
-  };
-  'provider.request': {
-    host: string;
-    model: string;
-    status_code: number | null;
-    attempt: number;
-    duration_ms: number;
-  };
-  'provider.retry': {
-    host: string;
-    model: string;
-    status_code: number | null;
-    reason: string;
-    attempt: number;
-    delay_ms: number;
-  };
-  'job.enqueue': { kind: JobKind };
-  'job.start': { kind: JobKind; attempt: number; waited_ms?: number | undefined };
-  'job.finish': { kind: JobKind; attempt: number; duration_ms: number };
-  'job.retry': { kind: JobKind; attempt: number; code: string };
-  'job.fail': { kind: JobKind; attempt: number; code: string; duration_ms: number };
-  'job.cancel': { kind: JobKind; stage: 'requested' | 'cancelled'; duration_ms?: number | undefined };
-  'job.recover': { kind: JobKind; attempt: number };
-  'job.hand_back': { kind: JobKind; attempt: number; reason: string };
-  'queue.error': { error: unknown };
-  'run.create': { dataset_id: string; item_count?: number | undefined; provider: string };
-  'run.cancel': { already_requested: boolean };
-  'worker.run.start': {
-    dataset_id?: string | undefined;
-    provider?: string | undefined;
-    item_count?: number | undefined;
-    items_done?: number | undefined;
-    attempt?: number | undefined;
-  };
-  'worker.run.finish': {
-    status: RunEndStatus;
-    item_count?: number | undefined;
-    ok?: number | undefined;
-    failed?: number | undefined;
-    unscored?: number | undefined;
-    code?: string | undefined;
-    duration_ms: number;
-  };
-  'worker.cancel_poll.fail': { error: unknown };
-  'settings.update': { changed: Readonly<Record<string, boolean | number | string>> };
-  'onboarding_telemetry.received': {
-    lifecycle: string;
-    route: string;
-    time_zone: string;
-    tutorial_version: string | number;
-    anonymous_session_id: string;
-  };
-}
+declare const value: unique symbol;
+/** What a field says, as text for the documentation, with the type of its values for the compiler. */
+type Field<Value> = string & { readonly [value]?: { readonly type: Value } };
+type Optional<Value> = string & { readonly [value]?: { readonly type: Value; readonly isOptional: true } };
 
-/** The name of an event in the catalogue. */
-export type EventName = keyof EventFields;
+type Text = Field<string>;
+type OptionalText = Optional<string>;
+type Count = Field<number>;
+type OptionalCount = Optional<number>;
+type Flag = Field<boolean>;
+type StatusCode = Field<number | null>;
+/** Takes the caught value itself. The log has its name, code, message and causes, and its stack at level `error`. */
+type Thrown = Field<unknown>;
+type Source = Field<ImportSource>;
+type Kind = Field<JobKind>;
 
 /**
- * An event as the documentation shows it: its level, when it is written, and what each of its fields says.
+ * The catalogue: the level of each event, when it is written, and what its own fields say (ids of the context are not
+ * repeated). Nothing else can be logged. Names of fields have units. No field holds tokens, keys, prompts, answers, file
+ * contents or request bodies.
  */
-export interface EventDescription<Fields> {
-  readonly level: LogLevel;
-  readonly when: string;
-  readonly fields: { readonly [Name in keyof Fields]-?: string };
-}
-
-const attempt = 'which try, from 1';
-const duration = 'how long it took, in milliseconds';
-const error = 'what was thrown: name, code, message, stack, cause';
-const kind = '`run`, `import` or `upload`';
-const source = '`hub` or `pkg_zip`';
-const code = 'the stable error code';
-const hubKind = 'what was asked for, such as `info`, `tree` or `file`';
-
-/** The catalogue. A name that is not here cannot be logged, and neither can a field. */
-export const EVENTS: { readonly [Name in EventName]: EventDescription<EventFields[Name]> } = {
+export const EVENTS = {
   'config.loaded': {
     level: 'info',
-    when: 'the configuration was read and is valid',
-    fields: { settings: 'the settings in force; of a secret only whether it is set' },
+    when: 'the configuration is read and valid',
+    fields: {
+      settings: 'the settings in force; for a secret only whether it is set' as Field<
+        Readonly<Record<string, unknown>>
+      >,
+    },
   },
   'server.start': {
     level: 'info',
     when: 'the process listens',
     fields: {
-      host: 'address it listens on',
-      port: 'port it listens on',
-      version: 'version of the product',
+      host: 'address it listens on' as Text,
+      port: 'port it listens on' as Count,
+      version: 'version of the product' as Text,
     },
   },
   'server.root': {
     level: 'warn',
     when: 'the process was started as root',
     fields: {
-      uid: 'the account that it goes on as: that of its database, or 0',
-      reason: 'why it stays root',
+      uid: 'the account it changes to: that of its database, or 0' as Count,
+      reason: 'why it stays root' as OptionalText,
     },
   },
   'server.drain': {
     level: 'info',
-    when: 'a stop was asked for; nothing new is accepted',
+    when: 'a stop was requested; the process accepts nothing new',
     fields: {
-      reason: 'the signal, or why',
-      timeout_ms: 'how long running work may go on, in milliseconds',
+      reason: 'the signal, or why' as Text,
+      timeout_ms: 'how long running work may continue, in milliseconds' as Count,
     },
   },
   'server.stop': {
     level: 'info',
     when: 'everything is closed; the last line of a process',
-    fields: { reason: 'the signal, or why', exit_code: 'exit code of the process', duration_ms: duration },
+    fields: {
+      reason: 'the signal, or why' as Text,
+      exit_code: 'exit code of the process' as OptionalCount,
+      duration_ms: 'duration in milliseconds' as OptionalCount,
+    },
   },
   'server.fault': {
     level: 'error',
     when: 'an error reached the top of the process',
-    fields: { error, place: 'where it was caught, such as `uncaughtException`' },
+    fields: {
+      error: 'name, code, message, stack and cause' as Thrown,
+      place: 'where it was caught, such as `uncaughtException`' as Text,
+    },
   },
-  'healthz.check': { level: 'info', when: '`/healthz` was asked', fields: {} },
+  'healthz.check': { level: 'info', when: 'a client requested `/healthz`', fields: {} },
   'readyz.fail': {
     level: 'warn',
-    when: '`/readyz` was answered with 503',
-    fields: { checks: 'each check, and whether it passed' },
+    when: '`/readyz` returned 503',
+    fields: {
+      checks: 'each check, and whether it passed' as Field<Readonly<Record<string, boolean | string>>>,
+    },
   },
   'http.request': {
     level: 'info',
-    when: 'a request was answered, or its client went away (status code 499)',
+    when: 'a request ended, or its client disconnected (status code 499)',
     fields: {
-      method: 'request method',
-      route: 'route template, or `__unmatched__`',
-      status_code: 'status code of the answer',
-      duration_ms: duration,
-      bytes_in: 'bytes of the request body that were read',
-      bytes_out: 'bytes of the response body that were written',
-      code: 'the stable error code, where the answer was an error',
+      method: 'request method' as Text,
+      route: 'route template, or `__unmatched__`' as Text,
+      status_code: 'status code of the response' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
+      bytes_in: 'bytes of the request body that were read' as Count,
+      bytes_out: 'bytes of the response body that were written' as Count,
+      code: 'the stable error code of an error response' as OptionalText,
     },
   },
   'error.internal': {
     level: 'error',
-    when: 'a request ended with 500, or a task with an error that is no fault of its input',
-    fields: { error, method: 'request method', route: 'route template' },
+    when: 'a request ended with 500, or a task failed with an internal error',
+    fields: {
+      error: 'name, code, message, stack and cause' as Thrown,
+      method: 'request method' as OptionalText,
+      route: 'route template' as OptionalText,
+    },
   },
   'error.unavailable': {
     level: 'warn',
-    when: 'a request ended with 503 because something that the service needs is away or full',
-    fields: { error, method: 'request method', route: 'route template' },
+    when: 'a request ended with 503 because something that the service needs is unavailable or full',
+    fields: {
+      error: 'name, code, message and cause' as Thrown,
+      method: 'request method' as OptionalText,
+      route: 'route template' as OptionalText,
+    },
   },
   'database.start': {
     level: 'info',
-    when: 'the database is reached',
+    when: 'the process is connected to the database',
     fields: {
-      embedded: 'whether it is the embedded one',
-      duration_ms: duration,
+      embedded: 'whether it is the embedded database' as Flag,
+      duration_ms: 'duration in milliseconds' as Count,
     },
   },
   'database.migrate': {
     level: 'info',
-    when: 'the schema was brought up to date',
-    fields: { applied: 'names of the migrations that were applied', duration_ms: duration },
+    when: 'the schema is up to date',
+    fields: {
+      applied: 'names of the migrations that were applied' as Field<readonly string[]>,
+      duration_ms: 'duration in milliseconds' as Count,
+    },
   },
   'database.stop': {
     level: 'info',
-    when: 'the embedded database was stopped',
-    fields: { duration_ms: duration },
+    when: 'the embedded database stopped',
+    fields: { duration_ms: 'duration in milliseconds' as Count },
   },
   'spool.clean': {
     level: 'info',
     when: 'temporary files of a process that died were removed',
-    fields: { files: 'number of files', bytes: 'their bytes' },
+    fields: { files: 'number of files' as Count, bytes: 'their bytes' as Count },
   },
   'dataset.import.start': {
     level: 'info',
-    when: 'an import began',
+    when: 'an import started',
     fields: {
-      source,
-      path: 'path of the dataset on the hub',
-      subset: 'subset on the hub',
-      split: 'split expression as it was sent',
-      revision: 'revision as it was sent',
-      bytes: 'bytes of the archive',
+      source: '`hub` or `pkg_zip`' as Source,
+      path: 'path of the dataset on the hub' as OptionalText,
+      subset: 'subset on the hub' as OptionalText,
+      split: 'split expression as it was sent' as OptionalText,
+      revision: 'revision as it was sent' as OptionalText,
+      bytes: 'bytes of the archive' as OptionalCount,
     },
   },
   'dataset.import.finish': {
     level: 'info',
     when: 'an import was stored',
     fields: {
-      source,
-      dataset_id: 'id of the new dataset',
-      version_hash: 'its version hash',
-      section_count: 'number of its sections',
-      item_count: 'number of its items',
-      asset_count: 'number of its assets',
-      bytes: 'bytes that were read',
-      duration_ms: duration,
+      source: '`hub` or `pkg_zip`' as Source,
+      dataset_id: 'id of the new dataset' as Text,
+      version_hash: 'its version hash' as Text,
+      section_count: 'number of its sections' as Count,
+      item_count: 'number of its items' as Count,
+      asset_count: 'number of its assets' as Count,
+      bytes: 'bytes that were read' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
     },
   },
   'dataset.import.fail': {
     level: 'warn',
     when: 'an import ended without a dataset',
     fields: {
-      source,
-      outcome: '`failed` or `cancelled`',
-      code,
-      place: 'file, line and column at fault',
-      rows_done: 'rows that had been read',
-      duration_ms: duration,
+      source: '`hub` or `pkg_zip`' as Source,
+      outcome: '`failed` or `cancelled`' as Field<Exclude<ImportOutcomeLabel, 'succeeded'>>,
+      code: 'the stable error code' as Text,
+      place: 'file, line and column of the error' as OptionalText,
+      rows_done: 'rows that had been read' as OptionalCount,
+      duration_ms: 'duration in milliseconds' as Count,
     },
   },
   'dataset.export.finish': {
     level: 'info',
-    when: 'an export ended, also before it was complete',
+    when: 'an export ended, complete or not',
     fields: {
-      dataset_id: 'id of the dataset',
-      exported_run_id: 'id of the run in the archive',
-      bytes: 'bytes that were written',
-      duration_ms: duration,
-      complete: 'false when the reader went away, or the service stopped',
+      dataset_id: 'id of the dataset' as Text,
+      exported_run_id: 'id of the run in the archive' as OptionalText,
+      bytes: 'bytes that were written' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
+      complete: 'false if the client disconnected or the service stopped' as Flag,
     },
   },
   'dataset.export.fail': {
     level: 'error',
-    when: 'an export broke off through a fault of the service, or because the database went away',
+    when: 'an export failed with an internal error, or lost the database',
     fields: {
-      dataset_id: 'id of the dataset',
-      error,
-      bytes: 'bytes that were written',
-      duration_ms: duration,
+      dataset_id: 'id of the dataset' as Text,
+      error: 'name, code, message, stack and cause' as Thrown,
+      bytes: 'bytes that were written' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
     },
   },
   'dataset.update': {
     level: 'info',
     when: 'name, description or notes of a dataset were changed',
-    fields: { dataset_id: 'id of the dataset', changed: 'names of the changed fields' },
+    fields: {
+      dataset_id: 'id of the dataset' as Text,
+      changed: 'names of the changed fields' as Field<readonly string[]>,
+    },
   },
   'dataset.delete': {
     level: 'info',
     when: 'a dataset was deleted',
-    fields: { dataset_id: 'id of the dataset' },
+    fields: { dataset_id: 'id of the dataset' as Text },
   },
   'hub.request': {
     level: 'debug',
-    when: 'the hub answered a request, or did not',
+    when: 'a request to the hub ended, with or without a response',
     fields: {
-      method: 'request method',
-      host: 'host that was asked',
-      kind: hubKind,
-      status_code: 'status code, null without an answer',
-      outcome: 'as the label of `svc_hub_requests_total`',
-      bytes: 'bytes of the body that were read',
-      duration_ms: duration,
-      hub_request_id: 'the hub’s own id of the request, for its operators',
+      method: 'request method' as Text,
+      host: 'host of the request' as Text,
+      kind: 'what was requested, such as `info`, `tree` or `file`' as Text,
+      status_code: 'status code, null without a response' as StatusCode,
+      outcome: 'as the label of `svc_hub_requests_total`' as Field<HubOutcome>,
+      bytes: 'bytes of the body that were read' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
+      hub_request_id: 'the id that the hub gave the request, for its operators' as Field<string | null>,
     },
   },
   'hub.retry': {
     level: 'warn',
     when: 'a request to the hub will be sent again',
     fields: {
-      host: 'host that was asked',
-      kind: hubKind,
-      status_code: 'status code, null without an answer',
-      code: 'error code it would have ended with',
-      reason: 'what set the wait: `rate_limit`, `retry_after` or `backoff`',
-      attempt: 'which try failed, from 1',
-      delay_ms: 'how long until the next one, in milliseconds',
+      host: 'host of the request' as Text,
+      kind: 'what was requested, such as `info`, `tree` or `file`' as Text,
+      status_code: 'status code, null without a response' as StatusCode,
+      code: 'error code of the failed attempt' as Text,
+      reason: 'what set the delay: `rate_limit`, `retry_after` or `backoff`' as Text,
+      attempt: 'number of the failed attempt, from 1' as Count,
+      delay_ms: 'time until the next attempt, in milliseconds' as Count,
     },
   },
   'provider.request': {
     level: 'debug',
-    when: 'a model provider answered a request, or did not',
+    when: 'a request to a model provider ended, with or without a response',
     fields: {
-      host: 'host that was asked',
-      model: 'name of the model',
-      status_code: 'status code, null without an answer',
-      attempt,
-      duration_ms: duration,
+      host: 'host of the request' as Text,
+      model: 'name of the model' as Text,
+      status_code: 'status code, null without a response' as StatusCode,
+      attempt: 'number of the attempt, from 1' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
     },
   },
   'provider.retry': {
     level: 'warn',
     when: 'a request to a model provider will be sent again',
     fields: {
-      host: 'host that was asked',
-      model: 'name of the model',
-      status_code: 'status code, null without an answer',
-      reason: 'why, in a word',
-      attempt: 'which try failed, from 1',
-      delay_ms: 'how long until the next one, in milliseconds',
+      host: 'host of the request' as Text,
+      model: 'name of the model' as Text,
+      status_code: 'status code, null without a response' as StatusCode,
+      reason: 'why, in a word' as Text,
+      attempt: 'number of the failed attempt, from 1' as Count,
+      delay_ms: 'time until the next attempt, in milliseconds' as Count,
     },
   },
-  'job.enqueue': { level: 'info', when: 'a task was put into the queue', fields: { kind } },
+  'job.enqueue': {
+    level: 'info',
+    when: 'a task was put into the queue',
+    fields: { kind: '`run`, `import` or `upload`' as Kind },
+  },
   'job.start': {
     level: 'info',
     when: 'a worker took a task',
-    fields: { kind, attempt, waited_ms: 'how long it stood in the queue, in milliseconds' },
+    fields: {
+      kind: '`run`, `import` or `upload`' as Kind,
+      attempt: 'number of the attempt, from 1' as Count,
+      waited_ms: 'time in the queue, in milliseconds' as OptionalCount,
+    },
   },
-  'job.finish': { level: 'info', when: 'a task was done', fields: { kind, attempt, duration_ms: duration } },
+  'job.finish': {
+    level: 'info',
+    when: 'a task finished',
+    fields: {
+      kind: '`run`, `import` or `upload`' as Kind,
+      attempt: 'number of the attempt, from 1' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
+    },
+  },
   'job.retry': {
     level: 'warn',
-    when: 'a task failed and will be tried again',
+    when: 'a task failed and will be retried',
     fields: {
-      kind,
-      attempt: 'which try failed, from 1',
-      code,
+      kind: '`run`, `import` or `upload`' as Kind,
+      attempt: 'number of the failed attempt, from 1' as Count,
+      code: 'the stable error code' as Text,
     },
   },
   'job.fail': {
     level: 'warn',
-    when: 'a task failed for good',
-    fields: { kind, attempt, code, duration_ms: duration },
+    when: 'a task failed and will not be retried',
+    fields: {
+      kind: '`run`, `import` or `upload`' as Kind,
+      attempt: 'number of the attempt, from 1' as Count,
+      code: 'the stable error code' as Text,
+      duration_ms: 'duration in milliseconds' as Count,
+    },
   },
   'job.cancel': {
     level: 'info',
-    when: 'the end of a task was asked for, or came',
-    fields: { kind, stage: '`requested` or `cancelled`', duration_ms: duration },
+    when: 'the cancellation of a task was requested, or took effect',
+    fields: {
+      kind: '`run`, `import` or `upload`' as Kind,
+      stage: '`requested` or `cancelled`' as Field<'requested' | 'cancelled'>,
+      duration_ms: 'duration in milliseconds' as OptionalCount,
+    },
   },
   'job.recover': {
     level: 'warn',
-    when: 'a task was taken over from a worker that fell silent',
-    fields: { kind, attempt },
+    when: 'a worker took over a task from a worker that missed its heartbeats',
+    fields: {
+      kind: '`run`, `import` or `upload`' as Kind,
+      attempt: 'number of the attempt, from 1' as Count,
+    },
   },
   'job.hand_back': {
     level: 'info',
-    when: 'a worker gave an unfinished task back; it goes on elsewhere, or here later',
+    when: 'a worker released an unfinished task; another worker continues it, or this one later',
     fields: {
-      kind,
-      attempt: 'which try, from 1; it does not count',
+      kind: '`run`, `import` or `upload`' as Kind,
+      attempt: 'number of the attempt, from 1; it does not count' as Count,
       reason:
-        '`stopping`, `unavailable` (the database was away) or `long` (the task is longer than a try may be)',
+        '`stopping`, `unavailable` (the database was unavailable) or `long` (the task is longer than one attempt may be)' as Text,
     },
   },
-  'queue.error': { level: 'error', when: 'the queue itself failed', fields: { error } },
+  'queue.error': {
+    level: 'error',
+    when: 'the queue itself failed',
+    fields: { error: 'name, code, message, stack and cause' as Thrown },
+  },
   'run.create': {
     level: 'info',
     when: 'a run was accepted',
     fields: {
-      dataset_id: 'id of the dataset',
-      item_count: 'number of its items',
-      provider: 'kind of the provider',
+      dataset_id: 'id of the dataset' as Text,
+      item_count: 'number of its items' as OptionalCount,
+      provider: 'kind of the provider' as Text,
     },
   },
   'run.cancel': {
     level: 'info',
-    when: 'the end of a run was asked for',
-    fields: { already_requested: 'whether it had been asked for before' },
+    when: 'the cancellation of a run was requested',
+    fields: { already_requested: 'whether it had been requested before' as Flag },
   },
   'worker.run.start': {
     level: 'info',
     when: 'a worker took a run',
     fields: {
-      dataset_id: 'id of the dataset',
-      provider: 'kind of the provider',
-      item_count: 'results that the run will have',
-      items_done: 'results that were there already',
-      attempt,
+      dataset_id: 'id of the dataset' as OptionalText,
+      provider: 'kind of the provider' as OptionalText,
+      item_count: 'number of results that the run will have' as OptionalCount,
+      items_done: 'number of results from earlier attempts' as OptionalCount,
+      attempt: 'number of the attempt, from 1' as OptionalCount,
     },
   },
   'worker.run.finish': {
     level: 'info',
-    when: 'a worker is done with a run',
+    when: 'a run ended',
     fields: {
-      status: '`completed`, `failed` or `cancelled`',
-      item_count: 'results that the run has',
-      ok: 'results with a score',
-      failed: 'results with an error',
-      unscored: 'results without a score',
-      code: 'the stable error code of a failed run',
-      duration_ms: duration,
+      status: '`completed`, `failed` or `cancelled`' as Field<RunEndStatus>,
+      item_count: 'number of results that the run has' as OptionalCount,
+      ok: 'number of results with a score' as OptionalCount,
+      failed: 'number of results with an error' as OptionalCount,
+      unscored: 'number of results without a score' as OptionalCount,
+      code: 'the stable error code of a failed run' as OptionalText,
+      duration_ms: 'duration in milliseconds' as Count,
     },
   },
   'worker.cancel_poll.fail': {
     level: 'warn',
-    when: 'the database could not be asked for cancelled runs; it is asked again',
-    fields: { error },
+    when: 'the query for cancelled runs failed; the worker repeats it',
+    fields: { error: 'name, code, message and cause' as Thrown },
   },
   'settings.update': {
     level: 'info',
     when: 'a setting was changed',
-    fields: { changed: 'the changed settings and their new values' },
+    fields: {
+      changed: 'the changed settings and their new values' as Field<
+        Readonly<Record<string, boolean | number | string>>
+      >,
+    },
   },
   'onboarding_telemetry.received': {
     level: 'info',
     when: 'the page sent a tutorial event and the setting allows it',
     fields: {
-      lifecycle: '`started`, `step_viewed`, `completed` or `dismissed`',
-      route: 'path of the page, without a query',
-      time_zone: 'IANA name',
-      tutorial_version: 'version of the tutorial',
-      anonymous_session_id: 'uuid made by the page',
+      lifecycle: '`started`, `step_viewed`, `completed` or `dismissed`' as Text,
+      route: 'path of the page, without a query' as Text,
+      time_zone: 'IANA name' as Text,
+      tutorial_version: 'version of the tutorial' as Field<string | number>,
+      anonymous_session_id: 'uuid made by the page' as Text,
     },
   },
-};
+} as const;
+
+/** The name of an event in the catalogue. */
+export type EventName = keyof typeof EVENTS;
+
+type TypeOf<F> = F extends Field<infer Value> ? Value : never;
+type OptionalKey<Fields> = {
+  [Name in keyof Fields]: Fields[Name] extends Optional<infer _> ? Name : never;
+}[keyof Fields];
+type Values<Fields> = {
+  readonly [Name in Exclude<keyof Fields, OptionalKey<Fields>>]: TypeOf<Fields[Name]>;
+} & { readonly [Name in OptionalKey<Fields>]?: TypeOf<Fields[Name]> | undefined };
+
+/** The values of each event's own fields, by the name of the event. */
+export type EventFields = { readonly [Name in EventName]: Values<(typeof EVENTS)[Name]['fields']> };

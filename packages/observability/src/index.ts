@@ -6,30 +6,16 @@ export {
   type LoggerOptions,
   type ServiceName,
 } from './create-logger.ts';
+export { createMetrics, reset_metrics_for_testing, resetMetricsForTesting } from './create-metrics.ts';
 export {
   EVENTS,
-  type EventDescription,
   type EventFields,
   type EventName,
   type JobKind,
   type LogLevel,
 } from './events.ts';
-export { createLogLineFormatter, type LogInput, type LogLineFormatter } from './log-line.ts';
-export {
-  createMetrics,
-  type HubOutcome,
-  type ImportOutcomeLabel,
-  type ImportSource,
-  METRICS_CONTENT_TYPE,
-  type Metrics,
-  type MetricsOptions,
-  type QueueState,
-  type ReadinessCheck,
-  type RunEndStatus,
-  type RunItemStatus,
-  reset_metrics_for_testing,
-  resetMetricsForTesting,
-} from './metrics.ts';
+export type { HubOutcome, ImportOutcomeLabel, ImportSource, RunEndStatus } from './metric-labels.ts';
+export type { Metrics, MetricsOptions, RequestMeasurement } from './metrics.ts';
 export { createRedactor, type Redactor } from './redact.ts';
 export { acceptRequestId, newRequestId } from './request-id.ts';
-export { methodLabel, type RequestMeasurement, UNMATCHED_PATH } from './request-metrics.ts';
+export { UNMATCHED_PATH } from './request-metrics.ts';

@@ -1,27 +1,34 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLogLineFormatter, type LogInput } from './log-line.ts';
+import { type LineInfo, lineFormat } from './line-format.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 
-const base: LogInput = {
+const MESSAGE = Symbol.for('message');
+
+const base: LineInfo = {
   timestamp: '2024-02-29T12:34:56.789Z',
   level: 'info',
   service: 'svc-api',
-  event: 'http.request',
+  message: 'http.request',
   context: {},
   fields: {},
 };
 
-function line(fields: unknown, more: Partial<LogInput> = {}, redact?: Redactor): string {
-  return createLogLineFormatter(redact)({ ...base, fields: fields as LogInput['fields'], ...more });
+function formatter(redact: Redactor): (info: LineInfo) => string {
+  const format = lineFormat(redact);
+  return (info) => (format.transform(info) as unknown as { [MESSAGE]: string })[MESSAGE];
 }
 
-function fieldsOf(fields: unknown, more: Partial<LogInput> = {}): Record<string, unknown> {
+function line(fields: unknown, more: Partial<LineInfo> = {}, redact = createRedactor([])): string {
+  return formatter(redact)({ ...base, fields: fields as LineInfo['fields'], ...more });
+}
+
+function fieldsOf(fields: unknown, more: Partial<LineInfo> = {}): Record<string, unknown> {
   const { timestamp, level, service, event, ...rest } = JSON.parse(line(fields, more));
   return rest;
 }
 
-describe('createLogLineFormatter', () => {
+describe('lineFormat', () => {
   it('writes its keys in the documented order', () => {
     expect(
       line(
@@ -44,7 +51,7 @@ describe('createLogLineFormatter', () => {
     ]);
   });
 
-  it('renames fields that would stand in for a standard key or move to the front', () => {
+  it('renames fields that would overwrite a standard key or move to the front', () => {
     const fields = { timestamp: 1, event: 2, request_id: 3, run_id: 4, field_event: 5, '7': 6 };
     expect(Object.entries(JSON.parse(line(fields, { context: { request_id: 'r' } })))).toEqual([
       ['timestamp', '2024-02-29T12:34:56.789Z'],
@@ -73,7 +80,7 @@ describe('createLogLineFormatter', () => {
     ['infinity', Number.NEGATIVE_INFINITY, '-Infinity'],
     ['null', null, null],
     ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
-    ['a date that is none', new Date(Number.NaN), 'invalid date'],
+    ['an invalid date', new Date(Number.NaN), 'invalid date'],
     ['a symbol', Symbol('s'), 'Symbol(s)'],
     ['bytes', new Uint8Array(3), '[3 bytes]'],
     ['a map', new Map([['a', 1]]), [['a', 1]]],
@@ -93,7 +100,7 @@ describe('createLogLineFormatter', () => {
     expect(fieldsOf({ value })).toEqual({ value: expected });
   });
 
-  it('leaves out what is undefined or a function', () => {
+  it('leaves out undefined values and functions', () => {
     expect(fieldsOf({ a: undefined, b: () => 1, c: 0 })).toEqual({ c: 0 });
   });
 
@@ -154,7 +161,7 @@ describe('createLogLineFormatter', () => {
     expect(line({ many }).length).toBeLessThan(512 * 1024);
   });
 
-  it('takes secrets out of values, keys, ids and causes, also at a cut', () => {
+  it('removes secrets from values, keys, ids and causes, also at a cut', () => {
     const redact = createRedactor(['TOPSECRET']);
     const text = line(
       {
@@ -176,7 +183,7 @@ describe('createLogLineFormatter', () => {
     expect(JSON.parse(text).a).toBe('\n\r\u2028\u2029\u0085\u007f\u0000\ud800');
   });
 
-  it('writes numbers, names and values as JSON.stringify does, with nothing repeated', () => {
+  it('writes numbers, names and values as JSON.stringify does, without duplicates', () => {
     const name = fc.oneof(
       fc.string(),
       fc.constantFrom('event', 'run_id', 'field_event', '12', 'field_12', '-0'),
@@ -200,8 +207,8 @@ describe('createLogLineFormatter', () => {
     );
   });
 
-  it('keeps secrets of one line out of the names of its own only', () => {
-    const format = createLogLineFormatter(createRedactor(['TOPSECRET']));
+  it('removes the secrets of a context from the names in its lines only', () => {
+    const format = formatter(createRedactor(['TOPSECRET']));
     const fields = { ONCE: 1, TOPSECRET: 2, token: 'x' };
     const first = format({ ...base, fields, context: { secrets: ['ONCE'] } });
     expect(first).not.toMatch(/ONCE|TOPSECRET/);

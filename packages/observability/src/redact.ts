@@ -1,12 +1,11 @@
-const mark = '[redacted]';
+const MARK = '[redacted]';
 
 /** Replaces secrets in a text. */
 export type Redactor = (text: string) => string;
 
 /**
- * Makes a function that takes out of a text every known secret, also where it was percent-encoded or stands
- * in JSON text, and two forms that are secret whoever made them: the credentials of a bearer or basic
- * authorization and the user-info of a URL.
+ * Makes a function that removes every known secret from a text, also in its percent-encoded form and in JSON text. It
+ * also removes the credentials of a bearer or basic authorization and the user-info of a URL, known or not.
  */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   const variants = new Set<string>();
@@ -16,40 +15,33 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     variants.add(JSON.stringify(secret).slice(1, -1));
     variants.add(percentEncode(secret));
   }
-  // The longest first: where one secret begins with another, the whole of it goes.
-  const longestFirst = [...variants].sort((a, b) => b.length - a.length);
-  const known =
-    longestFirst.length > 0 ? new RegExp(longestFirst.map(escapeRegExp).join('|'), 'g') : undefined;
-  return (text) => {
-    const unknown = known ? text.replace(known, mark) : text;
-    return redactForms(unknown);
-  };
+  // Longest first: if one secret begins with another, the whole of it is removed.
+  const byLength = [...variants].sort((a, b) => b.length - a.length);
+  const known = byLength.length > 0 ? new RegExp(byLength.map(escapeRegExp).join('|'), 'g') : undefined;
+  return (text) => redactForms(known === undefined ? text : text.replace(known, MARK));
 }
 
-const sensitiveName =
+const SENSITIVE_NAME =
   /^(?:(?:proxy_)?authorization|(?:set_)?cookies?|(?:x_)?api_?keys?|(?:access_|refresh_|bearer_|auth_|hub_)?token|pass(?:word|wd|phrase)|(?:client_)?secrets?|private_key|credentials?)$/;
 
-/** A part that every one of them has: most names are done with after it. */
-const sensitivePart = /auth|cookie|key|token|pass|secret|cred/i;
+/** A part that each of them has: most names need no more than this test. */
+const SENSITIVE_PART = /auth|cookie|key|token|pass|secret|cred/i;
 
-/**
- * Whether a key says that its value is a secret, such as `Authorization`, `apiKey`, `hub_token` or
- * `password`.
- */
+/** Whether the value of a key with this name is a secret: `Authorization`, `apiKey`, `hub_token`, `password`. */
 export function isSensitiveName(name: string): boolean {
-  if (name.length > 64 || !sensitivePart.test(name)) return false;
+  if (name.length > 64 || !SENSITIVE_PART.test(name)) return false;
   const snake = name
     .replace(/([a-z])([A-Z])/g, '$1_$2')
     .replaceAll('-', '_')
     .toLowerCase();
-  return sensitiveName.test(snake);
+  return SENSITIVE_NAME.test(snake);
 }
 
 function redactForms(text: string): string {
   let result = text;
   if (/bearer|basic/i.test(result))
-    result = result.replace(/\b(bearer|basic) +[\w.~+/=:-]{6,}/gi, `$1 ${mark}`);
-  if (result.includes('@')) result = result.replace(/:\/\/[^\s/?#@"']{1,512}@/g, `://${mark}@`);
+    result = result.replace(/\b(bearer|basic) +[\w.~+/=:-]{6,}/gi, `$1 ${MARK}`);
+  if (result.includes('@')) result = result.replace(/:\/\/[^\s/?#@"']{1,512}@/g, `://${MARK}@`);
   return result;
 }
 

@@ -1,124 +1,100 @@
-import type { KeyCache } from './key-cache.ts';
-import type { Redactor } from './redact.ts';
+import { isSensitiveName, type Redactor } from './redact.ts';
 
-/** What {@link toJsonSafe} gives: a tree that `JSON.stringify` writes as it stands. */
+/** What {@link toLoggable} returns: a tree that JSON can hold as it is. */
 export type Loggable = null | boolean | number | string | Loggable[] | { [key: string]: Loggable };
 
-/** Bounds of one logged value, so that one line stays one that a person and a log store can hold. */
-interface JsonSafeLimits {
-  readonly maxDepth: number;
-  readonly maxStringChars: number;
-  readonly maxEntries: number;
-  readonly maxNodes: number;
-  readonly maxTotalChars: number;
-}
-
-const DEFAULT_JSON_SAFE_LIMITS: JsonSafeLimits = Object.freeze({
-  maxDepth: 8,
-  maxStringChars: 8 * 1024,
-  maxEntries: 100,
-  maxNodes: 2_000,
-  maxTotalChars: 64 * 1024,
-});
-
-/** How {@link toJsonSafe} treats what it finds. */
-export interface JsonSafeOptions {
-  /** Takes secrets out of every string and key. */
+/** How {@link toLoggable} treats what it finds. */
+export interface LoggableOptions {
+  /** Removes secrets from every string and key. */
   readonly redact: Redactor;
-  /** what `redact` makes of names */
-  readonly names: KeyCache;
   /** Whether errors show their stack. */
   readonly stacks: boolean;
-  readonly limits?: JsonSafeLimits;
 }
+
+// Bounds of one line, so that people and log stores can read it. No serializer on npm limits the total.
+const MAX_DEPTH = 8;
+const MAX_ENTRIES = 100;
+const MAX_STRING_CHARS = 8 * 1024;
+const MAX_TOTAL_CHARS = 64 * 1024;
+const MAX_OBJECTS = 2_000;
 
 /**
- * Turns any value into one that JSON can hold, without throwing and without calling `toJSON`: undefined and
- * functions are left out of objects and null in arrays; bigints are decimal strings; NaN and the infinities
- * their names; dates ISO 8601 or `invalid date`; errors `{name, code, message, stack, cause}`; bytes their
- * count; maps lists of pairs, sets lists. A cycle, a getter that throws, and what goes beyond the limits
- * leave a mark in their place.
+ * Turns any value into one that JSON can hold. It never throws and never calls `toJSON`. It leaves out undefined values
+ * and functions (in arrays they become null), and writes bigints as decimal strings, NaN and the infinities as their
+ * names, dates as ISO 8601 or `invalid date`, errors as `{name, code, message, stack, cause, errors}`, bytes as their
+ * count, maps as lists of pairs and sets as lists. Cycles, getters that throw, and values beyond the limits become a
+ * mark.
  */
-export function toJsonSafe(value: unknown, options: JsonSafeOptions): Loggable | undefined {
-  return new Walk(options).visit(value, 0);
+export function toLoggable(value: unknown, options: LoggableOptions): Loggable | undefined {
+  return new Serializer(options).visit(value, 0);
 }
 
-/**
- * Sets a member whatever its name: an assignment to `__proto__` would set the prototype. An ordinary object is used,
- * and not one without a prototype, because `JSON.stringify` writes it twice as fast.
- */
-function setMember(owner: { [key: string]: Loggable }, name: string, value: Loggable): void {
-  if (name === '__proto__') {
-    Object.defineProperty(owner, name, { value, enumerable: true, writable: true, configurable: true });
-  } else owner[name] = value;
+/** Sets a member of any name: an assignment to `__proto__` would set the prototype. */
+export function setMember(owner: { [key: string]: Loggable }, name: string, value: Loggable): void {
+  if (name !== '__proto__') owner[name] = value;
+  else Object.defineProperty(owner, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
-class Walk {
+class Serializer {
   readonly #redact: Redactor;
-  readonly #names: KeyCache;
-  readonly #stacks: boolean;
-  readonly #limits: JsonSafeLimits;
-  readonly #above = new Set<object>();
-  #nodes = 0;
+  readonly #errorMembers: readonly string[];
+  readonly #ancestors = new Set<object>();
+  #objects = 0;
   #chars = 0;
 
-  constructor(options: JsonSafeOptions) {
-    this.#redact = options.redact;
-    this.#names = options.names;
-    this.#stacks = options.stacks;
-    this.#limits = options.limits ?? DEFAULT_JSON_SAFE_LIMITS;
+  constructor({ redact, stacks }: LoggableOptions) {
+    this.#redact = redact;
+    this.#errorMembers = ['name', 'code', 'message', ...(stacks ? ['stack'] : []), 'cause', 'errors'];
   }
 
   visit(value: unknown, depth: number): Loggable | undefined {
     switch (typeof value) {
-      case 'string':
-        return this.#text(value);
       case 'number':
         return Number.isFinite(value) ? value : String(value);
       case 'boolean':
         return value;
+      case 'string':
       case 'bigint':
-        return this.#text(value.toString());
       case 'symbol':
-        return this.#text(value.toString());
-      case 'undefined':
-      case 'function':
-        return undefined;
+        return this.#text(String(value));
+      case 'object':
+        return value === null ? null : this.#object(value, depth);
       default:
-        return value === null ? null : this.#object(value as object, depth);
+        return undefined;
     }
   }
 
   #object(value: object, depth: number): Loggable {
-    if (this.#above.has(value)) return '[cycle]';
-    if (depth >= this.#limits.maxDepth) return '[too deep]';
-    if (++this.#nodes > this.#limits.maxNodes) return '[too much]';
-    this.#above.add(value);
+    if (this.#ancestors.has(value)) return '[cycle]';
+    if (depth >= MAX_DEPTH) return '[too deep]';
+    this.#objects += 1;
+    if (this.#objects > MAX_OBJECTS) return '[too much]';
+    this.#ancestors.add(value);
     try {
       return this.#contents(value, depth + 1);
     } catch {
       return '[unreadable]'; // a trap or a getter threw, or the proxy was revoked
     } finally {
-      this.#above.delete(value);
+      this.#ancestors.delete(value);
     }
   }
 
   #contents(value: object, depth: number): Loggable {
     if (Array.isArray(value)) return this.#list(value, value.length, depth);
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
-    if (value instanceof Error) return this.#error(value, depth);
+    if (value instanceof Error) return this.#members(value, this.#errorMembers, depth);
     if (value instanceof URL) return this.#text(value.href);
     if (value instanceof RegExp) return this.#text(String(value));
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
     if (value instanceof Map) return this.#list(value.entries(), value.size, depth);
     if (value instanceof Set) return this.#list(value.values(), value.size, depth);
-    return this.#members(value, depth);
+    return this.#members(value, Object.keys(value), depth);
   }
 
   #list(values: Iterable<unknown>, length: number, depth: number): Loggable[] {
     const result: Loggable[] = [];
     for (const value of values) {
-      if (result.length === this.#limits.maxEntries) {
+      if (result.length === MAX_ENTRIES) {
         result.push(`[${length - result.length} more]`);
         break;
       }
@@ -127,51 +103,30 @@ class Walk {
     return result;
   }
 
-  #members(value: object, depth: number): Loggable {
+  #members(owner: object, names: readonly string[], depth: number): Loggable {
     const result: { [key: string]: Loggable } = {};
-    const all = Object.keys(value);
-    const keys = all.length > this.#limits.maxEntries ? all.slice(0, this.#limits.maxEntries) : all;
-    for (const key of keys) {
-      const member = this.#member(value, key, depth);
-      if (member !== undefined) setMember(result, this.#name(key), member);
+    for (const name of names.slice(0, MAX_ENTRIES)) {
+      const member = this.#member(owner, name, depth);
+      if (member !== undefined) setMember(result, this.#text(name), member);
     }
-    const left = all.length - keys.length;
-    if (left > 0) result['…'] = `[${left} more]`;
+    if (names.length > MAX_ENTRIES) result['…'] = `[${names.length - MAX_ENTRIES} more]`;
     return result;
   }
 
-  #member(owner: object, key: string, depth: number): Loggable | undefined {
-    let value: unknown;
+  #member(owner: object, name: string, depth: number): Loggable | undefined {
     try {
-      value = (owner as Record<string, unknown>)[key];
+      const value: unknown = Reflect.get(owner, name);
+      const isHidden = typeof value === 'string' && value !== '' && isSensitiveName(name);
+      return isHidden ? '[redacted]' : this.visit(value, depth);
     } catch {
       return '[unreadable]';
     }
-    const isHidden = typeof value === 'string' && value !== '' && this.#names.of(key).isSensitive;
-    return isHidden ? '[redacted]' : this.visit(value, depth);
   }
 
-  #error(error: Error, depth: number): Loggable {
-    const result: { [key: string]: Loggable } = {};
-    const names = ['name', 'code', 'message', ...(this.#stacks ? ['stack'] : []), 'cause', 'errors'];
-    for (const name of names) {
-      const member = this.#member(error, name, depth);
-      if (member !== undefined) result[name] = member;
-    }
-    return result;
-  }
-
-  #name(name: string): string {
-    return this.#cut(this.#names.of(name).text);
-  }
-
+  /** Redacts before it cuts, so that no part of a secret is left at the cut. */
   #text(text: string): string {
-    return this.#cut(this.#redact(text)); // before it is cut, so that no part of a secret survives at the cut
-  }
-
-  #cut(clean: string): string {
-    const left = Math.max(0, this.#limits.maxTotalChars - this.#chars);
-    const maxChars = Math.min(this.#limits.maxStringChars, left);
+    const clean = this.#redact(text);
+    const maxChars = Math.min(MAX_STRING_CHARS, MAX_TOTAL_CHARS - this.#chars);
     this.#chars += Math.min(clean.length, maxChars);
     return clean.length <= maxChars
       ? clean

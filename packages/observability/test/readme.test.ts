@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-it('the example of the README prints what the README says', async () => {
+it('the README example prints the README output', async () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
   const [, example = '', output] = /```ts\n([\s\S]*?)```[\s\S]*?```\n([\s\S]*?)```/.exec(readme) ?? [];

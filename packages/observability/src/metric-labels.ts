@@ -1,0 +1,41 @@
+/** Every value that a label can have. Metrics start with a series for each, at 0. */
+
+export const IMPORT_SOURCES = ['hub', 'pkg_zip'] as const;
+/** Where a dataset comes from. */
+export type ImportSource = (typeof IMPORT_SOURCES)[number];
+
+export const IMPORT_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
+/** How an import ended. */
+export type ImportOutcomeLabel = (typeof IMPORT_OUTCOMES)[number];
+
+export const HUB_OUTCOMES = [
+  'ok',
+  'redirect',
+  'not_found',
+  'denied',
+  'rate_limited',
+  'client_error',
+  'server_error',
+  'bad_response',
+  'timeout',
+  'connection_error',
+  'aborted',
+] as const;
+/** How a request to the hub ended. */
+export type HubOutcome = (typeof HUB_OUTCOMES)[number];
+
+export const QUEUE_STATES = ['queued', 'retry', 'running', 'failed'] as const;
+/** The state of a task of the queue. */
+export type QueueState = (typeof QUEUE_STATES)[number];
+
+export const READINESS_CHECKS = ['database', 'queue', 'accepting'] as const;
+/** What a process needs before it can work; `/readyz` returns these checks. */
+export type ReadinessCheck = (typeof READINESS_CHECKS)[number];
+
+export const RUN_STATUSES = ['completed', 'failed', 'cancelled'] as const;
+/** How a run ended. */
+export type RunEndStatus = (typeof RUN_STATUSES)[number];
+
+export const RUN_ITEM_STATUSES = ['ok', 'failed', 'unscored'] as const;
+/** The result of one item of a run. */
+export type RunItemStatus = (typeof RUN_ITEM_STATUSES)[number];
