@@ -50,7 +50,13 @@ describe('the package', () => {
     const foreign = new Set(
       [...portable, ...forNode].flatMap(importsOf).filter((name) => !/^[.#]|^node:/.test(name)),
     );
-    expect([...foreign].sort()).toEqual(['@svc/jsonl-v23', 'jszip', 'yazl']);
+    expect([...foreign].sort()).toEqual([
+      '@svc/jsonl-v23',
+      '@svc/jsonl-v23/internal',
+      '@svc/jsonl-v23/json',
+      'jszip',
+      'yazl',
+    ]);
     expect(Object.keys(manifest.dependencies).sort()).toEqual(['@svc/jsonl-v23', 'jszip', 'yazl']);
   });
 
