@@ -11,7 +11,17 @@ import { runStandalone } from './run-standalone.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 
-it('runs every command of the README, in order', async () => {
+/** Matches a shown output, in which "…" is any text. */
+function patternOf(output: string): RegExp {
+  return new RegExp(
+    output
+      .split('…')
+      .map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+      .join('.*'),
+  );
+}
+
+it('runs every command of the README in order, and prints the outputs it shows', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'svc-readme-'));
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
@@ -33,13 +43,16 @@ it('runs every command of the README, in order', async () => {
 
   const readme = await readFile(join(root, 'README.md'), 'utf8');
   const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  expect(blocks).toHaveLength(1);
+  expect(blocks).toHaveLength(2);
   const script = blocks.join('\n').replaceAll('http://127.0.0.1:8080', service.url);
   const { stdout, stderr } = await run('bash', ['--norc', '--noprofile', '-euo', 'pipefail', '-c', script], {
     cwd: folder,
   });
 
   expect(stderr).toBe('');
+  const outputs = [...readme.matchAll(/^```json\n([\s\S]*?)\n```$/gm)].map(([, output = '']) => output);
+  expect(outputs).toHaveLength(2);
+  for (const output of outputs) expect(stdout).toMatch(patternOf(output));
   expect(stdout).toContain('"name":"Capitals"');
   expect(stdout).toContain('"suggested_mapping":{"prompt_column":"question","answer_column":"answer"}');
   expect(stdout).toContain('"name":"GSM8K"');
