@@ -29,10 +29,15 @@ export async function* readLegacyItems(
   const { maxLineBytes, maxDepth } = archive.limits;
   const bytes = archive.read(file, { ...(signal && { signal }) });
   if (kind === 'json') {
-    for await (const part of splitJsonItems(bytes, { file, maxValueBytes: maxLineBytes, maxDepth })) {
+    const options = { file, maxValueBytes: maxLineBytes, maxDepth };
+    for await (const part of splitJsonItems(bytes, options)) {
       if (part.kind !== 'item') continue;
-      const { section, text, line, column } = part;
-      yield { section, item: parseItemAt(text, { file, line, column, maxDepth }), location: { file, line } };
+      const { line } = part.location;
+      yield {
+        section: part.section,
+        item: parseItemAt(part, options),
+        location: { file, ...(line !== undefined && { line }) },
+      };
     }
     return;
   }

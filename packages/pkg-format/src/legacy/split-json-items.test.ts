@@ -21,7 +21,8 @@ async function split(text: string | Uint8Array, size = 7, maxValueBytes = 10_000
 const short = (parts: JsonPart[]) =>
   parts.map((part) => {
     if (part.kind === 'items') return `[${part.section ?? ''}`;
-    if (part.kind === 'item') return `${part.section ?? ''}:${part.text}@${part.line}:${part.column}`;
+    if (part.kind === 'item')
+      return `${part.section ?? ''}:${part.text}@${part.location.line}:${part.location.column}`;
     return `${part.section ?? ''}.${part.key}=${JSON.stringify(part.value)}`;
   });
 
@@ -55,12 +56,12 @@ describe('splitJsonItems', () => {
     ['a missing end', '[{}', 1, 4],
     ['an item cut off', '[{"a":', 1, 7],
     ['two values', '{}\n{}', 2, 1],
-    ['a key twice', '{"a":1,\n"a":2}', 2, 4],
+    ['a duplicate key', '{"a":1,\n"a":2}', 2, 1],
     ['no key', '{1:2}', 1, 2],
     ['a bad member', '{"a":\n nul}', 2, 2],
     ['nothing', '  ', 1, 3],
     ['something else', 'hello', 1, 1],
-    ['a bad byte', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 1, 2],
+    ['a bad byte', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 1, 3],
   ])('refuses %s', async (_, text, line, column) => {
     await expect(split(text)).rejects.toMatchObject({
       code: 'package_invalid_json',
