@@ -1,10 +1,9 @@
 export type { CheckOutcome, Judge } from './checkers/checker.ts';
 export { isForbiddenAddress } from './config/is-forbidden-address.ts';
+export { parseRunConfig, parseStoredRunConfig } from './config/parse-run-config.ts';
 export {
   type ModelConfig,
   type ProviderConfig,
-  parseRunConfig,
-  parseStoredRunConfig,
   type RunConfig,
   runConfigToJson,
 } from './config/run-config.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CHECKERS } from '../src/checkers/checkers.ts';
-import { parseRunConfig } from '../src/config/run-config.ts';
+import { parseRunConfig } from '../src/config/parse-run-config.ts';
 import { PROVIDER_SCHEMAS, RUN_CONFIG_SCHEMA } from '../src/config/run-config-schema.ts';
 
 const text = readFileSync(new URL('../../../docs/runs.md', import.meta.url), 'utf8');

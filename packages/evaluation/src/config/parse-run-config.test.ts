@@ -2,7 +2,8 @@ import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '@svc/js
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { RunError } from '../run-error.ts';
-import { parseRunConfig, parseStoredRunConfig, runConfigToJson } from './run-config.ts';
+import { parseRunConfig, parseStoredRunConfig } from './parse-run-config.ts';
+import { runConfigToJson } from './run-config.ts';
 import { RUN_CONFIG_SCHEMA } from './run-config-schema.ts';
 
 const openai = { type: 'openai_compatible', base_url: 'https://host/v1', model: 'm' };
@@ -184,7 +185,7 @@ describe('parseRunConfig', () => {
     expect(JSON.stringify(found)).not.toContain(secret);
   });
 
-  it('does not repeat a key that stands where its name should', () => {
+  it('does not repeat a key in place of its name', () => {
     const secret = 'sk-0123456789';
     expect(() => parseRunConfig({ provider: { ...openai, api_key_env: secret } })).toThrow(
       expect.not.objectContaining({ message: expect.stringContaining(secret) }),
@@ -237,7 +238,9 @@ describe('parseRunConfig', () => {
         .sort(),
     ).toEqual(['/config/more', '/config/provider/model', '/config/repetitions']);
     expect(() => parseRunConfig({}, '/body')).toThrow(
-      expect.objectContaining({ errors: [{ path: '/body/provider', message: 'is missing' }] }),
+      expect.objectContaining({
+        errors: [{ path: '/body/provider', message: '/body/provider is missing.' }],
+      }),
     );
   });
 });

@@ -1,0 +1,52 @@
+import { jsonPointer } from '@svc/jsonl-v23/json';
+import { type RunConfigProblem, RunError } from '../run-error.ts';
+
+/** Problems that an error lists. The search stops there, since a body of 1 MiB can hold very many. */
+const MAX_PROBLEMS = 100;
+/** Longer names are cut in messages and pointers. */
+export const MAX_NAME_CHARS = 256;
+
+/** Where a problem is, as the steps of a JSON Pointer. */
+export type Steps = readonly (string | number)[];
+
+/** The problems of a run configuration, at most one for each location and {@link MAX_PROBLEMS} in all. */
+export class ConfigProblems {
+  readonly #root: string;
+  readonly #byLocation = new Map<string, RunConfigProblem>();
+
+  /** @param root JSON Pointer of the configuration in the request body */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  get isEmpty(): boolean {
+    return this.#byLocation.size === 0;
+  }
+
+  get isFull(): boolean {
+    return this.#byLocation.size === MAX_PROBLEMS;
+  }
+
+  /**
+   * Adds a problem unless the list is full or has another one for this location.
+   *
+   * @param predicate what follows the location in a sentence, such as `must be an object`
+   */
+  add(predicate: string, steps: Steps = []): void {
+    if (this.isFull) return;
+    const path = `${this.#root}${jsonPointer(steps.map(shortened))}`;
+    if (!this.#byLocation.has(path)) this.#byLocation.set(path, { message: `${path} ${predicate}.`, path });
+  }
+
+  /** The error of a configuration that has problems. */
+  toError(): RunError {
+    const errors = [...this.#byLocation.values()];
+    const more = errors.length > 1 ? ` There are ${errors.length - 1} more problems.` : '';
+    return new RunError('invalid_request', `Invalid run configuration: ${errors[0]?.message}${more}`, {
+      errors,
+    });
+  }
+}
+
+const shortened = (step: string | number): string | number =>
+  typeof step === 'string' && step.length > MAX_NAME_CHARS ? `${step.slice(0, MAX_NAME_CHARS)}…` : step;

@@ -1,0 +1,38 @@
+import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { type ConfigProblems, MAX_NAME_CHARS } from './config-problems.ts';
+import { membersOf } from './members-of.ts';
+
+/** Names whose values are secrets, in lower case and without `-` and `_`. */
+const SECRET_NAME =
+  /^(?:(?:proxy)?authorization|x?apikey|(?:access|auth|bearer|refresh|hub|api|session)?token|password|passwd|passphrase|(?:client)?secret|secretkey|privatekey|credentials?)$/;
+/** Names of members that carry secrets in any form. Objects are exempt above: a tool may have a property `password`. */
+const SECRET_CARRIER = /^(?:(?:extra|default)?headers|(?:set)?cookies?)$/;
+
+/**
+ * Adds a problem for each member whose name says that it holds a secret.
+ *
+ * @param steps location of the value; changed during the search
+ */
+export function findSecrets(
+  value: JsonValue,
+  problems: ConfigProblems,
+  steps: (string | number)[] = [],
+): void {
+  for (const [name, member] of membersOf(value)) {
+    if (problems.isFull) return;
+    steps.push(name);
+    if (typeof name === 'string' && isSecret(name, member)) {
+      problems.add(
+        'must not be sent: set keys as environment variables of the workers (`api_key_env`)',
+        steps,
+      );
+    } else findSecrets(member, problems, steps);
+    steps.pop();
+  }
+}
+
+function isSecret(name: string, member: JsonValue): boolean {
+  if (name.length > MAX_NAME_CHARS) return false;
+  const plainName = name.toLowerCase().replace(/[-_]/g, '');
+  return SECRET_CARRIER.test(plainName) || (SECRET_NAME.test(plainName) && !isJsonObject(member));
+}

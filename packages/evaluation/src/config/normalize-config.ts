@@ -1,0 +1,32 @@
+import { isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { PROVIDER_SCHEMAS } from './run-config-schema.ts';
+
+/** The configuration in its long form: `provider` is an object, and optional members are absent instead of null. */
+export function normalizeConfig(config: JsonObject): JsonObject {
+  return withProviderObject(withoutNulls(config));
+}
+
+/** Moves the provider's members into `provider` if that is only the name of its type. */
+function withProviderObject(config: JsonObject): JsonObject {
+  const type = config['provider'];
+  if (typeof type !== 'string') return config;
+  const schema = Object.hasOwn(PROVIDER_SCHEMAS, type)
+    ? PROVIDER_SCHEMAS[type as keyof typeof PROVIDER_SCHEMAS]
+    : undefined;
+  const names = Object.keys((schema?.['properties'] as object | undefined) ?? {});
+  const entries = Object.entries(config);
+  const isOfProvider = (name: string): boolean => name !== 'type' && names.includes(name);
+  return {
+    ...Object.fromEntries(entries.filter(([name]) => name !== 'provider' && !isOfProvider(name))),
+    provider: { type, ...Object.fromEntries(entries.filter(([name]) => isOfProvider(name))) },
+  };
+}
+
+/** Omits null members, except in `params`, where null may have a meaning. */
+function withoutNulls(config: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(config)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, name !== 'params' && isJsonObject(value) ? withoutNulls(value) : value]),
+  );
+}

@@ -1,0 +1,55 @@
+import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { checkModel } from './check-model.ts';
+import { checkSchema } from './check-schema.ts';
+import { ConfigProblems } from './config-problems.ts';
+import { findSecrets } from './find-secrets.ts';
+import { normalizeConfig } from './normalize-config.ts';
+import { type RunConfig, runConfigFromJson } from './run-config.ts';
+
+/** Characters of one text or name in `params`. */
+const MAX_PARAM_TEXT_CHARS = 16_384;
+
+/**
+ * Parses the run configuration of a request and adds the defaults. `provider` may be the name of its type, with its
+ * members next to it. Null means absent in every optional member. A member that is a key, token, password or header is
+ * an error anywhere: a request body is the wrong place for secrets.
+ *
+ * @param value parsed JSON
+ * @param path JSON Pointer of the value in the request body, for the errors
+ * @throws RunError `invalid_request` with each problem and its location. No message repeats a value that may be a
+ * secret.
+ *
+ * @example
+ * parseRunConfig({ provider: { type: 'openai_compatible', base_url: 'https://host/v1', model: 'm' }, repetitions: 3 });
+ */
+export function parseRunConfig(value: JsonValue, path = '/config'): RunConfig {
+  return parse(value, path, MAX_PARAM_TEXT_CHARS);
+}
+
+/**
+ * Parses a stored run configuration: like {@link parseRunConfig}, without the limits of newer releases.
+ *
+ * @throws RunError `invalid_request`
+ */
+export function parseStoredRunConfig(value: JsonValue): RunConfig {
+  return parse(value, '/config', Number.POSITIVE_INFINITY);
+}
+
+function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig {
+  const problems = new ConfigProblems(path);
+  if (!isJsonObject(value)) {
+    problems.add('must be an object');
+    throw problems.toError();
+  }
+  // First, so that a secret is reported as a secret and not as an unknown member of the same location.
+  findSecrets(value, problems);
+  if (problems.isFull) throw problems.toError();
+  const config = normalizeConfig(value);
+  checkSchema(config, problems);
+  for (const name of ['provider', 'judge']) {
+    const model = config[name];
+    if (isJsonObject(model)) checkModel(model, name, maxTextChars, problems);
+  }
+  if (!problems.isEmpty) throw problems.toError();
+  return runConfigFromJson(config);
+}
