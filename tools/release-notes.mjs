@@ -17,7 +17,7 @@ function notesOf(changelog) {
   const body = changelog.slice(start + `\n## ${version}\n`.length).split(/^## /m)[0] ?? '';
   return body
     .replaceAll(/^- Updated dependencies.*\n(?: {2}- .*\n)*/gm, '')
-    .replaceAll(/^- @svc\/[\w-]+@\S+\n/gm, '')
+    .replaceAll(/^(?: {2})?- @svc\/[\w-]+@\S+\n/gm, '')
     .replaceAll(/^No changes in this release\.$/gm, '')
     .replaceAll(/^### .*\n+(?=### |$(?![\s\S]))/gm, '')
     .replaceAll(/^### /gm, '#### ')

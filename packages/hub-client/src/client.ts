@@ -2,7 +2,8 @@ import { type HttpDispatcher, openTransport } from '#platform';
 import { DEFAULT_REVISION, type HubDataset, openDataset } from './dataset.ts';
 import { HubError } from './errors.ts';
 import { type Clock, SYSTEM_CLOCK } from './http/clock.ts';
-import { createRequester, type RequestContext, type RequestEvent, type RetryEvent } from './http/request.ts';
+import type { RequestContext, RequestEvent, RetryEvent } from './http/request.ts';
+import { Requester } from './http/requester.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from './http/retry.ts';
 import { type FetchFunction, fetchTransport, type OpenTransport } from './http/transport.ts';
 import { validateDatasetPath, validateRevision, validateToken } from './repository/validate-path.ts';
@@ -87,7 +88,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const clock = options.clock ?? SYSTEM_CLOCK;
   const transport = chooseTransport(endpoint, options, timeouts);
-  const requester = createRequester({
+  const requester = new Requester({
     endpoint,
     transport: transport.send,
     userAgent: options.userAgent ?? 'svc-hub-client',

@@ -11,7 +11,8 @@ import {
   toMappable,
 } from '@svc/tabular/internal';
 import { HubError } from './errors.ts';
-import type { RequestContext, Requester } from './http/request.ts';
+import type { RequestContext } from './http/request.ts';
+import type { Requester } from './http/requester.ts';
 import { featuresFromYaml } from './repository/card-features.ts';
 import { parseDatasetCardApart } from './repository/dataset-card.ts';
 import { describeDataset } from './repository/describe-dataset.ts';

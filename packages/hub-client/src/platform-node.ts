@@ -30,17 +30,17 @@ export function openTransport(options: {
       : undefined;
   const dispatcher = options.dispatcher ?? own!;
   return {
-    async send(method, url, requestHeaders, signal) {
-      const answer = await request(url, { method, headers: requestHeaders, signal, dispatcher });
-      const headers: ResponseHeaders = { get: (name) => headerText(answer.headers[name]) };
+    async send(url, requestHeaders, signal) {
+      const response = await request(url, { headers: requestHeaders, signal, dispatcher });
+      const headers: ResponseHeaders = { get: (name) => headerText(response.headers[name]) };
       const contentEncoding = headers.get('content-encoding');
       return {
-        status: answer.statusCode,
+        status: response.statusCode,
         headers,
         url,
-        bodyLength: contentEncoding === null && method !== 'HEAD' ? contentLength(headers) : null,
+        bodyLength: contentEncoding === null ? contentLength(headers) : null,
         contentEncoding,
-        body: answer.body,
+        body: response.body,
       };
     },
     async close() {

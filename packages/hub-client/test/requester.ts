@@ -1,12 +1,6 @@
 import type { Clock } from '../src/http/clock.ts';
-import {
-  createRequester,
-  type RequestContext,
-  type RequestEvent,
-  type Requester,
-  type RequesterOptions,
-  type RetryEvent,
-} from '../src/http/request.ts';
+import type { RequestContext, RequestEvent, RetryEvent } from '../src/http/request.ts';
+import { Requester, type RequesterDeps } from '../src/http/requester.ts';
 import { openTransport } from '../src/platform-node.ts';
 
 /** A clock that does not wait: sleeping moves its time. */
@@ -37,13 +31,13 @@ export interface TestRequester {
 /** A requester for tests: real connections, short timeouts, no waiting between tries. */
 export function testRequester(
   endpoint: string,
-  options: Partial<RequesterOptions> = {},
+  options: Partial<RequesterDeps> = {},
   context: Partial<RequestContext> = {},
 ): TestRequester {
   const clock = quickClock();
   const events: RequestEvent[] = [];
   const retries: RetryEvent[] = [];
-  const requester = createRequester({
+  const requester = new Requester({
     endpoint: new URL(endpoint),
     transport: openTransport({ endpoint: new URL(endpoint), connectTimeoutMs: 1000 }).send,
     userAgent: 'test/1',

@@ -1,24 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type FailedTry,
-  type HeaderReader,
-  parseRateLimit,
-  planRetry as plan,
-  type RetryPlan,
-} from './retry.ts';
+import { parseRateLimit } from './rate-limit.ts';
+import { type FailedAttempt, planRetry as plan, type RetryPlan } from './retry.ts';
+import type { ResponseHeaders } from './transport.ts';
 
-const planRetry = (failed: FailedTry): RetryPlan =>
-  plan(failed, { maxRetries: 5, baseDelayMs: 1000, maxDelayMs: 8000, budgetMs: 600_000 });
+const planRetry = (attempt: FailedAttempt): RetryPlan =>
+  plan(attempt, { maxRetries: 5, baseDelayMs: 1000, maxDelayMs: 8000, budgetMs: 600_000 });
 
-const headers =
-  (values: Record<string, string>): HeaderReader =>
-  (name) =>
-    values[name];
+const headers = (values: Record<string, string>): ResponseHeaders => ({
+  get: (name) => values[name] ?? null,
+});
 
-const tried = (over: Partial<FailedTry>): FailedTry => ({
+const failed = (over: Partial<FailedAttempt>): FailedAttempt => ({
   failures: 0,
   status: 429,
-  header: headers({}),
+  headers: headers({}),
   nowMs: Date.UTC(2026, 0, 2, 3, 4, 5),
   remainingMs: 600_000,
   random: 1,
@@ -67,7 +62,7 @@ describe('planRetry', () => {
     ['neither: the backoff', { ratelimit: '"api";r=99794;t=241' }, 1000, 'backoff'],
     ['no header: the backoff', {}, 1000, 'backoff'],
   ])('429, %s', (_name, values, delayMs, reason) => {
-    expect(planRetry(tried({ header: headers(values as Record<string, string>) }))).toEqual({
+    expect(planRetry(failed({ headers: headers(values as Record<string, string>) }))).toEqual({
       retry: true,
       delayMs,
       reason,
@@ -75,25 +70,25 @@ describe('planRetry', () => {
   });
 
   it.each([408, 500, 502, 503, 504, null])('%s is tried again', (status) => {
-    expect(planRetry(tried({ status }))).toMatchObject({ retry: true, delayMs: 1000 });
+    expect(planRetry(failed({ status }))).toMatchObject({ retry: true, delayMs: 1000 });
   });
 
   it('503 with Retry-After waits that long, 500 does not look at it', () => {
-    const header = headers({ 'retry-after': '7' });
-    expect(planRetry(tried({ status: 503, header }))).toMatchObject({ delayMs: 8000 });
-    expect(planRetry(tried({ status: 500, header }))).toMatchObject({ delayMs: 1000 });
+    const hub = headers({ 'retry-after': '7' });
+    expect(planRetry(failed({ status: 503, headers: hub }))).toMatchObject({ delayMs: 8000 });
+    expect(planRetry(failed({ status: 500, headers: hub }))).toMatchObject({ delayMs: 1000 });
   });
 
   it.each([400, 401, 403, 404, 416, 501])('%d is final', (status) => {
-    expect(planRetry(tried({ status }))).toEqual({ retry: false, reason: 'not_retryable', waitMs: null });
+    expect(planRetry(failed({ status }))).toEqual({ retry: false, reason: 'not_retryable', waitMs: null });
   });
 
   it('backs off 1, 2, 4, 8, 8 seconds at most, half of it at least, then stops', () => {
     const delays = (random: number) =>
-      [0, 1, 2, 3, 4].map((failures) => planRetry(tried({ status: 500, failures, random })));
+      [0, 1, 2, 3, 4].map((failures) => planRetry(failed({ status: 500, failures, random })));
     expect(delays(1).map((plan) => plan.retry && plan.delayMs)).toEqual([1000, 2000, 4000, 8000, 8000]);
     expect(delays(0).map((plan) => plan.retry && plan.delayMs)).toEqual([500, 1000, 2000, 4000, 4000]);
-    expect(planRetry(tried({ status: 500, failures: 5 }))).toEqual({
+    expect(planRetry(failed({ status: 500, failures: 5 }))).toEqual({
       retry: false,
       reason: 'retries_used_up',
       waitMs: null,
@@ -101,18 +96,18 @@ describe('planRetry', () => {
   });
 
   it('does not begin a wait that the budget does not hold, and says how long it would be', () => {
-    const header = headers({ 'retry-after': '42' });
-    expect(planRetry(tried({ header, remainingMs: 42_999 }))).toEqual({
+    const hub = headers({ 'retry-after': '42' });
+    expect(planRetry(failed({ headers: hub, remainingMs: 42_999 }))).toEqual({
       retry: false,
       reason: 'budget_used_up',
       waitMs: 43_000,
     });
-    expect(planRetry(tried({ header, remainingMs: 43_000 }))).toMatchObject({ retry: true });
+    expect(planRetry(failed({ headers: hub, remainingMs: 43_000 }))).toMatchObject({ retry: true });
   });
 
   it('keeps the wait that was asked for when the tries are used up', () => {
-    const header = headers({ 'retry-after': '42' });
-    expect(planRetry(tried({ header, failures: 5 }))).toEqual({
+    const hub = headers({ 'retry-after': '42' });
+    expect(planRetry(failed({ headers: hub, failures: 5 }))).toEqual({
       retry: false,
       reason: 'retries_used_up',
       waitMs: 43_000,

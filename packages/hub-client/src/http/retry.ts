@@ -1,30 +1,22 @@
+import { HubError } from '../errors.ts';
+import type { Clock } from './clock.ts';
+import { parseRateLimit, type RateLimitWindows } from './rate-limit.ts';
+import type { RequestContext, RequestKind, RetryEvent } from './request.ts';
 import { parseRetryAfter } from './retry-after.ts';
+import type { ResponseHeaders } from './transport.ts';
 
-/** Reads one header of an answer; names are lower case. */
-export type HeaderReader = (name: string) => string | null | undefined;
-
-/** What the hub says about the window that a request was counted in (draft-ietf-httpapi-ratelimit-headers). */
-export interface RateLimit {
-  /** Name of the window's bucket, such as `api` or `resolvers`. */
-  resource: string;
-  remaining: number;
-  resetSeconds: number;
-  limit: number | null;
-  windowSeconds: number | null;
-}
-
-/** How often and how long one request is tried again. */
+/** How often and how long a request is retried. */
 export interface RetryPolicy {
-  /** Tries after the first one. */
-  maxRetries: number;
+  /** Attempts after the first one. */
+  readonly maxRetries: number;
   /** First backoff; it doubles with every failure. */
-  baseDelayMs: number;
-  maxDelayMs: number;
-  /** How long one request is tried again, waits included. */
-  budgetMs: number;
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+  /** How long a request is retried, waits included. */
+  readonly budgetMs: number;
 }
 
-/** Half the delays of the hub's own client (1, 2, 4, 8, 8 s): people wait for an answer here. */
+/** Half the delays of the hub's own client (1, 2, 4, 8, 8 s), because people wait for previews. */
 export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   maxRetries: 5,
   baseDelayMs: 500,
@@ -32,82 +24,185 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   budgetMs: 60_000,
 };
 
-/** One failed try. `status` is null when no answer came: refused, reset, timed out or cut off. */
-export interface FailedTry {
-  /** Failures so far, this one not counted: 0 after the first try. */
-  failures: number;
-  status: number | null;
-  header: HeaderReader;
+/** A failed attempt that may succeed when it is repeated. */
+export class RetryableError extends Error {
+  /** The error of the request if there is no further attempt. */
+  readonly error: HubError;
+  readonly kind: RequestKind;
+  readonly host: string;
+  /** Null if there was no complete response. */
+  readonly status: number | null;
+  readonly headers: ResponseHeaders;
+
+  constructor(
+    error: HubError,
+    attempt: { kind: RequestKind; host: string; status?: number; headers?: ResponseHeaders },
+  ) {
+    super(error.message, { cause: error });
+    this.name = 'RetryableError';
+    this.error = error;
+    this.kind = attempt.kind;
+    this.host = attempt.host;
+    this.status = attempt.status ?? null;
+    this.headers = attempt.headers ?? { get: () => null };
+  }
+}
+
+/** What retrying needs. */
+export interface RetryDeps {
+  readonly clock: Clock;
+  readonly rateLimits: RateLimitWindows;
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+}
+
+/**
+ * Repeats an attempt until it succeeds.
+ *
+ * @throws HubError of the last attempt; the signal's reason
+ */
+export async function retry<T>(
+  attempt: () => Promise<T>,
+  context: RequestContext,
+  deps: RetryDeps,
+): Promise<T> {
+  const sinceMs = deps.clock.nowMs();
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      await waitBeforeRetry(error, failures, sinceMs, context, deps);
+    }
+  }
+}
+
+/**
+ * Repeats an attempt that yields until one reaches its end; each continues where the one before stopped.
+ *
+ * @param madeProgress whether the failed attempt got far enough to count as a first failure
+ * @throws HubError of the last attempt; the signal's reason
+ */
+export async function* retryStream<T>(
+  attempt: () => AsyncGenerator<T, void, undefined>,
+  madeProgress: () => boolean,
+  context: RequestContext,
+  deps: RetryDeps,
+): AsyncGenerator<T, void, undefined> {
+  let sinceMs = 0;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return yield* attempt();
+    } catch (error) {
+      if (madeProgress()) failures = 0;
+      // A long stream may fail late: its budget starts at its first failure.
+      if (failures === 0) sinceMs = deps.clock.nowMs();
+      await waitBeforeRetry(error, failures, sinceMs, context, deps);
+    }
+  }
+}
+
+/** Waits before the next attempt, or throws the error of the request if there is none. */
+async function waitBeforeRetry(
+  error: unknown,
+  failures: number,
+  sinceMs: number,
+  context: RequestContext,
+  { clock, rateLimits, onRetry }: RetryDeps,
+): Promise<void> {
+  if (!(error instanceof RetryableError)) throw error;
+  context.signal?.throwIfAborted();
+  const { status, headers, kind, host } = error;
+  const { budgetMs } = context.retry;
+  const nowMs = clock.nowMs();
+  const untilMs = Math.min(sinceMs + budgetMs, context.deadlineMs ?? Number.POSITIVE_INFINITY);
+  const remainingMs = untilMs - nowMs;
+  const attempt = { failures, status, headers, nowMs: clock.dateMs(), remainingMs, random: clock.random() };
+  const plan = planRetry(attempt, context.retry);
+  const waitMs = plan.retry ? plan.delayMs : plan.waitMs;
+  if (status === 429 && waitMs !== null) rateLimits.close(kind, context, nowMs + waitMs);
+  if (!plan.retry) throw withRetryAfter(error, waitMs);
+  const { delayMs, reason } = plan;
+  onRetry?.({ host, kind, status, code: error.error.code, failures: failures + 1, delayMs, reason });
+  await clock.sleep(delayMs, context.signal);
+}
+
+/** The error of the request, with the wait after which a response asked for it to be sent again. */
+function withRetryAfter({ error, status }: RetryableError, waitMs: number | null): HubError {
+  if (status === null || waitMs === null) return error;
+  const details = { ...error.details, retryAfterMs: waitMs };
+  return new HubError(error.code, error.message, { cause: error.cause, details });
+}
+
+/** One failed attempt. */
+export interface FailedAttempt {
+  /** Failures before this one: 0 after the first attempt. */
+  readonly failures: number;
+  /** Null if there was no complete response: refused, reset, timed out or cut off. */
+  readonly status: number | null;
+  readonly headers: ResponseHeaders;
   /** The time of day, for HTTP dates. */
-  nowMs: number;
-  /** Time the request still has; a wait that would not fit is not begun. */
-  remainingMs: number;
+  readonly nowMs: number;
+  /** Time the request has left; a wait that does not fit is not started. */
+  readonly remainingMs: number;
   /** 0 to 1, for the jitter. */
-  random: number;
+  readonly random: number;
 }
 
 export type RetryPlan =
-  | { retry: true; delayMs: number; reason: 'rate_limit' | 'retry_after' | 'backoff' }
-  | { retry: false; reason: 'not_retryable' | 'retries_used_up' | 'budget_used_up'; waitMs: number | null };
+  | {
+      readonly retry: true;
+      readonly delayMs: number;
+      readonly reason: 'rate_limit' | 'retry_after' | 'backoff';
+    }
+  | {
+      readonly retry: false;
+      readonly reason: 'not_retryable' | 'retries_used_up' | 'budget_used_up';
+      readonly waitMs: number | null;
+    };
 
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Whether another try of the same request may end differently. */
+/** Whether the same request may succeed when it is repeated. */
 export function isRetryableStatus(status: number): boolean {
   return RETRYABLE_STATUSES.has(status);
 }
 
 /**
- * Decides what follows a failed try: a delay, or the end with the wait that would have been needed.
+ * Decides what follows a failed attempt: a delay, or the end with the wait that would have been needed.
  *
  * A 429 of a used-up window waits until the window's reset and a second more, another 429 and a 503 what
  * `Retry-After` says and a second more, everything else backs off exponentially with jitter.
  *
  * @example a 429 with `Retry-After: 42` and time left: `{ retry: true, delayMs: 43000, reason: 'retry_after' }`
  */
-export function planRetry(tried: FailedTry, policy: RetryPolicy): RetryPlan {
-  const { status } = tried;
+export function planRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryPlan {
+  const { status } = attempt;
   if (status !== null && !isRetryableStatus(status)) {
     return { retry: false, reason: 'not_retryable', waitMs: null };
   }
-  const told = status === 429 || status === 503 ? toldWait(tried) : null;
-  const delayMs = told?.delayMs ?? backoffMs(tried, policy);
-  if (tried.failures >= policy.maxRetries) {
-    return { retry: false, reason: 'retries_used_up', waitMs: told?.delayMs ?? null };
+  const requested = status === 429 || status === 503 ? requestedDelay(attempt) : null;
+  const delayMs = requested?.delayMs ?? backoffMs(attempt, policy);
+  if (attempt.failures >= policy.maxRetries) {
+    return { retry: false, reason: 'retries_used_up', waitMs: requested?.delayMs ?? null };
   }
-  if (delayMs > tried.remainingMs) return { retry: false, reason: 'budget_used_up', waitMs: delayMs };
-  return { retry: true, delayMs, reason: told?.reason ?? 'backoff' };
+  if (delayMs > attempt.remainingMs) return { retry: false, reason: 'budget_used_up', waitMs: delayMs };
+  return { retry: true, delayMs, reason: requested?.reason ?? 'backoff' };
 }
 
-/** The wait that the answer itself asks for. Only a used-up window is the reason of a 429. */
-function toldWait(tried: FailedTry): { delayMs: number; reason: 'rate_limit' | 'retry_after' } | null {
-  const window = parseRateLimit(tried.header);
-  if (tried.status === 429 && window?.remaining === 0) {
+/** The delay that the response asks for. Only a used-up window explains a 429. */
+function requestedDelay({ status, headers, nowMs }: FailedAttempt): {
+  delayMs: number;
+  reason: 'rate_limit' | 'retry_after';
+} | null {
+  const window = parseRateLimit(headers);
+  if (status === 429 && window?.remaining === 0) {
     return { delayMs: (window.resetSeconds + 1) * 1000, reason: 'rate_limit' };
   }
-  const delayMs = parseRetryAfter(tried.header('retry-after'), tried.nowMs);
-  if (delayMs === null) return null;
-  return { delayMs: (Math.ceil(delayMs / 1000) + 1) * 1000, reason: 'retry_after' };
+  const retryAfterMs = parseRetryAfter(headers.get('retry-after'), nowMs);
+  return retryAfterMs === null ? null : { delayMs: retryAfterMs + 1000, reason: 'retry_after' };
 }
 
-/** Half of the step is fixed, half is drawn, so that many clients do not come back at the same instant. */
-function backoffMs(tried: FailedTry, policy: RetryPolicy): number {
-  const step = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** tried.failures);
-  return Math.round(step / 2 + (step / 2) * tried.random);
-}
-
-/** `RateLimit: "api";r=0;t=55` with `RateLimit-Policy: "fixed window";"api";q=500;w=300`; null when unreadable. */
-export function parseRateLimit(header: HeaderReader): RateLimit | null {
-  const match = /^\s*"([^"]*)"\s*;\s*r=(\d+)\s*;\s*t=(\d+)\s*$/.exec(header('ratelimit') ?? '');
-  if (match === null) return null;
-  const policy = header('ratelimit-policy') ?? '';
-  const quota = /;\s*q=(\d+)/.exec(policy)?.[1];
-  const window = /;\s*w=(\d+)/.exec(policy)?.[1];
-  return {
-    resource: match[1]!,
-    remaining: Number(match[2]),
-    resetSeconds: Number(match[3]),
-    limit: quota === undefined ? null : Number(quota),
-    windowSeconds: window === undefined ? null : Number(window),
-  };
+/** Half of the step is fixed and half is random, so that many clients do not return at the same instant. */
+function backoffMs({ failures, random }: FailedAttempt, policy: RetryPolicy): number {
+  const step = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** failures);
+  return Math.round(step / 2 + (step / 2) * random);
 }

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, type Fault, startFakeHub } from '../../test/fake-hub.ts';
 import { type TestRequester, testRequester } from '../../test/requester.ts';
 import type { HubError } from '../errors.ts';
-import { type FileLocation, openFile } from './open-file.ts';
+import type { FileLocation } from './file-response.ts';
+import { openFile } from './open-file.ts';
 
 const content = randomBytes(400_000);
 const small = new TextEncoder().encode('question,answer\n1+1,2\n');

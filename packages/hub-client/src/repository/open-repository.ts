@@ -1,7 +1,8 @@
 import { shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
-import type { RequestContext, Requester } from '../http/request.ts';
-import { unknownRevision } from '../http/response-error.ts';
+import { unknownRevision } from '../http/errors.ts';
+import type { RequestContext } from '../http/request.ts';
+import type { Requester } from '../http/requester.ts';
 import type { ResponseHeaders } from '../http/transport.ts';
 import { validateDatasetPath } from './validate-path.ts';
 
@@ -60,8 +61,8 @@ export async function openRepository(
   const ask = async (id: string): Promise<{ value: unknown; suffixKept: boolean }> => {
     const url = apiUrl(requester, id, suffix);
     for (const field of INFO_FIELDS) url.searchParams.append('expand', field);
-    const { value, answer } = await requester.readJson({ kind: 'info', url }, context, MAX_JSON_BYTES);
-    return { value, suffixKept: answer.url.pathname.endsWith(suffix) };
+    const { value, response } = await requester.readJson({ kind: 'info', url }, context, MAX_JSON_BYTES);
+    return { value, suffixKept: response.url.pathname.endsWith(suffix) };
   };
   try {
     let { value, suffixKept } = await ask(path);
@@ -123,7 +124,7 @@ async function withRevisions(
   const more =
     available.length > MAX_NAMED_REVISIONS ? ` and ${available.length - MAX_NAMED_REVISIONS} more` : '';
   const there = available.length === 0 ? '' : `: it has ${shown}${more}`;
-  return new HubError('hub_revision_not_found', unknownRevision({ dataset: path, revision }) + there, {
+  return new HubError('hub_revision_not_found', `${unknownRevision({ dataset: path, revision })}${there}.`, {
     cause: error,
     details: { ...error.details, available },
   });
@@ -148,7 +149,7 @@ export async function listFiles(
     if (seen.has(url.href))
       throw new HubError('hub_bad_response', "the pages of the hub's listing go in a circle");
     seen.add(url.href);
-    const { value, answer } = await requester.readJson({ kind: 'tree', url }, context, MAX_JSON_BYTES);
+    const { value, response } = await requester.readJson({ kind: 'tree', url }, context, MAX_JSON_BYTES);
     if (!Array.isArray(value)) throw new HubError('hub_bad_response', "the hub's listing is not a list");
     // A page without entries counts too, or a listing of them would have no end.
     entries += Math.max(value.length, MIN_ENTRIES_OF_PAGE);
@@ -159,7 +160,7 @@ export async function listFiles(
       const file = readEntry(asRecord(entry));
       if (file !== null) files.push(file);
     }
-    url = nextPage(answer.headers, answer.url);
+    url = nextPage(response.headers, response.url);
     if (url !== null && url.origin !== requester.endpoint.origin) {
       throw new HubError('hub_bad_response', `the next page of the hub's listing is on ${url.host}`);
     }

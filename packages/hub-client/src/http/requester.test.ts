@@ -98,7 +98,9 @@ describe('a refusal', () => {
 
   it('of a token says so', async () => {
     const { requester, context } = testRequester(hub.endpoint, {}, { token: 'hf_expired' });
-    expect((await failure(requester.readJson(info(), context, 1e6))).message).toMatch(/does not accept it/);
+    expect((await failure(requester.readJson(info(), context, 1e6))).message).toMatch(
+      /does not accept the token/,
+    );
   });
 
   it.each([
