@@ -14,6 +14,7 @@ export { ITEM_SCHEMA } from './item/item-schema.ts';
 export { joinItem } from './item/join-item.ts';
 export { parseItem } from './item/parse-item.ts';
 export { rehydrateItem } from './item/rehydrate-item.ts';
+export type { ItemSource } from './lines/byte-chunks.ts';
 export { type LocatedItem, readItems } from './lines/read-items.ts';
 export { writeItems } from './lines/write-items.ts';
 export { compileMapping, type MappableFeature, type RowMapper } from './mapping/compile-mapping.ts';

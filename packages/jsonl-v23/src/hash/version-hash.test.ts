@@ -176,6 +176,11 @@ describe('the version hash', () => {
     expect(versionHash(indexes.map(sectionHash))).toBe(hash);
   });
 
+  it('refuses what is not a number of hashes', () => {
+    expect(() => createSectionHasher('x').add(new Uint8Array(3))).toThrow('n * 32 bytes, got 3 bytes.');
+    expect(() => versionHash(['x' as never])).toThrow('n * 32 bytes, got string.');
+  });
+
   it('has a name', () => {
     expect(HASH_SPEC).toBe('svc-jcs-sha256-1');
   });

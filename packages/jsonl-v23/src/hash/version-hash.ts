@@ -6,6 +6,8 @@ import { canonicalJson } from '../json/canonical/canonical-json.ts';
 /** Names the rules below; another set of rules gets another name. */
 export const HASH_SPEC = 'svc-jcs-sha256-1';
 
+const HASH_BYTES = 32;
+
 /** Folds the item hashes of one section, in item order. */
 export interface SectionHasher {
   /** Adds the hashes of n items as n * 32 bytes. */
@@ -28,6 +30,7 @@ export function createSectionHasher(name: string): SectionHasher {
   state.update(`svc-section-1\n${name}\n`);
   return {
     add(itemHashes) {
+      checkHashes(itemHashes);
       state.update(itemHashes);
     },
     digest() {
@@ -43,8 +46,18 @@ export function createSectionHasher(name: string): SectionHasher {
 export function versionHash(sectionHashes: Iterable<Uint8Array>): string {
   const state = createSha256();
   state.update('svc-dataset-1\n');
-  for (const sectionHash of sectionHashes) state.update(sectionHash);
+  for (const sectionHash of sectionHashes) {
+    checkHashes(sectionHash);
+    state.update(sectionHash);
+  }
   return toHex(state.digest());
+}
+
+/** Other lengths and texts would give a hash that no other program computes. */
+function checkHashes(bytes: Uint8Array): void {
+  if (bytes instanceof Uint8Array && bytes.length % HASH_BYTES === 0) return;
+  const given = bytes instanceof Uint8Array ? `${bytes.length} bytes` : typeof bytes;
+  throw new TypeError(`Hashes must be a Uint8Array of n * ${HASH_BYTES} bytes, got ${given}.`);
 }
 
 function toHex(bytes: Uint8Array): string {

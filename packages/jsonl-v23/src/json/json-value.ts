@@ -2,6 +2,8 @@ import { JsonlError } from '../errors.ts';
 import { canonicalNumber } from './canonical-number.ts';
 import { describeText } from './describe-text.ts';
 
+const EXACT_NUMBER: unique symbol = Symbol.for('@svc/jsonl-v23.ExactNumber');
+
 /**
  * A number that a double would round: a long integer, a decimal with many digits, a magnitude out of range. It holds
  * the canonical text of the number.
@@ -9,6 +11,15 @@ import { describeText } from './describe-text.ts';
  * @example new ExactNumber('12345678901234567890').text // '12345678901234567890'
  */
 export class ExactNumber {
+  /** Recognises the class of every installed copy of this package: a dependency may bring another version. */
+  static [Symbol.hasInstance](value: unknown): value is ExactNumber {
+    return typeof value === 'object' && value !== null && EXACT_NUMBER in value;
+  }
+
+  static {
+    Object.defineProperty(ExactNumber.prototype, EXACT_NUMBER, { value: true });
+  }
+
   /** The canonical text (see `canonicalNumber`). */
   readonly text: string;
 

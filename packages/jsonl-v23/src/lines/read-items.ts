@@ -4,6 +4,7 @@ import { parseItem } from '../item/parse-item.ts';
 import { JsonReader } from '../json/parse-json.ts';
 import { validUtf8Length } from '../json/utf8.ts';
 import type { SourceLocation } from '../source-location.ts';
+import { byteChunks, type ItemSource } from './byte-chunks.ts';
 import { type LineBatch, splitLines } from './split-lines.ts';
 
 /** An item and its location. */
@@ -14,21 +15,22 @@ export interface LocatedItem {
 }
 
 /**
- * Reads the items of a JSON Lines file as they arrive. Holds one batch of lines.
+ * Reads the items of a JSON Lines file as they arrive: from a text, from bytes, or from a stream of either. Holds one batch
+ * of lines.
  *
  * Accepts a byte order mark at the start, CRLF, blank lines and a missing line end at the end of the file; blank lines
  * count as lines. Yields the items before a faulty line before it throws. `signal` aborts it at once.
  *
  * @throws JsonlError with file, line and, if known, column and JSON Pointer: `invalid_utf8`, `line_too_long`,
- * `not_an_object`, and the codes of `parseJson` and `parseItem`
+ * `not_an_object`, and the codes of `parseJson` and `parseItem`; TypeError for another kind of source
  *
  * @example for await (const { item, location } of readItems(createReadStream('a.jsonl'), { file: 'a.jsonl' })) ...
  */
 export async function* readItems(
-  source: AsyncIterable<Uint8Array>,
+  source: ItemSource,
   options: { file?: string; maxLineBytes?: number; maxDepth?: number; signal?: AbortSignal } = {},
 ): AsyncGenerator<LocatedItem, void, undefined> {
-  for await (const batch of splitLines(source, options)) {
+  for await (const batch of splitLines(byteChunks(source), options)) {
     for (const located of itemsOf(batch, options)) {
       options.signal?.throwIfAborted();
       yield located;

@@ -285,6 +285,16 @@ describe('compileMapping', () => {
     });
   });
 
+  it.each<[object, string]>([
+    [{ prompt_column: 'q' }, 'A mapping must not have the member "prompt_column"'],
+    [{ promptColumn: 'q', answercolumn: 'a' }, 'A mapping must not have the member "answercolumn"'],
+    [{}, 'A mapping must have a promptColumn'],
+  ])('refuses the mapping %j', (mapping, message) => {
+    expect(
+      thrownBy(() => compileMapping(mapping as Mapping, [{ name: 'q', dtype: 'string' }])),
+    ).toMatchObject({ code: 'invalid_mapping', message });
+  });
+
   it.each<Partial<Mapping>>([{ promptColumn: '' }, { metaColumns: [''] }])(
     'refuses the empty name in %j',
     (mapping) => {

@@ -15,7 +15,7 @@ import { DEFAULT_MAX_DEPTH } from '../json/parse-json.ts';
 import { jsonPointer } from '../source-location.ts';
 import { toAssets } from './asset-cell.ts';
 import { toChoices } from './choices.ts';
-import { type Mapping, mappedColumns } from './mapping.ts';
+import { type Mapping, mappedColumns, unknownMembers } from './mapping.ts';
 
 /** What a mapping needs to know about a column of a dataset. */
 export interface MappableFeature {
@@ -40,7 +40,7 @@ export type RowMapper = (row: JsonObject, rowIndex: number, split?: string) => I
  * The returned function throws with `location.row`: `column_not_found`, `assets_not_object`, and `invalid_row` for a null
  * prompt or a row that does not map to a valid item (see its cause).
  *
- * @throws JsonlError `invalid_mapping` (an empty name), `column_not_found`
+ * @throws JsonlError `invalid_mapping` (an empty name, an unknown member), `column_not_found`
  *
  * @example
  * const toItem = compileMapping({ promptColumn: 'question', answerColumn: 'answer' }, features, { split: 'test' });
@@ -52,6 +52,13 @@ export function compileMapping(
   features: readonly MappableFeature[],
   options: { split?: string } = {},
 ): RowMapper {
+  const [unknown] = unknownMembers(mapping);
+  if (unknown !== undefined) {
+    throw new JsonlError('invalid_mapping', `A mapping must not have the member ${JSON.stringify(unknown)}`);
+  }
+  if (typeof mapping.promptColumn !== 'string') {
+    throw new JsonlError('invalid_mapping', 'A mapping must have a promptColumn');
+  }
   const columns = mappedColumns(mapping);
   const known = new Set(features.map(({ name }) => name));
   for (const column of columns) {

@@ -12,6 +12,23 @@ export interface Mapping {
   idColumn?: string;
 }
 
+const MEMBERS: Readonly<Record<keyof Mapping, true>> = {
+  promptColumn: true,
+  answerColumn: true,
+  defaultType: true,
+  metaColumns: true,
+  criteriaColumns: true,
+  choicesColumn: true,
+  assetsColumn: true,
+  systemPromptColumn: true,
+  idColumn: true,
+};
+
+/** The members of a mapping that it does not have: a misspelt one, or `prompt_column` for `promptColumn`. */
+export function unknownMembers(mapping: object): string[] {
+  return Object.keys(mapping).filter((key) => !Object.hasOwn(MEMBERS, key));
+}
+
 /** The columns that a mapping reads, each once. */
 export function mappedColumns(mapping: Mapping): string[] {
   const columns = [

@@ -11,8 +11,8 @@ let spareWriter: CanonicalWriter | null = null;
  *   that the text is always well-formed and has one UTF-8 form;
  * - a `bigint` is written as the integer literal it is.
  *
- * @throws JsonlError `invalid_json` for what JSON cannot hold (NaN, infinities, undefined, functions),
- * `nesting_too_deep` beyond 1,024 levels
+ * @throws JsonlError `invalid_json` with the JSON Pointer of a value that JSON cannot hold: NaN, infinities, undefined,
+ * functions, and instances of classes such as `Date` and `Map`; `nesting_too_deep` beyond 1,024 levels
  *
  * @example canonicalJson({ b: 1.0, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */

@@ -3,6 +3,7 @@ import { ASCII } from '../ascii.ts';
 import { canonicalNumber } from '../canonical-number.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from '../json-value.ts';
 import { type Shape, ShapeCache, type ShapeMember } from './shape-cache.ts';
+import { isPlainObject, UNWRITABLE, unwritableError } from './unwritable.ts';
 import { Utf8Buffer } from './utf8-buffer.ts';
 
 const { QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
@@ -50,7 +51,11 @@ export class CanonicalWriter extends Utf8Buffer {
    * @throws JsonlError `invalid_json` and `nesting_too_deep` as `canonicalJson` does
    */
   write(value: JsonValue | bigint): void {
-    this.#writeValue(value, this.#cache, MAX_WRITE_DEPTH);
+    try {
+      this.#writeValue(value, this.#cache, MAX_WRITE_DEPTH);
+    } catch (error) {
+      throw error === UNWRITABLE ? unwritableError(value) : error;
+    }
   }
 
   /**
@@ -59,7 +64,11 @@ export class CanonicalWriter extends Utf8Buffer {
    * @throws JsonlError as `write` does
    */
   writeObject(object: JsonObject, onMember: MemberListener): void {
-    this.#writeObject(object, this.#cache, MAX_WRITE_DEPTH, onMember);
+    try {
+      this.#writeObject(object, this.#cache, MAX_WRITE_DEPTH, onMember);
+    } catch (error) {
+      throw error === UNWRITABLE ? unwritableError(object) : error;
+    }
   }
 
   #writeValue(value: JsonValue | bigint, cache: ShapeCache, depthLeft: number): void {
@@ -70,8 +79,8 @@ export class CanonicalWriter extends Utf8Buffer {
     else if (typeof value === 'bigint') this.writeAscii(canonicalNumber(value.toString()));
     else if (Array.isArray(value)) this.#writeArray(value, cache, depthLeft);
     else if (value instanceof ExactNumber) this.writeAscii(value.text);
-    else if (typeof value === 'object') this.#writeObject(value, cache, depthLeft, null);
-    else throw new JsonlError('invalid_json', `Cannot write a value of type ${typeof value} as JSON`);
+    else if (isPlainObject(value)) this.#writeObject(value, cache, depthLeft, null);
+    else throw UNWRITABLE;
   }
 
   #writeArray(values: readonly JsonValue[], cache: ShapeCache, depthLeft: number): void {
@@ -142,7 +151,7 @@ export class CanonicalWriter extends Utf8Buffer {
   #writeNumber(value: number): void {
     if ((value | 0) === value) this.writeInteger(value);
     else if (Number.isFinite(value)) this.writeAscii(String(value));
-    else throw new JsonlError('invalid_json', `Cannot write ${value} as JSON`);
+    else throw UNWRITABLE;
   }
 
   #writeString(text: string): void {
