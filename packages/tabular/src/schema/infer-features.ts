@@ -1,4 +1,11 @@
-import { ExactNumber, isJsonObject, type JsonObject, type JsonValue, parseNumber } from '@svc/jsonl-v23/json';
+import {
+  ExactNumber,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  parseNumber,
+} from '@svc/jsonl-v23/json';
 import type { RawRow } from '../text/raw-row.ts';
 import { type Feature, type Features, valueFeature } from './features.ts';
 
@@ -42,18 +49,16 @@ export class JsonInference {
   }
 }
 
+/** No limit: the text has been parsed before. */
+const MAX_DEPTH = 1000;
 /** A whole number written with a fraction or an exponent: `1.0`, `2e3`. Texts may match too, which only costs time. */
 const WHOLE_FLOAT = /[0-9]\.0+(?![0-9])|[0-9]\.?[eE]/;
 
 /** The row with a number in place of 1.0 and its like that is seen to be a float; the row itself where there are none. */
 function markFloats(row: JsonObject, text: string): JsonObject {
   if (!WHOLE_FLOAT.test(text)) return row;
-  const revive = (_key: string, value: unknown, context?: { source?: string }): unknown => {
-    const { source } = context ?? {};
-    if (typeof value !== 'number' || source === undefined) return value;
-    return /[.eE]/.test(source) ? 0.5 : parseNumber(source);
-  };
-  return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as JsonObject;
+  const toNumber = (literal: string): JsonValue => (/[.eE]/.test(literal) ? 0.5 : parseNumber(literal));
+  return parseJson(text, { maxDepth: MAX_DEPTH, toNumber }) as JsonObject;
 }
 
 function emptyShape(): JsonShape {

@@ -1,7 +1,13 @@
-import { JsonlError } from '@svc/jsonl-v23';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { MAX_LINE_VALUES, ValueCounter } from '@svc/jsonl-v23/internal';
+import {
+  isJsonObject,
+  JsonlError,
+  JsonStream,
+  type JsonValue,
+  type LocatedText,
+  parseJson,
+} from '@svc/jsonl-v23/json';
 import { decodeText, isUtf8 } from './decode-text.ts';
-import { JsonCursor, type JsonText } from './json-cursor.ts';
 import {
   DEFAULT_MAX_ROW_SIZE,
   invalidRow,
@@ -41,15 +47,17 @@ export async function* readJson(
   }
 
   async function* readWhole(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<RawRow, void, undefined> {
-    const pieces = decodeText(bytes, { file, encoding, replaceErrors, signal });
+    const text = decodeText(bytes, { file, encoding, replaceErrors, signal });
+    await using json = new JsonStream(text, { file, maxValueLength: maxRowSize });
     try {
-      const cursor = new JsonCursor(pieces, file, maxRowSize);
-      if (field !== null) yield* readMember(cursor, field, file);
-      else if ((await cursor.peek()) === '[') yield* readArray(cursor, file);
-      else yield* readObjects(cursor, file);
-    } finally {
-      // The cursor pulls; whoever stops reading must close what it pulls from.
-      await pieces.return();
+      if (field !== null) yield* readMember(json, field, file);
+      else if ((await json.peek()) === 'array') {
+        yield* readElements(json, file);
+        await json.end();
+      } else yield* readObjects(json, file);
+    } catch (error) {
+      if (!(error instanceof JsonlError)) throw error;
+      throw invalidRow(error.message, error.location ?? { file }, error);
     }
   }
 }
@@ -112,98 +120,86 @@ async function* resume(
   }
 }
 
-/** The elements of the array at which the cursor stands. */
-async function* readArray(cursor: JsonCursor, file: string): AsyncGenerator<RawRow, void, undefined> {
-  yield* readElements(cursor, file);
-  if ((await cursor.peek()) !== undefined) {
-    throw invalidRow('Something stands behind the array', cursor.location());
+/** The elements of the next value, an array. */
+async function* readElements(json: JsonStream, file: string): AsyncGenerator<RawRow, void, undefined> {
+  // The first element decides what all are: rows, or values of one column.
+  let isWrapped: boolean | undefined;
+  for await (const _ of json.items()) {
+    const element = await readText(json, file);
+    const value = parseJson(element.text, element);
+    isWrapped ??= !isJsonObject(value);
+    yield isWrapped
+      ? { ...positionOf(element), row: { text: value }, text: `{"text":${element.text}}` }
+      : toRow(value, element);
   }
 }
 
-async function* readElements(cursor: JsonCursor, file: string): AsyncGenerator<RawRow, void, undefined> {
-  cursor.pass();
-  let wrapped: boolean | null = null;
-  for (let first = true; ; first = false) {
-    const next = await cursor.peek();
-    if (next === ']' && first) break;
-    if (next === undefined) throw invalidRow('The file ends inside an array', cursor.location());
-    const element = await cursor.value();
-    const value = parseText(element, file);
-    // The first element says what all are: rows, or values of one column.
-    wrapped ??= !isJsonObject(value);
-    yield wrapped
-      ? {
-          row: { text: value },
-          line: element.line,
-          size: element.text.length,
-          text: `{"text":${element.text}}`,
-        }
-      : toRow(value, element, file);
-    const separator = await cursor.peek();
-    if (separator !== ',' && separator !== ']') {
-      throw invalidRow('"," or "]" is missing in an array', cursor.location());
-    }
-    if (separator === ']') break;
-    cursor.pass();
-  }
-  cursor.pass();
-}
-
-/** Objects one after another, set apart by white space alone. */
-async function* readObjects(cursor: JsonCursor, file: string): AsyncGenerator<RawRow, void, undefined> {
-  while ((await cursor.peek()) !== undefined) {
-    const element = await cursor.value();
-    yield toRow(parseText(element, file), element, file);
+/** Objects one after another, separated by white space alone. */
+async function* readObjects(json: JsonStream, file: string): AsyncGenerator<RawRow, void, undefined> {
+  while ((await json.peek()) !== 'end') {
+    const element = await readText(json, file);
+    yield toRow(parseJson(element.text, element), element);
   }
 }
 
-/** The rows that one member of the file's object holds: an array's elements, else the member's own value. */
+/** The rows in one member of the file's object: an array's elements, else the member's own value. */
 async function* readMember(
-  cursor: JsonCursor,
+  json: JsonStream,
   field: string,
   file: string,
 ): AsyncGenerator<RawRow, void, undefined> {
-  if ((await cursor.peek()) !== '{') throw invalidRow('The file is not one object', cursor.location());
-  cursor.pass();
-  while ((await cursor.peek()) === '"') {
-    const key = parseText(await cursor.value(), file);
-    if ((await cursor.peek()) !== ':') throw invalidRow('":" is missing in an object', cursor.location());
-    cursor.pass();
-    const next = await cursor.peek();
-    if (key === field) {
-      if (next === '[') {
-        yield* readElements(cursor, file);
-      } else {
-        const element = await cursor.value();
-        yield toRow(parseText(element, file), element, file);
-      }
-      return;
+  for await (const key of json.members()) {
+    if (key !== field) continue;
+    if ((await json.peek()) === 'array') yield* readElements(json, file);
+    else {
+      const element = await readText(json, file);
+      yield toRow(parseJson(element.text, element), element);
     }
-    if (next === undefined) break;
-    await cursor.value(false);
-    if ((await cursor.peek()) !== ',') break;
-    cursor.pass();
+    return;
   }
   throw invalidRow(`The file has no member ${JSON.stringify(field)}`, { file });
 }
 
-function toRow(value: JsonValue, { text, line, column }: JsonText, file: string): RawRow {
-  if (!isJsonObject(value)) throw invalidRow('The row is not an object', { file, line, column });
-  return { row: value satisfies JsonObject, line, size: text.length, text };
-}
-
-function parseText({ text, line, column }: JsonText, file: string): JsonValue {
+/** The text of the next value, whose number of values is bounded. Its location has no path: it is a row. */
+async function readText(json: JsonStream, file: string): Promise<LocatedText> {
+  const kind = await json.peek();
+  const { path: _, ...location } = json.location;
+  let text: string;
   try {
-    return parseJson(text, { location: { file, line } });
+    ({ text } = await json.text());
   } catch (error) {
-    if (!(error instanceof JsonlError)) throw error;
-    // The parser counts columns from the value's beginning.
-    const { location } = error;
-    const inFirstLine = location.line === line && location.column !== undefined;
+    // A value without an end is reported where it begins.
+    if (!(error instanceof JsonlError) || kind === 'end') throw error;
     throw invalidRow(
       error.message,
-      inFirstLine ? { ...location, column: location.column! + column - 1 } : location,
+      { file, ...(location.line !== undefined && { line: location.line }) },
       error,
     );
   }
+  if (hasTooManyValues(text)) {
+    throw invalidRow(`The row has more than ${MAX_LINE_VALUES} values`, location);
+  }
+  return { text, location };
+}
+
+const COUNTED_CHARACTERS = 64 * 1024;
+
+function hasTooManyValues(text: string): boolean {
+  // So many values take more characters.
+  if (text.length < MAX_LINE_VALUES) return false;
+  const counter = new ValueCounter();
+  const encoder = new TextEncoder();
+  for (let start = 0; start < text.length && counter.values <= MAX_LINE_VALUES; start += COUNTED_CHARACTERS) {
+    counter.add(encoder.encode(text.slice(start, start + COUNTED_CHARACTERS)));
+  }
+  return counter.values > MAX_LINE_VALUES;
+}
+
+function toRow(value: JsonValue, element: LocatedText): RawRow {
+  if (!isJsonObject(value)) throw invalidRow('The row is not an object', element.location);
+  return { ...positionOf(element), row: value, text: element.text };
+}
+
+function positionOf({ text, location }: LocatedText): { line: number; size: number } {
+  return { line: location.line ?? 1, size: text.length };
 }
