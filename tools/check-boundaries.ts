@@ -58,7 +58,7 @@ const OWNERS: Record<string, readonly string[]> = {
   express: ['packages/runtime/src/http/', 'apps/api/src/'],
   busboy: ['apps/api/src/http/'],
   helmet: ['packages/runtime/src/http/'],
-  cors: ['packages/runtime/src/http/', 'apps/api/src/'],
+  cors: ['packages/runtime/src/http/'],
   '@prisma/': ['prisma/src/'],
   pg: ['prisma/src/', 'packages/postgres-client/src/', 'packages/embedded-postgres/src/'],
   'pg-copy-streams': ['prisma/src/'],

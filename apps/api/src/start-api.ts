@@ -1,20 +1,18 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Hub, RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
 import {
+  type Access,
   type Config,
-  createSemaphore,
-  createServer,
-  drainAcceptQueue,
-  idleConnections,
+  createApp,
+  PROBES,
   RequestError,
-  type Semaphore,
+  Semaphore,
+  startHttpServer,
   type TokenCipher,
 } from '@svc/runtime';
 import type { Store } from '@svc/store';
-import { createApp } from './app.ts';
+import { classify } from './http/problem.ts';
 import { openSpool } from './http/spool-file.ts';
 import { apiRoutes } from './routes/api-routes.ts';
 
@@ -26,11 +24,11 @@ export interface ApiDeps {
   readonly hub: Hub;
   readonly encoder: RowEncoder;
   readonly version: string;
-  /** secrets known to this process, which no export and no error may hold */
+  /** Secrets known to this process, which no export and no response may contain. */
   readonly secrets: readonly string[];
   readonly pid: number;
   readonly isAlive: (pid: number) => boolean;
-  /** keeps the hub tokens of asynchronous imports; null where there is no key to seal them with */
+  /** Encrypts the hub tokens of asynchronous imports; null without a key. */
   readonly vault: TokenCipher | null;
 }
 
@@ -41,96 +39,79 @@ export interface RunningApi {
   stop(signal: AbortSignal): Promise<void>;
 }
 
-/** How long running requests have to answer once they have been told to end. */
-const CLOSE_TIMEOUT_MS = 2000;
-
-/** How long a connection may be there at the start of a drain before the first byte of its request. */
-const FIRST_BYTE_TIMEOUT_MS = 1000;
-
-/** How often a drain looks for connections whose last answer is out. */
-const SWEEP_INTERVAL_MS = 50;
-
-function importSemaphore(what: string, permits: number, waitMs: number): Semaphore {
-  return createSemaphore({
-    permits,
-    waitMs,
-    refuse: () =>
-      new RequestError('unavailable', `${permits} ${what} are under way and none ended within ${waitMs} ms`, {
-        headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
-      }),
-  });
-}
-
-/** Starts the API on the configured address: spool, routes, app, server. Everything it needs is handed in. */
+/** Starts the API on the configured address: spool, routes, app, server. */
 export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const { config, logger, metrics, store } = deps;
-  const spool = await openSpool(
-    join(config.dataDir, 'spool'),
-    deps.pid,
-    deps.isAlive,
-    config.maxSpoolPercent,
-  );
+  const folder = join(config.dataDir, 'spool');
+  const spool = await openSpool(folder, deps.pid, deps.isAlive, config.maxSpoolPercent);
   const left = await spool.clean();
   if (left.files > 0) logger.log('spool.clean', left);
 
-  const stopping = new AbortController();
   const draining = new AbortController();
-  const checkReadiness = async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted });
+  const stopping = new AbortController();
+  const uploadPlaces = config.maxConcurrentUploads;
   const routes = apiRoutes({
     ...deps,
     spool,
-    imports: importSemaphore('imports', config.maxConcurrentImports, config.importWaitMs),
-    uploads: importSemaphore('uploads', config.maxConcurrentUploads, config.importWaitMs),
-    checkReadiness,
+    imports: limit('imports', config.maxConcurrentImports, config.importWaitMs),
+    // One client with slow uploads leaves places for the others.
+    uploads: limit('uploads', uploadPlaces, config.importWaitMs, Math.max(1, Math.floor(uploadPlaces / 2))),
+    checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted }),
+    queueSizes: () => store.queueSizes(),
     drainSignal: draining.signal,
-    // Metrics are answered without the database too; the queue's gauge then shows what was last known.
-    refreshMetrics: async () => {
-      await Promise.all([
-        checkReadiness().then(metrics.setReadiness),
-        store.queueSizes().then(metrics.setQueueJobs, () => undefined),
-      ]);
-    },
   });
   const app = createApp({
     routes,
     config,
     logger,
     metrics,
-    stopSignal: stopping.signal,
-    isDraining: () => draining.signal.aborted,
+    accessOf,
+    isKeyed: config.apiKeys.length > 0,
+    classify,
     secrets: deps.secrets,
+    drainSignal: draining.signal,
+    stopSignal: stopping.signal,
   });
-  const server = createServer({ app, logger, metrics, headersTimeoutMs: config.headersTimeoutMs });
-  const silent = idleConnections(server);
-  server.listen(config.port, config.host);
-  await once(server, 'listening');
-  const { address, family, port } = server.address() as AddressInfo;
-  const host = family === 'IPv6' ? `[${address}]` : address;
-  logger.log('server.start', { host: address, port, version: deps.version });
-
+  const server = await startHttpServer({
+    app,
+    host: config.host,
+    port: config.port,
+    variables: { host: 'SVC_HOST', port: 'SVC_PORT' },
+    headersTimeoutMs: config.headersTimeoutMs,
+    version: deps.version,
+    logger,
+    metrics,
+  });
   return {
-    url: `http://${host}:${port}`,
+    url: server.url,
     stop: async (signal) => {
       draining.abort();
-      await drainAcceptQueue(server);
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      // Those that are still in use become idle with their answer, and would then be kept for a next request.
-      const purgeExpired = setInterval(() => server.closeIdleConnections(), SWEEP_INTERVAL_MS);
-      const idleTimer = setTimeout(silent.end, FIRST_BYTE_TIMEOUT_MS);
-      const forced = new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-      await Promise.race([closed, forced]);
+      await server.drain(signal);
       stopping.abort(
-        new RequestError('unavailable', 'the service is stopping', { headers: { 'Retry-After': '5' } }),
+        new RequestError('unavailable', 'The service is stopping.', { headers: { 'Retry-After': '5' } }),
       );
-      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
-      await closed;
-      clearTimeout(timer);
-      clearTimeout(idleTimer);
-      clearInterval(purgeExpired);
+      await server.close();
     },
   };
+}
+
+/** All paths but those of the documentation and the probes need a key, whether they exist or not. */
+function accessOf(path: string): Access {
+  if (PROBES.includes(path) || path === '/openapi.json' || /^\/docs(?:\/|$)/.test(path)) return 'public';
+  return path === '/metrics' ? 'metrics' : 'viewer';
+}
+
+function limit(what: string, permits: number, waitMs: number, permitsPerClient = permits): Semaphore {
+  const share = permitsPerClient < permits ? `, ${permitsPerClient} per client` : '';
+  return new Semaphore({
+    permits,
+    permitsPerClient,
+    waitMs,
+    timeoutError: () =>
+      new RequestError(
+        'unavailable',
+        `Too many concurrent ${what} (at most ${permits}${share}): none finished within ${waitMs} ms.`,
+        { headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) } },
+      ),
+  });
 }

@@ -62,7 +62,7 @@ describe('access', () => {
         expect(response.headers.get('www-authenticate')).toContain('Bearer');
         const { detail } = (await response.json()) as { detail: string };
         // what takes credentials out of answers leaves this sentence whole
-        expect(detail).toBe('this needs a valid key in the Authorization header (scheme Bearer)');
+        expect(detail).toBe('This needs a valid key in the Authorization header (scheme Bearer).');
       }
     }
   });

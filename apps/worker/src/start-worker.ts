@@ -101,12 +101,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
         metrics,
         version: deps.version,
         checkReadiness,
-        refreshMetrics: async () => {
-          await Promise.all([
-            checkReadiness().then(metrics.setReadiness),
-            store.queueSizes().then(metrics.setQueueJobs, () => undefined),
-          ]);
-        },
+        queueSizes: () => store.queueSizes(),
       })
     : null;
   const running = starting.move();
@@ -116,7 +111,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
       draining = true;
       await queue.stop(signal);
       await running.disposeAsync();
-      await admin?.stop();
+      await admin?.close();
     },
   };
 }

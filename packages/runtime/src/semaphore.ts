@@ -1,94 +1,87 @@
-import type { RequestError } from './http/request/request-error.ts';
-
-/** Lets a bounded number of requests work at once; the rest wait for their turn, in order, for a bounded time. */
-export interface Semaphore {
-  /** Disposing of what it gives releases the permit. @throws RequestError when none is released in time */
-  acquire(signal: AbortSignal): Promise<Disposable>;
-}
-
 export interface SemaphoreOptions {
+  /** How many callers hold a permit at once. */
   readonly permits: number;
-  /** how long a request waits for a permit */
+  /** How many of them one client holds at once; all of them by default. */
+  readonly permitsPerClient?: number;
+  /** How long a caller waits for a permit. */
   readonly waitMs: number;
-  /** the error for a request that waited so long */
-  readonly refuse: () => RequestError;
+  /** Makes the error for a caller that waited that long. */
+  readonly timeoutError: () => Error;
 }
 
-export function createSemaphore({ permits, waitMs, refuse }: SemaphoreOptions): Semaphore {
-  let free = permits;
-  const waiting = new Set<() => void>();
-  const permit = (): Disposable => {
+interface Waiter {
+  readonly client: string;
+  readonly admit: () => void;
+}
+
+/** Limits how many callers work at once. The others wait for a bounded time, in order of arrival. */
+export class Semaphore {
+  readonly #options: SemaphoreOptions;
+  readonly #permitsPerClient: number;
+  #free: number;
+  /** Permits that each client holds now. */
+  readonly #held = new Map<string, number>();
+  readonly #waiting = new Set<Waiter>();
+
+  constructor(options: SemaphoreOptions) {
+    this.#options = options;
+    this.#free = options.permits;
+    this.#permitsPerClient = options.permitsPerClient ?? options.permits;
+  }
+
+  /**
+   * Waits for a permit: `using _permit = await semaphore.acquire(signal)`. Disposing of it releases it.
+   *
+   * @param client whose share the permit counts to
+   * @throws the error of `timeoutError` when no permit is released in time; the reason of `signal` when it aborts
+   */
+  async acquire(signal: AbortSignal, client = ''): Promise<Disposable> {
+    signal.throwIfAborted();
+    if (!this.#take(client)) await this.#wait(signal, client);
     let isReleased = false;
     return {
       [Symbol.dispose]: () => {
-        if (isReleased) return;
+        if (!isReleased) this.#release(client);
         isReleased = true;
-        // The permit goes straight to the one that waits longest, so that nobody slips in between.
-        const next = waiting.values().next().value;
-        if (next === undefined) free += 1;
-        else next();
       },
     };
-  };
-  return {
-    acquire: async (signal) => {
-      signal.throwIfAborted();
-      if (free > 0) free -= 1;
-      else await turn(signal);
-      return permit();
-    },
-  };
+  }
 
-  function turn(signal: AbortSignal): Promise<void> {
+  #take(client: string): boolean {
+    const held = this.#held.get(client) ?? 0;
+    if (this.#free < 1 || held >= this.#permitsPerClient) return false;
+    this.#free -= 1;
+    this.#held.set(client, held + 1);
+    return true;
+  }
+
+  #release(client: string): void {
+    this.#free += 1;
+    const held = this.#held.get(client) ?? 0;
+    if (held > 1) this.#held.set(client, held - 1);
+    else this.#held.delete(client);
+    // The caller that has waited longest takes the permit here, so that no new caller can come first.
+    for (const waiter of this.#waiting) {
+      if (!this.#take(waiter.client)) continue;
+      waiter.admit();
+      return;
+    }
+  }
+
+  #wait(signal: AbortSignal, client: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const end = (action: () => void): void => {
+      const settle = (action: () => void): void => {
         clearTimeout(timer);
-        waiting.delete(take);
+        this.#waiting.delete(waiter);
         signal.removeEventListener('abort', onAbort);
         action();
       };
-      const take = (): void => end(resolve);
-      const onAbort = (): void => end(() => reject(signal.reason));
-      const timer = setTimeout(() => end(() => reject(refuse())), waitMs);
+      const waiter: Waiter = { client, admit: () => settle(resolve) };
+      const onAbort = (): void => settle(() => reject(signal.reason));
+      const { waitMs, timeoutError } = this.#options;
+      const timer = setTimeout(() => settle(() => reject(timeoutError())), waitMs);
       signal.addEventListener('abort', onAbort, { once: true });
-      waiting.add(take);
+      this.#waiting.add(waiter);
     });
   }
-}
-
-/** A semaphore for each client, so that one of them does not take what all share. */
-export interface ClientSemaphores {
-  /** As {@link Semaphore.acquire}. */
-  acquire(client: string, signal: AbortSignal): Promise<Disposable>;
-}
-
-/** Keeps a semaphore for each client that holds a permit or waits for one, and for no others. */
-export function createClientSemaphores(options: SemaphoreOptions): ClientSemaphores {
-  const known = new Map<string, { readonly semaphore: Semaphore; users: number }>();
-  return {
-    acquire: async (client, signal) => {
-      const found = known.get(client) ?? { semaphore: createSemaphore(options), users: 0 };
-      known.set(client, found);
-      found.users += 1;
-      const leave = (): void => {
-        found.users -= 1;
-        if (found.users === 0) known.delete(client);
-      };
-      try {
-        const permit = await found.semaphore.acquire(signal);
-        let isReleased = false;
-        return {
-          [Symbol.dispose]: () => {
-            if (isReleased) return;
-            isReleased = true;
-            permit[Symbol.dispose]();
-            leave();
-          },
-        };
-      } catch (error) {
-        leave();
-        throw error;
-      }
-    },
-  };
 }

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Answer, JsonText, json, RequestError, type RouteRequest, type Schema } from '@svc/runtime';
+import {
+  JsonText,
+  json,
+  RequestError,
+  type RouteRequest,
+  type RouteResponse,
+  type Schema,
+} from '@svc/runtime';
 import type { IdempotencyClaim, IdempotencyStore, StoredResponse } from '@svc/store';
 
 /** The header of the creating calls, for the OpenAPI document. */
@@ -26,9 +33,9 @@ export async function withIdempotency(
   store: Pick<IdempotencyStore, 'begin'>,
   describe: () => Promise<Uint8Array> | Uint8Array,
   work: (claim: IdempotencyClaim | undefined) => Promise<StoredResponse>,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   const key = request.header('idempotency-key');
-  if (key === undefined) return toAnswer(await work(undefined));
+  if (key === undefined) return toResponse(await work(undefined));
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
     const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters';
     throw new RequestError('invalid_request', message, { errors: [{ message, path: 'Idempotency-Key' }] });
@@ -40,9 +47,9 @@ export async function withIdempotency(
     requestHash: await describe(),
     signal: request.signal,
   });
-  if (outcome.replay !== null) return toAnswer(outcome.replay);
+  if (outcome.replay !== null) return toResponse(outcome.replay);
   try {
-    return toAnswer(await work(outcome.claim));
+    return toResponse(await work(outcome.claim));
   } finally {
     // Where the database is away, the claim lapses by itself.
     await outcome.release().catch(() => undefined);
@@ -54,6 +61,6 @@ export function requestDigest(...parts: readonly (string | boolean | null)[]): B
   return createHash('sha256').update(JSON.stringify(parts)).digest();
 }
 
-function toAnswer({ body, status, headers }: StoredResponse): Answer {
+function toResponse({ body, status, headers }: StoredResponse): RouteResponse {
   return json(new JsonText(body), status, headers);
 }

@@ -1,28 +1,33 @@
 import { createRedactor } from '@svc/observability';
-import { RequestError } from '@svc/runtime';
+import { isOutage, problem, RequestError } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
-import { isInternalError, isOutage, toProblem } from './problem.ts';
+import { classify } from './problem.ts';
 
 const at = { instance: '/datasets/upload', requestId: 'r1' };
 
-describe('toProblem', () => {
+describe('the problem of an error', () => {
   it.each(['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE'])(
-    'makes a lack of room, %s, an outage that says nothing of the server’s files',
+    'is an outage for an exhausted system, %s, without the names of files',
     (code) => {
       const error = Object.assign(new Error(`${code}: open '/var/spool/secret'`), { code });
-      const { status, headers, body } = toProblem(error, at);
+      const view = classify(error);
+      const { status, headers, body } = problem(view, at);
       expect([status, body.code, headers]).toEqual([503, 'unavailable', { 'Retry-After': '10' }]);
       expect(JSON.stringify(body)).not.toContain('spool');
-      expect([isOutage(error), isInternalError(error)]).toEqual([true, false]);
+      expect([isOutage(view, error), view.code]).toEqual([true, 'unavailable']);
     },
   );
 
-  it('repeats no secret, wherever a client put it', () => {
+  it('contains no secret, wherever a client put it', () => {
     const redact = createRedactor(['k3y-of-somebody']);
     const error = new RequestError('invalid_request', 'no k3y-of-somebody', {
       errors: [{ message: 'k3y-of-somebody is too long', path: '/k3y-of-somebody', row: 3 }],
     });
-    const { body } = toProblem(error, { instance: '/datasets/k3y-of-somebody', requestId: 'r1' }, redact);
+    const { body } = problem(
+      classify(error),
+      { instance: '/datasets/k3y-of-somebody', requestId: 'r1' },
+      redact,
+    );
     expect(body).toMatchObject({
       detail: 'no [redacted]',
       instance: '/datasets/[redacted]',
@@ -31,16 +36,17 @@ describe('toProblem', () => {
     });
   });
 
-  it('makes anything that is not known a fault, and says nothing of it', () => {
+  it('is internal for any other error, and does not contain its text', () => {
     for (const error of [
       new Error('secret'),
       Object.assign(new Error('secret'), { code: 'EACCES' }),
       'secret',
     ]) {
-      const { status, body } = toProblem(error, at);
+      const view = classify(error);
+      const { status, body } = problem(view, at);
       expect([status, body.code]).toEqual([500, 'internal']);
       expect(JSON.stringify(body)).not.toContain('secret');
-      expect([isOutage(error), isInternalError(error)]).toEqual([false, true]);
+      expect([isOutage(view, error), view.code]).toEqual([false, 'internal']);
     }
   });
 });

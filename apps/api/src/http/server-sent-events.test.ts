@@ -1,4 +1,4 @@
-import type { Answer } from '@svc/runtime';
+import type { RouteResponse } from '@svc/runtime';
 import { expect, it } from 'vitest';
 import { createWatch } from './server-sent-events.ts';
 
@@ -32,7 +32,7 @@ function setUp(states: Map<string, State>) {
   return { watch, asked, written, draining, fail };
 }
 
-async function textOf(answer: Answer): Promise<string> {
+async function textOf(answer: RouteResponse): Promise<string> {
   if (answer.kind !== 'stream') throw new Error('no stream');
   let text = '';
   for await (const chunk of answer.body) text += Buffer.from(chunk).toString();

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Answer, stream } from '@svc/runtime';
+import { type RouteResponse, stream } from '@svc/runtime';
 
 export interface WatchOptions<T> {
   /** the states as they are now, of those that are still there */
@@ -40,7 +40,7 @@ const HEARTBEAT_MS = 15_000;
  */
 export function createWatch<T extends { readonly id: string }>(
   options: WatchOptions<T>,
-): (first: T, signal: AbortSignal) => Answer {
+): (first: T, signal: AbortSignal) => RouteResponse {
   const { read, toText, hasEnded, drainSignal } = options;
   const topics = new Map<string, Topic>();
   let isReading = false;

@@ -1,4 +1,4 @@
-import type { Route } from '@svc/runtime';
+import { type HealthDeps, healthRoutes, type Route } from '@svc/runtime';
 import { type ExportDeps, exportRoute } from './datasets/export.ts';
 import { type DatasetDeps, datasetRoutes } from './datasets/routes.ts';
 import { type UploadDeps, uploadRoute } from './datasets/upload.ts';
@@ -6,15 +6,14 @@ import { documentationRoutes } from './docs/documentation.ts';
 import { type HubDeps, hubRoutes } from './hub/routes.ts';
 import { type JobDeps, jobRoutes } from './jobs/routes.ts';
 import { type RunDeps, runRoutes } from './runs/routes.ts';
-import { type OperationDeps, operationRoutes } from './service/operation.ts';
-import { settingsRoutes } from './service/settings.ts';
-import { telemetryRoute } from './service/telemetry.ts';
+import { settingsRoutes } from './settings.ts';
+import { telemetryRoute } from './telemetry.ts';
 
 export type RouteDeps = DatasetDeps &
   ExportDeps &
   HubDeps &
   JobDeps &
-  OperationDeps &
+  HealthDeps &
   RunDeps &
   UploadDeps &
   Parameters<typeof settingsRoutes>[0] & { readonly version: string };
@@ -30,7 +29,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     ...jobRoutes(deps),
     ...settingsRoutes(deps),
     telemetryRoute(deps),
-    ...operationRoutes(deps),
+    ...healthRoutes(deps),
   ];
   return [...routes, ...documentationRoutes(routes, deps.version)];
 }

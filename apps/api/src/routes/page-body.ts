@@ -1,5 +1,5 @@
 import { encodeText } from '@svc/pkg-format';
-import { type Answer, type JsonBody, json, type RouteRequest, stream, toJsonText } from '@svc/runtime';
+import { type JsonBody, json, type RouteRequest, type RouteResponse, stream, toJsonText } from '@svc/runtime';
 import type { Page } from '@svc/store';
 
 /** Stands beside an item or result that is too large to be listed. */
@@ -43,7 +43,11 @@ interface AccountedPage<T> extends Page<T> {
 }
 
 /** The answer with such a page: a large one is sent entry by entry, so that it is never in memory as a whole text. */
-export function pageResponse<T>(found: AccountedPage<T>, query: Query, body: (entry: T) => JsonBody): Answer {
+export function pageResponse<T>(
+  found: AccountedPage<T>,
+  query: Query,
+  body: (entry: T) => JsonBody,
+): RouteResponse {
   if (!found.isLarge) return json(toPage(found, query, body));
   async function* pieces(): AsyncGenerator<Uint8Array> {
     let before = '{"data":[';

@@ -342,7 +342,7 @@ export const VARIABLES = {
     'SVC_MAX_CONCURRENT_UPLOADS',
     16,
     { min: 1, max: 10_000 },
-    'uploads at once in one API process, from their first byte to their end; more wait as imports do',
+    'uploads at once in one API process, from their first byte to their end, of which one client holds at most half; more wait as imports do',
   ),
   maxSpoolPercent: integer(
     'SVC_MAX_SPOOL_PERCENT',

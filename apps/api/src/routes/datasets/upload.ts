@@ -3,7 +3,7 @@ import { type RowEncoder, uploadPackage } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { openPackageFile } from '@svc/pkg-format/node';
-import { type Config, packageLimits, type Route, type Semaphore, withMinimumRate } from '@svc/runtime';
+import { type Config, packageLimits, type Route, type Semaphore, watchUploadRate } from '@svc/runtime';
 import type { IdempotencyClaim, Store, StoredResponse } from '@svc/store';
 import { fileChunks } from '../../http/file-chunks.ts';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
@@ -78,10 +78,9 @@ export function uploadRoute(deps: UploadDeps): Route {
       const { raw, signal } = request;
       // Until it is its turn, a client is held back: nothing of its file lies on our disk.
       raw.pause();
-      using _permit = await uploads.acquire(signal);
-      await using upload = await withMinimumRate(raw, config.slowUploadTimeoutMs, signal, (arriving) =>
-        receiveUpload(raw, spool, config, ['name', 'description'], arriving),
-      );
+      using _permit = await uploads.acquire(signal, request.client);
+      using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
+      await using upload = await receiveUpload(raw, spool, config, ['name', 'description'], arriving.signal);
       const wanted: UploadRequest = {
         upload,
         name: parseName(upload.fields.get('name')),

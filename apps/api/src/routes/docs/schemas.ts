@@ -1,4 +1,4 @@
-import type { Schema } from '@svc/runtime';
+import { type Schema, shape } from '@svc/runtime';
 
 /** The wire shapes of contract section 2, as the OpenAPI document shows them. */
 
@@ -7,18 +7,6 @@ const count: Schema = { type: 'integer', minimum: 0 };
 const time: Schema = { type: 'string', format: 'date-time' };
 const uuid: Schema = { type: 'string', format: 'uuid' };
 const sha256: Schema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
-
-/** An object whose members are all there. */
-export function shape(
-  properties: Readonly<Record<string, Schema>>,
-  optional: readonly string[] = [],
-): Schema {
-  return {
-    type: 'object',
-    properties,
-    required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  };
-}
 
 /** A page of a list. */
 export function page(items: Schema): Schema {

@@ -30,18 +30,19 @@ import {
   type Route,
   type Schema,
   type Semaphore,
+  shape,
   type TokenCipher,
   toJsonText,
 } from '@svc/runtime';
 import type { IdempotencyClaim, Job, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
-import { isInternalError } from '../../http/problem.ts';
+import { classify } from '../../http/problem.ts';
 import { datasetCreated } from '../datasets/dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from '../datasets/dataset-fields.ts';
 import { datasetWriter } from '../datasets/dataset-writer.ts';
 import { observeRequestImport } from '../datasets/observe-request-import.ts';
-import { DATASET_SUMMARY, shape } from '../docs/schemas.ts';
+import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/job-body.ts';
 
 export interface HubDeps {
@@ -314,7 +315,7 @@ async function withToken<T>(token: string | undefined, run: () => Promise<T>): P
   try {
     return await runWithContext({ secrets: [token] }, run);
   } catch (error) {
-    throw isInternalError(error) ? withoutToken(error, token) : error;
+    throw classify(error).code === 'internal' ? withoutToken(error, token) : error;
   }
 }
 

@@ -1,8 +1,8 @@
-import { type JsonBody, JsonText, type Schema, toJsonText } from '@svc/runtime';
+import { type JsonBody, JsonText, type ProblemBody, type Schema, shape, toJsonText } from '@svc/runtime';
 import type { Job, StoredResponse } from '@svc/store';
 import { ASYNC_APPLIED } from '../../http/prefer.ts';
-import { type ProblemBody, serializeProblem } from '../../http/problem.ts';
-import { PROBLEM, shape } from '../docs/schemas.ts';
+import { serializeProblem } from '../../http/problem.ts';
+import { PROBLEM } from '../docs/schemas.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 const COUNT_OR_NULL: Schema = { type: ['integer', 'null'], minimum: 0 };

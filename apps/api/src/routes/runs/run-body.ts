@@ -1,7 +1,6 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
-import { type JsonBody, JsonText, type Schema } from '@svc/runtime';
+import { type JsonBody, JsonText, type Schema, shape } from '@svc/runtime';
 import type { ListedResult, Run } from '@svc/store';
-import { shape } from '../docs/schemas.ts';
 import { ITEM_TOO_LARGE } from '../page-body.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };

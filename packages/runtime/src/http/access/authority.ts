@@ -4,7 +4,7 @@ export type Scheme = 'http' | 'https';
 
 /** A host and port that a request is for, in one spelling. */
 export interface Authority {
-  /** lower case, without a trailing dot; an IPv6 address in brackets; empty where none was given */
+  /** Lower case, without a trailing dot; an IPv6 address in brackets; empty where the text has none. */
   readonly name: string;
   readonly port: number;
 }
@@ -17,20 +17,20 @@ const AUTHORITY = /^(?:\[([0-9a-f:.]{2,45})\]|([\w.~!$&'()*+,;=%-]{0,255}))(?::(
 /**
  * Reads a host with an optional port, such as the value of a `Host` header.
  *
- * @param scheme gives the port where the text names none
- * @returns null where the text is no such thing
+ * @param scheme determines the default port
+ * @returns null for any other text
  */
 export function parseAuthority(text: string, scheme: Scheme): Authority | null {
-  const found = AUTHORITY.exec(text);
-  if (found === null) return null;
-  const [, address, name = '', digits = ''] = found;
+  const match = AUTHORITY.exec(text);
+  if (match === null) return null;
+  const [, address, name = '', digits = ''] = match;
   const port = digits === '' ? DEFAULT_PORT[scheme] : Number(digits);
   if (port > 65_535) return null;
   if (address === undefined) return { name: name.toLowerCase().replace(/\.$/, ''), port };
   return isIPv6(address) ? { name: hostNameOf(address), port } : null;
 }
 
-/** The host of a URL that reaches this address or name: `::1` becomes `[::1]`, whatever its spelling. */
+/** The host of a URL for this address or name: any spelling of `::1` becomes `[::1]`. */
 export function hostNameOf(host: string): string {
   const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
   const url = URL.parse(isIPv6(bare) ? `http://[${bare}]` : `http://${bare}`);

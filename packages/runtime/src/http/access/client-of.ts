@@ -3,7 +3,7 @@ import { requestState } from '../request/track-request.ts';
 import { addressOf } from './forwarded.ts';
 import { networkOf } from './token-buckets.ts';
 
-/** Names the client of a request, for limits: its key, else its address. */
+/** Names the client of a request for limits: its valid key, else its network. */
 export function clientOf(request: IncomingMessage, trustProxy: boolean): string {
   const { key } = requestState(request).caller;
   return key === undefined ? networkOf(addressOf(request, trustProxy)) : `key ${key}`;

@@ -9,7 +9,7 @@ it.each([
   ['https', true, 'https'],
   ['HTTPS', true, 'https'],
   ['http, https', true, 'https'],
-  // what stands before the last entry may come from anybody
+  // clients can forge the entries before the last one
   ['https, http', true, 'http'],
   ['https', false, 'http'],
   ['', true, 'http'],

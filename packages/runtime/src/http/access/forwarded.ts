@@ -4,20 +4,20 @@ import type { Scheme } from './authority.ts';
 type Arrived = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 /**
- * The scheme by which a client sent a request. This service speaks plain HTTP: only a proxy in front of it, which
- * is trusted when `trustProxy` is set, can say otherwise in `X-Forwarded-Proto`.
+ * The scheme that the client used. The service itself speaks plain HTTP; with `trustProxy`, the proxy in front of it
+ * states the scheme in `X-Forwarded-Proto`.
  */
 export function schemeOf({ headers }: Arrived, trustProxy: boolean): Scheme {
   return trustProxy && nearest(headers['x-forwarded-proto'])?.toLowerCase() === 'https' ? 'https' : 'http';
 }
 
-/** The address of a client; behind a trusted proxy, the one that this proxy saw and added to `X-Forwarded-For`. */
+/** The address of the client; with `trustProxy`, the one that the proxy added to `X-Forwarded-For`. */
 export function addressOf({ headers, socket }: Arrived, trustProxy: boolean): string {
   const forwarded = trustProxy ? nearest(headers['x-forwarded-for']) : undefined;
   return (forwarded || socket.remoteAddress) ?? '';
 }
 
-/** The last entry of a list: the proxy next to us wrote it, and whatever stands before it may come from anybody. */
+/** The last entry of a list: our proxy wrote it; clients can forge all entries before it. */
 function nearest(header: string | string[] | undefined): string | undefined {
   return String(header ?? '')
     .slice(-256)

@@ -3,10 +3,11 @@ import { RequestError } from '../request/request-error.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /**
- * Refuses what is beyond the rate of its client: of a valid key, else of an address, so that trying keys is no way
- * around it. Answers carry `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers).
+ * Limits the requests of each client. Adds `RateLimit` and `RateLimit-Policy` to responses
+ * (draft-ietf-httpapi-ratelimit-headers).
  *
- * @param clientOf names the client of a request
+ * @param clientOf names the client of a request: its valid key, else its address, so that wrong keys do not evade the
+ * limit
  * @throws RequestError `rate_limited` with `Retry-After`
  */
 export function limitRate(perMinute: number, clientOf: (request: Request) => string): RequestHandler {
@@ -16,7 +17,7 @@ export function limitRate(perMinute: number, clientOf: (request: Request) => str
     response.setHeader('RateLimit-Policy', `"default";q=${perMinute};w=60`);
     response.setHeader('RateLimit', `"default";r=${remaining};t=${resetSeconds}`);
     if (!allowed) {
-      throw new RequestError('rate_limited', `more than ${perMinute} requests a minute`, {
+      throw new RequestError('rate_limited', `More than ${perMinute} requests per minute.`, {
         headers: { 'Retry-After': String(resetSeconds) },
       });
     }

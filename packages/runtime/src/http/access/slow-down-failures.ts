@@ -1,24 +1,24 @@
 import { createTokenBuckets } from './token-buckets.ts';
 
-/** Pairs of an address and a key that are remembered; beyond it, the one that was not used longest is forgotten. */
+/** Pairs of an address and a key that are kept; the least recently used one is dropped first. */
 const MAX_ACCEPTED = 10_000;
 
-/** Slows down whoever tries keys. */
+/** Slows down clients that guess keys. */
 export interface FailedAttempts {
   /**
    * Counts an attempt.
    *
-   * @param address where it comes from
-   * @param key names the key that it was right with; undefined for a wrong key
-   * @returns after how many seconds to try again, whether the key was right or not; 0 where the attempt counts
+   * @param address of the client
+   * @param key names the valid key; undefined for a wrong key
+   * @returns seconds to wait before the next attempt, whether the key was valid or not; 0 when the attempt is accepted
    */
   attempt(address: string, key: string | undefined): number;
 }
 
 /**
- * Counts failed attempts of each address: `perMinute` at once, refilled evenly. An address that has none left gets the
- * same refusal for a right key as for a wrong one, so that guessing on gives nothing away; a key that was
- * accepted from that address before goes on to be, so that a stranger behind the same proxy locks nobody out.
+ * Counts failed attempts of each address: `perMinute` at once, refilled evenly. An address without attempts left is
+ * rejected with a valid key too, so that guessing on reveals nothing. A key that was accepted from that address before
+ * is still accepted, so that an attacker behind the same proxy cannot lock other clients out.
  */
 export function slowDownFailures(
   perMinute: number,

@@ -1,16 +1,16 @@
 import type { Config } from '../../config/load-config.ts';
-import { type ClientSemaphores, createClientSemaphores } from '../../semaphore.ts';
+import { Semaphore } from '../../semaphore.ts';
 import { RequestError } from '../request/request-error.ts';
 
-/** What an answer that lasts holds: `data` a connection to the database, `events` a place among the watchers. */
+/** What a streamed response holds: `data` a database connection, `events` a subscription. */
 export type StreamKind = 'data' | 'events';
 
-export type StreamPermits = Readonly<Record<StreamKind, ClientSemaphores>>;
+export type StreamPermits = Readonly<Record<StreamKind, Semaphore>>;
 
-/** When a client with too many event streams is told to come again. */
+/** `Retry-After` for a client with too many event streams. */
 const EVENTS_RETRY_SECONDS = 10;
 
-/** Bounds the streams of each client. However many a client may have, one connection is left for the others. */
+/** Limits the streams of each client. At least one connection is left for the other clients. */
 export function createStreamPermits(
   config: Pick<
     Config,
@@ -21,17 +21,18 @@ export function createStreamPermits(
   const shared = Math.floor(config.databasePoolSize / 4);
   const waitMs = config.importWaitMs;
   const permits = Math.max(1, Math.min(config.maxStreamsPerClient, shared - 1));
-  const limit = (permits: number, waitMs: number, what: string, retrySeconds: number): ClientSemaphores =>
-    createClientSemaphores({
-      permits,
+  const perClient = (permits: number, waitMs: number, what: string, retrySeconds: number): Semaphore =>
+    new Semaphore({
+      permits: Number.POSITIVE_INFINITY,
+      permitsPerClient: permits,
       waitMs,
-      refuse: () =>
-        new RequestError('rate_limited', `more than ${permits} ${what} at once`, {
+      timeoutError: () =>
+        new RequestError('rate_limited', `More than ${permits} ${what} at once.`, {
           headers: { 'Retry-After': String(retrySeconds) },
         }),
     });
   return {
-    data: limit(permits, waitMs, 'exports and item streams', Math.ceil(waitMs / 1000)),
-    events: limit(config.maxEventStreamsPerClient, 0, 'event streams', EVENTS_RETRY_SECONDS),
+    data: perClient(permits, waitMs, 'exports and item streams', Math.ceil(waitMs / 1000)),
+    events: perClient(config.maxEventStreamsPerClient, 0, 'event streams', EVENTS_RETRY_SECONDS),
   };
 }

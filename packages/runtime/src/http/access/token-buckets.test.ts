@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createTokenBuckets, networkOf } from './token-buckets.ts';
 
 describe('createTokenBuckets', () => {
-  it('gives each client a bucket of its own, refilled evenly', () => {
+  it('gives each client its own bucket, refilled evenly', () => {
     let now = 1000;
     const { take, look } = createTokenBuckets(60, () => now);
     const allowed = (client: string, times: number): boolean[] =>
@@ -18,13 +18,13 @@ describe('createTokenBuckets', () => {
     expect(allowed('a', 61)).toEqual([...Array(60).fill(true), false]);
   });
 
-  it('forgets nobody to whom it matters, however many clients there are, and remembers a bounded number', () => {
+  it('keeps a bounded number of clients, and drops the least recently active first', () => {
     const { take } = createTokenBuckets(2, () => 0, 100);
     for (let index = 0; index < 2; index++) take('heavy');
     for (let index = 0; index < 99; index++) take(`client ${index}`);
     expect(take('heavy').allowed).toBe(false);
     for (let index = 0; index < 99; index++) take(`other ${index}`);
-    // asked for in between, so not the one that was quiet longest
+    // it was active in between, so another one is dropped
     expect(take('heavy').allowed).toBe(false);
   });
 });
@@ -42,7 +42,7 @@ describe('networkOf', () => {
     ['1:2:3:4:5:6:7:8:9', '1:2:3:4'],
     ['unknown', 'unknown'],
     ['[2001:db8::1]:443', '[2001:db8:0:0'],
-  ])('%s is of %s', (address, network) => {
+  ])('%s belongs to %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });

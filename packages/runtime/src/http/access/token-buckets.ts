@@ -1,34 +1,34 @@
-/** Clients that are remembered; beyond it, the one that was quiet longest is forgotten. */
+/** Clients that are kept; the least recently active one is dropped first. */
 const MAX_CLIENTS = 10_000;
 
-/** What a client may still do. */
+/** What is left of a client's limit. */
 export interface Allowance {
   readonly allowed: boolean;
-  /** requests that are left now */
+  /** Requests that are left now. */
   readonly remaining: number;
-  /** until there is one again, or, while there are some, until all are there again */
+  /** Seconds until one request is available, or, while there are some, until all are. */
   readonly resetSeconds: number;
 }
 
 /** A token bucket for each client. */
 export interface TokenBuckets {
-  /** Takes one, where there is one. */
+  /** Takes one request, if one is left. */
   take(client: string): Allowance;
-  /** What there is, without taking any. */
+  /** The current allowance, without taking a request. */
   look(client: string): Allowance;
 }
 
 /**
  * Makes a token bucket for each client: `perMinute` requests at once, refilled evenly.
  *
- * @param now a clock that is never set back, in milliseconds
+ * @param now a monotonic clock, in milliseconds
  */
 export function createTokenBuckets(
   perMinute: number,
   now: () => number = () => performance.now(),
   maxClients: number = MAX_CLIENTS,
 ): TokenBuckets {
-  // A map keeps the order in which its keys came: who asks goes to the end of it.
+  // A map keeps insertion order: an active client moves to the end.
   const buckets = new Map<string, { tokens: number; at: number }>();
   const perMs = perMinute / 60_000;
   const tokensOf = (client: string, at: number): number => {
@@ -57,7 +57,7 @@ export function createTokenBuckets(
   };
 }
 
-/** The address; of IPv6 the network of 64 bits, in which one client has every address (RFC 6177). */
+/** The address; for IPv6 its network of 64 bits, all of which one client may own (RFC 6177). */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address;
   const [head, tail] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));

@@ -1,29 +1,24 @@
 import type { IncomingMessage } from 'node:http';
+import type { BodyWatch } from '../minimum-rate.ts';
 import { RequestError } from './request-error.ts';
 
 /**
- * Watches a request body while `read` works on it: its signal aborts when nothing of the body arrives for
- * `timeoutMs` while it is not complete. Bodies that we ourselves hold back, because the disk is slow, do not count.
+ * Aborts with `request_timeout` when nothing of an incomplete body arrives for `timeoutMs`. A body that we hold back,
+ * because the disk is slow, does not count.
  */
-export async function withIdleTimeout<T>(
-  request: IncomingMessage,
-  timeoutMs: number,
-  signal: AbortSignal,
-  read: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+export function watchIdleBody(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): BodyWatch {
   const idle = new AbortController();
-  let seen = request.socket.bytesRead;
+  let seenBytes = request.socket.bytesRead;
   const timer = setInterval(() => {
-    const heldBack = request.isPaused() || request.socket.isPaused();
-    if (!heldBack && !request.complete && request.socket.bytesRead === seen) {
-      idle.abort(new RequestError('request_timeout', `nothing of the body arrived for ${timeoutMs} ms`));
+    const isPaused = request.isPaused() || request.socket.isPaused();
+    if (!isPaused && !request.complete && request.socket.bytesRead === seenBytes) {
+      idle.abort(new RequestError('request_timeout', `Nothing of the body arrived for ${timeoutMs} ms.`));
     }
-    seen = request.socket.bytesRead;
+    seenBytes = request.socket.bytesRead;
   }, timeoutMs);
   timer.unref();
-  try {
-    return await read(AbortSignal.any([signal, idle.signal]));
-  } finally {
-    clearInterval(timer);
-  }
+  return {
+    signal: AbortSignal.any([signal, idle.signal]),
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
 }

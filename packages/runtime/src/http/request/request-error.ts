@@ -1,4 +1,4 @@
-/** Codes of the errors that the HTTP layer itself finds; each has its row in `problem.ts`. */
+/** Codes of errors in the request itself. `problem.ts` has a row for each. */
 export type RequestErrorCode =
   | 'invalid_json'
   | 'invalid_request'
@@ -16,10 +16,10 @@ export type RequestErrorCode =
   | 'rate_limited'
   | 'unavailable';
 
-/** One of several things that are wrong with a request. */
+/** One of several errors in a request. */
 export interface FieldError {
   readonly message: string;
-  /** JSON Pointer into the body, or the name of the query parameter or form field */
+  /** JSON Pointer into the body, or the name of the query parameter or form field. */
   readonly path?: string;
   readonly file?: string;
   readonly line?: number;
@@ -27,12 +27,12 @@ export interface FieldError {
   readonly row?: number;
 }
 
-/** A request that cannot be served as it was sent. */
+/** The request cannot be served. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: RequestErrorCode;
   readonly errors: readonly FieldError[];
-  /** headers that go with the answer, such as `Allow` or `Retry-After` */
+  /** Response headers, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(

@@ -1,33 +1,34 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger, Metrics, RequestMeasurement } from '@svc/observability';
 import { acceptRequestId, runWithContext, UNMATCHED_PATH } from '@svc/observability';
+import type { RequestHandler } from 'express';
 import { ANONYMOUS, type Caller } from '../access/authenticate.ts';
 import { awaitsBody } from './awaits-body.ts';
-import type { Middleware } from './middleware.ts';
 
-/** The request was given up by the client. */
+/** The client closed the connection before the end of the response. */
 export class ClientDisconnectedError extends Error {
-  override readonly name = 'ClientGone';
+  override readonly name = 'ClientDisconnectedError';
 }
 
-const key = Symbol('the state of a request');
+const key = Symbol('request state');
 
 type Tracked = IncomingMessage & { [key]?: RequestState };
 
 /** The state of a request that has passed {@link trackRequest}. */
 export function requestState(request: IncomingMessage): RequestState {
   const state = (request as Tracked)[key];
-  if (state === undefined) throw new Error('the request has not been tracked');
+  if (state === undefined)
+    throw new Error('Cannot read the state of a request that `trackRequest` has not seen.');
   return state;
 }
 
 /**
- * The first layer: gives every request its id and context, every response `X-Request-ID`, and when the response
- * is over writes its log line and counts it; a client that went away counts as 499.
+ * The first middleware: gives every request an id and a context, every response `X-Request-ID`, and at the end of the
+ * response writes the log line and counts it. A client that disconnects counts as 499.
  */
-export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: AbortSignal): Middleware {
+export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: AbortSignal): RequestHandler {
   return (request, response, next) => {
-    // A header that is sent twice reaches us joined.
+    // Node joins repeated headers.
     const id = acceptRequestId(request.headers['x-request-id'] as string | undefined);
     response.setHeader('X-Request-ID', id);
     const startedAt = performance.now();
@@ -57,7 +58,7 @@ export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: Abort
   };
 }
 
-/** What the layers of one request share. */
+/** What the middleware of one request shares. */
 export class RequestState {
   readonly id: string;
   readonly #response: ServerResponse;
@@ -65,13 +66,13 @@ export class RequestState {
   readonly #stopSignal: AbortSignal;
   #client: AbortController | undefined;
   #signal: AbortSignal | undefined;
-  #answered = false;
-  /** the route template, `__unmatched__` before it is known */
+  #isResponded = false;
+  /** The route template, `__unmatched__` before it is known. */
   route: string = UNMATCHED_PATH;
   caller: Caller = ANONYMOUS;
-  /** the code of the error that was answered */
+  /** The code of an error response. */
   code: string | undefined;
-  /** how much of the body somebody has read */
+  /** Bytes of the body that were read. */
   bytesIn = 0;
 
   constructor(
@@ -87,8 +88,8 @@ export class RequestState {
   }
 
   /**
-   * Aborts when the client goes away before its answer is complete, or the service is forced to stop. Made when it is
-   * asked for: most requests end before anything could be aborted.
+   * Aborts when the client disconnects before the end of the response, or the service is forced to stop. Created on
+   * first use: most requests never need it.
    */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
@@ -104,12 +105,12 @@ export class RequestState {
     this.#measurement.setRoute(template);
   }
 
-  /** The answer is out, though its request may still be arriving. */
+  /** The response is complete, though its request may still be arriving. */
   setResponded(): void {
-    this.#answered = true;
+    this.#isResponded = true;
   }
 
-  /** Counts the body while somebody else reads it, and does not begin to read it. */
+  /** Counts the bytes of the body as another listener reads them, without starting to read. */
   countBody(request: IncomingMessage): void {
     const begin = (event: string): void => {
       if (event !== 'data') return;
@@ -121,14 +122,14 @@ export class RequestState {
     request.on('newListener', begin);
   }
 
-  /** The connection is done with this answer. Gives the status code that counts. */
+  /** Ends the request. Returns the status code to log: 499 when the client has disconnected. */
   end(): number {
-    if (this.#response.writableFinished || this.#answered) return this.#response.statusCode;
+    if (this.#response.writableFinished || this.#isResponded) return this.#response.statusCode;
     this.#leave();
     return 499;
   }
 
   #leave(): void {
-    this.#client?.abort(new ClientDisconnectedError('the client went away'));
+    this.#client?.abort(new ClientDisconnectedError('The client disconnected.'));
   }
 }

@@ -1,18 +1,18 @@
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Route } from '../route.ts';
 import { type FieldError, RequestError } from './request-error.ts';
-import type { Route } from './route.ts';
 
-/** At most this many errors stand in one answer. */
+/** Errors in one response. */
 const MAX_ERRORS = 100;
 
-/** Compiled checks of one route. */
+/** The compiled schemas of one route. */
 export interface RouteValidator {
   query(values: Readonly<Record<string, unknown>>): Record<string, string | number | boolean | undefined>;
   body(value: JsonValue): JsonObject;
 }
 
-/** The formats that the service's own schemas use; others are for readers of the OpenAPI document. */
+/** The formats that the schemas of routes use. */
 const FORMATS = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
   uri: true,
@@ -21,7 +21,7 @@ const FORMATS = {
   'int64-text': true,
 } as const;
 
-/** Makes the compiler of all routes' schemas. Texts of a query become numbers and booleans; bodies stay as they are. */
+/** Creates the compiler of all routes' schemas. Query values are coerced to numbers and booleans; bodies are not. */
 export function createRouteCompiler(): (route: Route) => RouteValidator {
   const options = {
     allErrors: true,
@@ -56,11 +56,11 @@ function compileRoute(route: Route, forQueries: Ajv2020, forBodies: Ajv2020): Ro
   };
 }
 
-/** For a route that takes no query. */
+/** Rejects every query parameter, for a route without any. */
 function rejectAll(values: Readonly<Record<string, unknown>>): void {
   for (const name in values) {
     const message = `${name} is not known`;
-    throw new RequestError('invalid_request', `the query is not valid: ${message}`, {
+    throw new RequestError('invalid_request', `Invalid query: ${message}.`, {
       errors: [{ message, path: name }],
     });
   }
@@ -76,7 +76,7 @@ function check(
   const errors = (validate.errors ?? []).slice(0, MAX_ERRORS).map((error): FieldError => {
     return { message: sentence(error, path(error)), path: path(error) };
   });
-  throw new RequestError('invalid_request', `the ${where} is not valid: ${errors[0]?.message}`, {
+  throw new RequestError('invalid_request', `Invalid ${where}: ${errors[0]?.message}.`, {
     errors,
   });
 }
@@ -106,9 +106,9 @@ function sentence(error: ErrorObject, path: string): string {
     case 'minLength':
       return `${subject} must not be empty`;
     case 'minProperties':
-      return `${subject} must name at least one field`;
+      return `${subject} must have at least one field`;
     case 'pattern':
-      return `${subject} has a form that is not allowed`;
+      return `${subject} has an invalid format`;
     default:
       return `${subject} ${error.message}`;
   }

@@ -1,4 +1,4 @@
-/** JSON that is text already, such as a stored item: it goes into an answer as it is, with every digit. */
+/** JSON text, such as a stored item: it is sent as it is, with every digit. */
 export class JsonText {
   readonly text: string;
 
@@ -18,7 +18,7 @@ export type JsonBody =
   | readonly JsonBody[]
   | { readonly [key: string]: JsonBody };
 
-/** The JSON text of a body: members that are undefined are left out, dates become ISO 8601 in UTC. */
+/** The JSON text of a body: undefined members are omitted, dates become ISO 8601 in UTC. */
 export function toJsonText(body: JsonBody): string {
   if (body instanceof JsonText) return body.text;
   if (body instanceof Date) return JSON.stringify(body.toISOString());

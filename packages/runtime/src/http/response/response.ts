@@ -2,43 +2,44 @@ import type { JsonBody } from './json-text.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a route gives back: a decision as a value; `send-answer.ts` carries it out. */
-export type Answer =
+/** A response whose bytes are in memory. */
+type BufferedResponse =
   | { readonly kind: 'json'; readonly status: number; readonly headers: Headers; readonly body: JsonBody }
   | { readonly kind: 'text'; readonly status: number; readonly headers: Headers; readonly body: string }
-  | { readonly kind: 'empty'; readonly status: number; readonly headers: Headers }
+  | { readonly kind: 'empty'; readonly status: number; readonly headers: Headers };
+
+/** What a route returns; `send-response.ts` sends it. */
+export type RouteResponse =
+  | BufferedResponse
   | {
       readonly kind: 'stream';
       readonly status: number;
       readonly headers: Headers;
       readonly body: AsyncIterable<Uint8Array>;
-      /** frees what the body reads from, whether it was read or not */
+      /** Frees what the body reads from, whether it was read or not. */
       readonly close: () => PromiseLike<void>;
     };
 
-/** An answer whose bytes are all there. */
-export type BufferedResponse = Exclude<Answer, { kind: 'stream' }>;
-
-/** A JSON answer. */
-export function json(body: JsonBody, status = 200, headers: Headers = {}): BufferedResponse {
+/** A JSON response. */
+export function json(body: JsonBody, status = 200, headers: Headers = {}): RouteResponse {
   return { kind: 'json', status, headers, body };
 }
 
-/** A text answer with its content type. */
-export function text(body: string, contentType: string): BufferedResponse {
+/** A text response with its content type. */
+export function text(body: string, contentType: string): RouteResponse {
   return { kind: 'text', status: 200, headers: { 'Content-Type': contentType }, body };
 }
 
-/** An answer without a body. */
-export function empty(status: number, headers: Headers = {}): BufferedResponse {
+/** A response without a body. */
+export function empty(status: number, headers: Headers = {}): RouteResponse {
   return { kind: 'empty', status, headers };
 }
 
-/** An answer that is written while it is read; its source is closed when the client goes away. */
+/** A streamed response. Its source is closed when the client disconnects. */
 export function stream(
   body: AsyncIterable<Uint8Array>,
   headers: Headers,
   close: () => PromiseLike<void> = async () => {},
-): Answer {
+): RouteResponse {
   return { kind: 'stream', status: 200, headers, body, close };
 }

@@ -1,81 +1,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { limitClosing, writeStream } from '../minimum-rate.ts';
 import { endResponse } from './end-response.ts';
 import { toJsonText } from './json-text.ts';
-import type { Answer, BufferedResponse } from './response.ts';
-import { watchPace } from './watch-pace.ts';
+import type { RouteResponse } from './response.ts';
 
 /**
- * Writes an answer. A stream is pulled only as fast as the client reads; `signal` ends it, and so does a client that
- * takes longer than `slowReaderTimeoutMs` for 512 KiB.
+ * Sends a response. A stream is pulled as fast as the client reads; `signal` ends it, and so does a client that takes
+ * longer than `slowReaderTimeoutMs` for 512 KiB.
  */
 export async function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: Answer,
+  result: RouteResponse,
   signal: () => AbortSignal,
   slowReaderTimeoutMs: number,
 ): Promise<void> {
-  if (answer.kind !== 'stream') {
-    sendWhole(request, response, answer);
-    return;
-  }
-  try {
-    sendHead(response, answer);
-    await sendStream(request, response, answer.body, signal(), slowReaderTimeoutMs);
-  } finally {
-    await answer.close();
+  response.statusCode = result.status;
+  for (const [name, value] of Object.entries(result.headers)) response.setHeader(name, value);
+  switch (result.kind) {
+    case 'empty':
+      endResponse(request, response);
+      return;
+    case 'text':
+      endWithText(request, response, result.body);
+      return;
+    case 'json':
+      if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
+      endWithText(request, response, toJsonText(result.body));
+      return;
+    case 'stream':
+      try {
+        if (request.method !== 'HEAD') {
+          await writeStream(response, result.body, slowReaderTimeoutMs, signal());
+        }
+        endResponse(request, response);
+        limitClosing(response, slowReaderTimeoutMs);
+      } finally {
+        await result.close();
+      }
   }
 }
 
-/** Writes an answer whose bytes are all there. */
-export function sendWhole(
-  request: IncomingMessage,
-  response: ServerResponse,
-  answer: BufferedResponse,
-): void {
-  sendHead(response, answer);
-  if (answer.kind === 'empty') {
-    endResponse(request, response);
-    return;
-  }
-  if (answer.kind === 'json' && !response.hasHeader('Content-Type')) {
-    response.setHeader('Content-Type', 'application/json');
-  }
-  endWithText(request, response, answer.kind === 'json' ? toJsonText(answer.body) : answer.body);
-}
-
-/** Ends an answer with a text, which a HEAD request gets the length of. */
+/** Ends a response with a text, of which a HEAD request gets the length. */
 export function endWithText(request: IncomingMessage, response: ServerResponse, text: string): void {
-  const byteLength = Buffer.byteLength(text);
-  response.setHeader('Content-Length', byteLength);
-  if (request.method === 'HEAD') endResponse(request, response);
-  // Node writes head and text in one piece where both are strings, and in the encoding of the text. Headers are Latin-1:
-  // UTF-8 would encode what they hold beyond ASCII a second time.
-  else if (byteLength === text.length) endResponse(request, response, text);
-  else endResponse(request, response, Buffer.from(text));
-}
-
-function sendHead(response: ServerResponse, { status, headers }: Answer): void {
-  response.statusCode = status;
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-}
-
-async function sendStream(
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-  slowReaderTimeoutMs: number,
-): Promise<void> {
-  if (request.method === 'HEAD') {
-    endResponse(request, response);
-    return;
-  }
-  const pace = watchPace(response, slowReaderTimeoutMs);
-  for await (const chunk of body) {
-    signal.throwIfAborted();
-    await pace.write(chunk, signal);
-  }
-  endResponse(request, response);
-  pace.end();
+  const bytes = Buffer.from(text);
+  response.setHeader('Content-Length', bytes.byteLength);
+  endResponse(request, response, request.method === 'HEAD' ? undefined : bytes);
 }

@@ -1,8 +1,8 @@
 import type { Server, Socket } from 'node:net';
 
 /**
- * Keeps track of the connections of a server, and gives the way to end those on which nothing has come yet: browsers
- * and load balancers open some in advance. Node counts them as busy, and a server that closes would wait for them.
+ * Tracks the connections of a server. `end` closes those without a first byte: browsers and load balancers open some in
+ * advance. Node counts them as busy, so a closing server would wait for them.
  */
 export function idleConnections(server: Server): { end(): void } {
   const connections = new Set<Socket>();

@@ -1,7 +1,6 @@
 import type { Logger } from '@svc/observability';
-import { json, RequestError, type Route } from '@svc/runtime';
+import { json, RequestError, type Route, shape } from '@svc/runtime';
 import type { Store } from '@svc/store';
-import { shape } from '../docs/schemas.ts';
 
 /** A path of a page: no query, no fragment, nothing that reads like text. */
 const PATH = "^/(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|/)*$";

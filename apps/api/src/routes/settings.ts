@@ -1,7 +1,6 @@
 import type { Logger } from '@svc/observability';
-import { type JsonBody, json, type Route, type Schema } from '@svc/runtime';
+import { type JsonBody, json, type Route, type Schema, shape } from '@svc/runtime';
 import type { Store } from '@svc/store';
-import { shape } from '../docs/schemas.ts';
 
 const FIELDS: Readonly<Record<string, Schema>> = {
   cancellation_check_interval_ms: { type: 'integer', minimum: 250, maximum: 60_000 },

@@ -1,0 +1,137 @@
+import { createRedactor, type Logger, type Metrics } from '@svc/observability';
+import cors from 'cors';
+import express, { type Express, type RequestHandler } from 'express';
+import type { Config } from '../config/load-config.ts';
+import { admitHost } from './access/admit-host.ts';
+import { ANONYMOUS, createAuthenticator, forbidden } from './access/authenticate.ts';
+import { clientOf } from './access/client-of.ts';
+import { addressOf } from './access/forwarded.ts';
+import { limitRate } from './access/limit-rate.ts';
+import { slowDownFailures } from './access/slow-down-failures.ts';
+import { networkOf } from './access/token-buckets.ts';
+import { errorHandler } from './error-handler.ts';
+import { mountRoutes } from './mount-routes.ts';
+import type { ErrorView } from './problem.ts';
+import { awaitsBody } from './request/awaits-body.ts';
+import { RequestError } from './request/request-error.ts';
+import { requestState, trackRequest } from './request/track-request.ts';
+import { discardBody } from './response/end-response.ts';
+import { securityHeaders } from './response/security-headers.ts';
+import type { Access, Route } from './route.ts';
+
+export interface AppOptions {
+  readonly routes: readonly Route[];
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /**
+   * The access that a path needs before it is routed, so that clients without a key cannot probe for what exists.
+   */
+  readonly accessOf: (path: string) => Access;
+  /** Whether everything that is worth protecting needs a key; hosts are then checked only where some are configured. */
+  readonly isKeyed: boolean;
+  /** Turns an error into what clients may see of it. */
+  readonly classify: (error: unknown) => ErrorView;
+  /** Texts that no response may contain. */
+  readonly secrets: readonly string[];
+  /** Aborts when the server starts to drain. */
+  readonly drainSignal: AbortSignal;
+  /** Aborts when running requests must end, finished or not. */
+  readonly stopSignal: AbortSignal;
+}
+
+/** Probes need no key and have no rate limit: refusing one would make its orchestrator kill a healthy service. */
+export const PROBES: readonly string[] = ['/healthz', '/readyz'];
+
+/** Response headers that pages of other origins may read. */
+const EXPOSED_HEADERS: string[] = [
+  'X-Request-ID',
+  'Location',
+  'Retry-After',
+  'ETag',
+  'Content-Disposition',
+  'RateLimit',
+  'RateLimit-Policy',
+];
+
+/** Builds an Express app: middleware in order, then the routes. It does not listen. */
+export function createApp(options: AppOptions): Express {
+  const { routes, config, logger, metrics, accessOf, drainSignal } = options;
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+
+  app.use(trackRequest(logger, metrics, options.stopSignal));
+  app.use(keepConnection(drainSignal));
+  app.use(securityHeaders(config.trustProxy));
+  app.use(admitHost(config, options.isKeyed));
+  if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
+
+  const authenticate = createAuthenticator(config.apiKeys, config.metricsKey);
+  app.use((request, _response, next) => {
+    const isPublic = accessOf(request.path) === 'public';
+    requestState(request).caller = isPublic ? ANONYMOUS : authenticate(request.get('authorization'));
+    next();
+  });
+  if (config.rateLimitPerMinute > 0) {
+    const limit = limitRate(config.rateLimitPerMinute, (request) => clientOf(request, config.trustProxy));
+    app.use((request, response, next) => {
+      if (PROBES.includes(request.path)) next();
+      else limit(request, response, next);
+    });
+  }
+  app.use(limitGuesses(config));
+  app.use((request, _response, next) => {
+    const { caller } = requestState(request);
+    const access = accessOf(request.path);
+    if (!caller.can(access)) throw forbidden(caller, access);
+    next();
+  });
+
+  mountRoutes(app, routes, config);
+  app.use((request) => {
+    const path = request.path.slice(0, 200);
+    throw new RequestError('not_found', `No route matches ${request.method} ${path}.`);
+  });
+  app.use(errorHandler(logger, options.classify, createRedactor(options.secrets)));
+  return app;
+}
+
+/** Discards what is left of a body after its response; a draining server also closes the connection. */
+function keepConnection(drainSignal: AbortSignal): RequestHandler {
+  return (request, response, next) => {
+    if (awaitsBody(request)) response.once('finish', () => discardBody(request));
+    if (drainSignal.aborted) response.setHeader('Connection', 'close');
+    next();
+  };
+}
+
+/** Rejects clients that try many wrong keys; see `slowDownFailures`. */
+function limitGuesses({ failedKeysPerMinute, trustProxy }: Config): RequestHandler {
+  const failures = slowDownFailures(failedKeysPerMinute);
+  return (request, _response, next) => {
+    const { key, isWrong } = requestState(request).caller;
+    const waitSeconds =
+      key === undefined && !isWrong ? 0 : failures.attempt(networkOf(addressOf(request, trustProxy)), key);
+    if (waitSeconds > 0) {
+      throw new RequestError('rate_limited', `More than ${failedKeysPerMinute} wrong keys per minute.`, {
+        headers: { 'Retry-After': String(waitSeconds) },
+      });
+    }
+    next();
+  };
+}
+
+/** Lets pages of some origins read responses (Fetch standard, CORS protocol). */
+function allowOrigins(origins: readonly string[]): RequestHandler {
+  const handle = cors({
+    origin: origins.includes('*') ? '*' : [...origins],
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: 600,
+  });
+  return (request, response, next) => {
+    // Only a preflight, which browsers send without a key, is answered before authentication.
+    const isPreflight = request.headers.origin && request.headers['access-control-request-method'];
+    if (request.method === 'OPTIONS' && !isPreflight) next();
+    else handle(request, response, next);
+  };
+}

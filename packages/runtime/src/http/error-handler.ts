@@ -1,0 +1,47 @@
+import type { Logger, Redactor } from '@svc/observability';
+import type { ErrorRequestHandler, Request, Response } from 'express';
+import { type ErrorView, isOutage, problem } from './problem.ts';
+import { RequestError } from './request/request-error.ts';
+import { ClientDisconnectedError, requestState } from './request/track-request.ts';
+import { endWithText } from './response/send-response.ts';
+
+/** Headers of a successful response that do not fit an error. */
+const SUCCESS_HEADERS = ['Content-Disposition', 'Content-Length', 'ETag', 'Location'];
+
+/** Turns what a route or a middleware throws into a response, and logs internal errors and outages. */
+export function errorHandler(
+  logger: Logger,
+  classify: (error: unknown) => ErrorView,
+  redact: Redactor,
+): ErrorRequestHandler {
+  return (thrown: unknown, request: Request, response: Response, _next): void => {
+    const state = requestState(request);
+    const error = fromExpress(thrown);
+    if (error instanceof ClientDisconnectedError || response.destroyed) return void response.destroy();
+    const view = classify(error);
+    const { status, headers, body } = problem(view, { instance: request.path, requestId: state.id }, redact);
+    state.code = body.code;
+    const { method } = request;
+    const { route } = state;
+    if (view.code === 'internal') logger.log('error.internal', { error, method, route });
+    else if (isOutage(view, error)) logger.log('error.unavailable', { error, method, route });
+    if (response.headersSent) {
+      // A stream that failed half-way must not look complete.
+      response.destroy();
+      return;
+    }
+    for (const name of SUCCESS_HEADERS) response.removeHeader(name);
+    response.setHeader('Content-Type', 'application/json');
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.statusCode = status;
+    endWithText(request, response, JSON.stringify(body));
+  };
+}
+
+/** Express itself rejects paths with invalid percent-encoding. */
+function fromExpress(error: unknown): unknown {
+  if (error instanceof RequestError) return error;
+  const isBadPath = error instanceof URIError || (error as { status?: number } | null)?.status === 400;
+  if (!isBadPath) return error;
+  return new RequestError('invalid_request', 'The path must be percent-encoded text.', { cause: error });
+}

@@ -1,0 +1,113 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { Express, Request, RequestHandler } from 'express';
+import type { Config } from '../config/load-config.ts';
+import { forbidden } from './access/authenticate.ts';
+import { clientOf } from './access/client-of.ts';
+import { createStreamPermits, type StreamPermits } from './access/stream-permits.ts';
+import { watchIdleBody } from './request/idle-body.ts';
+import { readJsonBody } from './request/read-json-body.ts';
+import { RequestError } from './request/request-error.ts';
+import { type RequestState, requestState } from './request/track-request.ts';
+import { createRouteCompiler, type RouteValidator } from './request/validate.ts';
+import { endResponse } from './response/end-response.ts';
+import type { RouteResponse } from './response/response.ts';
+import { sendResponse } from './response/send-response.ts';
+import type { Route, RouteRequest } from './route.ts';
+
+/** Mounts every route, and for each of their paths a reply to the methods that it does not have. */
+export function mountRoutes(app: Express, routes: readonly Route[], config: Config): void {
+  const compile = createRouteCompiler();
+  const permits = createStreamPermits(config);
+  for (const route of routes) {
+    app[route.method](expressPath(route.path), handlerOf(route, compile(route), config, permits));
+  }
+  for (const [path, methods] of methodsByPath(routes)) app.all(path, otherMethods(path, methods));
+}
+
+/** `/datasets/{id}` as Express and the metrics write it: `/datasets/:id`. */
+const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { path, method } of routes) {
+    const methods = found.get(expressPath(path)) ?? ['OPTIONS'];
+    methods.push(...(method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    found.set(expressPath(path), methods.sort());
+  }
+  return found;
+}
+
+function otherMethods(path: string, methods: readonly string[]): RequestHandler {
+  return (request, response) => {
+    requestState(request).setRoute(path);
+    if (request.method === 'OPTIONS') {
+      response.setHeader('Allow', methods.join(', '));
+      endResponse(request, response.status(204));
+      return;
+    }
+    throw new RequestError('method_not_allowed', `${request.method} is not allowed on ${path}.`, {
+      headers: { Allow: methods.join(', ') },
+    });
+  };
+}
+
+function handlerOf(
+  route: Route,
+  validator: RouteValidator,
+  config: Config,
+  permits: StreamPermits,
+): RequestHandler {
+  const path = expressPath(route.path);
+  return async (request, response) => {
+    const state = requestState(request);
+    state.setRoute(path);
+    const { caller } = state;
+    if (!caller.can(route.access)) throw forbidden(caller, route.access);
+    if (!request.accepts([route.produces, 'application/json'])) {
+      throw new RequestError('not_acceptable', `This endpoint returns ${route.produces}.`);
+    }
+    const query = validator.query(request.query);
+    const client = clientOf(request, config.trustProxy);
+    using _permit =
+      route.streams === undefined ? undefined : await permits[route.streams].acquire(state.signal, client);
+    const parts = { params: request.params as Record<string, string>, query, client, raw: request };
+    const result = await respond(route, validator, config, state, parts);
+    await sendResponse(request, response, result, () => state.signal, config.slowReaderTimeoutMs);
+  };
+}
+
+/** Reads the body, if the route has one, and calls the handler. */
+async function respond(
+  route: Route,
+  validator: RouteValidator,
+  config: Config,
+  state: RequestState,
+  parts: Pick<RouteRequest, 'params' | 'query' | 'client' | 'raw'>,
+): Promise<RouteResponse> {
+  const header = (name: string): string | undefined => parts.raw.get(name);
+  if (route.body === undefined) {
+    return await route.handle({
+      ...parts,
+      header,
+      body: null,
+      get signal() {
+        return state.signal;
+      },
+    });
+  }
+  using watch = watchIdleBody(parts.raw, config.idleBodyTimeoutMs, state.signal);
+  const { signal } = watch;
+  const body = await bodyOf(route.body.contentType, parts.raw, validator, config, signal);
+  return await route.handle({ ...parts, header, body, signal });
+}
+
+async function bodyOf(
+  contentType: string,
+  request: Request,
+  validator: RouteValidator,
+  config: Config,
+  signal: AbortSignal,
+): Promise<JsonObject | null> {
+  if (contentType !== 'application/json') return null;
+  return validator.body(await readJsonBody(request, config, signal));
+}

@@ -1,0 +1,144 @@
+import type { Redactor } from '@svc/observability';
+import { type FieldError, RequestError, type RequestErrorCode } from './request/request-error.ts';
+
+/** How one error code is reported over HTTP. */
+export interface ProblemRow {
+  readonly status: number;
+  /** A fixed phrase; `detail` says what went wrong this time. */
+  readonly title: string;
+  /** The code of the response, where several causes share one. */
+  readonly code?: string;
+}
+
+/** The codes of the HTTP layer itself. Each app adds the codes of the packages that it uses. */
+export const HTTP_PROBLEM_ROWS: Readonly<Record<RequestErrorCode | 'internal', ProblemRow>> = {
+  invalid_json: { status: 400, title: 'Invalid JSON body' },
+  invalid_request: { status: 400, title: 'Invalid request' },
+  unauthenticated: { status: 401, title: 'Authentication required' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  cross_origin: { status: 403, title: 'Cross-origin request refused' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  not_acceptable: { status: 406, title: 'Not acceptable' },
+  request_timeout: { status: 408, title: 'Request timeout' },
+  body_too_large: { status: 413, title: 'Body too large' },
+  upload_too_large: { status: 413, title: 'Upload too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  misdirected_request: { status: 421, title: 'Misdirected request' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'Internal error' },
+  unavailable: { status: 503, title: 'Service unavailable' },
+};
+
+/** An error as clients may see it. */
+export interface ErrorView {
+  /** The code of the error itself. */
+  readonly code: string;
+  readonly row: ProblemRow;
+  readonly detail: string;
+  readonly errors: readonly FieldError[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A response for an error: a problem object (RFC 9457) with extra members. */
+export interface Problem {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ProblemBody;
+}
+
+export interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly code: string;
+  readonly request_id: string;
+  readonly errors?: FieldError[];
+  readonly errors_total?: number;
+  readonly [key: string]: FieldError[] | string | number | undefined;
+}
+
+/** Documents every code. */
+const DOCUMENTATION = 'https://github.com/svc-data/svc/blob/main/docs/errors.md';
+
+/** Entries of `errors` in one response. */
+const MAX_ERRORS = 100;
+
+/** What the system reports when a disk, a quota, a file size or the number of open files is exhausted. */
+const EXHAUSTED: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
+
+/** Classifies the errors of the HTTP layer and of the system; any other error is internal, and its text stays here. */
+export function classifyHttpError(error: unknown): ErrorView {
+  if (error instanceof RequestError) {
+    const { code, message, errors, headers } = error;
+    return { code, row: HTTP_PROBLEM_ROWS[code], detail: message, errors, headers };
+  }
+  if (isExhausted(error)) {
+    return {
+      code: 'unavailable',
+      row: HTTP_PROBLEM_ROWS.unavailable,
+      detail: 'The server is at capacity. Retry later.',
+      errors: [],
+      headers: { 'Retry-After': '10' },
+    };
+  }
+  return {
+    code: 'internal',
+    row: HTTP_PROBLEM_ROWS.internal,
+    detail:
+      'Cannot complete the request. Give the request id to the operator, who finds the cause in the log.',
+    errors: [],
+    headers: {},
+  };
+}
+
+/** Whether the operator should know of a 503: the system is exhausted, or something that we depend on failed. */
+export function isOutage(view: ErrorView, error: unknown): boolean {
+  if (view.code !== 'unavailable') return false;
+  return isExhausted(error) || (error as { cause?: unknown }).cause !== undefined;
+}
+
+function isExhausted(error: unknown): boolean {
+  return error instanceof Error && EXHAUSTED.has((error as { code?: unknown }).code);
+}
+
+/**
+ * Makes the response for an error.
+ *
+ * @param at the path and id of the request
+ * @param redact removes secrets: a key that was pasted into a path or a body would go on into tickets and logs
+ */
+export function problem(
+  view: ErrorView,
+  at: { readonly instance: string; readonly requestId: string },
+  redact: Redactor = (text) => text,
+): Problem {
+  const { row, headers } = view;
+  const code = row.code ?? view.code;
+  const errors = view.errors.slice(0, MAX_ERRORS).map((error) => redacted(error, redact));
+  return {
+    status: row.status,
+    headers,
+    body: {
+      type: `${DOCUMENTATION}#${code}`,
+      title: row.title,
+      status: row.status,
+      detail: redact(view.detail),
+      instance: redact(at.instance),
+      code,
+      request_id: at.requestId,
+      ...(errors.length === 0 ? {} : { errors, errors_total: view.errors.length }),
+    },
+  };
+}
+
+function redacted({ message, path, file, ...location }: FieldError, redact: Redactor): FieldError {
+  return {
+    message: redact(message),
+    ...(path === undefined ? {} : { path: redact(path) }),
+    ...(file === undefined ? {} : { file: redact(file) }),
+    ...location,
+  };
+}

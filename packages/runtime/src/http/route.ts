@@ -1,0 +1,68 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { Request } from 'express';
+import type { StreamKind } from './access/stream-permits.ts';
+import type { RouteResponse } from './response/response.ts';
+
+/** Who can call a route: `public` needs no key, `metrics` the metrics key, the others a key with that role. */
+export type Access = 'public' | 'metrics' | 'viewer' | 'editor' | 'admin';
+
+/** A JSON Schema (2020-12), for ajv and for the OpenAPI 3.1 document. */
+export type Schema = { readonly [keyword: string]: unknown };
+
+/** A request that matches the schemas of its route. */
+export interface RouteRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** The JSON body with every digit kept; null for a route without one. */
+  readonly body: JsonObject | null;
+  readonly header: (name: string) => string | undefined;
+  /** Names the client for limits: its key, else its network. */
+  readonly client: string;
+  /** Aborts when the client disconnects or the service is forced to stop. */
+  readonly signal: AbortSignal;
+  /** For routes that read the body themselves. */
+  readonly raw: Request;
+}
+
+/** One endpoint, as data: the OpenAPI document is generated from it. */
+export interface Route {
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  /** As in OpenAPI: `/datasets/{id}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly access: Access;
+  /** Query parameters; any other is an error. */
+  readonly query?: Readonly<Record<string, Schema>>;
+  /** Headers that the handler reads, for the document. */
+  readonly headers?: Readonly<Record<string, Schema>>;
+  /** A JSON body, or a form that the handler reads. */
+  readonly body?: {
+    readonly contentType: string;
+    readonly schema: Schema;
+    /** The schema for the document, where the handler validates a part itself. */
+    readonly documented?: Schema;
+  };
+  /** Media type of the successful response. */
+  readonly produces: string;
+  /** Status → description, and the schema of a JSON body. */
+  readonly responses: Readonly<Record<number, { readonly description: string; readonly schema?: Schema }>>;
+  /** For a streamed response: which limit per client applies. */
+  readonly streams?: StreamKind;
+  /** Error codes of this route, in addition to those of every route. */
+  readonly errors: readonly string[];
+  readonly handle: (request: RouteRequest) => Promise<RouteResponse>;
+}
+
+/** The schema of an object whose members are required, except for the optional ones. */
+export function shape(
+  properties: Readonly<Record<string, Schema>>,
+  optional: readonly string[] = [],
+): Schema {
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  };
+}
