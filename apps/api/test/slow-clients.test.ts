@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makePackage } from './make-package.ts';
+import { makePackage, uploadForm } from './make-package.ts';
 import { openConnection, type RawConnection } from './raw-connection.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
@@ -68,7 +68,7 @@ describe('a slow client', () => {
     connection.send(start);
     const answer = await connection.ended;
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    expect(answer).toContain('nothing of the body arrived for 400 ms');
+    expect(answer).toContain('Nothing of the body arrived for 400 ms');
     expect(await api.spooled()).toEqual([]);
   });
 
@@ -88,8 +88,34 @@ describe('a slow client', () => {
     connection.send(start);
     const answer = await dribble(connection, 'x');
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    expect(answer).toContain('less than 65536 bytes of the body arrived in 3000 ms');
+    expect(answer).toContain('Fewer than 65536 bytes of the body arrived in 3000 ms');
     expect(await api.spooled()).toEqual([]);
+  });
+
+  it('holds at most half of the places for uploads, so that others find one', async () => {
+    const keys = ['first-editor-key-of-the-tests', 'other-editor-key-of-the-tests'] as const;
+    await using shared = await startTestApi({
+      SVC_API_KEYS: keys.map((key) => `editor:${key}`).join(','),
+      SVC_MAX_CONCURRENT_UPLOADS: '4',
+      SVC_IMPORT_WAIT_MS: '300',
+    });
+    using slow = new DisposableStack();
+    const upload = async (key: string): Promise<RawConnection> => {
+      const connection = slow.use(await openConnection(shared.url));
+      connection.send(`${UPLOAD}Authorization: Bearer ${key}\r\nContent-Length: 1000\r\n\r\n${FILE}xx`);
+      return connection;
+    };
+    for (let index = 0; index < 2; index++) await upload(keys[0]);
+    await expect.poll(() => shared.spooled()).toHaveLength(2);
+    const third = await upload(keys[0]);
+    await third.until(/^HTTP\/1\.1 503 [\s\S]*"code":"unavailable"/);
+    const archive = await makePackage({ 'sections/a.jsonl': '{}' });
+    const response = await fetch(`${shared.url}/datasets/upload`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${keys[1]}` },
+      body: uploadForm(archive),
+    });
+    expect(response.status).toBe(201);
   });
 
   it('may take its time with an upload that keeps a pace', { timeout: 60_000 }, async () => {

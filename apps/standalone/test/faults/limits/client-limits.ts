@@ -61,7 +61,7 @@ const outcomeIn = (answer: string): string => {
 
 /** The outcome of an upload while so many others arrive. */
 const uploadBeside = (others: number) => async (): Promise<string> => {
-  await using own = await startService({ SVC_MAX_CONCURRENT_UPLOADS: '2', SVC_IMPORT_WAIT_MS: '500' });
+  await using own = await startService({ SVC_MAX_CONCURRENT_UPLOADS: '4', SVC_IMPORT_WAIT_MS: '500' });
   const { service } = own;
   using arriving = new DisposableStack();
   for (let index = 0; index < others; index++) arriving.use(await beginUpload(service, 100_000));
@@ -183,7 +183,7 @@ const TWO_WATCHED = { SVC_MAX_EVENT_STREAMS_PER_CLIENT: '2' };
 /** Every limit of what one client may take of what all share. */
 export const CLIENT_LIMITS: readonly LimitCase[] = [
   {
-    limit: 'uploads at once, while they arrive: `SVC_MAX_CONCURRENT_UPLOADS`',
+    limit: 'uploads of one client, while they arrive: half of `SVC_MAX_CONCURRENT_UPLOADS`',
     within: { what: '2 of them', outcome: '201', send: uploadBeside(1) },
     beyond: { what: '3 of them', outcome: '503 unavailable', send: uploadBeside(2) },
     tries: 3,
