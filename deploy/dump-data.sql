@@ -1,12 +1,12 @@
--- Writes all data of a database as one SQL script that fills an empty database of the same version of the service, on
--- whatever version of PostgreSQL (15 or newer) either is:
+-- Writes all data of a database as one SQL script that fills an empty database of the same version of the service, whatever
+-- the PostgreSQL versions of the two (15 or newer):
 --
 --   psql -XqAt -f deploy/dump-data.sql "$FROM" > data.sql
 --   svc-pkg migrate --database-url "$TO"
 --   psql -Xq -f data.sql "$TO"
 --
--- Where the target's PostgreSQL is not older than the source's, pg_dump and pg_restore of that version do as well. Work
--- that has not ended is not carried over, since its tasks lie in the queue: the dump is refused while there is some.
+-- If the target's PostgreSQL is not older than the source's, pg_dump and pg_restore of that version work too. The dump is
+-- refused while runs or jobs are unfinished, because it does not contain their tasks in the queue.
 \set ON_ERROR_STOP on
 \encoding UTF8
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 
 type LogLine = Record<string, unknown>;
 
-/** A process of the service that runs from a folder of its own. */
+/** A process of the service that runs from a deployed folder. */
 export interface DeployedApp extends AsyncDisposable {
   readonly url: string;
   readonly child: ChildProcess;

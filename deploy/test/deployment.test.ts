@@ -192,7 +192,7 @@ describe.each([
   });
 });
 
-it('whoever is killed at whatever moment, all that was confirmed is there, whole, and all that was begun ends', {
+it('keeps confirmed work and finishes started work when any process is killed at any moment', {
   timeout: 240_000,
 }, async () => {
   const DATABASE_URL = await (findPostgres() === null ? embeddedDatabase() : installedDatabase());

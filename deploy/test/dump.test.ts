@@ -81,7 +81,7 @@ function bash(script: string, env: Readonly<Record<string, string>>, bin = ''): 
   });
 }
 
-/** Everything that the service shows of its data, in a form that does not depend on where it stands. */
+/** Everything that the service shows of its data, in a form that does not depend on its address. */
 async function shown(url: string): Promise<unknown[]> {
   const get = async (path: string): Promise<Buffer> =>
     Buffer.from(await (await fetch(`${url}${path}`)).arrayBuffer());

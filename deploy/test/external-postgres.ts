@@ -26,7 +26,7 @@ export function findPostgres(): string | null {
   );
 }
 
-/** Starts a server of its own in a temporary folder; as user postgres where this process is root. */
+/** Starts a server in a temporary folder; as user postgres if this process is root. */
 export async function startExternalPostgres(bin: string): Promise<ExternalPostgres> {
   await using starting = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'svc-postgres-'));
