@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { DatabasePort } from './database-port.ts';
+import type { DatabasePort } from './database/database-port.ts';
 
 /** Everything outside that a command may touch. `main.ts` makes it of the process, tests of buffers. */
 export interface CliContext {

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { Agent } from 'undici';
 import type { CliContext } from './cli-context.ts';
-import { CliError } from './cli-error.ts';
-import { createDatabase } from './database.ts';
-import { EXIT } from './exit-codes.ts';
+import { createDatabase } from './database/create-database.ts';
+import { CliError } from './errors/cli-error.ts';
+import { EXIT } from './errors/exit-codes.ts';
 import { runCli } from './program.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import type { Cli, CliContext } from './cli-context.ts';
-import { CliError } from './cli-error.ts';
 import { addCheckCommand } from './commands/check.ts';
 import { addConvertCommand } from './commands/convert.ts';
 import { withExamples } from './commands/define-command.ts';
@@ -12,10 +11,11 @@ import { addInspectCommand } from './commands/inspect.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addPreviewCommand } from './commands/preview.ts';
 import { addUploadCommand } from './commands/upload.ts';
-import { EXIT, EXIT_CODES } from './exit-codes.ts';
-import { toFailure } from './failure.ts';
-import { printError } from './print-error.ts';
-import { writeText } from './write-text.ts';
+import { CliError } from './errors/cli-error.ts';
+import { EXIT, EXIT_CODES } from './errors/exit-codes.ts';
+import { toFailure } from './errors/failure.ts';
+import { printError } from './errors/print-error.ts';
+import { writeText } from './output/write-text.ts';
 
 /** The command line: every command with its options and help. Building it does nothing else. */
 export function createProgram(

@@ -11,7 +11,7 @@ import { openPackageFile } from '@svc/pkg-format/node';
 import { createRowEncoder, createStore, QUEUE_SCHEMA } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
-import { createDatabase, secretsOf } from '../src/database.ts';
+import { createDatabase, secretsOf } from '../src/database/create-database.ts';
 import { svcPkg } from './run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from './temporary-folder.ts';
 

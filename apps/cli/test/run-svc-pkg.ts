@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { afterAll } from 'vitest';
 import type { CliContext } from '../src/cli-context.ts';
-import type { DatabasePort } from '../src/database-port.ts';
+import type { DatabasePort } from '../src/database/database-port.ts';
 import { runCli } from '../src/program.ts';
 
 /** What one command line did. */

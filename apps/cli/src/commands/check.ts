@@ -7,12 +7,12 @@ import {
   MAX_FINDINGS_PER_CODE,
 } from '../check/collect-diagnostics.ts';
 import type { Cli } from '../cli-context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { countOf, formatFacts } from '../format-facts.ts';
+import { EXIT } from '../errors/exit-codes.ts';
+import { errorLine } from '../errors/print-error.ts';
+import { jsonText, printResult } from '../output/print-result.ts';
 import { hashDocument } from '../package/hash-package.ts';
 import { openLocalPackage } from '../package/open-local-package.ts';
-import { errorLine } from '../print-error.ts';
-import { jsonText, printResult } from '../print-result.ts';
+import { countOf, formatFacts } from '../text/format-facts.ts';
 import { withExamples } from './define-command.ts';
 
 /** `check`: everything that is wrong with a package. */

@@ -2,13 +2,13 @@ import { basename, dirname } from 'node:path';
 import { type ConversionReport, convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { CliError } from '../cli-error.ts';
-import { conversionDocument, conversionText } from '../conversion-text.ts';
-import { isSystemError, toFileError } from '../file-error.ts';
-import { outputExists, outputPath, replaceableFile } from '../output-file.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { isSystemError, toFileError } from '../errors/file-error.ts';
+import { outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
+import { jsonText, printResult } from '../output/print-result.ts';
+import { showProgress } from '../output/progress.ts';
 import { nameArchive } from '../package/name-archive.ts';
-import { jsonText, printResult } from '../print-result.ts';
-import { showProgress } from '../progress.ts';
+import { conversionDocument, conversionText } from '../text/conversion-text.ts';
 import { withExamples } from './define-command.ts';
 
 interface Options {

@@ -1,15 +1,15 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { databaseUrl } from '../database-url.ts';
-import type { Download } from '../download.ts';
-import { formatBytes } from '../format-bytes.ts';
-import { formatFacts } from '../format-facts.ts';
-import { createOutputFile, outputPath } from '../output-file.ts';
-import { jsonText, printResult } from '../print-result.ts';
-import { showProgress } from '../progress.ts';
+import { databaseUrl } from '../database/database-url.ts';
+import { createOutputFile, outputPath } from '../output/output-file.ts';
+import { jsonText, printResult } from '../output/print-result.ts';
+import { showProgress } from '../output/progress.ts';
+import { writeText } from '../output/write-text.ts';
+import type { Download } from '../package/download.ts';
 import { downloadExport } from '../service/download-export.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';
-import { writeText } from '../write-text.ts';
+import { formatBytes } from '../text/format-bytes.ts';
+import { formatFacts } from '../text/format-facts.ts';
 import { withExamples, withServiceOptions } from './define-command.ts';
 
 interface Options extends ServiceOptions {

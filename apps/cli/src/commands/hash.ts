@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
+import { jsonText, printResult } from '../output/print-result.ts';
 import { type HashedPackage, hashDocument, hashPackage } from '../package/hash-package.ts';
 import { openLocalPackage } from '../package/open-local-package.ts';
-import { jsonText, printResult } from '../print-result.ts';
 import { withExamples } from './define-command.ts';
 
 /** `hash`: the version hash of a package, computed from what it holds. */

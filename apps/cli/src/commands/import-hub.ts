@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { formatFacts } from '../format-facts.ts';
-import { errorLine } from '../print-error.ts';
-import { printResult } from '../print-result.ts';
+import { EXIT } from '../errors/exit-codes.ts';
+import { errorLine } from '../errors/print-error.ts';
+import { printResult } from '../output/print-result.ts';
 import { printDataset } from '../service/dataset-response.ts';
 import { type ImportHubOptions, importRequest } from '../service/import-request.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import type { FieldError } from '../service/service-error.ts';
 import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
 import { storeDataset } from '../service/store-dataset.ts';
+import { formatFacts } from '../text/format-facts.ts';
 import { backgroundOption, withExamples, withHubOptions, withServiceOptions } from './define-command.ts';
 
 type Options = ImportHubOptions &

@@ -2,13 +2,13 @@ import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import type { PackageReader } from '@svc/pkg-format';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { countOf, formatFacts } from '../format-facts.ts';
+import { jsonText, printResult } from '../output/print-result.ts';
 import { type HashedPackage, hashDocument, hashPackage } from '../package/hash-package.ts';
 import { openLocalPackage } from '../package/open-local-package.ts';
 import { type SampleItem, sampleItems } from '../package/sample-items.ts';
-import { jsonText, printResult } from '../print-result.ts';
-import { printableValue } from '../printable-text.ts';
-import { sampleText } from '../sample-text.ts';
+import { countOf, formatFacts } from '../text/format-facts.ts';
+import { printableValue } from '../text/printable-text.ts';
+import { sampleText } from '../text/sample-text.ts';
 import { countOption, withExamples } from './define-command.ts';
 
 /** Sections and types beyond these are only counted in the text for people. */

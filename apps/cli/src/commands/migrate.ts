@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { databaseUrl } from '../database-url.ts';
-import { formatFacts } from '../format-facts.ts';
-import { jsonText, printResult } from '../print-result.ts';
+import { databaseUrl } from '../database/database-url.ts';
+import { jsonText, printResult } from '../output/print-result.ts';
+import { formatFacts } from '../text/format-facts.ts';
 import { withExamples } from './define-command.ts';
 
 /** `migrate`: the database gets the tables of this version. */

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { CliError } from '../cli-error.ts';
-import { printResult } from '../print-result.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { printResult } from '../output/print-result.ts';
 import { previewText } from '../service/preview-response.ts';
 import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
 import { countOption, withExamples, withHubOptions, withServiceOptions } from './define-command.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { showProgress } from '../progress.ts';
+import { showProgress } from '../output/progress.ts';
 import { type DatasetResponse, printDataset } from '../service/dataset-response.ts';
 import type { JsonResponse } from '../service/service-client.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';

@@ -1,8 +1,8 @@
 import { openPackage, type PackageReader } from '@svc/pkg-format';
 import { openFileSource } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
-import { toFileError } from '../file-error.ts';
-import { showProgress } from '../progress.ts';
+import { toFileError } from '../errors/file-error.ts';
+import { showProgress } from '../output/progress.ts';
 import { nameArchive } from './name-archive.ts';
 
 /** A package in a file, and the bar that follows how much of the file has been read. */

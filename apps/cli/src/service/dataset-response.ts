@@ -1,7 +1,7 @@
 import type { Cli } from '../cli-context.ts';
-import { countOf, formatFacts } from '../format-facts.ts';
-import { printResult } from '../print-result.ts';
-import { printableValue } from '../printable-text.ts';
+import { printResult } from '../output/print-result.ts';
+import { countOf, formatFacts } from '../text/format-facts.ts';
+import { printableValue } from '../text/printable-text.ts';
 import type { JsonResponse } from './service-client.ts';
 
 /** The members of a DatasetSummary (contract of the HTTP API) that are shown. */

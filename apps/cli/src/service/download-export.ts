@@ -1,4 +1,4 @@
-import type { Download } from '../download.ts';
+import type { Download } from '../package/download.ts';
 import { attachmentName } from './attachment-name.ts';
 import { findDataset } from './find-dataset.ts';
 import type { ServiceClient } from './service-client.ts';

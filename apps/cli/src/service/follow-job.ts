@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cli } from '../cli-context.ts';
-import { CliError } from '../cli-error.ts';
-import { showProgress } from '../progress.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { showProgress } from '../output/progress.ts';
 import { parseProblem } from './parse-problem.ts';
 import type { ServiceClient } from './service-client.ts';
 

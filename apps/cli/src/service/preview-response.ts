@@ -1,7 +1,7 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { formatFacts } from '../format-facts.ts';
-import { printableValue } from '../printable-text.ts';
-import { sampleText } from '../sample-text.ts';
+import { formatFacts } from '../text/format-facts.ts';
+import { printableValue } from '../text/printable-text.ts';
+import { sampleText } from '../text/sample-text.ts';
 
 /** Splits and columns beyond these are only counted. */
 const MAX_SPLITS = 20;

@@ -1,5 +1,5 @@
 import type { Cli } from '../cli-context.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { createServiceClient, type ServiceClient } from './service-client.ts';
 
 /** Where `npm start` listens. */

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { CliError } from '../cli-error.ts';
-import { toFileError } from '../file-error.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { toFileError } from '../errors/file-error.ts';
 
 /** A multipart form (RFC 7578) whose file is read from disk while it is sent. */
 export interface UploadForm {

@@ -1,6 +1,6 @@
 import cliProgress from 'cli-progress';
-import type { Cli } from './cli-context.ts';
-import { formatBytes } from './format-bytes.ts';
+import type { Cli } from '../cli-context.ts';
+import { formatBytes } from '../text/format-bytes.ts';
 
 /** A bar that shows how far a command is; disposing takes it away. */
 export interface Progress extends Disposable {

@@ -1,4 +1,4 @@
-import type { Download } from './download.ts';
+import type { Download } from '../package/download.ts';
 
 /** What the commands that work on a database need of it. */
 export interface DatabasePort {

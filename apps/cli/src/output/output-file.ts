@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, lstat, open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { CliError } from './cli-error.ts';
-import { isSystemError, toFileError } from './file-error.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { isSystemError, toFileError } from '../errors/file-error.ts';
 
 /** A file that comes into being whole or not at all. */
 export interface OutputFile extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import type { Store } from '@svc/store';
+import { isDatasetId, onlyOne } from '../service/find-dataset.ts';
 import type { DatabasePort } from './database-port.ts';
-import { isDatasetId, onlyOne } from './service/find-dataset.ts';
 
 /** An operator's own tool reads what any limit of the service may have let in. */
 const MAX_ITEM_BYTES = 256 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { ExactNumber } from '@svc/jsonl-v23/json';
-import type { Cli } from './cli-context.ts';
-import { printableJson } from './printable-text.ts';
+import type { Cli } from '../cli-context.ts';
+import { printableJson } from '../text/printable-text.ts';
 import { writeText } from './write-text.ts';
 
 /** What a command found out, in both forms. */

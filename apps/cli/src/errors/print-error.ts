@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { formatLocation, type SourceLocation } from '@svc/jsonl-v23';
+import { writeText } from '../output/write-text.ts';
+import { printableJson, printableText } from '../text/printable-text.ts';
 import type { Failure } from './failure.ts';
-import { printableJson, printableText } from './printable-text.ts';
-import { writeText } from './write-text.ts';
 
 /** What can be said of one place in one line. */
 export interface LocatedMessage {

@@ -1,8 +1,8 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
+import { type FieldError, ServiceError } from '../service/service-error.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { isSystemError } from './file-error.ts';
-import { type FieldError, ServiceError } from './service/service-error.ts';
 
 /** An error as this program reports it. */
 export interface Failure {
