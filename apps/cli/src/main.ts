@@ -12,7 +12,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const stopped = new AbortController();
 const stopOn = (signal: 'SIGINT' | 'SIGTERM', reason: CliError, exitCode: number): void => {
   process.on(signal, () => {
-    // Who asks twice does not want to wait for anything.
+    // A second signal stops at once.
     if (stopped.signal.aborted) process.exit(exitCode);
     stopped.abort(reason);
   });
@@ -20,7 +20,7 @@ const stopOn = (signal: 'SIGINT' | 'SIGTERM', reason: CliError, exitCode: number
 stopOn('SIGINT', new CliError('interrupted', 'Interrupted'), EXIT.interrupted);
 stopOn('SIGTERM', new CliError('terminated', 'Terminated'), EXIT.terminated);
 
-// What a write fails with comes to its writer as well; without a listener it would end the process.
+// The writer also receives the error; without a listener it would end the process.
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
@@ -37,5 +37,5 @@ const context: CliContext = {
   version,
 };
 process.exitCode = await runCli(process.argv.slice(2), context);
-// Idle connections would keep the process for some seconds.
+// Idle connections would keep the process alive for some seconds.
 await dispatcher.destroy();

@@ -17,7 +17,7 @@ import { toFailure } from './errors/failure.ts';
 import { printError } from './errors/print-error.ts';
 import { writeText } from './output/write-text.ts';
 
-/** The command line: every command with its options and help. Building it does nothing else. */
+/** Builds the command line: every command with its options and help. */
 export function createProgram(
   cli: Cli,
   write: { out(text: string): void; err(text: string): void },
@@ -73,8 +73,8 @@ function exitCodeLines(): string {
 /**
  * Runs one command line.
  *
- * @param argv the arguments behind the program's name
- * @returns the exit code; every error has been printed
+ * @param argv the arguments after the program's name
+ * @returns the exit code; it has printed every error
  */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   let exitCode: number = EXIT.done;
@@ -88,7 +88,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   const writes: Promise<void>[] = [];
   const writeTo = (stream: Writable) => (text: string) => {
     const write = writeText(stream, text);
-    // Waited for below; until then a failure must not count as unhandled.
+    // Awaited below; until then a failure must not count as unhandled.
     write.catch(() => {});
     writes.push(write);
   };
@@ -110,7 +110,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   }
 }
 
-/** Commander ends help and version by an error too; one with exit code 0 is none. */
+/** Commander also throws after help and version, with exit code 0. */
 async function parse(program: Command, argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -119,20 +119,20 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
     if (error.exitCode === 0) return;
     const message =
       error.code === 'commander.help'
-        ? 'No command was given'
+        ? 'Missing command'
         : error.message.replace(/^error: /, '').replaceAll('\n', ' ');
     throw new CliError('usage', message.charAt(0).toUpperCase() + message.slice(1), { cause: error });
   }
 }
 
-/** Whether the help was printed in place of an error. */
+/** Whether commander printed the help instead of an error. */
 function isHelp(error: unknown): boolean {
   return (
     error instanceof Error && error.cause instanceof CommanderError && error.cause.code === 'commander.help'
   );
 }
 
-/** Before anything is parsed, so that the errors of parsing are JSON too. */
+/** Looks before parsing, so that parsing errors are JSON too. */
 function asksForJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? argv.length : end).includes('--json');

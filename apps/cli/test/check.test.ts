@@ -19,9 +19,9 @@ type Files = Readonly<Record<string, string | Uint8Array>>;
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const manifest = (value: unknown): string => JSON.stringify(value);
 
-/** Each finding as the places and codes that matter to the case. */
+/** Each diagnostic as its location and code. */
 const CASES: readonly [name: string, files: Files, findings: readonly string[], spec?: Partial<ZipSpec>][] = [
-  ['a package that is in order', { 'sections/a.jsonl': '{"id":1}\n{"id":2}\n' }, []],
+  ['a valid package', { 'sections/a.jsonl': '{"id":1}\n{"id":2}\n' }, []],
   [
     'every faulty line of every section',
     {
@@ -165,7 +165,7 @@ const CASES: readonly [name: string, files: Files, findings: readonly string[], 
     ],
   ],
   [
-    'a manifest that is no JSON',
+    'a manifest that is not JSON',
     { 'manifest.json': '{', 'sections/a.jsonl': '{}' },
     ['manifest.json:1:2: package_invalid_json'],
   ],
@@ -190,7 +190,7 @@ it.each(CASES)('reports %s', async (_name, files, expected, spec) => {
   expect(outcome).toMatchObject({ exitCode: expected.length === 0 ? 0 : 1, stderr: '' });
 });
 
-it('prints findings as file:line:column: message (code), with the pointer of what is at fault', async () => {
+it('prints file:line:column: message (code), with the JSON Pointer', async () => {
   const path = await writeArchive({
     'sections/a.jsonl': '{"id":1}\n{"inputs":{"prompt":"a" "b"}}\n{"assets":{"x":"assets/no.png"}}\n',
   });
@@ -202,14 +202,14 @@ it('prints findings as file:line:column: message (code), with the pointer of wha
   expect(facts).toEqual([`package  ${path}`, 'read     2 items in 1 section', 'found    2 errors']);
 });
 
-it('gives the version hash of a package that is in order', async () => {
+it('prints the version hash of a valid package', async () => {
   const path = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' });
   const { stdout } = await svcPkg(['check', path]);
   const hash = (await svcPkg(['hash', path])).stdout.trim();
   expect(stdout).toContain(`found         0 errors\nversion hash  ${hash}\n`);
 });
 
-it('shows a thousand findings of a code and counts the others', async () => {
+it('shows a thousand diagnostics of a code and counts the rest', async () => {
   const path = await writeArchive({
     'sections/a.jsonl': 'x\n'.repeat(2500),
     'sections/b.jsonl': '{"assets":["assets/a"]}',
@@ -257,7 +257,7 @@ it.each(STYLE)('reports style: %s', async (_name, content, expected) => {
   expect(await svcPkg(['check', path])).toMatchObject({ exitCode: 0 });
 });
 
-it('finds an id that stands in two sections, and names files that are ignored', async () => {
+it('reports an id that is in two sections, and ignored files', async () => {
   const path = await writeArchive({
     'sections/a.jsonl': '{"id":"x"}\n',
     'sections/b.jsonl': '{"id":"x"}\n',
@@ -271,7 +271,7 @@ it('finds an id that stands in two sections, and names files that are ignored', 
   expect(stdout).toContain('found         0 errors, 2 style findings\n');
 });
 
-it('names files that no item refers to, where every line could be read', async () => {
+it('names files that no item refers to, if every line could be read', async () => {
   const files = {
     'sections/a.jsonl': '{"id":1,"assets":{"x":"assets/é.png"},"checker":{"path":"checkers/used.py"}}\n',
     'assets/é.png': 'png',
@@ -290,7 +290,7 @@ it('names files that no item refers to, where every line could be read', async (
   expect(await unused({ 'sections/b.jsonl': 'x\n' })).toEqual([]);
 });
 
-it('shows nothing that a terminal would obey', async () => {
+it('escapes control sequences for terminals', async () => {
   const path = await writeArchive({
     'sections/\u001b[2Ja\u202e.jsonl': '{"\u001b[31m":}\n{"id":1,"type":"\u009b31m"}\n',
     'x\u0007.txt': '',
@@ -307,7 +307,7 @@ it('shows nothing that a terminal would obey', async () => {
 });
 
 it.each([
-  ['that is not there', 'missing.zip', /no such file or folder \(ENOENT\)/],
+  ['that does not exist', 'missing.zip', /no such file or folder \(ENOENT\)/],
   ['that is a folder', '.', /folder/],
 ])('ends with exit code 3 for a file %s', async (_name, path, message) => {
   const outcome = await svcPkg(['check', path]);
@@ -320,7 +320,7 @@ it.each([
   });
 });
 
-it('ends when it is told to, as it was told', async () => {
+it('stops with the reason of its signal', async () => {
   const path = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n'.repeat(1000) });
   const reason = Object.assign(new Error('Interrupted'), { code: 'interrupted' });
   const outcome = await svcPkg(['check', path], { signal: AbortSignal.abort(reason) });

@@ -11,7 +11,7 @@ const LEGACY = {
   'readme.txt': 'hello',
 };
 
-it('writes a package beside the archive and says what it changed', async () => {
+it('writes a package into the folder of the archive and reports the changes', async () => {
   const path = await writeArchive(LEGACY, {}, 'old.zip');
   const output = join(dirname(path), 'old.pkg.zip');
   const { exitCode, stdout, stderr } = await svcPkg(['convert', path]);
@@ -23,17 +23,15 @@ it('writes a package beside the archive and says what it changed', async () => {
   );
   expect(stdout).toContain('\nsections\n  train: 2 items of data/train.jsonl\n');
   expect(stdout).toContain('\n  2 x prompt is now inputs.prompt (first: data/train.jsonl:1)\n');
-  expect(stdout).toContain(
-    '\n  1 x expected stays: answer holds something else (first: data/train.jsonl:2)\n',
-  );
+  expect(stdout).toContain('\n  1 x expected stays: answer has another value (first: data/train.jsonl:2)\n');
   expect(stdout).toMatch(
-    /\n {2}1 x inputs\.system_prompt comes from .+ of the whole dataset \(first: data\/train\.jsonl:1\)\n/,
+    /\n {2}1 x inputs\.system_prompt comes from .+ of the dataset \(first: data\/train\.jsonl:1\)\n/,
   );
   expect(await svcPkg(['check', output])).toMatchObject({ exitCode: 0 });
   expect((await svcPkg(['inspect', output])).stdout).toContain('"prompt": "2+2?"');
 });
 
-it('reports the same to machines', async () => {
+it('reports the same as JSON', async () => {
   const path = await writeArchive(LEGACY, {}, 'old.zip');
   const output = join(await temporaryFolder(), 'out.zip');
   const outcome = await svcPkg(['convert', path, '--name', 'My set', '--output', output, '--json']);
@@ -58,7 +56,7 @@ it('reports the same to machines', async () => {
   });
 });
 
-it('changes nothing in what is a package already', async () => {
+it('changes nothing in a package', async () => {
   const path = await writeArchive(LEGACY, {}, 'old.zip');
   const folder = await temporaryFolder();
   await svcPkg(['convert', path, '--output', join(folder, 'one.pkg.zip')]);
@@ -68,11 +66,13 @@ it('changes nothing in what is a package already', async () => {
     '--output',
     join(folder, 'two.pkg.zip'),
   ]);
-  expect(again.stdout).toContain('changed       only the stamp of what wrote it: it was a package already\n');
+  expect(again.stdout).toContain(
+    'changed       only the generator in the manifest: it already was a package\n',
+  );
   expect(await readFile(join(folder, 'two.pkg.zip'))).toEqual(await readFile(join(folder, 'one.pkg.zip')));
 });
 
-it('does not take its input for its output, unless it is told to', async () => {
+it('does not overwrite its input without --force', async () => {
   const path = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' }, {}, 'new.pkg.zip');
   expect(await svcPkg(['convert', path])).toMatchObject({
     exitCode: 3,
@@ -82,7 +82,7 @@ it('does not take its input for its output, unless it is told to', async () => {
   expect(await readdir(dirname(path))).toEqual(['new.pkg.zip']);
 });
 
-it('keeps an output that exists, and replaces it with --force, behind a link too', async () => {
+it('keeps an existing output, and replaces it with --force, also the target of a link', async () => {
   const path = await writeArchive(LEGACY, {}, 'old.zip');
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'real'));
@@ -92,7 +92,7 @@ it('keeps an output that exists, and replaces it with --force, behind a link too
   expect(await svcPkg(['convert', path, '--output', output])).toMatchObject({
     exitCode: 3,
     stdout: '',
-    stderr: `${output}: a.zip exists already; --force replaces it (output_exists)\n`,
+    stderr: `${output}: a.zip already exists; use --force to replace it (output_exists)\n`,
   });
   expect(await readFile(output, 'utf8')).toBe('old');
   expect(await svcPkg(['convert', path, '--output', output, '--force'])).toMatchObject({ exitCode: 0 });
@@ -102,12 +102,12 @@ it('keeps an output that exists, and replaces it with --force, behind a link too
 
 it.each([
   [
-    'a line that is no item',
+    'a line that is not an item',
     { 'data/a.jsonl': '{"id":1}\n{"id":\n', 'readme.txt': '' },
     1,
     /^data\/a\.jsonl:2:\d+: .+ \(package_invalid_line\)$/m,
   ],
-  ['a file that holds no items', { 'readme.txt': 'x' }, 1, /old\.zip: .+ \(package_no_sections\)$/m],
+  ['an archive without items', { 'readme.txt': 'x' }, 1, /old\.zip: .+ \(package_no_sections\)$/m],
   ['no archive', null, 1, /old\.zip: .+ \(package_not_a_zip\)$/m],
 ])('leaves nothing of %s', async (_name, files, exitCode, message) => {
   const path = await writeArchive(files ?? {}, {}, 'old.zip');
@@ -122,19 +122,19 @@ it('says which file cannot be read or written', async () => {
   const path = await writeArchive(LEGACY, {}, 'old.zip');
   const missing = join(dirname(path), 'missing.zip');
   for (const [argv, stderr] of [
-    [[missing], `${missing}: Could not be read: no such file or folder (ENOENT) (io_error)\n`],
-    [[dirname(path)], `${dirname(path)}: Could not be read: it is a folder (EISDIR) (io_error)\n`],
+    [[missing], `${missing}: Cannot read the file: no such file or folder (ENOENT) (io_error)\n`],
+    [[dirname(path)], `${dirname(path)}: Cannot read the file: it is a folder (EISDIR) (io_error)\n`],
     [
       [path, '--output', '/nowhere/x.zip'],
-      '/nowhere/x.zip: Could not be written: no such file or folder (ENOENT) (io_error)\n',
+      '/nowhere/x.zip: Cannot write the file: no such file or folder (ENOENT) (io_error)\n',
     ],
     [
       [path, '--output', '/dev/null', '--force'],
-      '/dev/null: Could not be written: it is no file (io_error)\n',
+      '/dev/null: Cannot write the file: it is a device or a pipe (io_error)\n',
     ],
     [
       [path, '--output', `${path}/x.zip`],
-      `${path}/x.zip: Could not be written: a part of the path is no folder (ENOTDIR) (io_error)\n`,
+      `${path}/x.zip: Cannot write the file: part of the path is not a folder (ENOTDIR) (io_error)\n`,
     ],
   ] as const) {
     expect(await svcPkg(['convert', ...argv])).toMatchObject({ exitCode: 3, stdout: '', stderr });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Stores a package as the service would; gives the dataset's id. */
+/** Stores a package as the service would; returns the id of the dataset. */
 async function store(path: string, name: string): Promise<string> {
   const opened = createStore({ url: database.url, poolSize: 2 });
   await using encoder = createRowEncoder();
@@ -47,7 +47,7 @@ async function store(path: string, name: string): Promise<string> {
   }
 }
 
-it('exports by id and by name what the package had, and leaves no connection', async () => {
+it('exports by id and by name, and leaves no connection', async () => {
   const path = await writeArchive({
     'sections/a.jsonl': '{"id":12345678901234567890}\n{"assets":{"x":"assets/x.txt"}}\n',
     'sections/b.jsonl': '{"id":1}\n',
@@ -78,14 +78,14 @@ it('says which dataset, run or database is missing', async () => {
   await store(path, 'twice');
   const context = { database: createDatabase({}) };
   const folder = await temporaryFolder();
-  const nobody = new URL(database.url);
-  nobody.port = '1';
+  const closedPort = new URL(database.url);
+  closedPort.port = '1';
   for (const [argv, url, code] of [
     [['nothing'], database.url, 'dataset_not_found'],
     [[randomUUID()], database.url, 'dataset_not_found'],
     [['twice'], database.url, 'dataset_ambiguous'],
     [[id, '--run', randomUUID()], database.url, 'run_not_found'],
-    [[id], nobody.href, 'unavailable'],
+    [[id], closedPort.href, 'unavailable'],
   ] as const) {
     const outcome = await svcPkg(
       ['export', ...argv, '--database-url', url, '--output', folder, '--json'],
@@ -93,12 +93,12 @@ it('says which dataset, run or database is missing', async () => {
     );
     expect(outcome.exitCode).toBe(1);
     expect(outcome.error()['code']).toBe(code);
-    expect(outcome.stderr).not.toContain(nobody.password || 'unreachable');
+    expect(outcome.stderr).not.toContain(closedPort.password || 'unreachable');
   }
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('knows the secrets that an export may not hold', () => {
+it('knows the secrets that an export must not contain', () => {
   const env = {
     SVC_API_KEYS: 'viewer:k1, admin:k2',
     SVC_API_KEY: 'k3',
@@ -122,7 +122,7 @@ it('knows the secrets that an export may not hold', () => {
   expect(secretsOf('postgresql://u:100%@h/d', {})).toContain('100%');
 });
 
-/** A database without any table of ours. */
+/** A database without the tables of the service. */
 async function emptyDatabase(): Promise<TestDatabase> {
   const empty = await createTestDatabase();
   const { Client } = createRequire(new URL('../../../prisma/package.json', import.meta.url))('pg');
@@ -133,7 +133,7 @@ async function emptyDatabase(): Promise<TestDatabase> {
   return empty;
 }
 
-it('migrates a database, however many do it at once', async () => {
+it('migrates a database, also in several processes at once', async () => {
   const empty = await emptyDatabase();
   try {
     const outcomes = await Promise.all(
@@ -158,7 +158,7 @@ it('migrates a database, however many do it at once', async () => {
     expect(applied.length).toBeGreaterThan(0);
     expect(new Set(applied).size).toBe(applied.length);
     const again = await svcPkg(['migrate', '--database-url', empty.url], { database: createDatabase({}) });
-    expect(again).toMatchObject({ exitCode: 0, stdout: 'The database is at this version.\n', stderr: '' });
+    expect(again).toMatchObject({ exitCode: 0, stdout: 'The database is up to date.\n', stderr: '' });
   } finally {
     await empty.drop();
   }

@@ -56,7 +56,7 @@ describe.each(program.commands.map((command) => [command.name(), command] as con
   },
 );
 
-it('has no command that is not there', () => {
+it('has no other command', () => {
   const documented = [...page.matchAll(/^## ([a-z-]+)$/gm)].map(([, name]) => name);
   expect(documented).toEqual(program.commands.map((command) => command.name()));
 });

@@ -6,7 +6,7 @@ import { afterEach } from 'vitest';
 /** A request as it arrived. */
 export interface SeenRequest {
   method: string;
-  /** with its query */
+  /** With its query. */
   url: string;
   headers: IncomingMessage['headers'];
   body: Buffer;
@@ -29,9 +29,9 @@ afterEach(async () => {
 });
 
 /**
- * A service on a free port of this machine that answers `METHOD /path` (without the query) as told, and anything else
- * as the real one answers a path that it does not know. Bodies are read whole before a handler runs, unless the
- * handler's key begins with "raw ".
+ * A service on a free port of this machine. Its handlers have keys `METHOD /path`, without a query; it responds to any
+ * other request like the real service to an unknown path. It reads the whole body before it calls a handler, unless
+ * the key of the handler begins with "raw ".
  */
 export async function fakeService(handlers: Readonly<Record<string, Handler>>): Promise<FakeService> {
   const requests: SeenRequest[] = [];
@@ -61,7 +61,7 @@ export async function fakeService(handlers: Readonly<Record<string, Handler>>): 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-/** Answers with a JSON document. */
+/** Responds with a JSON document. */
 export const json =
   (document: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Handler =>
   (_request, response) => {
@@ -71,7 +71,7 @@ export const json =
       .end(text);
   };
 
-/** Answers with an error as the service does. */
+/** Responds with an error as the service does. */
 export const problem = (
   status: number,
   code: string,

@@ -11,7 +11,7 @@ const FILES = {
   'notes.txt': '',
 };
 
-it('shows what a package holds', async () => {
+it('shows the contents of a package', async () => {
   const path = await writeArchive(FILES);
   const hash = (await svcPkg(['hash', path])).stdout.trim();
   expect(hash).toMatch(/^[0-9a-f]{64}$/);
@@ -53,7 +53,7 @@ it('shows what a package holds', async () => {
   );
 });
 
-it('gives the same to machines, with every digit', async () => {
+it('prints the same as JSON, with every digit', async () => {
   const path = await writeArchive(FILES);
   const { stdout } = await svcPkg(['inspect', path, '--json']);
   const document = JSON.parse(stdout);
@@ -106,7 +106,7 @@ it('cuts long values for people only', async () => {
   expect((await svcPkg(['inspect', path, '--json'])).stdout).toContain(item);
 });
 
-it('shows no items where none are wanted', async () => {
+it('shows no items with --samples 0', async () => {
   const path = await writeArchive(FILES);
   expect((await svcPkg(['inspect', path, '--samples', '0'])).stdout).not.toContain('first items');
 });
@@ -114,14 +114,14 @@ it('shows no items where none are wanted', async () => {
 it.each([
   [
     'inspect',
-    'a line that is no item',
+    'a line that is not an item',
     { 'sections/a.jsonl': '{"id":1}\n[]\n' },
     'sections/a.jsonl:2: ',
     'package_invalid_line',
   ],
   [
     'hash',
-    'a line that is no item',
+    'a line that is not an item',
     { 'sections/a.jsonl': '{"id":1}\n[]\n' },
     'sections/a.jsonl:2: ',
     'package_invalid_line',

@@ -11,7 +11,7 @@ import { expect, it } from 'vitest';
 import { DATASET, fakeService, type Handler } from './fake-service.ts';
 import { temporaryFolder, writeArchive } from './temporary-folder.ts';
 
-/** The program as it is installed: the build, in a process of its own. */
+/** The program as it is installed: the build, in a separate process. */
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 /** Has `/dev/full` and `/proc`. */
@@ -45,7 +45,7 @@ const run = (argv: readonly string[], env?: Readonly<Record<string, string>>): P
 
 const EXPORT = `/datasets/${DATASET.id}/export`;
 
-/** Sends the beginning of an archive and then nothing more; `begun` settles when that has happened. */
+/** Sends the beginning of an archive and then nothing; `begun` settles after the beginning. */
 function endlessExport(): { handler: Handler; begun: Promise<void> } {
   const begun = Promise.withResolvers<void>();
   const handler: Handler = (_request, response) => {
@@ -56,7 +56,7 @@ function endlessExport(): { handler: Handler; begun: Promise<void> } {
   return { handler, begun: begun.promise };
 }
 
-/** Waits until the temporary file of an output has something in it. */
+/** Waits until the temporary file of an output is not empty. */
 async function untilWriting(folder: string): Promise<void> {
   for (;;) {
     for (const name of await readdir(folder)) if ((await stat(join(folder, name))).size > 0) return;
@@ -64,7 +64,7 @@ async function untilWriting(folder: string): Promise<void> {
   }
 }
 
-it('is a program of its own', async () => {
+it('is an executable program', async () => {
   expect(await readFile(MAIN, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
   const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
   expect(manifest.bin).toEqual({ 'svc-pkg': './dist/main.js' });
@@ -109,7 +109,7 @@ it.each([
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('leaves the old output alone when it is killed', async () => {
+it('keeps the old output when it is killed', async () => {
   const { handler } = endlessExport();
   const service = await fakeService({ [`GET ${EXPORT}`]: handler });
   const folder = await temporaryFolder();
@@ -126,15 +126,15 @@ it('leaves the old output alone when it is killed', async () => {
 it.each([
   ['a report', (bad: string) => ['check', bad]],
   ['the help', () => ['--help']],
-])('ends quietly when nobody reads %s any more', async (_name, argv) => {
-  const bad = await writeArchive({ 'sections/a.jsonl': 'nonsense that is no JSON\n'.repeat(2000) });
+])('ends quietly when the reader of %s closes the pipe', async (_name, argv) => {
+  const bad = await writeArchive({ 'sections/a.jsonl': 'nonsense that is not JSON\n'.repeat(2000) });
   const child = start(argv(bad));
   child.stdout!.destroy();
   const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr!)]);
   expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
 });
 
-it('ends quietly when nobody reads an archive any more', async () => {
+it('ends quietly when the reader of an archive closes the pipe', async () => {
   const service = await fakeService({
     [`GET ${EXPORT}`]: (_request, response) => {
       const chunks = new Array<Buffer>(10_000).fill(Buffer.alloc(64 * 1024));
@@ -154,14 +154,14 @@ it.runIf(isLinux)('ends with exit code 3 when standard output is full', async ()
   expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('io_error') });
 });
 
-it.runIf(isLinux)('writes into a device as it is, and reports that it is full', async () => {
+it.runIf(isLinux)('writes directly to a device, and reports that it is full', async () => {
   const service = await fakeService({ [`GET ${EXPORT}`]: (_request, response) => void response.end('zip') });
   const argv = ['export', DATASET.id, '--api-url', service.url, '--output'];
   expect(await run([...argv, '/dev/null'])).toMatchObject({ code: 0 });
   expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
   expect(await run([...argv, '/dev/full', '--force'])).toMatchObject({
     code: 3,
-    stderr: '/dev/full: Could not be written: no space left on the device (ENOSPC) (io_error)\n',
+    stderr: '/dev/full: Cannot write the file: no space left on the device (ENOSPC) (io_error)\n',
   });
 });
 
@@ -220,12 +220,12 @@ function longLegacy(): Promise<string> {
   return writeArchive({ 'data/a.jsonl': lines.join(''), 'readme.txt': '' }, {}, 'old.zip');
 }
 
-/** Waits until a conversion has begun to write beside its output. */
+/** Waits until a conversion has begun to write its temporary file. */
 async function untilConverting(folder: string): Promise<void> {
   while ((await readdir(folder)).length === 1) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-it('takes everything away when a conversion is interrupted', async () => {
+it('removes everything when a conversion is interrupted', async () => {
   const legacy = await longLegacy();
   const child = start(['convert', legacy]);
   const end = ended(child);
@@ -258,7 +258,7 @@ it('leaves nothing of a conversion on a disk that is full', async (context) => {
   expect(outcome).toMatchObject({
     code: 3,
     stdout: '',
-    stderr: `${disk.folder}/old.pkg.zip: Could not be written: no space left on the device (ENOSPC) (io_error)\n`,
+    stderr: `${disk.folder}/old.pkg.zip: Cannot write the file: no space left on the device (ENOSPC) (io_error)\n`,
   });
   expect(await readdir(disk.folder)).toEqual([]);
 });

@@ -5,18 +5,18 @@ import type { CliContext } from '../src/cli-context.ts';
 import type { DatabasePort } from '../src/database/database-port.ts';
 import { runCli } from '../src/program.ts';
 
-/** What one command line did. */
+/** The outcome of one command line. */
 export interface Outcome {
   exitCode: number;
   stdout: string;
   stderr: string;
-  /** standard output as one JSON document */
+  /** Standard output as one JSON document. */
   document<T = Record<string, unknown>>(): T;
-  /** the error document on standard error */
+  /** The error document on standard error. */
   error(): Record<string, unknown>;
 }
 
-/** A stream that keeps what it is given. */
+/** A stream that keeps what is written. */
 export function captured(): { stream: Writable; bytes(): Buffer } {
   const chunks: Buffer[] = [];
   const stream = new Writable({

@@ -45,7 +45,7 @@ describe('upload', () => {
     expect(sha256(new Uint8Array(await file.arrayBuffer()))).toBe(sha256(await readFile(path)));
   });
 
-  it('prints the answer as it is with --json', async () => {
+  it('prints the response unchanged with --json', async () => {
     const text = '{"id":"1","item_count":12345678901234567890}';
     const service = await fakeService({ 'POST /datasets/upload': json(text, 201) });
     const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
@@ -58,7 +58,7 @@ describe('upload', () => {
   it.each([
     ['SVC_API_KEY', [], { SVC_API_KEY: 'k1' }, 'Bearer k1'],
     ['a variable of any name', ['--api-key-env', 'MY_KEY'], { SVC_API_KEY: 'k1', MY_KEY: 'k2' }, 'Bearer k2'],
-    ['no key where there is none', [], { SVC_API_KEY: '' }, undefined],
+    ['no key if there is none', [], { SVC_API_KEY: '' }, undefined],
   ])('takes the key from %s', async (_name, argv, env, authorization) => {
     const service = await fakeService({ 'POST /datasets/upload': json(DATASET, 201) });
     const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
@@ -81,7 +81,7 @@ describe('upload', () => {
     errors_total: 4,
   });
 
-  it('prints what the service found wrong, place for place', async () => {
+  it('prints every error of the service with its location', async () => {
     const service = await fakeService({ 'POST /datasets/upload': refused });
     const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
     expect(await svcPkg(['upload', path, '--api-url', service.url])).toMatchObject({
@@ -105,7 +105,7 @@ describe('upload', () => {
     });
   });
 
-  it('says when to try again, and which request the service knows it as', async () => {
+  it('says when to try again, and the id of the request', async () => {
     const service = await fakeService({
       'POST /datasets/upload': problem(503, 'unavailable', 'Too many imports', {}, { 'retry-after': '12' }),
     });
@@ -113,11 +113,11 @@ describe('upload', () => {
     const { exitCode, stderr } = await svcPkg(['upload', path, '--api-url', service.url]);
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
-      'svc-pkg: Too many imports (unavailable)\n  Try again in 12 s.\n  The service knows it as request f00d.\n',
+      'svc-pkg: Too many imports (unavailable)\n  Try again in 12 s.\n  Request ID: f00d\n',
     );
   });
 
-  it('understands an answer that comes before all is sent', async () => {
+  it('accepts a response that arrives before everything is sent', async () => {
     const early: Handler = (_request, response, raw) => {
       problem(413, 'upload_too_large', 'The file is larger than 5 bytes')(_request, response, raw);
       raw.resume();
@@ -131,9 +131,9 @@ describe('upload', () => {
   });
 
   it.each([
-    ['a file that is not there', 'missing.zip', /no such file/],
-    ['a folder', '.', /it is no file/],
-    ['an empty file', '/dev/null', /it is no file/],
+    ['a missing file', 'missing.zip', /no such file/],
+    ['a folder', '.', /it is not a regular file/],
+    ['an empty file', '/dev/null', /it is not a regular file/],
   ])('sends nothing for %s', async (_name, path, message) => {
     const service = await fakeService({});
     const outcome = await svcPkg(['upload', path, '--api-url', service.url]);
@@ -166,7 +166,7 @@ describe('upload', () => {
     expect(states).toEqual([]);
   });
 
-  it('takes the dataset where the service makes it at once all the same', async () => {
+  it('accepts the dataset if the service creates it at once', async () => {
     const service = await fakeService({ 'POST /datasets/upload': json(DATASET, 201) });
     const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
     const outcome = await svcPkg(['upload', path, '--background', '--json', '--api-url', service.url]);
@@ -179,7 +179,7 @@ describe('upload', () => {
       { code: 'package_corrupt', detail: 'It is damaged', status: 400 },
       'svc-pkg: It is damaged (package_corrupt)\n',
     ],
-    ['cancelled', null, 'svc-pkg: Job j1 ended as cancelled, without a dataset (job_ended)\n'],
+    ['cancelled', null, 'svc-pkg: Job j1 ended without a dataset: its status is cancelled (job_ended)\n'],
   ])('reports a job that %s', async (status, error, stderr) => {
     const service = await fakeService({
       'POST /datasets/upload': json({ id: 'j1', status, progress: null, dataset_id: null, error }, 202),
@@ -192,7 +192,7 @@ describe('upload', () => {
   });
 });
 
-describe('a service that does not answer as it should', () => {
+describe('a service that does not respond as expected', () => {
   it('is not there', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -206,24 +206,28 @@ describe('a service that does not answer as it should', () => {
     ]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
-      stderr: `svc-pkg: http://127.0.0.1:${port} cannot be reached: nothing listens there (service_unreachable)\n`,
+      stderr: `svc-pkg: Cannot connect to http://127.0.0.1:${port}: connection refused (service_unreachable)\n`,
     });
   });
 
   it.each<[string, Handler, RegExp]>([
-    ['breaks off', (_request, response) => void response.destroy(), /broke off .*\(connection_lost\)/],
+    [
+      'breaks off',
+      (_request, response) => void response.destroy(),
+      /^svc-pkg: Connection to .* lost .*\(connection_lost\)/m,
+    ],
     [
       'is something else',
       (_request, response) => void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>'),
-      /status 502 and text\/html instead of an explanation \(bad_response\)/,
+      /status 502 with text\/html instead of a problem document \(bad_response\)/,
     ],
     [
       'sends elsewhere',
       (_request, response) => void response.writeHead(302, { location: 'http://example.org/' }).end(),
       /status 302 .*\(bad_response\)/,
     ],
-    ['answers no JSON', (_request, response) => void response.end('hello'), /not JSON \(bad_response\)/],
-    ['answers no list', json({}), /without a list \(bad_response\)/],
+    ['returns no JSON', (_request, response) => void response.end('hello'), /not JSON \(bad_response\)/],
+    ['returns no list', json({}), /returned no list \(bad_response\)/],
     [
       'writes to the terminal',
       problem(400, 'invalid_request', '\u001b[31mred'),
@@ -283,9 +287,9 @@ describe('export', () => {
       `attachment; filename="plain.pkg.zip"; filename*=UTF-8''sch%C3%B6n.pkg.zip`,
       'schön.pkg.zip',
     ],
-    ['without the folders that the service says', 'attachment; filename="../../etc/passwd"', 'passwd'],
-    ['by its id where the service says nothing', undefined, `${DATASET.id}.pkg.zip`],
-    ['by its id where the service names no file', 'attachment; filename=".."', `${DATASET.id}.pkg.zip`],
+    ['without the folders that the service proposes', 'attachment; filename="../../etc/passwd"', 'passwd'],
+    ['by its id if the service proposes nothing', undefined, `${DATASET.id}.pkg.zip`],
+    ['by its id if the service proposes no file name', 'attachment; filename=".."', `${DATASET.id}.pkg.zip`],
   ])('names the file %s', async (_name, disposition, name) => {
     const service = await fakeService({ [`GET ${path}`]: zip(disposition) });
     const folder = await temporaryFolder();
@@ -325,18 +329,18 @@ describe('export', () => {
   });
 
   it.each([
-    ['nobody has', [], 'svc-pkg: There is no dataset named "x" (dataset_not_found)\n'],
+    ['does not exist', [], 'svc-pkg: Dataset "x" not found (dataset_not_found)\n'],
     [
       'two have',
       [DATASET.id, OTHER_ID],
-      `svc-pkg: Several datasets are named "x"; name one by its id: ${DATASET.id}, ${OTHER_ID} (dataset_ambiguous)\n`,
+      `svc-pkg: Several datasets are named "x"; use an id: ${DATASET.id}, ${OTHER_ID} (dataset_ambiguous)\n`,
     ],
   ])('refuses a name that %s', async (_name, ids, stderr) => {
     const service = await fakeService({ 'GET /datasets': json({ data: ids.map((id) => ({ id })) }) });
     expect(await svcPkg(['export', 'x', '--api-url', service.url])).toMatchObject({ exitCode: 1, stderr });
   });
 
-  it('leaves nothing of an export that breaks off', async () => {
+  it('leaves nothing of an interrupted export', async () => {
     const service = await fakeService({
       [`GET ${path}`]: (_request, response) => {
         response.writeHead(200, { 'content-type': 'application/zip' });
@@ -358,21 +362,21 @@ describe('export', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('keeps an output that exists, unless it is told otherwise', async () => {
+  it('keeps an existing output without --force', async () => {
     const service = await fakeService({ [`GET ${path}`]: zip() });
     const output = join(await temporaryFolder(), 'out.zip');
     await writeFile(output, 'old');
     const argv = ['export', DATASET.id, '--output', output, '--api-url', service.url];
     expect(await svcPkg(argv)).toMatchObject({
       exitCode: 3,
-      stderr: `${output}: out.zip exists already; --force replaces it (output_exists)\n`,
+      stderr: `${output}: out.zip already exists; use --force to replace it (output_exists)\n`,
     });
     expect(await readFile(output, 'utf8')).toBe('old');
     expect(await svcPkg([...argv, '--force'])).toMatchObject({ exitCode: 0 });
     expect(await readFile(output)).toEqual(archive);
   });
 
-  it('asks the database where that is wanted', async () => {
+  it('reads the database with --database', async () => {
     const folder = await temporaryFolder();
     const wanted: unknown[] = [];
     const database = {
@@ -608,7 +612,7 @@ describe('a terminal', () => {
         return;
       }
       expect(shown).toMatch(label);
-      // The last that the bar does is to clear its line; it switches nothing off that a killed process would leave off.
+      // The bar ends by clearing its line; it never hides the cursor, which a killed process could not show again.
       const parts = shown.split('\u001b[2K');
       expect(shown).not.toMatch(/\u001b\[\?\d+l/);
       expect(parts.at(-1)).toMatch(/\n$/);
@@ -640,6 +644,6 @@ it('makes a folder of the output only when it is one', async () => {
     ]);
     expect([output, outcome.exitCode]).toEqual([output, exitCode]);
     if (written !== null) expect(await readFile(join(folder, written), 'utf8')).toBe('zip');
-    else expect(outcome.stderr).toMatch(/Could not be written: .+ \((ENOENT|ENOTDIR)\) \(io_error\)/);
+    else expect(outcome.stderr).toMatch(/Cannot write the file: .+ \((ENOENT|ENOTDIR)\) \(io_error\)/);
   }
 });

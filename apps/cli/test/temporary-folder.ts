@@ -16,12 +16,12 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** Files by their paths, as an archive's entries. */
+/** Files by path, as entries of an archive. */
 function entries(files: Readonly<Record<string, string | Uint8Array>>): ZipEntrySpec[] {
   return Object.entries(files).map(([name, content]) => ({ name, content }));
 }
 
-/** Writes an archive into a folder of its own; gives its path. */
+/** Writes an archive into a new folder; returns its path. */
 export async function writeArchive(
   files: Readonly<Record<string, string | Uint8Array>>,
   spec: Partial<ZipSpec> = {},

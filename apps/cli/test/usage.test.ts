@@ -35,7 +35,7 @@ it.each(COMMANDS)('explains %s with examples and --json', async (command) => {
   expect(stdout).toContain('--json');
 });
 
-it('prints its help on standard error where no command is given', async () => {
+it('prints its help on standard error without a command', async () => {
   const { exitCode, stdout, stderr } = await svcPkg([]);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toMatch(/^Usage: svc-pkg/);
@@ -57,14 +57,14 @@ const WRONG: readonly [string, string[], RegExp][] = [
   ['too many arguments', ['hash', 'a', 'b'], /Too many arguments/],
   ['a missing option value', ['upload', 'a', '--name'], /argument missing/],
   ['a missing option', ['import-hub', 'a/b', '--name', 'n'], /'--prompt-column <column>' not specified/],
-  ['a count that is none', ['inspect', 'a', '--samples', '1e2'], /It must be a whole number from 0 to 100/],
+  ['an invalid count', ['inspect', 'a', '--samples', '1e2'], /It must be a whole number from 0 to 100/],
   [
     'a count beyond its range',
     ['preview', 'a/b', '--limit', '101'],
     /It must be a whole number from 1 to 100/,
   ],
   [
-    'a URL that is none',
+    'an invalid URL',
     ['export', 'x', '--api-url', 'localhost:8080'],
     /--api-url must be an http or https URL/,
   ],
@@ -75,7 +75,7 @@ const WRONG: readonly [string, string[], RegExp][] = [
     /"MY_KEY", which is not set/,
   ],
   ['two sources of an export', ['export', 'x', '--database', '--api-url', 'http://h'], /cannot be used with/],
-  ['a database that is not named', ['export', 'x', '--database'], /DATABASE_URL/],
+  ['a missing database', ['export', 'x', '--database'], /DATABASE_URL/],
   [
     'a database of another kind',
     ['migrate', '--database-url', 'mysql://u:secret@h/d'],
@@ -101,13 +101,13 @@ it.each(WRONG)('refuses %s as JSON', async (_name, argv) => {
   expect(outcome.error()).toEqual({ code: 'usage', message: expect.any(String), exit_code: 2 });
 });
 
-it('says as JSON that a command is missing', async () => {
+it('reports a missing command as JSON', async () => {
   const outcome = await svcPkg(['--json']);
   expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(outcome.error()).toEqual({ code: 'usage', message: 'No command was given', exit_code: 2 });
+  expect(outcome.error()).toEqual({ code: 'usage', message: 'Missing command', exit_code: 2 });
 });
 
-it('takes a key whose characters no header can bear for a wrong key, and does not repeat it', async () => {
+it('refuses a key with characters that are invalid in a header, and does not repeat it', async () => {
   const outcome = await svcPkg(['upload', 'a'], { env: { SVC_API_KEY: 'geheim\nX-Evil: 1' } });
   expect(outcome.exitCode).toBe(2);
   expect(outcome.stderr).toContain('SVC_API_KEY must hold 1 to 512 visible ASCII characters');

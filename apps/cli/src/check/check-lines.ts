@@ -3,10 +3,10 @@ import { type LineBatch, parseLines, splitLines } from '@svc/jsonl-v23/internal'
 import { PackageError, type PackageLimits, toPackageError } from '@svc/pkg-format';
 import type { ShortenedLines } from './shorten-lines.ts';
 
-/** A line of a JSON Lines file: its item, what is wrong with it, or neither where it is blank. */
+/** A line of a JSON Lines file: its item, its error, or neither if it is blank. */
 export interface CheckedLine {
   readonly location: SourceLocation;
-  /** without its line feed */
+  /** Without the line feed. */
   readonly bytes: Uint8Array;
   readonly item: Item | null;
   readonly error: PackageError | null;
@@ -21,16 +21,15 @@ export interface CheckLinesOptions {
 const LINE_FEED = 10;
 
 /**
- * Reads every line of a JSON Lines file, those after a faulty one too, which an import does not do. Holds a batch of
- * lines.
+ * Reads every line of a JSON Lines file, also after an invalid one, unlike an import. Keeps a batch of lines in memory.
  *
- * @throws what the source throws; a faulty line is no throw but a line with an error
+ * @throws the error of the source; an invalid line does not throw, it has an error
  */
 export async function* checkLines(
   source: ShortenedLines,
   { file, limits, signal }: CheckLinesOptions,
 ): AsyncGenerator<CheckedLine> {
-  // The source has cut the lines already; the splitter's own limit only has to let them through.
+  // The source has already cut long lines; the limit of the splitter only has to accept them.
   const batches = splitLines(source, { file, maxLineBytes: limits.maxLineBytes + 4, signal });
   for await (const batch of batches) {
     for (const { line, bytes } of linesOf(batch)) {

@@ -14,27 +14,26 @@ import { getMember, parseJson } from '@svc/jsonl-v23/json';
 import { PackageError, type PackageReader, type PackageSection, toPackageError } from '@svc/pkg-format';
 import type { HashedPackage, HashedSection } from '../package/hash-package.ts';
 import { type CheckLinesOptions, checkLines } from './check-lines.ts';
-import { createStyleJudge, fileFindings, type Linter } from './check-style.ts';
+import { createLinter, type Linter, lintFiles } from './check-style.ts';
 import type { Report } from './diagnostic.ts';
 import { shortenLines } from './shorten-lines.ts';
 
-/** A package as far as it could be read; the hash is null where an error leaves it without meaning. */
+/** What could be read of a package; the hash is null after an error. */
 export type CheckedPackage = Omit<HashedPackage, 'versionHash' | 'assetCount'> & {
   readonly versionHash: string | null;
 };
 
 export interface CheckOptions {
-  /** report style too */
+  /** Also report style. */
   readonly strict: boolean;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads everything that an import reads, and the files of a run, and reports everything that is wrong: each faulty
- * line, each file that an item names in vain, each damaged file, and what the manifest states otherwise. Memory is
- * bounded as for an import.
+ * Reads everything that an import reads, and the files of a run, and reports every error: invalid lines, missing and
+ * damaged files, and differences from the manifest. Memory is bounded as for an import.
  *
- * @throws only what keeps it from going on: errors of the file system, the signal's reason
+ * @throws errors of the file system, and the signal's reason
  */
 export async function checkPackage(
   pkg: PackageReader,
@@ -48,32 +47,32 @@ export async function checkPackage(
     if (!(error instanceof PackageError)) throw error;
     const { code, message, location } = error;
     if (location.line === undefined) {
-      // A damaged file is met again where the manifest states its checksum.
+      // A damaged file also differs from its checksum in the manifest.
       const key = `${code} ${formatLocation(location)}`;
       if (damagedFiles.has(key)) return;
       damagedFiles.add(key);
     }
-    errorCount++;
+    errorCount += 1;
     report({ severity: 'error', code, message, location });
   };
 
-  const judge = strict ? createStyleJudge() : null;
+  const linter = strict ? createLinter() : null;
   const usedFiles = new Set<string>();
   const sections: HashedSection[] = [];
   for (const section of pkg.sections) {
-    sections.push(await checkSection(pkg, section, signal, judge, usedFiles, report, reportError));
+    sections.push(await checkSection(pkg, section, signal, linter, usedFiles, report, reportError));
   }
   await checkRunFiles(pkg, signal, reportError);
 
   const hash = versionHash(sections.map(({ sectionHash }) => sectionHash));
-  // After an error the hash of the rest says nothing; the files can still be held against the manifest.
+  // After an error the version hash is unknown; the files can still be compared with the manifest.
   const found =
-    errorCount === 0 ? { sections, versionHash: hash } : { sections: [], versionHash: statedHash(pkg) };
+    errorCount === 0 ? { sections, versionHash: hash } : { sections: [], versionHash: manifestHash(pkg) };
   for await (const error of pkg.mismatches(found, signal)) reportError(error);
   if (strict) {
-    // Lines that could not be read may be those that refer to it.
+    // After an error, unread lines may refer to a file.
     const unused = errorCount === 0 ? pkg.itemFiles.filter((file) => !usedFiles.has(composed(file))) : [];
-    for (const finding of fileFindings(pkg.ignoredEntries, unused)) report(finding);
+    for (const diagnostic of lintFiles(pkg.ignoredEntries, unused)) report(diagnostic);
   }
 
   const itemCount = sections.reduce((sum, section) => sum + section.itemCount, 0);
@@ -84,7 +83,7 @@ async function checkSection(
   pkg: PackageReader,
   section: PackageSection,
   signal: AbortSignal,
-  judge: Linter | null,
+  linter: Linter | null,
   usedFiles: Set<string>,
   report: Report,
   reportError: (error: unknown) => void,
@@ -93,19 +92,19 @@ async function checkSection(
   const hasher = createSectionHasher(name);
   let itemCount = 0;
   const lines = shortenLines(section.bytes(signal), pkg.limits.maxLineBytes);
-  judge?.begin(file);
+  linter?.begin(file);
   try {
     for await (const checked of checkLines(lines, lineOptions(pkg, file, signal))) {
       const { location, item, error } = checked;
       if (error !== null) reportError(error);
       if (item !== null) {
-        itemCount++;
+        itemCount += 1;
         const hash = await hashItem(pkg, item, location, usedFiles, reportError);
         if (hash !== null) hasher.add(hash);
       }
-      for (const finding of judge?.line(checked) ?? []) report(finding);
+      for (const diagnostic of linter?.line(checked) ?? []) report(diagnostic);
     }
-    for (const finding of judge?.end(lines) ?? []) report(finding);
+    for (const diagnostic of linter?.end(lines) ?? []) report(diagnostic);
   } catch (error) {
     signal.throwIfAborted();
     reportError(toPackageError(error, file));
@@ -113,10 +112,10 @@ async function checkSection(
   return { name, file, orderIndex, itemCount, sectionHash: hasher.digest() };
 }
 
-/** A name as it is compared: tools of some systems decompose accents, and no two names of a package differ in that alone. */
+/** Some tools decompose accents in names; no two names of a package differ in that alone. */
 const composed = (name: string): string => name.normalize('NFC');
 
-/** The hash of an item with its files put in; null when one of them cannot be. Every one of them is tried. */
+/** The hash of an item with its files embedded; null if a file cannot be read. Reads all of them. */
 async function hashItem(
   pkg: PackageReader,
   item: Item,
@@ -147,7 +146,7 @@ async function hashItem(
   }
 }
 
-/** The files of a run, which an import does not read: whole, and JSON. */
+/** Checks that the files of a run, which an import does not read, are undamaged and JSON. */
 async function checkRunFiles(
   pkg: PackageReader,
   signal: AbortSignal,
@@ -179,7 +178,7 @@ async function checkRunFiles(
 const RESULTS_FILE = 'results.jsonl';
 const RUN_CONFIG_FILE = 'run_config.json';
 
-/** The bytes of a file of the package; null where there is none. */
+/** The bytes of a file of the package; null if it does not exist. */
 function entryOf(pkg: PackageReader, path: string, signal: AbortSignal): AsyncIterable<Uint8Array> | null {
   try {
     return pkg.readEntry(path, signal);
@@ -199,7 +198,7 @@ async function checkJsonFile(
   for await (const chunk of source) {
     size += chunk.byteLength;
     if (size > pkg.limits.maxLineBytes) {
-      throw new PackageError('package_limit', `${file} has over ${pkg.limits.maxLineBytes} bytes`, {
+      throw new PackageError('package_limit', `${file} is longer than ${pkg.limits.maxLineBytes} bytes`, {
         entry: file,
       });
     }
@@ -215,10 +214,10 @@ async function checkJsonFile(
   }
 }
 
-/** What the manifest states, so that comparing it with itself finds nothing. */
-function statedHash({ manifest }: PackageReader): string {
-  const stated = manifest === null ? undefined : getMember(manifest, 'version_hash');
-  return typeof stated === 'string' ? stated.toLowerCase() : '';
+/** The hash in the manifest, so that comparing the two finds no difference. */
+function manifestHash({ manifest }: PackageReader): string {
+  const hash = manifest === null ? undefined : getMember(manifest, 'version_hash');
+  return typeof hash === 'string' ? hash.toLowerCase() : '';
 }
 
 function lineOptions(pkg: PackageReader, file: string, signal: AbortSignal): CheckLinesOptions {

@@ -5,55 +5,54 @@ import type { CheckedLine } from './check-lines.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { ShortenedLines } from './shorten-lines.ts';
 
-/** What `check --strict` judges, as docs/cli.md says it. */
+/** What `check --strict` reports, with the text of docs/cli.md. */
 export const STYLE_CODES = {
   style_byte_order_mark: 'the file begins with a byte order mark',
-  style_crlf: 'lines end with CR LF (once for a section, at the first)',
+  style_crlf: 'lines end with CR LF (reported once per section)',
   style_blank_line: 'the line is blank',
-  style_no_final_newline: 'the last line has no line end',
+  style_no_final_newline: 'the last line does not end with a line feed',
   style_empty_section: 'the section has no items',
-  style_not_canonical: 'the line is not written as an export writes it',
+  style_not_canonical: 'the line is not in the canonical form that an export writes',
   style_missing_id: 'the item has no id',
-  style_duplicate_id:
-    'an item before this one, in any section, has the same id (the first 1,000,000 ids are compared)',
-  style_unknown_type: 'the type is none that the format names; often a typing error',
-  style_ignored_entry: 'the file is no part of a package; an import ignores it',
-  style_unused_file: 'no item refers to the file (looked for where there is no error)',
+  style_duplicate_id: 'an earlier item of any section has the same id (the first 1,000,000 ids are compared)',
+  style_unknown_type: 'the format does not define the type; often a typing error',
+  style_ignored_entry: 'the file is not part of the package; an import ignores it',
+  style_unused_file: 'no item refers to the file (checked if there are no errors)',
 } as const;
 
-/** Item types that the format names; others are allowed, and easily a typing error. */
+/** Item types that the format defines. Others are allowed but often a typing error. */
 const KNOWN_TYPES: ReadonlySet<string> = new Set(['freeform', 'multiple_choice', 'exact', 'numeric', 'code']);
 
-/** So many ids are held to find one that stands twice; some 100 MB at most. */
+/** The number of ids that are kept to find duplicates; about 100 MB. */
 const MAX_COMPARED_IDS = 1_000_000;
 
 const CARRIAGE_RETURN = 13;
 
-/** Judges what is allowed and still better otherwise. Lines of all sections go through one judge, in order. */
+/** Reports style, in lines that are valid. One linter gets the lines of all sections, in order. */
 export interface Linter {
   /** Starts a section. */
   begin(file: string): void;
   line(checked: CheckedLine): Diagnostic[];
   /** Ends the section. */
-  end(facts: Pick<ShortenedLines, 'hasByteOrderMark' | 'endsWithLineFeed'>): Diagnostic[];
+  end(source: Pick<ShortenedLines, 'hasByteOrderMark' | 'endsWithLineFeed'>): Diagnostic[];
 }
 
-/** Makes a judge for one package. */
-export function createStyleJudge(): Linter {
+/** Makes the linter of one package. */
+export function createLinter(): Linter {
   const ids = new Set<string>();
   let file = '';
   let itemCount = 0;
   let hasCarriageReturn = false;
   let lastLine = 1;
 
-  function idFinding(item: Item, location: SourceLocation): Diagnostic | null {
+  function lintId(item: Item, location: SourceLocation): Diagnostic | null {
     const id = getMember(item, 'id');
     if (id === undefined) return style('style_missing_id', 'The item has no id', location);
     const text = canonicalJson(id);
     const key = text.length <= 64 ? text : createHash('sha256').update(text).digest('base64');
     if (ids.has(key)) {
-      const shown = text.length > 100 ? `${text.slice(0, 99)}…` : text;
-      return style('style_duplicate_id', `An item before this one has the id ${shown} too`, {
+      const displayed = text.length > 100 ? `${text.slice(0, 99)}…` : text;
+      return style('style_duplicate_id', `Duplicate id ${displayed}`, {
         ...location,
         path: '/id',
       });
@@ -71,60 +70,68 @@ export function createStyleJudge(): Linter {
     },
 
     line({ location, bytes, item, error }) {
-      const findings: (Diagnostic | null)[] = [];
+      const diagnostics: (Diagnostic | null)[] = [];
       lastLine = location.line ?? lastLine;
       const endsWithReturn = bytes.at(-1) === CARRIAGE_RETURN;
       if (endsWithReturn && !hasCarriageReturn) {
         hasCarriageReturn = true;
-        findings.push(style('style_crlf', 'Lines end with CR LF; an export ends them with LF', location));
+        diagnostics.push(style('style_crlf', 'Lines end with CR LF; an export writes LF', location));
       }
       if (item === null) {
-        if (error === null) findings.push(style('style_blank_line', 'The line is blank', location));
-        return present(findings);
+        if (error === null) diagnostics.push(style('style_blank_line', 'The line is blank', location));
+        return present(diagnostics);
       }
-      itemCount++;
+      itemCount += 1;
       const text = endsWithReturn ? bytes.subarray(0, -1) : bytes;
       if (!Buffer.from(canonicalJson(item)).equals(text)) {
-        findings.push(
-          style('style_not_canonical', 'The line is not in canonical form, as an export writes it', location),
+        diagnostics.push(
+          style(
+            'style_not_canonical',
+            'The line is not in the canonical form that an export writes',
+            location,
+          ),
         );
       }
       const type = getMember(item, 'type');
       if (typeof type === 'string' && !KNOWN_TYPES.has(type)) {
         const known = [...KNOWN_TYPES].join(', ');
-        const shown = JSON.stringify(type.length > 100 ? `${type.slice(0, 99)}…` : type);
-        findings.push(
-          style('style_unknown_type', `The type ${shown} is none of ${known}`, {
+        const displayed = JSON.stringify(type.length > 100 ? `${type.slice(0, 99)}…` : type);
+        diagnostics.push(
+          style('style_unknown_type', `Unknown type ${displayed}; the format defines ${known}`, {
             ...location,
             path: '/type',
           }),
         );
       }
-      findings.push(idFinding(item, location));
-      return present(findings);
+      diagnostics.push(lintId(item, location));
+      return present(diagnostics);
     },
 
     end({ hasByteOrderMark, endsWithLineFeed }) {
-      const findings: Diagnostic[] = [];
+      const diagnostics: Diagnostic[] = [];
       const first = { file, line: 1 };
       if (hasByteOrderMark)
-        findings.push(style('style_byte_order_mark', 'The file begins with a byte order mark', first));
-      if (itemCount === 0) findings.push(style('style_empty_section', 'The section has no items', { file }));
+        diagnostics.push(style('style_byte_order_mark', 'The file begins with a byte order mark', first));
+      if (itemCount === 0)
+        diagnostics.push(style('style_empty_section', 'The section has no items', { file }));
       if (!endsWithLineFeed) {
-        findings.push(
-          style('style_no_final_newline', 'The last line has no line end', { file, line: lastLine }),
+        diagnostics.push(
+          style('style_no_final_newline', 'The last line does not end with a line feed', {
+            file,
+            line: lastLine,
+          }),
         );
       }
-      return findings;
+      return diagnostics;
     },
   };
 }
 
-/** What a package's files say of its style, apart from its lines. */
-export function fileFindings(ignored: readonly string[], unused: readonly string[]): Diagnostic[] {
+/** Reports the style of a package's files. */
+export function lintFiles(ignored: readonly string[], unused: readonly string[]): Diagnostic[] {
   return [
     ...ignored.map((file) =>
-      style('style_ignored_entry', 'The file is no part of a package; an import ignores it', { file }),
+      style('style_ignored_entry', 'The file is not part of the package; an import ignores it', { file }),
     ),
     ...unused.map((file) => style('style_unused_file', 'No item refers to the file', { file })),
   ];
@@ -134,5 +141,5 @@ function style(code: keyof typeof STYLE_CODES, message: string, location: Source
   return { severity: 'style', code, message, location };
 }
 
-const present = (findings: readonly (Diagnostic | null)[]): Diagnostic[] =>
-  findings.filter((finding) => finding !== null);
+const present = (diagnostics: readonly (Diagnostic | null)[]): Diagnostic[] =>
+  diagnostics.filter((diagnostic) => diagnostic !== null);

@@ -1,26 +1,26 @@
 import type { Diagnostic, Report } from './diagnostic.ts';
 
-/** So many findings of one code are given in full; the others are counted. */
-export const MAX_FINDINGS_PER_CODE = 1000;
+/** Keeps this many diagnostics of one code, and counts the rest. */
+export const MAX_PER_CODE = 1000;
 
-/** Keeps what a check reports within bounds, however much is wrong. */
-export interface FindingCollector {
+/** Collects what a check reports, in bounded memory. */
+export interface DiagnosticCollector {
   readonly report: Report;
-  /** the first 1,000 of each code, in the order of the package */
-  readonly findings: readonly Diagnostic[];
-  /** how often each code was found */
+  /** The first 1,000 of each code, in the order of the package. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** How often each code was reported. */
   readonly counts: ReadonlyMap<string, { readonly severity: Diagnostic['severity']; readonly count: number }>;
   readonly errorCount: number;
   readonly styleCount: number;
 }
 
-export function collectFindings(): FindingCollector {
-  const findings: Diagnostic[] = [];
+export function collectDiagnostics(): DiagnosticCollector {
+  const diagnostics: Diagnostic[] = [];
   const counts = new Map<string, { severity: Diagnostic['severity']; count: number }>();
   const sum = (severity: Diagnostic['severity']): number =>
     counts.values().reduce((total, entry) => (entry.severity === severity ? total + entry.count : total), 0);
   return {
-    findings,
+    diagnostics,
     counts,
     get errorCount() {
       return sum('error');
@@ -28,11 +28,11 @@ export function collectFindings(): FindingCollector {
     get styleCount() {
       return sum('style');
     },
-    report(finding) {
-      const entry = counts.get(finding.code) ?? { severity: finding.severity, count: 0 };
-      counts.set(finding.code, entry);
-      entry.count++;
-      if (entry.count <= MAX_FINDINGS_PER_CODE) findings.push(finding);
+    report(diagnostic) {
+      const entry = counts.get(diagnostic.code) ?? { severity: diagnostic.severity, count: 0 };
+      counts.set(diagnostic.code, entry);
+      entry.count += 1;
+      if (entry.count <= MAX_PER_CODE) diagnostics.push(diagnostic);
     },
   };
 }

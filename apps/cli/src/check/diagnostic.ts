@@ -1,13 +1,13 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 
-/** What `check` found at one place. Errors keep a package from being imported; style findings do not. */
+/** What `check` reports at one location. Errors prevent an import; style does not. */
 export interface Diagnostic {
   readonly severity: 'error' | 'style';
-  /** a code of the packages, or `style_...` */
+  /** An error code of the packages, or `style_...`. */
   readonly code: string;
   readonly message: string;
   readonly location: SourceLocation;
 }
 
-/** Takes findings as they are made. */
-export type Report = (finding: Diagnostic) => void;
+/** Receives diagnostics as they are found. */
+export type Report = (diagnostic: Diagnostic) => void;

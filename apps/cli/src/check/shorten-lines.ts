@@ -2,19 +2,19 @@ const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 
-/** The bytes of a file with every line cut to what a line may have, and what was noticed on the way. */
+/** The bytes of a file with long lines cut, and facts about the file. */
 export interface ShortenedLines extends AsyncIterable<Uint8Array> {
-  /** 1-based numbers of the lines that were too long, known before the end of such a line is given out */
+  /** 1-based numbers of the lines that were too long, known before the end of such a line is yielded. */
   readonly tooLong: ReadonlySet<number>;
   readonly hasByteOrderMark: boolean;
-  /** whether the last line ends with a line feed; true for an empty file */
+  /** Whether the last line ends with a line feed; true for an empty file. */
   readonly endsWithLineFeed: boolean;
 }
 
 /**
- * Passes a file on and leaves out what a line has beyond `maxLineBytes`, so that one endless line does not hide what
- * is wrong with the lines after it. Holds nothing. As for `splitLines`, a byte order mark and the carriage return of
- * a line end do not count; a line that is too long keeps up to 4 bytes more than is allowed.
+ * Yields the bytes of a file without those of a line beyond `maxLineBytes`, so that one endless line does not hide errors
+ * in later lines. Buffers nothing. As for `splitLines`, a byte order mark and the carriage return of a line end do not
+ * count; a line that is too long keeps up to 4 bytes more than is allowed.
  */
 export function shortenLines(source: AsyncIterable<Uint8Array>, maxLineBytes: number): ShortenedLines {
   const tooLong = new Set<number>();
@@ -38,7 +38,7 @@ export function shortenLines(source: AsyncIterable<Uint8Array>, maxLineBytes: nu
       for (let start = 0; start < chunk.length; ) {
         const lineFeed = chunk.indexOf(LINE_FEED, start);
         const end = lineFeed === -1 ? chunk.length : lineFeed;
-        // Room for a byte order mark and a carriage return too, which may turn out not to count.
+        // Includes a byte order mark and a carriage return, which may not count.
         const room = Math.max(0, maxLineBytes + 1 + (line === 1 ? 3 : 0) - lineBytes);
         if (end - start > room) {
           if (start + room > given) yield chunk.subarray(given, start + room);
@@ -48,7 +48,7 @@ export function shortenLines(source: AsyncIterable<Uint8Array>, maxLineBytes: nu
         if (end > start) lastByte = chunk[end - 1] as number;
         if (lineFeed === -1) break;
         endLine();
-        line++;
+        line += 1;
         lineBytes = 0;
         lastByte = LINE_FEED;
         start = lineFeed + 1;

@@ -1,11 +1,7 @@
 import { PackageError } from '@svc/pkg-format';
 import type { Command } from 'commander';
 import { type CheckedPackage, checkPackage } from '../check/check-package.ts';
-import {
-  collectFindings,
-  type FindingCollector,
-  MAX_FINDINGS_PER_CODE,
-} from '../check/collect-diagnostics.ts';
+import { collectDiagnostics, type DiagnosticCollector, MAX_PER_CODE } from '../check/collect-diagnostics.ts';
 import type { Cli } from '../cli-context.ts';
 import { EXIT } from '../errors/exit-codes.ts';
 import { errorLine } from '../errors/print-error.ts';
@@ -15,24 +11,24 @@ import { openLocalPackage } from '../package/open-local-package.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
 import { withExamples } from './define-command.ts';
 
-/** `check`: everything that is wrong with a package. */
+/** `check`: reports everything that is wrong with a package. */
 export function addCheckCommand(program: Command, cli: Cli): void {
   const command = program
     .command('check')
     .summary('report everything that is wrong with a package')
     .description(
-      'Reads a package as an import does and reports every faulty line, missing file, damaged entry and wrong ' +
-        `checksum as "file:line:column: message (code)". The first ${MAX_FINDINGS_PER_CODE} of each code are shown, all ` +
-        'are counted. Ends with exit code 1 where there is anything to report.',
+      'Reads a package as an import does and reports every invalid line, missing file, damaged entry and wrong ' +
+        `checksum as "file:line:column: message (code)". Shows the first ${MAX_PER_CODE} of each code and ` +
+        'counts all. Exits with code 1 if it reports anything.',
     )
     .argument('<package>', 'a .pkg.zip file')
     .option(
       '--strict',
-      'report style too: byte order marks, CR LF, blank and non-canonical lines, missing and repeated ids, unknown ' +
-        'types, empty sections, files that are no part of a package',
+      'also report style: byte order marks, CR LF, blank and non-canonical lines, missing and duplicate ids, unknown ' +
+        'types, empty sections, files that are not part of the package',
     )
     .action(async (path: string, options: { strict?: boolean }) => {
-      const found = collectFindings();
+      const found = collectDiagnostics();
       const checked = await checkFile(cli, path, options.strict === true, found);
       await printResult(cli, {
         text: () => reportText(path, checked, found),
@@ -43,12 +39,12 @@ export function addCheckCommand(program: Command, cli: Cli): void {
   withExamples(command, ['svc-pkg check gsm8k.pkg.zip', 'svc-pkg check --strict --json gsm8k.pkg.zip']);
 }
 
-/** Null for a file that is no archive, or none that can be a package: that is then the only finding. */
+/** Null for a file that is not a readable package, with that as the only error. */
 async function checkFile(
   cli: Cli,
   path: string,
   strict: boolean,
-  found: FindingCollector,
+  found: DiagnosticCollector,
 ): Promise<CheckedPackage | null> {
   try {
     await using opened = await openLocalPackage(cli, path);
@@ -60,10 +56,10 @@ async function checkFile(
   }
 }
 
-function reportText(path: string, checked: CheckedPackage | null, found: FindingCollector): string {
-  const lines = found.findings.map((finding) => errorLine(finding, path));
+function reportText(path: string, checked: CheckedPackage | null, found: DiagnosticCollector): string {
+  const lines = found.diagnostics.map((diagnostic) => errorLine(diagnostic, path));
   for (const [code, { count }] of found.counts) {
-    if (count > MAX_FINDINGS_PER_CODE) lines.push(`... and ${count - MAX_FINDINGS_PER_CODE} more (${code})`);
+    if (count > MAX_PER_CODE) lines.push(`... and ${count - MAX_PER_CODE} more (${code})`);
   }
   const read =
     checked === null
@@ -85,15 +81,15 @@ function reportText(path: string, checked: CheckedPackage | null, found: Finding
 function reportDocument(
   path: string,
   checked: CheckedPackage | null,
-  found: FindingCollector,
+  found: DiagnosticCollector,
 ): Record<string, unknown> {
-  const { findings, counts, errorCount, styleCount } = found;
+  const { diagnostics, counts, errorCount, styleCount } = found;
   return {
     ...hashDocument(path, checked ?? { sections: [], itemCount: 0, versionHash: null }),
     ok: counts.size === 0,
     error_count: errorCount,
     style_count: styleCount,
     counts: Object.fromEntries(counts.entries().map(([code, { count }]) => [code, count])),
-    findings: findings.map(({ location, ...finding }) => ({ ...finding, ...location })),
+    findings: diagnostics.map(({ location, ...diagnostic }) => ({ ...diagnostic, ...location })),
   };
 }

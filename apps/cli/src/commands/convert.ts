@@ -7,7 +7,7 @@ import { isSystemError, toFileError } from '../errors/file-error.ts';
 import { outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
 import { jsonText, printResult } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
-import { nameArchive } from '../package/name-archive.ts';
+import { nameArchive } from '../package/open-local-package.ts';
 import { conversionDocument, conversionText } from '../text/conversion-text.ts';
 import { withExamples } from './define-command.ts';
 
@@ -17,25 +17,25 @@ interface Options {
   readonly force?: boolean;
 }
 
-/** The longest name of a dataset, in characters. */
+/** In characters. */
 const MAX_NAME_LENGTH = 255;
 
-/** `convert`: an archive of an older shape becomes a package. */
+/** `convert`: turns a legacy archive into a package. */
 export function addConvertCommand(program: Command, cli: Cli): void {
   const command = program
     .command('convert')
-    .summary('turn an archive of an older shape into a package')
+    .summary('turn a legacy archive into a package')
     .description(
-      'Turns an archive of an older shape into a package and reports what it changed. Nothing is dropped: what has no ' +
-        'new place stays where it was. The same archive gives the same package.',
+      'Turns a legacy archive into a package and reports what it changed. It drops nothing: members without an ' +
+        'equivalent stay as they are. The same archive always gives the same package.',
     )
     .argument('<legacy>', 'a .zip file')
+    .option('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)')
     .option(
-      '--name <name>',
-      'name of the dataset (default: the one that the archive states, else its file name)',
+      '--output <path>',
+      'file or folder to write to (default: <legacy>.pkg.zip in the folder of the archive)',
     )
-    .option('--output <path>', 'file or folder to write to (default: <legacy>.pkg.zip beside the archive)')
-    .option('--force', 'replace an output that exists')
+    .option('--force', 'replace an existing output')
     .action(async (path: string, options: Options) => {
       const report = await convert(cli, path, options);
       await printResult(cli, {
@@ -52,10 +52,10 @@ export function addConvertCommand(program: Command, cli: Cli): void {
 async function convert(cli: Cli, input: string, options: Options): Promise<ConversionReport> {
   const { name, force = false } = options;
   if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_LENGTH)) {
-    throw new CliError('usage', `--name must have 1 to ${MAX_NAME_LENGTH} characters, and not only blanks`);
+    throw new CliError('usage', `--name must have 1 to ${MAX_NAME_LENGTH} characters, not all of them blank`);
   }
-  const beside = legacyOutputPath(input);
-  const output = await outputPath(options.output, dirname(beside), basename(beside));
+  const defaultPath = legacyOutputPath(input);
+  const output = await outputPath(options.output, dirname(defaultPath), basename(defaultPath));
   try {
     const target = await replaceableFile(output, force);
     using progress = showProgress(cli, 'converting');
@@ -71,10 +71,10 @@ async function convert(cli: Cli, input: string, options: Options): Promise<Conve
   }
 }
 
-/** Errors of the file system say which of the two files they are about. */
+/** Says which of the two files an error of the file system is about. */
 function conversionError(error: unknown, input: string, output: string): unknown {
   if (!isSystemError(error)) return nameArchive(error, input);
   if (error.code === 'EEXIST') return outputExists(output);
   const isInput = error.syscall === 'read' || error.path === input;
-  return isInput ? toFileError(error, 'read', input) : toFileError(error, 'written', output);
+  return isInput ? toFileError(error, 'read', input) : toFileError(error, 'write', output);
 }

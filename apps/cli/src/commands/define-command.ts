@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { API_KEY_VARIABLE, API_URL_VARIABLE, DEFAULT_API_URL } from '../service/service-options.ts';
 
-/** Adds examples to a command's help, as they would be typed. */
+/** Adds example command lines to a command's help. */
 export function withExamples(command: Command, examples: readonly string[]): Command {
   return command.addHelpText(
     'after',
@@ -9,41 +9,41 @@ export function withExamples(command: Command, examples: readonly string[]): Com
   );
 }
 
-/** The options of every command that talks to a service. */
+/** Adds the options of commands that use a service. */
 export function withServiceOptions(command: Command): Command {
   return command
     .optionsGroup('Service:')
     .option(
       '--api-url <url>',
-      `the service to talk to (default: the environment variable ${API_URL_VARIABLE}, else ${DEFAULT_API_URL})`,
+      `URL of the service (default: the environment variable ${API_URL_VARIABLE}, else ${DEFAULT_API_URL})`,
     )
     .option(
       '--api-key-env <name>',
-      `the environment variable that holds the API key (default: ${API_KEY_VARIABLE}); a key is never an option, ` +
+      `the environment variable with the API key (default: ${API_KEY_VARIABLE}); there is no option for the key itself, ` +
         'because every user of a machine can list its command lines',
     );
 }
 
-/** The options of every command that makes the service read the hub. */
+/** Adds the options of commands that make the service read the hub. */
 export function withHubOptions(command: Command): Command {
   return command
     .option(
       '--split <split>',
-      'the split, or a slice of it such as "train[:100]" (default: the only one, else train)',
+      'the split, or a slice of it such as "train[:100]" (default: the only split, else train)',
     )
-    .option('--subset <name>', 'the subset (default: the one that the dataset itself names)')
+    .option('--subset <name>', 'the subset (default: the default subset of the dataset)')
     .option('--revision <revision>', 'branch, tag or commit (default: main)')
     .option(
       '--hub-token-env <name>',
-      'the environment variable that holds a hub token to send with the request (default: the service uses its own)',
+      'the environment variable with a hub token to send with the request (default: the token of the service)',
     );
 }
 
-/** Lets a worker do what may take longer than a connection lasts. */
+/** Makes a worker do the work, which may take longer than a connection lasts. */
 export function backgroundOption(): Option {
   return new Option(
     '--background',
-    'let a worker of the service do it and follow its job; the job goes on when this command is interrupted',
+    'run it as a job of the service and follow that job; the job continues if you interrupt this command',
   );
 }
 

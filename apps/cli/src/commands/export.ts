@@ -20,34 +20,34 @@ interface Options extends ServiceOptions {
   readonly databaseUrl?: string;
 }
 
-/** `export`: a stored dataset becomes a package. */
+/** `export`: writes a stored dataset as a package. */
 export function addExportCommand(program: Command, cli: Cli): void {
   const command = program
     .command('export')
     .summary('write a stored dataset as a package')
     .description(
-      'Writes a dataset of a service, or of a database, as a package. The file is complete or not there: it gets its ' +
-        'name when its last byte is written.',
+      'Writes a dataset of a service or a database as a package. The file appears under its name only when it is ' +
+        'complete.',
     )
-    .argument('<dataset>', 'id of the dataset, or its name where only one has it')
+    .argument('<dataset>', 'id of the dataset, or its name if it is unique')
     .option(
       '--run <id>',
-      'put this run of the dataset in: its configuration without secrets, and its results',
+      'include this run of the dataset: its configuration without secrets, and its results',
     )
     .option(
       '--output <path>',
-      'file or folder to write to, - for standard output (default: named as the service says)',
+      'file or folder to write to, - for standard output (default: the name that the service proposes)',
     )
-    .option('--force', 'replace an output that exists')
+    .option('--force', 'replace an existing output')
     .optionsGroup('Database:')
     .addOption(
       new Option(
         '--database',
-        'read the database of the environment variable DATABASE_URL instead of asking a service',
+        'read the database of the environment variable DATABASE_URL instead of a service',
       ).conflicts(['databaseUrl', 'apiUrl', 'apiKeyEnv']),
     )
     .addOption(
-      new Option('--database-url <url>', 'read this database instead of asking a service').conflicts([
+      new Option('--database-url <url>', 'read this database instead of a service').conflicts([
         'apiUrl',
         'apiKeyEnv',
       ]),
@@ -85,7 +85,7 @@ async function writeToFile(cli: Cli, download: Download, options: Options): Prom
 
 async function writeToStdout(cli: Cli, download: Download, runId: string | undefined): Promise<void> {
   const bytes = await receive(cli, download, (chunk) => writeText(cli.stdout, chunk));
-  // Standard output holds the archive; people who put it there know what they did.
+  // Standard output is the archive; only --json asks for a report.
   if (cli.json) await printExport(cli, download, runId, '-', bytes, cli.stderr);
 }
 

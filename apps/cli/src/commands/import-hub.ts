@@ -93,16 +93,16 @@ async function dryRun(cli: Cli, service: ServiceClient, body: string): Promise<v
   if (total > 0) cli.endWith(EXIT.failed);
 }
 
-function dryRunText(answer: DryRunResponse, errors: readonly FieldError[], total: number): string {
+function dryRunText(result: DryRunResponse, errors: readonly FieldError[], total: number): string {
   const lines = errors.map(({ message, code = 'invalid_row', ...location }) =>
     errorLine({ location, message, code }),
   );
   if (total > errors.length) lines.push(`... and ${total - errors.length} more`);
   const facts = formatFacts([
     ['stored', 'nothing (dry run)'],
-    ['items', answer.item_count],
+    ['items', result.item_count],
     ['errors', total],
-    ['version hash', answer.version_hash],
+    ['version hash', result.version_hash],
   ]);
   return `${lines.map((line) => `${line}\n`).join('')}${facts}`;
 }

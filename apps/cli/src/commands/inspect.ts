@@ -11,15 +11,15 @@ import { printableValue } from '../text/printable-text.ts';
 import { sampleText } from '../text/sample-text.ts';
 import { countOption, withExamples } from './define-command.ts';
 
-/** Sections and types beyond these are only counted in the text for people. */
+/** Text for people lists this many sections and types, and counts the rest. */
 const MAX_LISTED = 100;
 
-/** `inspect`: what a package holds. */
+/** `inspect`: shows the contents of a package. */
 export function addInspectCommand(program: Command, cli: Cli): void {
   const command = program
     .command('inspect')
-    .summary('show what a package holds')
-    .description('Reads a package to its end and shows its sections, counts, version hash and first items.')
+    .summary('show the contents of a package')
+    .description('Reads a whole package and shows its sections, counts, version hash and first items.')
     .argument('<package>', 'a .pkg.zip file')
     .addOption(countOption('--samples <count>', 'how many items to show', 0, 100, 3))
     .action(async (path: string, options: { samples: number }) => {
@@ -50,13 +50,13 @@ async function inspectFile(cli: Cli, path: string, sampleCount: number): Promise
   return { ...hashed, pkg, types, samples };
 }
 
-/** Types are free text: beyond a thousand of them the rest is one. */
+/** Types are free text: counts everything beyond a thousand types as one. */
 function countType(types: Map<string, number>, type: string): void {
   const known = types.has(type) || types.size < 1000 ? type : '(others)';
   types.set(known, (types.get(known) ?? 0) + 1);
 }
 
-/** Name and description as an import would take them. */
+/** Name and description as an import would use them. */
 function describe(pkg: Inspected['pkg']): { name: string | null; description: string | null } {
   return { name: textOf(pkg.manifest, 'name'), description: textOf(pkg.meta, 'description') };
 }

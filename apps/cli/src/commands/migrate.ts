@@ -5,13 +5,13 @@ import { jsonText, printResult } from '../output/print-result.ts';
 import { formatFacts } from '../text/format-facts.ts';
 import { withExamples } from './define-command.ts';
 
-/** `migrate`: the database gets the tables of this version. */
+/** `migrate`: migrates a database to this version. */
 export function addMigrateCommand(program: Command, cli: Cli): void {
   const command = program
     .command('migrate')
-    .summary('bring a database to this version')
+    .summary('migrate a database to this version')
     .description(
-      'Applies the migrations that a database lacks, and nothing else. Safe to start many times at once: one works, ' +
+      'Applies the missing migrations, and nothing else. You can start it many times at once: one process works, ' +
         'the others wait.',
     )
     .option('--database-url <url>', 'postgresql:// URL (default: the environment variable DATABASE_URL)')
@@ -20,7 +20,7 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
       await printResult(cli, {
         text: () =>
           applied.length === 0
-            ? 'The database is at this version.\n'
+            ? 'The database is up to date.\n'
             : formatFacts(applied.map((name) => ['applied', name] as const)),
         json: () => jsonText({ applied }),
       });

@@ -15,12 +15,12 @@ interface Options extends ServiceOptions {
   readonly hubTokenEnv?: string;
 }
 
-/** `preview`: columns and first rows of a hub dataset; nothing is stored. */
+/** `preview`: shows columns and first rows of a hub dataset; stores nothing. */
 export function addPreviewCommand(program: Command, cli: Cli): void {
   const command = program
     .command('preview')
-    .summary('show columns and first rows of a dataset of the hub')
-    .description('Makes a service look at a dataset of the hub; nothing is stored.')
+    .summary('show columns and first rows of a hub dataset')
+    .description('Makes a service read the beginning of a hub dataset; stores nothing.')
     .argument('<path>', 'the dataset on the hub, as <owner>/<dataset>')
     .addOption(countOption('--limit <count>', 'how many rows to show', 1, 100, 3))
     .optionsGroup('Rows:');
@@ -33,7 +33,7 @@ export function addPreviewCommand(program: Command, cli: Cli): void {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ path, split, subset, revision, limit, token }),
     });
-    await printResult(cli, { json: () => text, text: () => previewText(path, parseAnswer(text)) });
+    await printResult(cli, { json: () => text, text: () => previewText(path, parsePreview(text)) });
   });
   withServiceOptions(command);
   withExamples(command, [
@@ -42,12 +42,9 @@ export function addPreviewCommand(program: Command, cli: Cli): void {
   ]);
 }
 
-/** With every digit of the rows' numbers. */
-function parseAnswer(text: string): JsonObject {
+/** Keeps all digits of the rows' numbers. */
+function parsePreview(text: string): JsonObject {
   const value = parseJson(text);
   if (isJsonObject(value)) return value;
-  throw new CliError(
-    'bad_response',
-    'The service answered the preview with something that is no JSON object',
-  );
+  throw new CliError('bad_response', 'The preview that the service returned is not a JSON object');
 }

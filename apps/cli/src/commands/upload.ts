@@ -14,15 +14,15 @@ interface UploadOptions extends ServiceOptions {
   readonly background?: boolean;
 }
 
-/** `upload`: a package becomes a dataset of a service. */
+/** `upload`: stores a package as a dataset of a service. */
 export function addUploadCommand(program: Command, cli: Cli): void {
   const command = program
     .command('upload')
     .summary('import a package into a service')
     .description('Sends a package to a service, which checks it and stores all of it or nothing.')
     .argument('<package>', 'a .pkg.zip file')
-    .option('--name <name>', "name of the dataset (default: the manifest's, else the file name)")
-    .option('--description <text>', 'description of the dataset (default: the one in meta.json)')
+    .option('--name <name>', 'name of the dataset (default: the name in the manifest, else the file name)')
+    .option('--description <text>', 'description of the dataset (default: the description in meta.json)')
     .addOption(backgroundOption())
     .action(async (path: string, options: UploadOptions) => {
       await printDataset(cli, await upload(cli, path, options));

@@ -2,13 +2,13 @@ import type { Store } from '@svc/store';
 import { isDatasetId, onlyOne } from '../service/find-dataset.ts';
 import type { DatabasePort } from './database-port.ts';
 
-/** An operator's own tool reads what any limit of the service may have let in. */
+/** Above any limit of the service, so that operators can read whatever it stored. */
 const MAX_ITEM_BYTES = 256 * 1024 * 1024;
 
 /**
- * The database behind the port. What it needs is loaded when a command needs it, which few do.
+ * Opens databases. Imports the store only when a command needs it.
  *
- * @param env where the secrets that no export may hold are looked for
+ * @param env the environment, for the secrets that no export may contain
  */
 export function createDatabase(env: Readonly<Record<string, string | undefined>>): DatabasePort {
   return {
@@ -59,10 +59,10 @@ async function findStored(store: Store, idOrName: string): Promise<string> {
   );
 }
 
-/** Variables of the service that hold secrets. */
+/** Variables of the service that are secrets. */
 const SECRET_VARIABLE = /^(?:SVC_(?:API_KEYS?|METRICS_KEY|JOB_KEY|PROVIDER_.+)|HUB_TOKEN)$/;
 
-/** The secrets that this process knows: a run's configuration may hold one of them by mistake. */
+/** The secrets that this process knows: a run's configuration may contain one of them by mistake. */
 export function secretsOf(url: string, env: Readonly<Record<string, string | undefined>>): string[] {
   const password = URL.parse(url)?.password ?? '';
   const values = Object.entries(env).flatMap(([name, value = '']) => {
@@ -74,7 +74,7 @@ export function secretsOf(url: string, env: Readonly<Record<string, string | und
   return [url, password, decoded(password), ...values].filter((secret) => secret !== '');
 }
 
-/** As the server knows it; what is no percent-encoding is the password itself. */
+/** The password as the server has it; '' if the URL does not encode it validly. */
 function decoded(password: string): string {
   try {
     return decodeURIComponent(password);

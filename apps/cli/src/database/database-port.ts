@@ -1,16 +1,16 @@
 import type { Download } from '../package/download.ts';
 
-/** What the commands that work on a database need of it. */
+/** What commands need of a database. */
 export interface DatabasePort {
-  /** Brings the database to this version; the names of the migrations that were applied. */
+  /** Migrates the database to this version; returns the names of the applied migrations. */
   migrate(url: string): Promise<{ readonly applied: readonly string[] }>;
   /**
-   * Opens the export of a dataset, named by its id or by a name that no other has, and of one of its runs.
+   * Opens the export of a dataset and one of its runs. `dataset` is an id or a unique name.
    *
    * @throws StoreError `dataset_not_found`, `run_not_found`, `unavailable`; CliError `dataset_ambiguous`
    */
   openExport(
     url: string,
-    wanted: { readonly dataset: string; readonly runId: string | undefined; readonly signal: AbortSignal },
+    request: { readonly dataset: string; readonly runId: string | undefined; readonly signal: AbortSignal },
   ): Promise<Download>;
 }

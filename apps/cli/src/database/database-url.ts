@@ -4,9 +4,9 @@ import { CliError } from '../errors/cli-error.ts';
 const VARIABLE = 'DATABASE_URL';
 
 /**
- * The database that an option names, else the environment.
+ * The database URL of an option, else of the environment.
  *
- * @throws CliError `usage`; the URL itself is not repeated, it may hold a password
+ * @throws CliError `usage`; the message does not repeat the URL, which may contain a password
  */
 export function databaseUrl(cli: Cli, option: string | undefined): string {
   const url = option ?? cli.env[VARIABLE] ?? '';

@@ -1,4 +1,4 @@
-/** The exit codes of `svc-pkg`: the one table. */
+/** The exit codes of `svc-pkg`. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -12,19 +12,19 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What each exit code stands for, as `--help` and docs/cli.md say it. */
+/** What each exit code means, in `--help` and docs/cli.md. */
 export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: EXIT.done, meaning: 'done' },
-  { code: EXIT.failed, meaning: 'the archive is not in order, `check` found something, or a request failed' },
-  { code: EXIT.usage, meaning: 'wrong usage: an unknown option, a missing argument, a value that cannot be' },
-  { code: EXIT.inputOutput, meaning: 'a file could not be read or written, or the output exists already' },
-  { code: EXIT.fault, meaning: 'a fault of this program' },
+  { code: EXIT.failed, meaning: 'the archive is invalid, `check` found something, or a request failed' },
+  { code: EXIT.usage, meaning: 'wrong usage: an unknown option, a missing argument, an invalid value' },
+  { code: EXIT.inputOutput, meaning: 'a file cannot be read or written, or the output already exists' },
+  { code: EXIT.fault, meaning: 'an internal error' },
   { code: EXIT.interrupted, meaning: 'interrupted (SIGINT)' },
-  { code: EXIT.brokenPipe, meaning: 'the reader of the output went away' },
+  { code: EXIT.brokenPipe, meaning: 'broken pipe' },
   { code: EXIT.terminated, meaning: 'terminated (SIGTERM)' },
 ];
 
-/** Error codes that mean something else than "failed". */
+/** Error codes with another exit code than "failed". */
 const BY_ERROR_CODE: ReadonlyMap<string, ExitCode> = new Map([
   ['usage', EXIT.usage],
   ['io_error', EXIT.inputOutput],

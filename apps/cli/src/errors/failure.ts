@@ -10,8 +10,8 @@ export interface Failure {
   readonly message: string;
   readonly location: SourceLocation;
   readonly exitCode: ExitCode;
-  /** what the service says beyond its one sentence */
-  readonly answer?: {
+  /** What the service returned in addition to its message. */
+  readonly response?: {
     readonly status: number;
     readonly errors: readonly FieldError[];
     readonly errorsTotal: number;
@@ -21,41 +21,41 @@ export interface Failure {
 }
 
 /**
- * What to report for anything that was thrown. Every package's errors have a stable `code` and perhaps a `place`;
- * what has none is a fault of this program.
+ * What to report for anything that was thrown. Errors of the packages have a stable `code` and perhaps a `location`; an
+ * error without a code is an internal error.
  */
 export function toFailure(error: unknown): Failure {
   if (isBrokenPipe(error)) {
-    return { code: 'broken_pipe', message: 'The reader went away', location: {}, exitCode: EXIT.brokenPipe };
+    return { code: 'broken_pipe', message: 'Broken pipe', location: {}, exitCode: EXIT.brokenPipe };
   }
   if (isSystemError(error)) {
     const cliError = new CliError('io_error', error.message);
     return {
-      ...describe(cliError.code, cliError),
+      ...classify(cliError.code, cliError),
       location: error.path === undefined ? {} : { file: error.path },
     };
   }
   if (error instanceof ServiceError) {
     const { status, errors, errorsTotal, requestId, retryAfterSeconds } = error;
     return {
-      ...describe(error.code, error),
-      answer: { status, errors, errorsTotal, requestId, retryAfterSeconds },
+      ...classify(error.code, error),
+      response: { status, errors, errorsTotal, requestId, retryAfterSeconds },
     };
   }
   if (error instanceof Error && 'code' in error && /^[a-z][a-z0-9_]*$/.test(String(error.code))) {
-    return describe(String(error.code), error);
+    return classify(String(error.code), error);
   }
   const message = error instanceof Error ? error.message : String(error);
-  return describe('fault', new CliError('fault', `Something unforeseen happened: ${message}`));
+  return classify('fault', new CliError('fault', `Unexpected error: ${message}`));
 }
 
-function describe(code: string, error: Error & { location?: unknown }): Failure {
+function classify(code: string, error: Error & { location?: unknown }): Failure {
   const location =
     typeof error.location === 'object' && error.location !== null ? (error.location as SourceLocation) : {};
   return { code, message: error.message, location, exitCode: exitCodeOf(code) };
 }
 
-/** Writing to a pipe or socket that nobody reads any more. */
+/** A write to a pipe or socket that its reader closed. */
 function isBrokenPipe(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   if (error.code === 'ERR_STREAM_DESTROYED') return true;

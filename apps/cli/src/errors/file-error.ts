@@ -1,15 +1,15 @@
 import { CliError } from './cli-error.ts';
 
-/** What the operating system's error names mean to people (errno(3)). */
+/** The operating system's error names in words (errno(3)). */
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   ENOENT: 'no such file or folder',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'part of the path is not a folder',
   EISDIR: 'it is a folder',
-  EEXIST: 'it exists already',
+  EEXIST: 'it already exists',
   ENOSPC: 'no space left on the device',
-  EDQUOT: 'the disk quota is used up',
+  EDQUOT: 'disk quota exceeded',
   EFBIG: 'the file would be too large',
   EROFS: 'the file system is read-only',
   EMFILE: 'too many open files',
@@ -21,20 +21,20 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the device failed',
 };
 
-/** Whether an error is one of the operating system's. */
+/** Whether the operating system reported an error. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return (
     error instanceof Error && 'syscall' in error && 'code' in error && /^E[A-Z0-9]+$/.test(String(error.code))
   );
 }
 
-/** `io_error` for what a file operation failed with; anything but an error of the operating system as it is. */
-export function toFileError(error: unknown, action: 'read' | 'written', path: string): unknown {
+/** Turns an error of the operating system into `io_error`; returns any other error unchanged. */
+export function toFileError(error: unknown, action: 'read' | 'write', path: string): unknown {
   if (!isSystemError(error)) return error;
   const name = String(error.code);
   const reason = REASONS[name];
   const why = reason === undefined ? name : `${reason} (${name})`;
-  return new CliError('io_error', `Could not be ${action}: ${why}`, {
+  return new CliError('io_error', `Cannot ${action} the file: ${why}`, {
     location: { file: path },
     cause: error,
   });

@@ -15,7 +15,7 @@ it.each([
   [{ row: 5 }, 'row 5: It failed (c)'],
   [{ path: '/x' }, 'svc-pkg: It failed at /x (c)'],
   [{ file: 'a\nb\u001b[31m' }, 'a\\u000ab\\u001b[31m: It failed (c)'],
-])('prints a place %j', (location, line) => {
+])('prints the location %j', (location, line) => {
   expect(errorLine({ location, message: 'It failed', code: 'c' })).toBe(line);
 });
 
@@ -30,7 +30,7 @@ const system = (code: string, more: object = {}) =>
 
 it.each([
   [
-    'an error of ours',
+    'an error of the command line',
     new CliError('usage', 'No'),
     { code: 'usage', exitCode: 2, message: 'No', location: {} },
   ],
@@ -52,11 +52,11 @@ it.each([
     { code: 'fault', exitCode: 70 },
   ],
   [
-    'what is no error',
+    'a value that is not an error',
     'text',
-    { code: 'fault', exitCode: 70, message: 'Something unforeseen happened: text' },
+    { code: 'fault', exitCode: 70, message: 'Unexpected error: text' },
   ],
-])('knows %s', (_name, error, failure) => {
+])('classifies %s', (_name, error, failure) => {
   expect(toFailure(error)).toMatchObject(failure);
 });
 
@@ -96,7 +96,7 @@ it('prints an error of the service in both forms', async () => {
   });
 });
 
-it('says once what is said twice, with its place', async () => {
+it('prints a repeated message once, with its location', async () => {
   const error = new ServiceError('package_invalid_line', 'It is wrong', {
     status: 400,
     errors: [{ message: 'It is wrong', file: 'a', line: 1 }],
@@ -107,6 +107,6 @@ it('says once what is said twice, with its place', async () => {
   expect(await printed(error, false)).toBe('a:1: It is wrong (package_invalid_line)\n');
 });
 
-it('says nothing to a reader that went away', async () => {
+it('prints nothing for a broken pipe', async () => {
   expect(await printed(system('EPIPE', { syscall: 'write' }), false)).toBe('');
 });

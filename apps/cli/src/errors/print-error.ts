@@ -4,7 +4,7 @@ import { writeText } from '../output/write-text.ts';
 import { printableJson, printableText } from '../text/printable-text.ts';
 import type { Failure } from './failure.ts';
 
-/** What can be said of one place in one line. */
+/** One error, as it is printed in one line. */
 export interface LocatedMessage {
   readonly location: SourceLocation;
   readonly message: string;
@@ -12,8 +12,8 @@ export interface LocatedMessage {
 }
 
 /**
- * `file:line:column: message (code)`, the form that editors and terminals turn into links. A JSON Pointer that the
- * message does not name itself stands after it. Without a file, `fallback` stands in its place.
+ * `file:line:column: message (code)`, the form that editors and terminals turn into links. A JSON Pointer follows the
+ * message unless the message contains it. Without a file, the line begins with `fallback`.
  */
 export function errorLine({ location, message, code }: LocatedMessage, fallback = 'svc-pkg'): string {
   const { path, ...position } = location;
@@ -22,7 +22,7 @@ export function errorLine({ location, message, code }: LocatedMessage, fallback 
   return printableText(`${where}: ${message}${pointer} (${code})`);
 }
 
-/** Prints how a command failed: lines for people, or one JSON document. A broken pipe has nobody to read it. */
+/** Prints how a command failed: lines for people, or one JSON document. Prints nothing for a broken pipe. */
 export async function printError(
   stderr: Writable,
   failure: Failure,
@@ -32,41 +32,42 @@ export async function printError(
   const text = options.json
     ? `${printableJson(JSON.stringify({ error: errorDocument(failure) }))}\n`
     : errorText(failure, options.hint);
-  // Where nobody listens, the exit code says enough.
+  // If standard error is closed, the exit code has to do.
   await writeText(stderr, text).catch(() => undefined);
 }
 
 function errorText(failure: Failure, hint: string | undefined): string {
-  const { answer } = failure;
-  const places = (answer?.errors ?? []).map(({ message, code = failure.code, ...location }) => ({
+  const { response } = failure;
+  const details = (response?.errors ?? []).map(({ message, code = failure.code, ...location }) => ({
     message,
     code,
     location,
   }));
-  // The only thing that is wrong is what the answer's own sentence says: the place says more.
-  const isSaidTwice = answer?.errorsTotal === 1 && places[0]?.message === failure.message;
-  const lines = (isSaidTwice ? places : [failure, ...places]).map((line) => errorLine(line));
-  const more = (answer?.errorsTotal ?? 0) - places.length;
+  // The only error repeats the message of the response, with a location.
+  const isRepeated = response?.errorsTotal === 1 && details[0]?.message === failure.message;
+  const lines = (isRepeated ? details : [failure, ...details]).map((line) => errorLine(line));
+  const more = (response?.errorsTotal ?? 0) - details.length;
   if (more > 0) lines.push(`  ... and ${more} more`);
-  if (answer?.retryAfterSeconds !== undefined) lines.push(`  Try again in ${answer.retryAfterSeconds} s.`);
-  if (answer !== undefined && answer.status >= 500 && answer.requestId !== undefined) {
-    lines.push(`  The service knows it as request ${printableText(answer.requestId)}.`);
+  if (response?.retryAfterSeconds !== undefined)
+    lines.push(`  Try again in ${response.retryAfterSeconds} s.`);
+  if (response !== undefined && response.status >= 500 && response.requestId !== undefined) {
+    lines.push(`  Request ID: ${printableText(response.requestId)}`);
   }
   if (hint !== undefined) lines.push(hint);
   return `${lines.join('\n')}\n`;
 }
 
-function errorDocument({ code, message, location, exitCode, answer }: Failure): Record<string, unknown> {
+function errorDocument({ code, message, location, exitCode, response }: Failure): Record<string, unknown> {
   return {
     code,
     message,
     exit_code: exitCode,
     ...location,
-    ...(answer && {
-      status: answer.status,
-      request_id: answer.requestId,
-      retry_after_seconds: answer.retryAfterSeconds,
-      ...(answer.errors.length > 0 && { errors: answer.errors, errors_total: answer.errorsTotal }),
+    ...(response && {
+      status: response.status,
+      request_id: response.requestId,
+      retry_after_seconds: response.retryAfterSeconds,
+      ...(response.errors.length > 0 && { errors: response.errors, errors_total: response.errorsTotal }),
     }),
   };
 }

@@ -6,7 +6,7 @@ import { createOutputFile, outputPath } from './output-file.ts';
 
 const hello = Buffer.from('hello');
 
-it('gives a file its name when it is complete', async () => {
+it('moves a file to its path when it is complete', async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'a.zip');
   await using file = await createOutputFile(path, { force: false });
@@ -29,8 +29,8 @@ it('leaves nothing of a file that was not committed', async () => {
 });
 
 it.each([
-  ['that is there', async (path: string) => writeFile(path, 'old')],
-  ['that is a link into nothing', async (path: string) => symlink('nowhere', path)],
+  ['that exists', async (path: string) => writeFile(path, 'old')],
+  ['that is a dangling link', async (path: string) => symlink('nowhere', path)],
 ])('does not replace a file %s without force', async (_name, make) => {
   const folder = await temporaryFolder();
   const path = join(folder, 'a.zip');
@@ -42,20 +42,20 @@ it.each([
   expect(await readdir(folder)).toEqual(['a.zip']);
 });
 
-it('does not replace a file that came into being meanwhile', async () => {
+it('does not replace a file that another process created in the meantime', async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'a.zip');
   {
     await using file = await createOutputFile(path, { force: false });
     await file.write(hello);
-    await writeFile(path, 'somebody else');
+    await writeFile(path, 'another process');
     await expect(file.commit()).rejects.toMatchObject({ code: 'output_exists' });
   }
   expect(await readdir(folder)).toEqual(['a.zip']);
-  expect(await readFile(path, 'utf8')).toBe('somebody else');
+  expect(await readFile(path, 'utf8')).toBe('another process');
 });
 
-it('replaces with force, behind a symbolic link too', async () => {
+it('replaces with force, also the target of a symbolic link', async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'real'));
   await writeFile(join(folder, 'real', 'a.zip'), 'old');

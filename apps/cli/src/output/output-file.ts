@@ -4,16 +4,16 @@ import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors/cli-error.ts';
 import { isSystemError, toFileError } from '../errors/file-error.ts';
 
-/** A file that comes into being whole or not at all. */
+/** A file that is written completely or not at all. */
 export interface OutputFile extends AsyncDisposable {
   readonly path: string;
   readonly bytesWritten: number;
   write(chunk: Uint8Array): Promise<void>;
-  /** Puts the file in its place. Disposing without it leaves nothing. */
+  /** Moves the file to its path. Disposing without a commit leaves nothing. */
   commit(): Promise<void>;
 }
 
-/** Where to write: `output` itself, or `name` in it when it is a folder; without it `name` in `folder`. */
+/** Where to write: `output`, or `name` in it if it is a folder; without `output`, `name` in `folder`. */
 export async function outputPath(output: string | undefined, folder: string, name: string): Promise<string> {
   if (output === undefined) return join(folder, name);
   if (output.endsWith('/')) return join(output, name);
@@ -22,10 +22,10 @@ export async function outputPath(output: string | undefined, folder: string, nam
 }
 
 /**
- * Opens a temporary file beside `path`, which `commit` moves to `path`. A device or a named pipe is written to as it
- * is.
+ * Opens a temporary file in the folder of `path`, which `commit` moves to `path`. Writes directly to a device or a named
+ * pipe.
  *
- * @throws CliError `output_exists` when `path` is a file and `force` is not set, `io_error`
+ * @throws CliError `output_exists` if `path` is a file and `force` is not set; `io_error`
  */
 export async function createOutputFile(
   path: string,
@@ -58,7 +58,7 @@ export async function createOutputFile(
       await attempt(path, async () => {
         if (temporary !== null) await file.sync();
         await close();
-        if (temporary !== null) await putInPlace(temporary, target.path, path, options.force);
+        if (temporary !== null) await moveInto(temporary, target.path, path, options.force);
       });
       isCommitted = true;
     },
@@ -70,19 +70,20 @@ export async function createOutputFile(
 }
 
 /**
- * Where a program that makes and names its file itself may put it: `path`, or the file behind it where it is a symbolic
- * link that is to be replaced.
+ * The path for a function that creates its file itself: `path`, or the target of the symbolic link at `path`.
  *
- * @throws CliError `output_exists` when `path` is a file and `force` is not set; `io_error`, also for a device
+ * @throws CliError `output_exists` if `path` is a file and `force` is not set; `io_error`, also for a device
  */
 export async function replaceableFile(path: string, force: boolean): Promise<string> {
   const target = await targetOf(path, force);
   if (target.isSpecialFile)
-    throw new CliError('io_error', 'Could not be written: it is no file', { location: { file: path } });
+    throw new CliError('io_error', 'Cannot write the file: it is a device or a pipe', {
+      location: { file: path },
+    });
   return target.path;
 }
 
-/** The file to replace, behind symbolic links; a device or pipe is a place of its own that nothing replaces. */
+/** The file to replace, with symbolic links resolved; devices and pipes are never replaced. */
 async function targetOf(path: string, force: boolean): Promise<{ path: string; isSpecialFile: boolean }> {
   return attempt(path, async () => {
     const found = await stat(path).catch((error: unknown) => {
@@ -90,25 +91,25 @@ async function targetOf(path: string, force: boolean): Promise<{ path: string; i
       throw error;
     });
     if (found === null) {
-      if (!force && (await isThere(path))) throw outputExists(path);
+      if (!force && (await exists(path))) throw outputExists(path);
       return { path, isSpecialFile: false };
     }
     if (found.isDirectory())
-      throw new CliError('io_error', 'Could not be written: it is a folder', { location: { file: path } });
+      throw new CliError('io_error', 'Cannot write the file: it is a folder', { location: { file: path } });
     if (!found.isFile()) return { path, isSpecialFile: true };
     if (!force) throw outputExists(path);
     return { path: await realpath(path), isSpecialFile: false };
   });
 }
 
-const isThere = (path: string): Promise<boolean> =>
+const exists = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
     () => false,
   );
 
-/** Without `force` a file that came into being meanwhile is not replaced either: a link never replaces. */
-async function putInPlace(temporary: string, target: string, shown: string, force: boolean): Promise<void> {
+/** Without `force`, a file that another process created in the meantime stays: link(2) never replaces. */
+async function moveInto(temporary: string, target: string, displayed: string, force: boolean): Promise<void> {
   if (force) {
     await rename(temporary, target);
     return;
@@ -116,18 +117,18 @@ async function putInPlace(temporary: string, target: string, shown: string, forc
   try {
     await link(temporary, target);
   } catch (error) {
-    if (isSystemError(error) && error.code === 'EEXIST') throw outputExists(shown);
-    // Not every file system has links.
-    if (await isThere(target)) throw outputExists(shown);
+    if (isSystemError(error) && error.code === 'EEXIST') throw outputExists(displayed);
+    // Not every file system supports links.
+    if (await exists(target)) throw outputExists(displayed);
     await rename(temporary, target);
     return;
   }
   await unlink(temporary);
 }
 
-/** The error for an output that may not be replaced. */
+/** The error for an existing output without `--force`. */
 export function outputExists(path: string): CliError {
-  return new CliError('output_exists', `${basename(path)} exists already; --force replaces it`, {
+  return new CliError('output_exists', `${basename(path)} already exists; use --force to replace it`, {
     location: { file: path },
   });
 }
@@ -136,6 +137,6 @@ async function attempt<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    throw toFileError(error, 'written', path);
+    throw toFileError(error, 'write', path);
   }
 }

@@ -4,16 +4,16 @@ import type { Cli } from '../cli-context.ts';
 import { printableJson } from '../text/printable-text.ts';
 import { writeText } from './write-text.ts';
 
-/** What a command found out, in both forms. */
+/** The result of a command, in both forms. */
 export interface Result {
-  /** for people: whole lines */
+  /** Complete lines, for people. */
   text(): string;
-  /** for machines: one JSON document */
+  /** One JSON document, for machines. */
   json(): string;
 }
 
 /**
- * Prints a result on standard output, or on `stream` where standard output carries something else.
+ * Prints a result on standard output, or on `stream` if standard output has something else.
  *
  * @throws what the stream fails with
  */
@@ -21,13 +21,13 @@ export async function printResult(cli: Cli, result: Result, stream: Writable = c
   await writeText(stream, cli.json ? `${printableJson(result.json().trimEnd())}\n` : result.text());
 }
 
-/** JSON text with the members in their order and numbers with every digit. */
+/** Writes JSON with members in their order and numbers with all their digits. */
 export function jsonText(value: unknown, indent: number = 0): string {
   const keepDigits = (_key: string, member: unknown) =>
     member instanceof ExactNumber ? rawJson(member.text) : member;
   return JSON.stringify(value, keepDigits, indent);
 }
 
-/** `JSON.rawJSON` (ECMAScript 2026), which the compiler's library does not know yet. */
+/** `JSON.rawJSON` (ECMAScript 2026), which the compiler's library does not declare yet. */
 const rawJson = (text: string): unknown =>
   (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);

@@ -2,11 +2,11 @@ import cliProgress from 'cli-progress';
 import type { Cli } from '../cli-context.ts';
 import { formatBytes } from '../text/format-bytes.ts';
 
-/** A bar that shows how far a command is; disposing takes it away. */
+/** A progress bar; disposing removes it. */
 export interface Progress extends Disposable {
   /**
-   * @param done how much is done in all
-   * @param total how much there is, null while that is not known
+   * @param done the amount done so far
+   * @param total the whole amount, null if unknown
    */
   update(done: number, total: number | null): void;
 }
@@ -16,7 +16,7 @@ const BAR_WIDTH = 30;
 /**
  * Shows a bar on a terminal, and nothing in a pipe or with `--json`.
  *
- * @param label what is being done, in a word
+ * @param label what the command is doing, in one word
  */
 export function showProgress(cli: Cli, label: string, unit: 'bytes' | 'rows' = 'bytes'): Progress {
   if (!cli.isTerminal || cli.json) return { update: () => {}, [Symbol.dispose]: () => {} };
@@ -24,7 +24,7 @@ export function showProgress(cli: Cli, label: string, unit: 'bytes' | 'rows' = '
   const bar = new cliProgress.SingleBar({
     stream: cli.stderr as NodeJS.WritableStream,
     clearOnComplete: true,
-    // Nothing is switched off that a killed process would leave off.
+    // A killed process could not show the cursor again.
     hideCursor: false,
     linewrap: true,
     format: (_options, { progress, value, total }) => {

@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 
 /**
- * Writes to a stream and waits until it has taken the bytes: a slow reader slows the writer.
+ * Writes to a stream and waits until it has accepted the bytes, so that a slow reader slows the writer.
  *
- * @throws what the stream fails with: `EPIPE` when its reader went away, `ENOSPC` when a file is full
+ * @throws the error of the stream: `EPIPE` if its reader closed it, `ENOSPC` if the disk is full
  */
 export function writeText(stream: Writable, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {

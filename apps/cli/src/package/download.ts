@@ -1,10 +1,10 @@
-/** A package on its way to this machine. Disposing ends its source. */
+/** A package that is being downloaded. Disposing closes its source. */
 export interface Download extends AsyncDisposable {
   readonly datasetId: string;
-  /** proposed by the source, fit to be a file name; null where it proposes none */
+  /** A safe file name that the source proposes; null if it proposes none. */
   readonly fileName: string | null;
-  /** null while it is not known */
+  /** Null if unknown. */
   readonly byteLength: number | null;
-  /** may be read once */
+  /** Can be read once. */
   readonly body: AsyncIterable<Uint8Array>;
 }

@@ -1,13 +1,13 @@
 import { createSectionHasher, type EncodedItem, encodeItem, HASH_SPEC, versionHash } from '@svc/jsonl-v23';
 import { type PackageReader, readPackageItems } from '@svc/pkg-format';
 
-/** A section as it was read. */
+/** A section that was read. */
 export interface HashedSection {
   readonly name: string;
   readonly file: string;
   readonly orderIndex: number;
   readonly itemCount: number;
-  /** 32 bytes */
+  /** 32 bytes. */
   readonly sectionHash: Uint8Array;
 }
 
@@ -15,15 +15,15 @@ export interface HashedPackage {
   readonly sections: readonly HashedSection[];
   readonly itemCount: number;
   readonly assetCount: number;
-  /** lower-case hex */
+  /** Lower-case hex. */
   readonly versionHash: string;
 }
 
 /**
- * Reads a package to its end as an import does: every line, every file that items refer to, and at last what the
- * manifest states. One batch of lines and one item with its files are in memory.
+ * Reads a whole package as an import does: every line, every file that items refer to, and the hashes of the manifest.
+ * Keeps one batch of lines and one item with its files in memory.
  *
- * @param onItem sees every item in its stored form
+ * @param onItem receives every item in its stored form
  * @throws PackageError
  */
 export async function hashPackage(
@@ -42,7 +42,7 @@ export async function hashPackage(
       const encoded = encodeItem(item);
       hasher.add(encoded.itemHash);
       assetCount += encoded.assetCount;
-      sectionItems++;
+      sectionItems += 1;
       onItem(encoded);
     }
     itemCount += sectionItems;
@@ -60,7 +60,7 @@ export async function hashPackage(
   return { sections, itemCount, assetCount, versionHash: hash };
 }
 
-/** What every command says of a hashed package with `--json`. */
+/** The members that every command prints of a hashed package with `--json`. */
 export function hashDocument(
   path: string,
   {

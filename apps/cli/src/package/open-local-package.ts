@@ -1,19 +1,18 @@
-import { openPackage, type PackageReader } from '@svc/pkg-format';
+import { openPackage, PackageError, type PackageReader } from '@svc/pkg-format';
 import { openFileSource } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
 import { toFileError } from '../errors/file-error.ts';
 import { showProgress } from '../output/progress.ts';
-import { nameArchive } from './name-archive.ts';
 
-/** A package in a file, and the bar that follows how much of the file has been read. */
+/** A package in a file, with a progress bar. */
 export interface LocalPackage extends AsyncDisposable {
   readonly pkg: PackageReader;
 }
 
 /**
- * Opens a package in a file; while it is read, a terminal shows how much of the file that is.
+ * Opens a package in a file; a terminal shows how much of it was read.
  *
- * @throws CliError `io_error`; PackageError, with the file as its place where the archive as a whole is at fault
+ * @throws CliError `io_error`; PackageError, with the location of the file if it is about the whole archive
  */
 export async function openLocalPackage(cli: Cli, path: string): Promise<LocalPackage> {
   const source = await fromFile(path, () => openFileSource(path));
@@ -52,4 +51,13 @@ async function fromFile<T>(path: string, action: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw toFileError(error, 'read', path);
   }
+}
+
+/** Adds the path of the archive to an error that is about the archive as a whole. */
+export function nameArchive(error: unknown, path: string): unknown {
+  if (!(error instanceof PackageError) || error.location.file !== undefined) return error;
+  return new PackageError(error.code, error.message, {
+    location: { ...error.location, file: path },
+    cause: error,
+  });
 }

@@ -2,16 +2,16 @@ import type { Item } from '@svc/jsonl-v23';
 import { parseLines, splitLines } from '@svc/jsonl-v23/internal';
 import type { PackageReader, PackageSection } from '@svc/pkg-format';
 
-/** An item as it stands in a package: files that it refers to are named, not put in. */
+/** An item as it is in a package: it names the files that it refers to. */
 export interface SampleItem {
   readonly section: string;
-  /** from 0, in its section */
+  /** From 0, in its section. */
   readonly orderIndex: number;
   readonly item: Item;
 }
 
 /**
- * The first items of a package, in section and item order. Reads no more than the lines that hold them.
+ * The first items of a package, in section and item order. Reads only the lines of these items.
  *
  * @throws PackageError
  */

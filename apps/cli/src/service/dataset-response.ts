@@ -4,7 +4,7 @@ import { countOf, formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 import type { JsonResponse } from './service-client.ts';
 
-/** The members of a DatasetSummary (contract of the HTTP API) that are shown. */
+/** The members of a DatasetSummary (HTTP API) that are printed. */
 export interface DatasetResponse {
   readonly id: string;
   readonly name: string;
@@ -14,9 +14,9 @@ export interface DatasetResponse {
   readonly asset_count: number;
 }
 
-/** Prints a stored dataset: the answer as it came, or what matters of it. */
-export function printDataset(cli: Cli, answer: JsonResponse<DatasetResponse>): Promise<void> {
-  return printResult(cli, { text: () => datasetText(answer.value), json: () => answer.text });
+/** Prints a stored dataset: for machines the response as it is, for people the main facts. */
+export function printDataset(cli: Cli, response: JsonResponse<DatasetResponse>): Promise<void> {
+  return printResult(cli, { text: () => datasetText(response.value), json: () => response.text });
 }
 
 /** A stored dataset for people. */

@@ -4,9 +4,9 @@ import { findDataset } from './find-dataset.ts';
 import type { ServiceClient } from './service-client.ts';
 
 /**
- * Opens the export of a dataset of a service, and of one of its runs.
+ * Opens the export of a dataset of a service and of one of its runs.
  *
- * @param idOrName of the dataset; a name that only one bears
+ * @param idOrName the id of the dataset, or a unique name
  * @throws as `findDataset`
  */
 export async function downloadExport(

@@ -3,14 +3,14 @@ import type { ServiceClient } from './service-client.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Whether a dataset is named by its id. */
+/** Whether a text is the id of a dataset. */
 export const isDatasetId = (text: string): boolean => UUID.test(text);
 
-/** Several datasets may bear one name; these many of their ids stand in the error. */
-const MAX_SHOWN = 5;
+/** An error for an ambiguous name lists this many ids. */
+const MAX_LISTED = 5;
 
 /**
- * The id of the dataset that a person names: the id itself, or a name that only one dataset bears.
+ * The id of the dataset with this id or this unique name.
  *
  * @throws CliError `dataset_not_found`, `dataset_ambiguous`, `bad_response`; as `ServiceClient.send`
  */
@@ -22,24 +22,23 @@ export async function findDataset(service: ServiceClient, idOrName: string): Pro
     query: { name: idOrName, limit: '100' },
   });
   if (!Array.isArray(value.data))
-    throw new CliError('bad_response', `${service.url} answered /datasets without a list`);
+    throw new CliError('bad_response', `${service.url}/datasets returned no list`);
   const ids = value.data.map((dataset: { readonly id?: unknown } | null) => String(dataset?.id));
-  // An id becomes a part of a file name.
+  // Ids become part of file names.
   if (!ids.every(isDatasetId))
-    throw new CliError('bad_response', `${service.url} answered /datasets with an id that is no UUID`);
+    throw new CliError('bad_response', `${service.url}/datasets returned an id that is not a UUID`);
   return onlyOne(idOrName, ids);
 }
 
-/** Of the datasets that bear a name, the only one. */
+/** The only dataset with a name. */
 export function onlyOne(name: string, ids: readonly string[]): string {
   const [id] = ids;
-  if (id === undefined)
-    throw new CliError('dataset_not_found', `There is no dataset named ${JSON.stringify(name)}`);
+  if (id === undefined) throw new CliError('dataset_not_found', `Dataset ${JSON.stringify(name)} not found`);
   if (ids.length === 1) return id;
-  const shown = ids.slice(0, MAX_SHOWN).join(', ');
-  const more = ids.length > MAX_SHOWN ? ', ...' : '';
+  const listed = ids.slice(0, MAX_LISTED).join(', ');
+  const more = ids.length > MAX_LISTED ? ', ...' : '';
   throw new CliError(
     'dataset_ambiguous',
-    `Several datasets are named ${JSON.stringify(name)}; name one by its id: ${shown}${more}`,
+    `Several datasets are named ${JSON.stringify(name)}; use an id: ${listed}${more}`,
   );
 }

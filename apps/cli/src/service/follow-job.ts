@@ -5,7 +5,7 @@ import { showProgress } from '../output/progress.ts';
 import { parseProblem } from './parse-problem.ts';
 import type { ServiceClient } from './service-client.ts';
 
-/** The members of a Job (contract of the HTTP API) that are looked at. */
+/** The members of a Job (HTTP API) that are read. */
 export interface JobResponse {
   readonly id: string;
   readonly status: string;
@@ -20,11 +20,10 @@ export interface JobResponse {
 const POLL_INTERVAL_MS = 1000;
 
 /**
- * Waits until a job has ended, with its progress on a terminal.
+ * Waits until a job has ended; shows its progress on a terminal.
  *
- * @returns the id of the dataset that it made
- * @throws ServiceError with the job's own error; CliError `job_ended` for a job that was cancelled or has no
- *   dataset
+ * @returns the id of the new dataset
+ * @throws ServiceError with the error of the job; CliError `job_ended` for a job that was cancelled or has no dataset
  */
 export async function followJob(cli: Cli, service: ServiceClient, first: JobResponse): Promise<string> {
   using progress = showProgress(cli, 'importing', 'rows');
@@ -33,7 +32,7 @@ export async function followJob(cli: Cli, service: ServiceClient, first: JobResp
     if (job.status === 'succeeded' && typeof job.dataset_id === 'string') return job.dataset_id;
     if (job.status === 'failed' && job.error) throw jobError(job.error);
     if (!['queued', 'running', 'cancelling'].includes(job.status)) {
-      throw new CliError('job_ended', `Job ${job.id} ended as ${job.status}, without a dataset`);
+      throw new CliError('job_ended', `Job ${job.id} ended without a dataset: its status is ${job.status}`);
     }
     await sleep(POLL_INTERVAL_MS, undefined, { signal: cli.signal });
     job = (
@@ -42,7 +41,7 @@ export async function followJob(cli: Cli, service: ServiceClient, first: JobResp
   }
 }
 
-/** A job's error has the body that a failed request would have had. */
+/** The error of a job has the same members as the body of a failed request. */
 function jobError(error: Readonly<Record<string, unknown>>): Error {
   const status = typeof error['status'] === 'number' ? error['status'] : 500;
   return parseProblem({ status, headers: {}, text: JSON.stringify(error) });

@@ -1,4 +1,4 @@
-/** What the options of `import-hub` say. */
+/** The options of `import-hub`. */
 export interface ImportHubOptions {
   readonly name: string;
   readonly description?: string;
@@ -16,7 +16,7 @@ export interface ImportHubOptions {
   readonly idColumn?: string;
 }
 
-/** The body of `POST /datasets/hub/import`: what was not said is not in it. */
+/** The body of `POST /datasets/hub/import`, with only the options that were given. */
 export function importRequest(path: string, options: ImportHubOptions, token: string | undefined): string {
   return JSON.stringify({
     name: options.name,

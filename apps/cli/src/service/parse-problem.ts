@@ -1,7 +1,7 @@
 import { CliError } from '../errors/cli-error.ts';
 import { type FieldError, ServiceError } from './service-error.ts';
 
-/** The parts of an answer that say why a request failed. */
+/** The parts of a response that say why a request failed. */
 export interface FailedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -9,31 +9,31 @@ export interface FailedResponse {
 }
 
 /**
- * The error that a failed answer stands for. Its body has the members of RFC 9457 and `code`; an answer of something
- * else on the way (a proxy, another server) is `bad_response`.
+ * Turns a failed response into an error. The body has the members of RFC 9457 and `code`; a response of a proxy or
+ * another server becomes `bad_response`.
  */
-export function parseProblem(answer: FailedResponse): Error {
-  const body = parseObject(answer.text);
+export function parseProblem(response: FailedResponse): Error {
+  const body = parseObject(response.text);
   const code = body?.['code'];
   if (body === null || typeof code !== 'string' || !/^[a-z][a-z0-9_]*$/.test(code)) {
-    const type = headerOf(answer, 'content-type') ?? 'no content type';
+    const type = headerOf(response, 'content-type') ?? 'no content type';
     return new CliError(
       'bad_response',
-      `The service answered with status ${answer.status} and ${type} instead of an explanation`,
+      `The service returned status ${response.status} with ${type} instead of a problem document`,
     );
   }
   const errors = Array.isArray(body['errors']) ? body['errors'].filter(isFieldError).slice(0, 100) : [];
   const total = body['errors_total'];
-  const retryAfter = Number(headerOf(answer, 'retry-after') ?? Number.NaN);
+  const retryAfter = Number(headerOf(response, 'retry-after') ?? Number.NaN);
   const message = [body['detail'], body['title']].find((text) => typeof text === 'string' && text !== '');
   return new ServiceError(
     code,
-    typeof message === 'string' ? message : `The service answered with status ${answer.status}`,
+    typeof message === 'string' ? message : `The service returned status ${response.status}`,
     {
-      status: answer.status,
+      status: response.status,
       errors: errors.map(locatedError),
       errorsTotal: typeof total === 'number' ? total : errors.length,
-      requestId: headerOf(answer, 'x-request-id'),
+      requestId: headerOf(response, 'x-request-id'),
       retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
     },
   );
@@ -54,7 +54,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isFieldError = (value: unknown): value is Record<string, unknown> & { message: string } =>
   isObject(value) && typeof value['message'] === 'string';
 
-/** Only the members that are known, and only where they have their type. */
+/** Only the known members, and only if they have the right type. */
 function locatedError(error: Record<string, unknown> & { message: string }): FieldError {
   const text = (key: string) => (typeof error[key] === 'string' ? { [key]: error[key] } : {});
   const count = (key: string) => (typeof error[key] === 'number' ? { [key]: error[key] } : {});
@@ -69,7 +69,7 @@ function locatedError(error: Record<string, unknown> & { message: string }): Fie
   };
 }
 
-function headerOf(answer: FailedResponse, name: string): string | undefined {
-  const value = answer.headers[name];
+function headerOf(response: FailedResponse, name: string): string | undefined {
+  const value = response.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

@@ -3,23 +3,23 @@ import { formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 import { sampleText } from '../text/sample-text.ts';
 
-/** Splits and columns beyond these are only counted. */
+/** Text for people lists this many splits and columns, and counts the rest. */
 const MAX_SPLITS = 20;
 const MAX_COLUMNS = 100;
 
-/** A preview for people: what was looked at, its columns, a mapping that may fit, the first rows. */
-export function previewText(path: string, answer: JsonObject): string {
-  const text = (key: string): string | null => textOf(getMember(answer, key));
-  const features = objectsOf(getMember(answer, 'features'));
-  const samples = listOf(getMember(answer, 'samples'));
-  const mapping = getMember(answer, 'suggested_mapping');
+/** A preview for people: the split, its columns, a suggested mapping, and the first rows. */
+export function previewText(path: string, preview: JsonObject): string {
+  const text = (key: string): string | null => textOf(getMember(preview, key));
+  const features = objectsOf(getMember(preview, 'features'));
+  const samples = listOf(getMember(preview, 'samples'));
+  const mapping = getMember(preview, 'suggested_mapping');
   const facts = formatFacts([
     ['dataset', path],
     ['subset', text('subset')],
     ['split', text('split')],
     ['revision', text('resolved_revision')],
     ['rows', text('num_rows')],
-    ['splits', splitsText(objectsOf(getMember(answer, 'splits')))],
+    ['splits', splitsText(objectsOf(getMember(preview, 'splits')))],
     ['suggested', isJsonObject(mapping) ? mappingOptions(mapping) : null],
   ]);
   const more = features.length - MAX_COLUMNS;
@@ -60,7 +60,7 @@ function mappingOptions(mapping: JsonObject): string {
     .join(' ');
 }
 
-/** POSIX quoting, where a word needs any. */
+/** Quotes a word for POSIX shells if necessary. */
 function shellWord(word: string): string {
   return /^[A-Za-z0-9_./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -6,12 +6,12 @@ import { parseProblem } from './parse-problem.ts';
 /** A request to the service. */
 export interface ServiceRequest {
   readonly method: 'GET' | 'POST';
-  /** below the service's URL, begins with "/" */
+  /** Relative to the service's URL; begins with "/". */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | AsyncIterable<Uint8Array>;
-  /** how long the service may take to begin its answer; 0 as long as it likes */
+  /** How long the service may take to begin its response; 0 for no limit. */
   readonly responseTimeoutMs?: number;
 }
 
@@ -21,38 +21,38 @@ interface ServiceResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** An answer that is a JSON document. */
+/** A response that is a JSON document. */
 export interface JsonResponse<T> {
   readonly status: number;
-  /** as it came */
+  /** The document as it arrived. */
   readonly text: string;
   readonly value: T;
 }
 
 export interface ServiceClient {
-  /** As `http://127.0.0.1:8080`, without a slash at its end. */
+  /** Such as `http://127.0.0.1:8080`, without a slash at the end. */
   readonly url: string;
   /**
-   * The answer, when its status is 2xx.
+   * Sends a request and returns the response, if its status is 2xx.
    *
-   * @throws ServiceError for an answer that says what is wrong; CliError `service_unreachable`, `connection_lost`,
+   * @throws ServiceError for an error of the service; CliError `service_unreachable`, `connection_lost`,
    *   `bad_response`
    */
   send(request: ServiceRequest): Promise<ServiceResponse>;
-  /** As `send`, for an answer that is JSON; anything else is `bad_response`. */
+  /** Like `send`, for a JSON response; anything else is `bad_response`. */
   sendForJson<T>(request: ServiceRequest): Promise<JsonResponse<T>>;
 }
 
-const ANSWER_TIMEOUT_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
 const IDLE_TIMEOUT_MS = 120_000;
-/** Documents of the service are far below this; only streams are longer. */
+/** Documents of the service are much shorter; only streams are longer. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
 /**
- * Talks to one service. Redirects are not followed: the key goes nowhere else.
+ * Sends requests to one service. Does not follow redirects, so that the key goes to no other host.
  *
  * @param options.url from `parseServiceUrl`
- * @param options.apiKey sent as bearer token; undefined for a service that asks for none
+ * @param options.apiKey sent as a bearer token; undefined for a service without keys
  */
 export function createServiceClient(options: {
   readonly url: string;
@@ -65,7 +65,7 @@ export function createServiceClient(options: {
   const { origin, pathname } = new URL(url);
 
   async function send(request: ServiceRequest): Promise<ServiceResponse> {
-    const answer = await attempt(url, signal, () =>
+    const response = await attempt(url, signal, () =>
       dispatcher.request({
         origin,
         path: `${pathname.replace(/\/$/, '')}${request.path}`,
@@ -78,12 +78,12 @@ export function createServiceClient(options: {
         },
         body: toRequestBody(request.body),
         signal,
-        headersTimeout: request.responseTimeoutMs ?? ANSWER_TIMEOUT_MS,
+        headersTimeout: request.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS,
         bodyTimeout: IDLE_TIMEOUT_MS,
       }),
     );
-    const { statusCode: status, headers } = answer;
-    const body = readBody(url, signal, answer.body);
+    const { statusCode: status, headers } = response;
+    const body = readBody(url, signal, response.body);
     if (status >= 200 && status < 300) return { status, headers, body };
     throw parseProblem({ status, headers, text: await collectText(body) });
   }
@@ -92,16 +92,17 @@ export function createServiceClient(options: {
     url,
     send,
     async sendForJson<T>(request: ServiceRequest) {
-      const answer = await send({ ...request, headers: { accept: 'application/json', ...request.headers } });
-      const text = await collectText(answer.body);
+      const response = await send({
+        ...request,
+        headers: { accept: 'application/json', ...request.headers },
+      });
+      const text = await collectText(response.body);
       try {
-        return { status: answer.status, text, value: JSON.parse(text) as T };
+        return { status: response.status, text, value: JSON.parse(text) as T };
       } catch (cause) {
-        throw new CliError(
-          'bad_response',
-          `${url} answered ${request.path} with something that is not JSON`,
-          { cause },
-        );
+        throw new CliError('bad_response', `${url}${request.path} returned something that is not JSON`, {
+          cause,
+        });
       }
     },
   };
@@ -131,7 +132,7 @@ async function collectText(body: AsyncIterable<Uint8Array>): Promise<string> {
   for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > MAX_DOCUMENT_BYTES)
-      throw new CliError('bad_response', 'The answer is too long for a JSON document');
+      throw new CliError('bad_response', 'The response is too long for a JSON document');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -145,16 +146,16 @@ async function attempt<T>(url: string, signal: AbortSignal, action: () => Promis
   }
 }
 
-/** What kept a request from being answered. An error of the request's own body (the file it reads) stays as it is. */
-function transportError(url: string, signal: AbortSignal, error: unknown, hasBegun: boolean): unknown {
+/** The error for a request without a response. An error of the request's body (the file it reads) stays as it is. */
+function transportError(url: string, signal: AbortSignal, error: unknown, hasStarted: boolean): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof CliError) return error;
   const code = codeOf(error);
   const cause = { cause: error };
-  if (hasBegun || BROKEN.has(code)) {
-    return new CliError('connection_lost', `The connection to ${url} broke off (${code})`, cause);
+  if (hasStarted || BROKEN.has(code)) {
+    return new CliError('connection_lost', `Connection to ${url} lost (${code})`, cause);
   }
-  return new CliError('service_unreachable', `${url} cannot be reached: ${REASONS[code] ?? code}`, cause);
+  return new CliError('service_unreachable', `Cannot connect to ${url}: ${REASONS[code] ?? code}`, cause);
 }
 
 const BROKEN: ReadonlySet<string> = new Set([
@@ -165,17 +166,17 @@ const BROKEN: ReadonlySet<string> = new Set([
 ]);
 
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'its name cannot be looked up at the moment',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the network',
-  ETIMEDOUT: 'the host does not answer',
-  UND_ERR_CONNECT_TIMEOUT: 'the host does not answer',
-  UND_ERR_HEADERS_TIMEOUT: 'the service took too long to answer',
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'the name server does not respond',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network unreachable',
+  ETIMEDOUT: 'connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'the service took too long to respond',
 };
 
-/** The code of an error, or of the first error under it (attempts on several addresses come as one error). */
+/** The code of an error, or of the first error inside it (attempts on several addresses are one error). */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -1,6 +1,6 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 
-/** One of several things that are wrong with a request, as the service names them. */
+/** One of the errors that the service lists for a request. */
 export interface FieldError extends SourceLocation {
   readonly message: string;
   readonly code?: string;
@@ -9,13 +9,13 @@ export interface FieldError extends SourceLocation {
 export interface ServiceErrorDetails {
   readonly status: number;
   readonly errors: readonly FieldError[];
-  /** how many there are; `errors` has at most the first 100 */
+  /** How many errors there are; `errors` has at most the first 100. */
   readonly errorsTotal: number;
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** The service refused a request or failed; `code` is the stable code of its answer (docs/errors.md). */
+/** An error that the service returned, with its stable code (docs/errors.md). */
 export class ServiceError extends Error implements ServiceErrorDetails {
   override readonly name = 'ServiceError';
   readonly code: string;

@@ -9,7 +9,7 @@ export const API_KEY_VARIABLE = 'SVC_API_KEY';
 
 export interface ServiceOptions {
   readonly apiUrl?: string;
-  /** the name of the variable that holds the key */
+  /** The name of the variable with the key. */
   readonly apiKeyEnv?: string;
 }
 
@@ -29,7 +29,7 @@ export function openService(cli: Cli, options: ServiceOptions): ServiceClient {
   });
 }
 
-/** An http or https URL without user, query and fragment; a slash at its end goes. */
+/** An http or https URL without user, query and fragment; removes slashes at the end. */
 function parseServiceUrl(text: string, source: string): string {
   const url = URL.parse(text);
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
@@ -47,10 +47,10 @@ function parseServiceUrl(text: string, source: string): string {
 }
 
 /**
- * A secret out of the environment. It never stands on a command line, which every user of a machine can list.
+ * Reads a secret from the environment, because every user of a machine can list its command lines.
  *
  * @param name the variable that the user named; it must be set
- * @param fallback the variable that is looked at otherwise
+ * @param fallback the variable to read otherwise
  */
 export function secretFrom(
   cli: Cli,
@@ -67,7 +67,7 @@ export function secretFrom(
       `${option} names the environment variable ${JSON.stringify(name)}, which is not set`,
     );
   }
-  // What cannot stand in a header would fail later, and less clearly.
+  // Other characters are not valid in a header and would fail later with a less clear error.
   if (!/^[\x21-\x7e]{1,512}$/.test(value)) {
     throw new CliError(
       'usage',

@@ -11,7 +11,7 @@ async function fileOf(bytes: number): Promise<string> {
   return path;
 }
 
-it('states its length and reports the bytes of the file as they go', async () => {
+it('knows its length and reports the bytes that were sent', async () => {
   const path = await fileOf(600_000);
   const seen: [number, number][] = [];
   const form = await createUploadForm(path, { name: 'n', description: undefined }, (sent, total) =>
@@ -22,7 +22,7 @@ it('states its length and reports the bytes of the file as they go', async () =>
   expect(seen.length).toBeGreaterThan(1);
 });
 
-it('sends what the file had when it began, though it grows', async () => {
+it('sends the length it read first, even if the file grows', async () => {
   const path = await fileOf(10);
   const form = await createUploadForm(path, {}, () => {});
   await appendFile(path, 'more');
@@ -40,6 +40,6 @@ it('refuses an empty file', async () => {
   const path = await fileOf(0);
   await expect(createUploadForm(path, {}, () => {})).rejects.toMatchObject({
     code: 'io_error',
-    message: 'Could not be read: the file is empty',
+    message: 'Cannot read the file: it is empty',
   });
 });

@@ -9,7 +9,7 @@ import { toFileError } from '../errors/file-error.ts';
 export interface UploadForm {
   readonly contentType: string;
   readonly byteLength: number;
-  /** at most one chunk of the file is in memory; gives the bytes once */
+  /** Keeps at most one chunk of the file in memory; can be read once. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -18,7 +18,7 @@ const CHUNK_BYTES = 256 * 1024;
 /**
  * The form of an upload: the fields, then the file.
  *
- * @param onProgress called with the bytes of the file that have been handed over, and all there are
+ * @param onProgress called with the number of bytes that were sent, and of all bytes of the file
  * @throws CliError `io_error`, here and while the body is read
  */
 export async function createUploadForm(
@@ -75,14 +75,14 @@ async function sizeOf(path: string): Promise<number> {
   try {
     const found = await stat(path);
     if (found.isFile() && found.size > 0) return found.size;
-    const fault = found.isFile() ? 'the file is empty' : 'it is no file';
-    throw new CliError('io_error', `Could not be read: ${fault}`, { location: { file: path } });
+    const reason = found.isFile() ? 'it is empty' : 'it is not a regular file';
+    throw new CliError('io_error', `Cannot read the file: ${reason}`, { location: { file: path } });
   } catch (error) {
     throw toFileError(error, 'read', path);
   }
 }
 
-/** As browsers do it (HTML, "multipart/form-data encoding algorithm"). */
+/** Like browsers (HTML, "multipart/form-data encoding algorithm"). */
 function escapeFileName(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

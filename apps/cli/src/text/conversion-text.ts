@@ -3,10 +3,10 @@ import type { ConversionReport, ReportedChange } from '@svc/pkg-format/node';
 import { countOf, formatFacts } from './format-facts.ts';
 import { printableText, printableValue } from './printable-text.ts';
 
-/** Lists beyond this are only counted in the text for people. */
+/** Text for people lists this many entries and counts the rest. */
 const MAX_LISTED = 100;
 
-/** What a conversion did, for people. */
+/** The report of a conversion, for people. */
 export function conversionText(report: ConversionReport): string {
   const { changes, sections, carried } = report;
   return [
@@ -16,18 +16,18 @@ export function conversionText(report: ConversionReport): string {
       ['version hash', report.versionHash],
       ['items', `${report.itemCount} in ${countOf(sections.length, 'section')}`],
       ['files', report.fileCount],
-      ['changed', report.alreadyNew ? 'only the stamp of what wrote it: it was a package already' : null],
+      ['changed', report.alreadyNew ? 'only the generator in the manifest: it already was a package' : null],
       ['changed', !report.alreadyNew && changes.length === 0 ? 'nothing in the items' : null],
     ]),
     ...list('\nsections', sections, ({ name, from, itemCount }) => {
       return `${printableValue(name)}: ${countOf(itemCount, 'item')} of ${printableValue(from)}`;
     }),
     ...list('\nchanged', changes, changeLine),
-    ...list('\ncarried along as they are', carried, printableValue),
+    ...list('\ncarried over unchanged', carried, printableValue),
   ].join('');
 }
 
-/** The same for machines. */
+/** The report of a conversion, for machines. */
 export function conversionDocument(input: string, report: ConversionReport): Record<string, unknown> {
   return {
     input,
@@ -48,11 +48,11 @@ type Change = Pick<ReportedChange, 'from' | 'to'>;
 /** Each kind of change in words. */
 const CHANGES: Readonly<Record<ReportedChange['what'], (change: Change) => string>> = {
   moved: ({ from, to }) => `${from} is now ${to}`,
-  clash: ({ from, to }) => `${from} stays: ${to} holds something else`,
-  kept: ({ from, to }) => `${from} stays: ${to} cannot hold it`,
-  applied: ({ from, to }) => `${to} comes from ${from} of the whole dataset`,
-  asset: ({ from, to }) => `the content of ${from} is now a file, ${to}`,
-  removed: ({ from }) => `${from} was null, which means absent`,
+  clash: ({ from, to }) => `${from} stays: ${to} has another value`,
+  kept: ({ from, to }) => `${from} stays: it is not valid as ${to}`,
+  applied: ({ from, to }) => `${to} comes from ${from} of the dataset`,
+  asset: ({ from, to }) => `the content of ${from} is now the file ${to}`,
+  removed: ({ from }) => `${from} was null and is removed`,
 };
 
 function changeLine({ what, count, first, ...change }: ReportedChange): string {

@@ -6,7 +6,7 @@ export function formatBytes(bytes: number): string {
   let unit = 0;
   while (value >= 1024 && unit < UNITS.length - 1) {
     value /= 1024;
-    unit++;
+    unit += 1;
   }
   return unit === 0 ? `${bytes} bytes` : `${value.toFixed(1)} ${UNITS[unit]}`;
 }

@@ -1,6 +1,6 @@
 import { printableText } from './printable-text.ts';
 
-/** Names and values, one a line, the values in one column; pairs without a value are left out. */
+/** Formats names and values, one pair per line, the values in one column; leaves out pairs without a value. */
 export function formatFacts(
   facts: readonly (readonly [name: string, value: string | number | null | undefined])[],
 ): string {

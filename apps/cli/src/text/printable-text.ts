@@ -1,4 +1,4 @@
-/** Longer values are cut where a person reads them. */
+/** Longer values are cut in text for people. */
 const MAX_VALUE_LENGTH = 200;
 
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -6,9 +6,8 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\
 const escapeOf = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /**
- * Text that is safe on a terminal: control characters (C0, DEL, C1), line and paragraph separators and the marks
- * that reorder text are written as escapes. Archives and answers come from strangers, and a terminal obeys what it is
- * sent. With `keepLines`, line feeds stay.
+ * Makes text safe for a terminal, because archives and responses are untrusted input: escapes control characters (C0,
+ * DEL, C1), line and paragraph separators, and the marks that reorder text. With `keepLines`, line feeds stay.
  */
 export function printableText(text: string, options: { readonly keepLines?: boolean } = {}): string {
   return text.replace(UNPRINTABLE, (character) =>
@@ -17,8 +16,8 @@ export function printableText(text: string, options: { readonly keepLines?: bool
 }
 
 /**
- * The same JSON document with such characters as escapes, except its white space. Beyond that they can only stand in
- * strings, where an escape means the same.
+ * Escapes the same characters in a JSON document, except its white space. Elsewhere they can only be in strings, where
+ * an escape means the same.
  */
 export function printableJson(document: string): string {
   return document.replace(UNPRINTABLE, (character) =>

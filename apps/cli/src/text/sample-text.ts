@@ -6,8 +6,8 @@ const MAX_STRING_LENGTH = 200;
 const MAX_ENTRIES = 20;
 
 /**
- * A JSON value over several lines, for a person to look at: long strings, lists and objects are cut and say so, and
- * nothing in it can move the cursor.
+ * Formats a JSON value over several lines for people: cuts long strings, lists and objects, with a mark, and escapes
+ * everything that could move the cursor.
  */
 export function sampleText(value: unknown, indent: string): string {
   const text = printableText(jsonText(shortened(value), 2), { keepLines: true });
