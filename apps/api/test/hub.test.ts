@@ -151,7 +151,7 @@ describe('POST /datasets/hub/import', () => {
   const mapping = {
     prompt_column: 'question',
     answer_column: 'answer',
-    meta_columns: ['level'],
+    meta_columns: { level: 'level' },
     criteria_columns: ['tags'],
     id_column: null,
   };

@@ -442,6 +442,7 @@ describe('import-hub', () => {
         '--meta-columns',
         'm1',
         'm,2',
+        'k=a=b',
         '--criteria-columns',
         'c',
       ],
@@ -471,7 +472,7 @@ describe('import-hub', () => {
           prompt_column: 'q',
           answer_column: 'a',
           default_type: 'exact',
-          meta_columns: ['m1', 'm,2'],
+          meta_columns: { m1: 'm1', 'm,2': 'm,2', k: 'a=b' },
           criteria_columns: ['c'],
           choices_column: 'ch',
           assets_column: 'as',
@@ -536,7 +537,11 @@ describe('preview', () => {
       { subset: 'main', split: 'train', num_rows: 7473 },
       { subset: 'main', split: 'test', num_rows: null },
     ],
-    suggested_mapping: { prompt_column: 'question', answer_column: null, meta_columns: ["it's"] },
+    suggested_mapping: {
+      prompt_column: 'question',
+      answer_column: null,
+      meta_columns: { "it's": "it's", difficulty: 'level' },
+    },
   };
 
   it('shows columns, splits, a mapping to try, and rows with every digit', async () => {
@@ -551,7 +556,7 @@ describe('preview', () => {
         'revision   c0ffee',
         'rows       7473',
         'splits     main/train (7473), main/test',
-        "suggested  --prompt-column question --meta-columns 'it'\\''s'",
+        "suggested  --prompt-column question --meta-columns 'it'\\''s' difficulty=level",
         '',
         'columns',
         '  question  string',

@@ -19,6 +19,15 @@ it('reads a request body, where null stands for absent', () => {
   });
 });
 
+it('reads meta columns under other keys', () => {
+  const mapping = JSON.parse('{"prompt_column":"q","meta_columns":{"difficulty":"level","__proto__":"p"}}');
+  const { metaColumns } = toImportRequest({ ...body, mapping }).mapping;
+  expect(Object.entries(metaColumns ?? {})).toEqual([
+    ['difficulty', 'level'],
+    ['__proto__', 'p'],
+  ]);
+});
+
 it('writes a request so that it can be read again, without its token', () => {
   const request = toImportRequest(body);
   const kept = importRequestToJson(request);

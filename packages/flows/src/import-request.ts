@@ -55,7 +55,7 @@ function toMapping(mapping: JsonObject): Mapping {
   const columns = {
     answerColumn: stringOf(mapping, 'answer_column'),
     defaultType: stringOf(mapping, 'default_type'),
-    metaColumns: stringsOf(mapping, 'meta_columns'),
+    metaColumns: stringsOf(mapping, 'meta_columns') ?? columnsByKey(mapping, 'meta_columns'),
     criteriaColumns: stringsOf(mapping, 'criteria_columns'),
     choicesColumn: stringOf(mapping, 'choices_column'),
     assetsColumn: stringOf(mapping, 'assets_column'),
@@ -74,6 +74,14 @@ function stringOf(object: JsonObject, key: string): string | undefined {
 function stringsOf(object: JsonObject, key: string): string[] | undefined {
   const value = getMember(object, key);
   return Array.isArray(value) ? value.map(String) : undefined;
+}
+
+function columnsByKey(object: JsonObject, key: string): Record<string, string> | undefined {
+  const value = getMember(object, key);
+  if (!isJsonObject(value ?? null)) return undefined;
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([name, column]): [string, string] => [name, String(column)]),
+  );
 }
 
 function objectOf(object: JsonObject, key: string): JsonObject {

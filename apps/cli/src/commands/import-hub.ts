@@ -45,7 +45,7 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     .option('--choices-column <column>', 'becomes the choices of a multiple-choice item')
     .option('--criteria-columns <column...>', 'become the criteria for a grader, in this order')
     .option('--assets-column <column>', 'becomes the assets: an object of entries, or an image')
-    .option('--meta-columns <column...>', 'are kept in meta under their names')
+    .option('--meta-columns <[key=]column...>', 'are kept in meta under their names or other keys')
     .option('--id-column <column>', "becomes the item's id (default: <split>-<row index>)")
     .option('--default-type <type>', 'type of every item (default: freeform)')
     .action(async (path: string, options: Options) => {

@@ -32,7 +32,7 @@ export function importRequest(path: string, options: ImportHubOptions, token: st
       prompt_column: options.promptColumn,
       answer_column: options.answerColumn,
       default_type: options.defaultType,
-      meta_columns: options.metaColumns,
+      meta_columns: options.metaColumns && columnsByKey(options.metaColumns),
       criteria_columns: options.criteriaColumns,
       choices_column: options.choicesColumn,
       assets_column: options.assetsColumn,
@@ -40,4 +40,14 @@ export function importRequest(path: string, options: ImportHubOptions, token: st
       id_column: options.idColumn,
     },
   });
+}
+
+/** `key=column` and `column` as an object from keys to columns. */
+function columnsByKey(entries: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    entries.map((entry): [string, string] => {
+      const at = entry.indexOf('=');
+      return at === -1 ? [entry, entry] : [entry.slice(0, at), entry.slice(at + 1)];
+    }),
+  );
 }

@@ -54,10 +54,19 @@ function splitsText(splits: readonly JsonObject[]): string {
 function mappingOptions(mapping: JsonObject): string {
   return Object.entries(mapping)
     .flatMap(([key, value]) => {
-      const values = (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'string');
+      const values = optionValues(value).filter((entry) => typeof entry === 'string');
       return values.length === 0 ? [] : [`--${key.replaceAll('_', '-')}`, ...values.map(shellWord)];
     })
     .join(' ');
+}
+
+/** An object from keys to columns becomes `key=column`, or `column` where both are the same. */
+function optionValues(value: JsonValue): readonly JsonValue[] {
+  if (Array.isArray(value)) return value;
+  if (!isJsonObject(value)) return [value];
+  return Object.entries(value).map(([key, column]) =>
+    key === column && !key.includes('=') ? key : `${key}=${column}`,
+  );
 }
 
 /** Quotes a word for POSIX shells if necessary. */

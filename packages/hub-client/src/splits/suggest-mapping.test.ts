@@ -32,7 +32,7 @@ describe('suggestMapping by names', () => {
         answerColumn: 'answer',
         choicesColumn: 'choices',
         defaultType: 'multiple_choice',
-        metaColumns: ['subject'],
+        metaColumns: { subject: 'subject' },
       },
     ],
     [
@@ -54,7 +54,7 @@ describe('suggestMapping by names', () => {
     ],
     [
       'problem: string; solution: string; answer: string; level: string',
-      { promptColumn: 'problem', answerColumn: 'answer', metaColumns: ['level'] },
+      { promptColumn: 'problem', answerColumn: 'answer', metaColumns: { level: 'level' } },
     ],
     ['body: string; n: int64', { promptColumn: 'body' }],
     ['a: string; b: string', null],
@@ -88,12 +88,12 @@ describe('suggestMapping by eval.yaml', () => {
         choicesColumn: 'opts',
         defaultType: 'multiple_choice',
         idColumn: 'uid',
-        metaColumns: ['topic'],
+        metaColumns: { topic: 'topic' },
       },
     ],
     [
       task('{input: q, target: "literal:A", choices: [a, wrong]}'),
-      { promptColumn: 'q', defaultType: 'multiple_choice', metaColumns: ['a', 'wrong'] },
+      { promptColumn: 'q', defaultType: 'multiple_choice', metaColumns: { a: 'a', wrong: 'wrong' } },
     ],
   ])('%s', (yaml, mapping) => {
     expect(suggestMapping(features, yaml)).toEqual(mapping);

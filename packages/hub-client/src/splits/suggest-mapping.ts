@@ -70,7 +70,7 @@ function fromNames(features: readonly MappableFeature[]): Mapping | null {
   free.delete(prompt);
 
   const mapping: Mapping = { promptColumn: prompt };
-  const answer = take(ANSWER_NAMES, ({ dtype }) => !isMedia(dtype));
+  const answer = take(ANSWER_NAMES, ({ dtype }) => dtype !== 'null' && !isMedia(dtype));
   if (answer !== undefined) mapping.answerColumn = answer;
   if (choices !== undefined) {
     mapping.choicesColumn = choices;
@@ -87,8 +87,13 @@ function fromNames(features: readonly MappableFeature[]): Mapping | null {
   const meta = features.filter(
     ({ name, dtype }) => free.has(name) && SCALAR.test(dtype) && META_NAMES.includes(plain(name)),
   );
-  if (meta.length > 0) mapping.metaColumns = meta.map(({ name }) => name);
+  if (meta.length > 0) mapping.metaColumns = sameNames(meta.map(({ name }) => name));
   return mapping;
+}
+
+/** Keys of `meta` that are named after their columns. */
+function sameNames(columns: readonly string[]): Record<string, string> {
+  return Object.fromEntries(columns.map((column) => [column, column]));
 }
 
 /** The mapping of the first task that is for this subset and split and whose columns exist. */
@@ -135,7 +140,7 @@ function fromFieldSpec(spec: YamlMap | null, columns: ReadonlySet<string>): Mapp
   if (id !== undefined) mapping.idColumn = id;
   const listed = [spec['metadata'], Array.isArray(spec['choices']) ? spec['choices'] : []].flat();
   const meta = [...new Set(listed.map(column).filter((name) => name !== undefined))];
-  if (meta.length > 0) mapping.metaColumns = meta;
+  if (meta.length > 0) mapping.metaColumns = sameNames(meta);
   return mapping;
 }
 

@@ -40,7 +40,10 @@ const mapping: fc.Arbitrary<Mapping> = fc.record(
     promptColumn: fc.constantFrom('q', 'q', 'm'),
     answerColumn: column,
     defaultType: anyText,
-    metaColumns: fc.array(column, { maxLength: 3 }),
+    metaColumns: fc.oneof(
+      fc.array(column, { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom('k', 'judge_prompt', '10', '2', 'é'), column, { maxKeys: 3 }),
+    ),
     choicesColumn: fc.constantFrom('c', 'a'),
     systemPromptColumn: column,
     idColumn: column,

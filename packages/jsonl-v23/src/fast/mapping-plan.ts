@@ -1,7 +1,7 @@
 import { DEFAULT_ITEM_TYPE } from '../item/encode-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import type { CellBatch } from '../mapping/cell-batch.ts';
-import { type Mapping, mappedColumns } from '../mapping/mapping.ts';
+import { type Mapping, mappedColumns, metaEntries } from '../mapping/mapping.ts';
 
 /** The keys of an item in UTF-8, in the order in which they are written. */
 export const ITEM_KEYS: Readonly<Record<ItemKey, Uint8Array>> = {
@@ -62,12 +62,14 @@ export function planMapping(mapping: Mapping, batch: CellBatch): MappingPlan {
     choices: indexOf(mapping.choicesColumn),
     prompt: indexOf(mapping.promptColumn),
     systemPrompt: indexOf(mapping.systemPromptColumn),
-    // Array.prototype.sort compares UTF-16 code units.
-    meta: [...new Set(mapping.metaColumns)].sort().map((name) => ({
-      key: utf8(`${canonicalJson(name)}:`),
-      column: indexOf(name),
-      isText: name === 'judge_prompt',
-    })),
+    // Comparison of strings is by UTF-16 code units.
+    meta: metaEntries(mapping)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, column]) => ({
+        key: utf8(`${canonicalJson(key)}:`),
+        column: indexOf(column),
+        isText: key === 'judge_prompt',
+      })),
     type: utf8(`"type":${canonicalJson(mapping.defaultType ?? DEFAULT_ITEM_TYPE)}`),
     idPrefix: utf8(`"id":${id.slice(0, -1)}`),
   };

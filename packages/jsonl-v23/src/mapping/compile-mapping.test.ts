@@ -295,7 +295,13 @@ describe('compileMapping', () => {
     ).toMatchObject({ code: 'invalid_mapping', message });
   });
 
-  it.each<Partial<Mapping>>([{ promptColumn: '' }, { metaColumns: [''] }])(
+  it('maps columns to other keys of meta', () => {
+    const metaColumns = JSON.parse('{"difficulty":"level","__proto__":"level","level":"m"}');
+    const item = map({ metaColumns }, { level: 3, m: 'x' });
+    expect(canonicalJson(item['meta'] as JsonValue)).toBe('{"__proto__":3,"difficulty":3,"level":"x"}');
+  });
+
+  it.each<Partial<Mapping>>([{ promptColumn: '' }, { metaColumns: [''] }, { metaColumns: { x: '' } }])(
     'refuses the empty name in %j',
     (mapping) => {
       const error = thrownBy(() =>

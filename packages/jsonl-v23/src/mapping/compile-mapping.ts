@@ -15,7 +15,7 @@ import { DEFAULT_MAX_DEPTH } from '../json/parse-json.ts';
 import { jsonPointer } from '../source-location.ts';
 import { toAssets } from './asset-cell.ts';
 import { toChoices } from './choices.ts';
-import { type Mapping, mappedColumns, unknownMembers } from './mapping.ts';
+import { type Mapping, mappedColumns, metaEntries, unknownMembers } from './mapping.ts';
 
 /** What a mapping needs to know about a column of a dataset. */
 export interface MappableFeature {
@@ -111,9 +111,9 @@ function toItem(mapping: Mapping, row: JsonObject, rowIndex: number, split: stri
   }
 
   const meta: JsonObject = {};
-  for (const column of mapping.metaColumns ?? []) {
+  for (const [key, column] of metaEntries(mapping)) {
     const value = cell(column);
-    if (value !== null) setMember(meta, column, value);
+    if (value !== null) setMember(meta, key, value);
   }
   if (Object.keys(meta).length > 0) item['meta'] = meta;
   return item;

@@ -174,7 +174,12 @@ describe('createCellEncoder', () => {
         promptColumn: fc.constantFrom('q', 'q', 'q', 'x'),
         answerColumn: column,
         defaultType: anyText,
-        metaColumns: fc.array(column, { maxLength: 3 }),
+        metaColumns: fc.oneof(
+          fc.array(column, { maxLength: 3 }),
+          fc.dictionary(fc.constantFrom('k', 'judge_prompt', '__proto__', '10', '2', 'é'), column, {
+            maxKeys: 3,
+          }),
+        ),
         criteriaColumns: fc.array(column, { maxLength: 1 }),
         choicesColumn: column,
         systemPromptColumn: column,

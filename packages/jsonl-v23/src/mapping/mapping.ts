@@ -4,7 +4,8 @@ export interface Mapping {
   answerColumn?: string;
   /** The `type` of every item; default `freeform`. */
   defaultType?: string;
-  metaColumns?: string[];
+  /** Key in `meta` → column; column names alone stand for keys of the same names. */
+  metaColumns?: readonly string[] | Readonly<Record<string, string>>;
   criteriaColumns?: string[];
   choicesColumn?: string;
   assetsColumn?: string;
@@ -29,6 +30,12 @@ export function unknownMembers(mapping: object): string[] {
   return Object.keys(mapping).filter((key) => !Object.hasOwn(MEMBERS, key));
 }
 
+/** The keys of `meta`, each with its column. */
+export function metaEntries({ metaColumns = [] }: Mapping): [key: string, column: string][] {
+  if (!Array.isArray(metaColumns)) return Object.entries(metaColumns);
+  return [...new Set<string>(metaColumns)].map((column) => [column, column]);
+}
+
 /** The columns that a mapping reads, each once. */
 export function mappedColumns(mapping: Mapping): string[] {
   const columns = [
@@ -39,7 +46,7 @@ export function mappedColumns(mapping: Mapping): string[] {
     mapping.assetsColumn,
     mapping.idColumn,
     ...(mapping.criteriaColumns ?? []),
-    ...(mapping.metaColumns ?? []),
+    ...metaEntries(mapping).map(([, column]) => column),
   ];
   return [...new Set(columns.filter((column) => column !== undefined))];
 }

@@ -64,6 +64,13 @@ const OPTIONAL_COLUMNS: Schema = {
   maxItems: 1000,
   uniqueItems: true,
 };
+const META_COLUMNS: Schema = {
+  description: 'key in `meta` → column; an array of columns stands for keys of the same names',
+  anyOf: [
+    { type: 'object', additionalProperties: { type: 'string', minLength: 1 }, maxProperties: 1000 },
+    OPTIONAL_COLUMNS,
+  ],
+};
 const PATH: Schema = {
   type: 'string',
   minLength: 1,
@@ -91,7 +98,7 @@ const MAPPING: Schema = {
     prompt_column: { type: 'string', minLength: 1 },
     answer_column: OPTIONAL_STRING,
     default_type: OPTIONAL_STRING,
-    meta_columns: OPTIONAL_COLUMNS,
+    meta_columns: META_COLUMNS,
     criteria_columns: OPTIONAL_COLUMNS,
     choices_column: OPTIONAL_STRING,
     assets_column: OPTIONAL_STRING,
