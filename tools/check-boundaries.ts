@@ -40,7 +40,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'packages/embedded-postgres': ['@svc/postgres-client'],
   prisma: ['@svc/evaluation', '@svc/flows', '@svc/jsonl-v23', '@svc/postgres-client'],
   'apps/api': OF_APPS,
-  'apps/worker': [...OF_APPS, '@svc/postgres-client'],
+  'apps/worker': OF_APPS,
   'apps/cli': OF_APPS,
   'apps/standalone': [
     '@svc/runtime',
@@ -62,7 +62,6 @@ const OWNERS: Record<string, readonly string[]> = {
   '@prisma/': ['prisma/src/'],
   pg: ['prisma/src/', 'packages/postgres-client/src/', 'packages/embedded-postgres/src/'],
   'pg-copy-streams': ['prisma/src/'],
-  'pg-boss': ['prisma/src/', 'apps/worker/src/queue.ts'],
   'embedded-postgres': ['packages/embedded-postgres/src/'],
   '@embedded-postgres/': ['packages/embedded-postgres/src/'],
   jszip: ['packages/pkg-format/src/write/'],

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { PrismaClient } from './generated/prisma/client.ts';
-import type { Queue } from './queue.ts';
 import type { Semaphore } from './semaphore.ts';
 
 /** What the parts of the store share. */
@@ -19,5 +18,4 @@ export interface StoreContext {
   readonly largePages: Semaphore;
   /** what an item or a result may have; a larger one is not read */
   readonly maxItemBytes: number;
-  readonly queue: Queue;
 }

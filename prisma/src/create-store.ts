@@ -8,7 +8,7 @@ import { PrismaClient } from './generated/prisma/client.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/idempotency-store.ts';
 import { createJobStore, type JobStore } from './jobs/job-store.ts';
 import { isMigrated } from './migrate/migrate.ts';
-import { createQueue, QUEUE_SCHEMA, type QueueSizes, queueSizes } from './queue.ts';
+import { type QueueSizes, queueSizes } from './queue/queue-sizes.ts';
 import { type Cancellations, cancellationsAmong } from './runs/cancellations.ts';
 import { createRunStore, type RunStore } from './runs/run-store.ts';
 import { createLimiter } from './semaphore.ts';
@@ -91,12 +91,10 @@ export function createStore(options: StoreOptions): Store {
       'Too many large pages are being read.',
     ),
     maxItemBytes,
-    queue: createQueue(pool),
   };
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= (async () => {
-      await context.queue.close();
       await prisma.$disconnect();
       await pool.end();
     })();
@@ -120,9 +118,7 @@ export function createStore(options: StoreOptions): Store {
     async ready() {
       const [database, queue] = await Promise.all([
         answersYes(isMigrated(pool)),
-        answersYes(
-          pool.query(`SELECT FROM ${QUEUE_SCHEMA}.version LIMIT 1`).then(({ rowCount }) => rowCount === 1),
-        ),
+        answersYes(queueSizes(pool).then(() => true)),
       ]);
       return { database, queue };
     },

@@ -34,14 +34,17 @@ export type {
   TakenJob,
 } from './jobs/job-store.ts';
 export { type MigrationOutcome, migrate } from './migrate/migrate.ts';
+export type { QueueSizes } from './queue/queue-sizes.ts';
 export {
-  QUEUE_NAMES,
-  QUEUE_OPTIONS,
-  QUEUE_SCHEMA,
-  type QueueName,
-  type QueueSizes,
-  type TaskData,
-} from './queue.ts';
+  type ClaimedTask,
+  LEASE_MS,
+  MAX_ATTEMPTS,
+  openTaskQueue,
+  type TaskClaim,
+  type TaskKind,
+  type TaskQueue,
+  type TaskTable,
+} from './queue/task-queue.ts';
 export type { Cancellations } from './runs/cancellations.ts';
 export type { ListedResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { PrismaPg } from '@prisma/adapter-pg';
 import { createSectionHasher, itemHash, joinItem, parseItem, versionHash } from '@svc/jsonl-v23';
 import { parseJson } from '@svc/jsonl-v23/json';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createStore, type Store } from '../src/create-store.ts';
 import { migrate, readMigrations } from '../src/migrate/migrate.ts';
+import { MigrationAdapter } from '../src/migrate/migration-adapter.ts';
 import { openSchemaEngine } from '../src/migrate/schema-engine.ts';
 import { importItems } from './import-items.ts';
 import { queryDatabase } from './query-database.ts';
@@ -33,7 +33,7 @@ afterEach(() => cleanUp.disposeAsync());
 async function migrateTo(wanted: readonly string[]): Promise<void> {
   const pool = new pg.Pool({ connectionString: url });
   try {
-    using opened = await openSchemaEngine(new PrismaPg(pool));
+    using opened = await openSchemaEngine(new MigrationAdapter(pool));
     await opened.engine.applyMigrations({
       migrationsList: await readMigrations(wanted),
       filters: { externalTables: [], externalEnums: [] },
@@ -131,7 +131,7 @@ it('a database of the next version serves this one too, while processes are repl
     },
   };
   {
-    using opened = await openSchemaEngine(new PrismaPg(pool));
+    using opened = await openSchemaEngine(new MigrationAdapter(pool));
     const outcome = await opened.engine.applyMigrations({
       migrationsList: { ...list, migrationDirectories: [...migrationDirectories, next] },
       filters: { externalTables: [], externalEnums: [] },

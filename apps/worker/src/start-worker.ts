@@ -2,11 +2,11 @@ import { createCheckRunner } from '@svc/evaluation';
 import type { Hub, RowEncoder } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Config, TokenCipher } from '@svc/runtime';
-import type { Store } from '@svc/store';
+import { openTaskQueue, type Store } from '@svc/store';
 import { startHealthServer } from './health-server.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createProviderDispatcher } from './providers/provider-dispatcher.ts';
-import { startQueue } from './queue.ts';
+import { startQueue } from './queue/start-queue.ts';
 import { createImportTask } from './tasks/import.ts';
 import { createRunTask } from './tasks/run.ts';
 import { createUploadTask } from './tasks/upload.ts';
@@ -36,9 +36,8 @@ export interface RunningWorker {
 }
 
 /**
- * Starts a worker: it takes tasks from the queue, watches for cancellations and ends what other workers left behind.
- * Everything it needs is handed in. Where the database cannot be reached, or was not migrated yet, it waits for it and
- * is not ready meanwhile.
+ * Starts a worker: it takes tasks from the queue and watches for cancellations. While the database cannot be reached, or is
+ * not migrated yet, the worker waits for it and is not ready.
  */
 export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, logger, metrics, store, databaseUrl } = deps;
@@ -56,19 +55,21 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
 
   const jobDeps = { ...deps, cancelWatch };
   const queue = await startQueue({
-    url: databaseUrl,
+    queue: openTaskQueue(databaseUrl),
     logger,
-    lanes: [
+    pools: [
       {
+        table: 'runs',
         handlers: {
           run: createRunTask({ ...jobDeps, dispatcher, checks, providerKeys: config.providerKeys }),
         },
-        places: config.workerConcurrency,
+        concurrency: config.workerConcurrency,
         resumable: true,
       },
       {
+        table: 'jobs',
         handlers: { import: createImportTask(jobDeps), upload: createUploadTask(jobDeps) },
-        places: Math.min(config.workerConcurrency, config.maxConcurrentImports),
+        concurrency: Math.min(config.workerConcurrency, config.maxConcurrentImports),
         resumable: false,
       },
     ],
@@ -87,7 +88,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
       },
     }),
   );
-  starting.defer(startHousekeeping({ store, logger, metrics }));
+  starting.defer(startHousekeeping(store));
 
   let draining = false;
   const checkReadiness = async () => {

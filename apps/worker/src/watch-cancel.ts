@@ -1,7 +1,7 @@
 import { runCancelled } from '@svc/evaluation';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Cancellations } from '@svc/store';
-import { createNotifier } from './notifier.ts';
+import { createNotifier } from './queue/notifier.ts';
 
 export interface WatchCancelOptions {
   /** asks for all of these runs and jobs at once, and for the interval: one query */

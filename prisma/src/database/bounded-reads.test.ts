@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
@@ -95,7 +96,7 @@ describe('an item that is larger than an item may be', () => {
       repetitions: 1,
       requestId: null,
     });
-    const taken = await store.runs.take(run.id);
+    const taken = await store.runs.take(await claimTask(plain, 'runs', run.id));
     const found = await Array.fromAsync(taken?.session.items(new AbortController().signal) ?? []);
     expect(found.map(({ orderIndex, failure }) => [orderIndex, failure?.code === 'item_too_large'])).toEqual([
       [0, false],

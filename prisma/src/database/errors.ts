@@ -10,6 +10,7 @@ export type StoreErrorCode =
   | 'job_finished'
   | 'idempotency_key_reused'
   | 'superseded'
+  | 'worker_lost'
   | 'corrupt'
   | 'unavailable'
   | 'database_unsupported'
@@ -26,6 +27,7 @@ export type StoreErrorCode =
  * - `run_finished`, `job_finished`: the work has ended, what was asked is no longer possible
  * - `idempotency_key_reused`: the key came with another request before
  * - `superseded`: another worker has taken the run, job or key over; what this one does no longer counts
+ * - `worker_lost`: at every attempt, the worker of the run or job stopped before finishing
  * - `corrupt`: stored JSON is damaged; the cause says where
  * - `unavailable`: the database cannot be reached, has no room, took too long or is busy; try again later
  * - `database_unsupported`: the server is too old or not UTF-8

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
-import type { Job, NewJob } from './job-store.ts';
+import type { Job, NewJob, TakenJob } from './job-store.ts';
 
 let database: TestDatabase;
 let store: Store;
@@ -20,6 +21,9 @@ afterAll(async () => {
   await plain.end();
   await database.drop();
 });
+
+const takeJob = async (id: string): Promise<TakenJob | null> =>
+  store.jobs.take(await claimTask(plain, 'jobs', id));
 
 const createJob = (facts: Partial<NewJob> = {}): Promise<Job> =>
   store.jobs.create({
@@ -49,10 +53,12 @@ describe('an import job', () => {
       error: null,
     });
     expect(await store.jobs.get(job.id)).toEqual(job);
-    const { rows } = await plain.query('SELECT name, data FROM pgboss.job WHERE id = $1', [job.id]);
-    expect(rows).toEqual([{ name: 'import', data: { id: job.id, request_id: 'r' } }]);
+    const { rows } = await plain.query('SELECT lease_expires_at, available_at FROM jobs WHERE id = $1', [
+      job.id,
+    ]);
+    expect(rows).toEqual([{ lease_expires_at: null, available_at: expect.any(Date) }]);
 
-    const taken = (await store.jobs.take(job.id))!;
+    const taken = (await takeJob(job.id))!;
     expect(taken).toMatchObject({ request: '{"path":"a/b"}', job: { status: 'running' } });
     expect([...(taken.sealedToken ?? [])]).toEqual([0, 1, 255]);
     const progress = { rowsDone: 2 ** 33, rowsTotal: 2 ** 34, bytesDone: 7, bytesTotal: null };
@@ -61,7 +67,7 @@ describe('an import job', () => {
 
     const dataset = await importItems(store.datasets, { s: ['{}'] }, {}, { job: taken.claim });
     expect(await store.jobs.get(job.id)).toMatchObject({ status: 'succeeded', datasetId: dataset.id });
-    expect(await store.jobs.take(job.id)).toBeNull();
+    expect(await takeJob(job.id)).toBeNull();
     // no secret outlives the job
     const { rows: left } = await plain.query('SELECT sealed_token FROM jobs WHERE id = $1', [job.id]);
     expect(left).toEqual([{ sealed_token: null }]);
@@ -72,8 +78,8 @@ describe('an import job', () => {
 
   it('makes one dataset, even when a worker that was thought dead comes back', async () => {
     const job = await createJob();
-    const old = (await store.jobs.take(job.id))!;
-    const current = (await store.jobs.take(job.id))!;
+    const old = (await takeJob(job.id))!;
+    const current = (await takeJob(job.id))!;
     const count = async (): Promise<number> => (await store.datasets.list({ limit: 1 })).totalItems;
     const before = await count();
     await expect(importItems(store.datasets, { s: ['{}'] }, {}, { job: old.claim })).rejects.toMatchObject({
@@ -91,7 +97,7 @@ describe('an import job', () => {
 
   it('stores no dataset once its cancel was asked for', async () => {
     const job = await createJob();
-    const { claim } = (await store.jobs.take(job.id))!;
+    const { claim } = (await takeJob(job.id))!;
     expect((await store.jobs.requestCancel(job.id)).status).toBe('cancelling');
     await expect(importItems(store.datasets, { s: ['{}'] }, {}, { job: claim })).rejects.toMatchObject({
       code: 'job_finished',
@@ -107,12 +113,12 @@ describe('an import job', () => {
       status: 'cancelled',
       finishedAt: expect.any(Date),
     });
-    expect(await store.jobs.take(job.id)).toBeNull();
+    expect(await takeJob(job.id)).toBeNull();
   });
 
   it('fails with its error', async () => {
     const job = await createJob();
-    const { claim } = (await store.jobs.take(job.id))!;
+    const { claim } = (await takeJob(job.id))!;
     const error = '{"code":"hub_unavailable"}';
     expect(await store.jobs.finish(claim, { status: 'failed', error })).toMatchObject({
       status: 'failed',
@@ -129,14 +135,16 @@ describe('an import job', () => {
     await expect(store.jobs.requestCancel(id)).rejects.toMatchObject({ code: 'job_not_found' });
   });
 
-  it('fails when its task is gone from the queue', async () => {
-    const [lost, waiting] = [await createJob(), await createJob()];
-    await store.jobs.take(lost.id);
-    await plain.query("UPDATE jobs SET created_at = now() - interval '1 hour'");
-    await plain.query('DELETE FROM pgboss.job WHERE id = $1', [lost.id]);
-    expect((await store.jobs.failOrphaned()).map(({ id }) => id)).toEqual([lost.id]);
+  it('fails after its last attempt, or is cancelled when that was asked for', async () => {
+    const [lost, cancelled] = [await createJob(), await createJob()];
+    await takeJob(lost.id);
+    await takeJob(cancelled.id);
+    await store.jobs.requestCancel(cancelled.id);
+    expect(await store.jobs.fail(lost.id, '{"code":"worker_lost"}')).toBe('failed');
+    expect(await store.jobs.fail(cancelled.id, '{"code":"worker_lost"}')).toBe('cancelled');
+    expect(await store.jobs.fail(lost.id, '{}')).toBeNull();
     expect((await store.jobs.get(lost.id)).error).toContain('worker_lost');
-    expect((await store.jobs.get(waiting.id)).status).toBe('queued');
+    expect(await store.jobs.get(cancelled.id)).toMatchObject({ status: 'cancelled', error: null });
   });
 });
 
@@ -153,7 +161,7 @@ describe('an upload job', () => {
     for (let attempt = 0; attempt < 2; attempt++) {
       expect(Buffer.compare(await bytesOf(store.jobs.readArchive(job.id)), Buffer.from(archive))).toBe(0);
     }
-    const { claim } = (await store.jobs.take(job.id))!;
+    const { claim } = (await takeJob(job.id))!;
     await importItems(store.datasets, { s: ['{}'] }, {}, { job: claim });
     expect(await chunksLeft(job.id)).toBe(0);
   });
@@ -165,7 +173,7 @@ describe('an upload job', () => {
       expect(await chunksLeft(job.id)).toBe(1);
       if (how === 'cancelled while it waited') await store.jobs.requestCancel(job.id);
       else {
-        const { claim } = (await store.jobs.take(job.id))!;
+        const { claim } = (await takeJob(job.id))!;
         if (how === 'failed') await store.jobs.finish(claim, { status: 'failed', error: '{}' });
         else if (how === 'cancelled') await store.jobs.finish(claim, { status: 'cancelled' });
         else await store.jobs.fail(job.id, '{}');
@@ -182,6 +190,6 @@ describe('an upload job', () => {
     }
     await expect(createJob({ id, kind: 'upload', archive: broken() })).rejects.toThrow('disk');
     await expect(store.jobs.get(id)).rejects.toMatchObject({ code: 'job_not_found' });
-    expect((await plain.query('SELECT FROM pgboss.job WHERE id = $1', [id])).rowCount).toBe(0);
+    expect((await plain.query('SELECT FROM jobs WHERE id = $1', [id])).rowCount).toBe(0);
   });
 });

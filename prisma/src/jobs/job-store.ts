@@ -11,8 +11,7 @@ import {
   type IdempotencyClaim,
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
-import { QUEUE_SCHEMA } from '../queue.ts';
-import { WORKER_LOST } from '../runs/run-store.ts';
+import { NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
 
 /** `import`: rows of a hub dataset; `upload`: an archive that was uploaded. Each has a queue of its name. */
 export type JobKind = 'import' | 'upload';
@@ -56,11 +55,8 @@ export interface NewJob {
   readonly archive?: AsyncIterable<Uint8Array> | undefined;
 }
 
-/** Which worker has a job: the attempt tells it from one that had the job before. */
-export interface JobClaim {
-  readonly id: string;
-  readonly attempt: number;
-}
+/** Which worker holds a job. */
+export type JobClaim = TaskClaim;
 
 /** A job in the hands of a worker. */
 export interface TakenJob {
@@ -92,8 +88,8 @@ export interface JobStore {
   get(id: string): Promise<Job>;
   /** Those of these jobs that are there, in any order: one query. */
   getMany(ids: readonly string[]): Promise<Job[]>;
-  /** Takes a job for a worker; whoever had it before can no longer end it. Null when it has ended. */
-  take(id: string): Promise<TakenJob | null>;
+  /** Opens a job that a worker has claimed. Null when it has ended, or another worker has claimed it. */
+  take(claim: JobClaim): Promise<TakenJob | null>;
   /** The archive of an `upload` job, in chunks. */
   readArchive(id: string): AsyncGenerator<Uint8Array, void, undefined>;
   /** One chunk of it, counted from 0; null behind the last one, and when the job has ended. */
@@ -123,9 +119,7 @@ export interface JobStore {
    */
   requestCancel(id: string): Promise<Job>;
   /** As `RunStore.fail`; the error is an error body as JSON text. */
-  fail(id: string, error: string): Promise<void>;
-  /** As `RunStore.endAbandoned`. */
-  failOrphaned(): Promise<Job[]>;
+  fail(id: string, error: string): Promise<'failed' | 'cancelled' | null>;
 }
 
 /** Chunks are made of a megabyte or so. */
@@ -144,7 +138,7 @@ const COLUMNS = `id, kind, status, rows_done AS "rowsDone", rows_total AS "rowsT
 /** Columns that every end of a job sets. */
 const ENDED = 'finished_at = clock_timestamp(), sealed_token = NULL';
 
-export function createJobStore({ pool, queue, imports }: StoreContext): JobStore {
+export function createJobStore({ pool, imports }: StoreContext): JobStore {
   const readArchiveChunk = async (id: string, index: number): Promise<Uint8Array | null> => {
     const { rows } = await pool.query<{ bytes: Uint8Array | null }>(
       `SELECT ${boundedText('bytes', MAX_CHUNK_BYTES)} AS bytes FROM job_chunks WHERE job_id = $1 AND index = $2`,
@@ -161,7 +155,6 @@ export function createJobStore({ pool, queue, imports }: StoreContext): JobStore
     ...guarded({
       readArchiveChunk,
       create: async (job, options = {}) => {
-        await queue.prepare();
         const leave = job.archive === undefined ? null : await imports.enter(options.signal);
         try {
           return await inTransaction(pool, async (client) => {
@@ -182,7 +175,7 @@ export function createJobStore({ pool, queue, imports }: StoreContext): JobStore
               const chunks = chunkRows(job.id, job.archive);
               await copyIn(client, 'COPY job_chunks FROM STDIN (FORMAT binary)', chunks, options.signal);
             }
-            await queue.enqueue(client, job.kind, { id: job.id, request_id: job.requestId });
+            await client.query(NOTIFY_WORKERS, [job.kind]);
             if (options.idempotency !== undefined) {
               await completeClaim(client, options.idempotency.claim, options.idempotency.answer(created));
             }
@@ -208,20 +201,16 @@ export function createJobStore({ pool, queue, imports }: StoreContext): JobStore
         return rows.map(toJob);
       },
 
-      async take(id) {
-        const { rows } = await pool.query<
-          JobRow & { attempt: number; request: string; sealed: Uint8Array | null }
-        >(
-          `UPDATE jobs SET attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()),
-             status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END
-           WHERE id = $1 AND finished_at IS NULL RETURNING ${COLUMNS}, attempt,
-             ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request, ${boundedText('sealed_token', 65_536)} AS sealed`,
-          [id],
+      async take(claim) {
+        const { rows } = await pool.query<JobRow & { request: string; sealed: Uint8Array | null }>(
+          `SELECT ${COLUMNS}, ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request,
+             ${boundedText('sealed_token', 65_536)} AS sealed
+           FROM jobs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
+          [claim.id, claim.attempt],
         );
         const row = rows[0];
         if (row === undefined) return null;
-        const { attempt, request, sealed } = row;
-        return { job: toJob(row), claim: { id: row.id, attempt }, request, sealedToken: sealed };
+        return { job: toJob(row), claim, request: row.request, sealedToken: row.sealed };
       },
 
       async report(claim, { rowsDone, rowsTotal, bytesDone, bytesTotal }) {
@@ -270,28 +259,14 @@ export function createJobStore({ pool, queue, imports }: StoreContext): JobStore
 
       fail: (id, error) =>
         inTransaction(pool, async (client) => {
-          const { rowCount } = await client.query(
+          const { rows } = await client.query<{ status: 'failed' | 'cancelled' }>(
             `UPDATE jobs SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
                error = CASE WHEN cancel_requested_at IS NULL THEN $2 END, ${ENDED}
-             WHERE id = $1 AND finished_at IS NULL`,
+             WHERE id = $1 AND finished_at IS NULL RETURNING status`,
             [id, error],
           );
-          if (rowCount !== 0) await ended(client, id);
-        }),
-
-      failOrphaned: () =>
-        inTransaction(pool, async (client) => {
-          const { rows } = await client.query<JobRow>(
-            `UPDATE jobs SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
-               error = CASE WHEN cancel_requested_at IS NULL THEN $1 END, ${ENDED}
-             WHERE finished_at IS NULL AND created_at < clock_timestamp() - interval '1 minute'
-               AND NOT EXISTS (SELECT FROM ${QUEUE_SCHEMA}.job
-                 WHERE job.name = jobs.kind AND job.id = jobs.id AND state IN ('created', 'retry', 'active'))
-             RETURNING ${COLUMNS}`,
-            [WORKER_LOST],
-          );
-          for (const { id } of rows) await ended(client, id);
-          return rows.map(toJob);
+          if (rows[0] !== undefined) await ended(client, id);
+          return rows[0]?.status ?? null;
         }),
     } satisfies Omit<JobStore, 'readArchive'>),
 

@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { PrismaPg } from '@prisma/adapter-pg';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type pg from 'pg';
 import { createPool } from '../database/connection.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
-import { migrateQueue } from '../queue.ts';
+import { MigrationAdapter } from './migration-adapter.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
 /** Held while one process migrates; the others wait. Not the number that Prisma's own engine takes meanwhile. */
@@ -19,9 +18,8 @@ export interface MigrationOutcome {
 }
 
 /**
- * Brings the database to the schema of this version: our tables by Prisma's migrations (recorded in
- * `_prisma_migrations` just as `prisma migrate deploy` does) and the tables of the queue. Many processes
- * may call it at once; it is quick when there is nothing to do.
+ * Brings the database to the schema of this version by Prisma's migrations, recorded in `_prisma_migrations` just as
+ * `prisma migrate deploy` does. Many processes may call it at once; it is quick when there is nothing to do.
  *
  * @param url postgresql:// URL of a UTF-8 database on PostgreSQL 15 or newer
  * @throws StoreError `unavailable`, `database_unsupported`, `migration_failed`
@@ -32,9 +30,7 @@ export async function migrate(url: string): Promise<MigrationOutcome> {
     await checkServer(pool);
     const names = await migrationNames();
     const missing = await missingMigrations(pool, names);
-    const applied = missing.length === 0 ? [] : await applyUnderLock(pool, names);
-    await migrateQueue(pool);
-    return { applied };
+    return { applied: missing.length === 0 ? [] : await applyUnderLock(pool, names) };
   } catch (error) {
     throw toStoreError(error);
   } finally {
@@ -98,7 +94,7 @@ async function applyUnderLock(pool: pg.Pool, names: readonly string[]): Promise<
 }
 
 async function apply(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {
-  using opened = await openSchemaEngine(new PrismaPg(pool));
+  using opened = await openSchemaEngine(new MigrationAdapter(pool));
   try {
     const { appliedMigrationNames } = await opened.engine.applyMigrations({
       migrationsList: await readMigrations(names),

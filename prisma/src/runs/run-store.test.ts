@@ -5,11 +5,13 @@ import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { ExactNumber } from '@svc/jsonl-v23/json';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import { listen } from '../database/listen.ts';
 import type { Run } from './run-row.ts';
+import type { TakenRun } from './run-store.ts';
 
 let database: TestDatabase;
 let store: Store;
@@ -25,6 +27,9 @@ afterAll(async () => {
   await plain.end();
   await database.drop();
 });
+
+const takeRun = async (id: string): Promise<TakenRun | null> =>
+  store.runs.take(await claimTask(plain, 'runs', id));
 
 const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `{"id":${index}}`);
 
@@ -78,10 +83,10 @@ describe('create', () => {
       finishedAt: null,
     });
     expect(run.datasetVersionHash).toBe((await store.datasets.get(run.datasetId)).versionHash);
-    const { rows } = await plain.query('SELECT name, data, state::text FROM pgboss.job WHERE id = $1', [
+    const { rows } = await plain.query('SELECT lease_expires_at, available_at FROM runs WHERE id = $1', [
       run.id,
     ]);
-    expect(rows).toEqual([{ name: 'run', data: { id: run.id, request_id: 'request-1' }, state: 'created' }]);
+    expect(rows).toEqual([{ lease_expires_at: null, available_at: expect.any(Date) }]);
     expect(await store.runs.get(run.id)).toEqual(run);
   });
 
@@ -92,7 +97,7 @@ describe('create', () => {
       await expect(
         store.runs.create({ id, datasetId, name: null, config: '{}', repetitions: 1, requestId: null }),
       ).rejects.toMatchObject({ code: 'dataset_not_found' });
-      expect((await plain.query('SELECT FROM pgboss.job WHERE id = $1', [id])).rowCount).toBe(0);
+      expect((await plain.query('SELECT FROM runs WHERE id = $1', [id])).rowCount).toBe(0);
     },
   );
 
@@ -133,7 +138,7 @@ describe('list', () => {
 describe('a run in the hands of a worker', () => {
   it('reads items, writes results, counts and ends', async () => {
     const run = await createRun({ s: ['{"id":1}', '{"answer":9007199254740993}'], t: ['{"type":"x"}'] });
-    const taken = await store.runs.take(run.id);
+    const taken = await takeRun(run.id);
     expect(taken?.run.status).toBe('running');
     expect(taken?.run.startedAt).toBeInstanceOf(Date);
     const items = await itemsOf(taken!.session.items(signal));
@@ -207,12 +212,12 @@ describe('a run in the hands of a worker', () => {
         explanation: String.raw`"\u0000"`,
       }),
     ]);
-    expect(await store.runs.take(run.id)).toBeNull();
+    expect(await takeRun(run.id)).toBeNull();
   });
 
   it('writes a result once, whoever comes second', async () => {
     const run = await createRun({ s: texts(2) });
-    const { session } = (await store.runs.take(run.id))!;
+    const { session } = (await takeRun(run.id))!;
     await session.saveResults([result(0, { score: 1 })]);
     await session.saveResults([
       result(0, { score: 0, passed: false }),
@@ -225,7 +230,7 @@ describe('a run in the hands of a worker', () => {
 
   it('goes on with what has no result, repetition by repetition', async () => {
     const run = await createRun({ s: texts(250), t: texts(3) }, 2);
-    const first = (await store.runs.take(run.id))!;
+    const first = (await takeRun(run.id))!;
     await first.session.saveResults([
       ...Array.from({ length: 100 }, (_, index) =>
         [1, 2].map((repetition) => result(index, { repetition })),
@@ -233,7 +238,7 @@ describe('a run in the hands of a worker', () => {
       result(200, { repetition: 2 }),
       result(1, { section: 't', sectionOrderIndex: 1 }),
     ]);
-    const second = (await store.runs.take(run.id))!;
+    const second = (await takeRun(run.id))!;
     const items = await itemsOf(second.session.items(signal));
     expect(items).toHaveLength(153);
     expect(items[0]).toMatchObject({ section: 's', orderIndex: 100, doneRepetitions: [] });
@@ -249,8 +254,8 @@ describe('a run in the hands of a worker', () => {
 
   it('refuses whoever was superseded', async () => {
     const run = await createRun({ s: texts(2) });
-    const old = (await store.runs.take(run.id))!;
-    const current = (await store.runs.take(run.id))!;
+    const old = (await takeRun(run.id))!;
+    const current = (await takeRun(run.id))!;
     await expect(old.session.saveResults([result(0)])).rejects.toMatchObject({ code: 'superseded' });
     await expect(old.session.finish({ status: 'completed' })).rejects.toMatchObject({ code: 'superseded' });
     await current.session.finish({
@@ -267,17 +272,17 @@ describe('a run in the hands of a worker', () => {
 
   it('is told when its dataset was deleted', async () => {
     const run = await createRun({ s: texts(2) });
-    const { session } = (await store.runs.take(run.id))!;
+    const { session } = (await takeRun(run.id))!;
     await session.saveResults([result(0)]);
     await store.datasets.delete(run.datasetId);
     await expect(session.saveResults([result(1)])).rejects.toMatchObject({ code: 'run_not_found' });
     expect(await itemsOf(session.items(signal))).toEqual([]);
-    expect(await store.runs.take(run.id)).toBeNull();
+    expect(await takeRun(run.id)).toBeNull();
   });
 
   it('stops reading when it is aborted', async () => {
     const run = await createRun({ s: texts(5) });
-    const { session } = (await store.runs.take(run.id))!;
+    const { session } = (await takeRun(run.id))!;
     const abort = new AbortController();
     await expect(
       (async () => {
@@ -288,7 +293,7 @@ describe('a run in the hands of a worker', () => {
 
   it('pages through results, ending a page early when they are large', async () => {
     const run = await createRun({ s: texts(8) });
-    const { session } = (await store.runs.take(run.id))!;
+    const { session } = (await takeRun(run.id))!;
     const noise = (): string =>
       Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString('base64');
     const output = Array.from({ length: 40 }, noise).join('');
@@ -315,14 +320,14 @@ describe('cancellation', () => {
     const cancelled = await store.runs.requestCancel(run.id);
     expect(cancelled).toMatchObject({ status: 'cancelled', finishedAt: expect.any(Date) });
     expect(await store.runs.requestCancel(run.id)).toEqual(cancelled);
-    expect(await store.runs.take(run.id)).toBeNull();
+    expect(await takeRun(run.id)).toBeNull();
   });
 
   it('reaches the worker of a running run, by question and by notification', async () => {
     const run = await createRun({ s: texts(1) });
     const other = await createRun({ s: texts(1) });
-    const { session } = (await store.runs.take(run.id))!;
-    await store.runs.take(other.id);
+    const { session } = (await takeRun(run.id))!;
+    await takeRun(other.id);
     const ids = [run.id, other.id];
     expect(await store.cancellationsAmong(ids)).toEqual({ cancelled: [], checkIntervalMs: 2_000 });
 
@@ -342,8 +347,8 @@ describe('cancellation', () => {
     await expect.poll(() => heard).toContain(run.id);
 
     // a worker that takes it over knows at once
-    expect((await store.runs.take(run.id))?.run.status).toBe('cancelling');
-    const { session: current } = (await store.runs.take(run.id))!;
+    expect((await takeRun(run.id))?.run.status).toBe('cancelling');
+    const { session: current } = (await takeRun(run.id))!;
     await expect(session.finish({ status: 'cancelled' })).rejects.toMatchObject({ code: 'superseded' });
     await current.finish({ status: 'cancelled' });
     expect((await store.runs.requestCancel(run.id)).status).toBe('cancelled');
@@ -351,13 +356,13 @@ describe('cancellation', () => {
 
   it('is refused for a run that has ended otherwise', async () => {
     const run = await createRun({ s: texts(1) });
-    await (await store.runs.take(run.id))!.session.finish({ status: 'completed' });
+    await (await takeRun(run.id))!.session.finish({ status: 'completed' });
     await expect(store.runs.requestCancel(run.id)).rejects.toMatchObject({ code: 'run_finished' });
   });
 
   it('counts what was deleted or has ended as cancelled, and reads the interval', async () => {
     const run = await createRun({ s: texts(1) });
-    await store.runs.take(run.id);
+    await takeRun(run.id);
     await store.settings.update({ cancellationCheckIntervalMs: 250 });
     const gone = randomUUID();
     expect(await store.cancellationsAmong([run.id, gone])).toEqual({
@@ -369,31 +374,25 @@ describe('cancellation', () => {
 });
 
 describe('runs that no worker will end', () => {
-  it('fail, or are cancelled when that was asked for; the others go on', async () => {
-    const [lost, cancelled, waiting] = [
-      await createRun({ s: texts(1) }),
-      await createRun({ s: texts(1) }),
-      await createRun({ s: texts(1) }),
-    ];
-    await store.runs.take(lost.id);
-    await store.runs.take(cancelled.id);
+  it('fail, or are cancelled when that was asked for', async () => {
+    const error = { code: 'worker_lost', message: 'it stopped' };
+    const [lost, cancelled] = [await createRun({ s: texts(1) }), await createRun({ s: texts(1) })];
+    await takeRun(lost.id);
+    await takeRun(cancelled.id);
     await store.runs.requestCancel(cancelled.id);
-    await plain.query("UPDATE runs SET created_at = now() - interval '1 hour'");
-    await plain.query("UPDATE pgboss.job SET state = 'failed' WHERE id = ANY($1)", [[lost.id, cancelled.id]]);
-    const ended = await store.runs.failOrphaned();
-    const byId = new Map(ended.map((run) => [run.id, run]));
-    expect(byId.get(lost.id)).toMatchObject({
+    expect(await store.runs.fail(lost.id, error)).toBe('failed');
+    expect(await store.runs.fail(cancelled.id, error)).toBe('cancelled');
+    expect(await store.runs.get(lost.id)).toMatchObject({
       status: 'failed',
       error: expect.stringContaining('worker_lost'),
     });
-    expect(byId.get(cancelled.id)).toMatchObject({ status: 'cancelled', error: null });
-    expect((await store.runs.get(waiting.id)).status).toBe('queued');
-    expect(await store.runs.failOrphaned()).toEqual([]);
+    expect(await store.runs.get(cancelled.id)).toMatchObject({ status: 'cancelled', error: null });
+    expect(await store.runs.fail(lost.id, error)).toBeNull();
   });
 
   it('are failed by their worker after the last try', async () => {
     const run = await createRun({ s: texts(1) });
-    await store.runs.take(run.id);
+    await takeRun(run.id);
     await store.runs.fail(run.id, { code: 'internal', message: 'it broke' });
     await store.runs.fail(run.id, { code: 'internal', message: 'again' });
     expect((await store.runs.get(run.id)).error).toBe('{"code":"internal","message":"it broke"}');

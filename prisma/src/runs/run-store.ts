@@ -22,7 +22,7 @@ import {
   type IdempotencyClaim,
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
-import { QUEUE_SCHEMA } from '../queue.ts';
+import { NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
 import {
   insertResults,
   type ListedResult,
@@ -94,10 +94,10 @@ export interface RunStore {
    */
   listResults(id: string, request: ResultsRequest): Promise<ResultsPage>;
   /**
-   * Takes a run for a worker; whoever had it before can no longer write. Null when there is nothing to do any
-   * more: the run has ended or its dataset was deleted.
+   * Opens a run that a worker has claimed. Null when there is nothing left to do: the run has ended, another worker has
+   * claimed it, or its dataset was deleted.
    */
-  take(id: string): Promise<TakenRun | null>;
+  take(claim: TaskClaim): Promise<TakenRun | null>;
   /**
    * Asks for a run to end. One that no worker has taken ends at once; a running one becomes `cancelling`, and its
    * worker is woken. Asking again changes nothing.
@@ -105,22 +105,20 @@ export interface RunStore {
    * @throws StoreError `run_not_found`; `run_finished` when it has ended otherwise
    */
   requestCancel(id: string): Promise<Run>;
-  /** Ends a run that cannot be done, such as after its last try. Does nothing when it has ended. */
-  fail(id: string, error: { readonly code: string; readonly message: string }): Promise<void>;
   /**
-   * Ends the runs whose tasks are gone from the queue: their workers died at the last try. Those that were to be
-   * cancelled are cancelled, the others fail with `worker_lost`.
-   *
-   * @returns what was ended
+   * Ends a run that cannot be done, such as after its last attempt: as cancelled where that was requested, else as failed.
+   * Null when it has ended before.
    */
-  failOrphaned(): Promise<Run[]>;
+  fail(
+    id: string,
+    error: { readonly code: string; readonly message: string },
+  ): Promise<'failed' | 'cancelled' | null>;
 }
 
-export function createRunStore({ pool, queue, largePages, maxItemBytes }: StoreContext): RunStore {
+export function createRunStore({ pool, largePages, maxItemBytes }: StoreContext): RunStore {
   return guarded({
     async create(run, options) {
       if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
-      await queue.prepare();
       return await inTransaction(pool, async (client) => {
         const { rows } = await client.query<RunRow>(
           `INSERT INTO runs (id, dataset_id, dataset_version_hash, name, config, repetitions, total, request_id, created_at)
@@ -138,7 +136,7 @@ export function createRunStore({ pool, queue, largePages, maxItemBytes }: StoreC
         );
         if (rows[0] === undefined) throw datasetNotFound(run.datasetId);
         const created = toRun(rows[0]);
-        await queue.enqueue(client, 'run', { id: run.id, request_id: run.requestId });
+        await client.query(NOTIFY_WORKERS, ['run']);
         if (options !== undefined) await completeClaim(client, options.claim, options.answer(created));
         return created;
       });
@@ -231,17 +229,15 @@ export function createRunStore({ pool, queue, largePages, maxItemBytes }: StoreC
       }
     },
 
-    async take(id) {
-      const { rows } = await pool.query<RunRow & { attempt: number }>(
-        `UPDATE runs SET attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()),
-           status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END
-         WHERE id = $1 AND finished_at IS NULL RETURNING ${RUN_COLUMNS}, attempt`,
-        [id],
+    async take({ id, attempt }) {
+      const { rows } = await pool.query<RunRow>(
+        `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
+        [id, attempt],
       );
       const row = rows[0];
       if (row === undefined) return null;
       const run = toRun(row);
-      return { run, session: createRunSession(pool, run, row.attempt, maxItemBytes) };
+      return { run, session: createRunSession(pool, run, attempt, maxItemBytes) };
     },
 
     async requestCancel(id) {
@@ -267,33 +263,16 @@ export function createRunStore({ pool, queue, largePages, maxItemBytes }: StoreC
     },
 
     async fail(id, error) {
-      await pool.query(
+      const { rows } = await pool.query<{ status: 'failed' | 'cancelled' }>(
         `UPDATE runs SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
            error = CASE WHEN cancel_requested_at IS NULL THEN $2 END, finished_at = clock_timestamp()
-         WHERE id = $1 AND finished_at IS NULL`,
+         WHERE id = $1 AND finished_at IS NULL RETURNING status`,
         [id, canonicalJson({ code: error.code, message: error.message })],
       );
-    },
-
-    async failOrphaned() {
-      const { rows } = await pool.query<RunRow>(
-        `UPDATE runs SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
-           error = CASE WHEN cancel_requested_at IS NULL THEN $1 END, finished_at = clock_timestamp()
-         WHERE finished_at IS NULL AND created_at < clock_timestamp() - interval '1 minute'
-           AND NOT EXISTS (SELECT FROM ${QUEUE_SCHEMA}.job
-             WHERE name = 'run' AND job.id = runs.id AND state IN ('created', 'retry', 'active'))
-         RETURNING ${RUN_COLUMNS}`,
-        [WORKER_LOST],
-      );
-      return rows.map(toRun);
+      return rows[0]?.status ?? null;
     },
   } satisfies RunStore);
 }
-
-export const WORKER_LOST: string = canonicalJson({
-  code: 'worker_lost',
-  message: 'The workers that took it stopped without an end, three times.',
-});
 
 function runFinished(run: Run): StoreError {
   return new StoreError('run_finished', `The run has ended already: it is ${run.status}.`);

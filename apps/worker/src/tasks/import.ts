@@ -3,7 +3,7 @@ import { type Hub, importHub, type RowEncoder, toImportRequest } from '@svc/flow
 import { isJsonObject } from '@svc/jsonl-v23/json';
 import type { Config, TokenCipher } from '@svc/runtime';
 import { readStoredJson, StoreError, type TakenJob } from '@svc/store';
-import type { TaskHandler } from '../queue.ts';
+import type { TaskHandler } from '../queue/task.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
 
 export interface ImportTaskDeps extends JobTaskDeps {

@@ -11,7 +11,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type EventFields, type Logger, type Metrics, runWithContext } from '@svc/observability';
 import type { TokenCipher } from '@svc/runtime';
 import { type JobClaim, type Store, StoreError, type TakenJob } from '@svc/store';
-import type { Task, TaskEnd, TaskHandler } from '../queue.ts';
+import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
 import { reportProgress } from '../report-progress.ts';
 import { errorCode, isTransient, type JobFailure, jobFailure } from '../task-failure.ts';
 import type { CancelWatch } from '../watch-cancel.ts';
@@ -58,14 +58,17 @@ export function createJobTask(
   const { store, vault } = deps;
   return {
     work: async (task) => {
-      const taken = await store.jobs.take(task.id);
+      const taken = await store.jobs.take(task.claim);
       const end: TaskEnd = taken === null ? { status: 'done' } : await workOnJob(taken, task, deps, prepare);
       vault?.forget(task.id);
       return end;
     },
     onRetriesExhausted: async (task, error) => {
-      await store.jobs.fail(task.id, canonicalJson(jobFailure(error)));
+      const failure = jobFailure(error);
+      const status = await store.jobs.fail(task.id, canonicalJson(failure));
       vault?.forget(task.id);
+      if (status === null) return { status: 'done' };
+      return status === 'cancelled' ? { status } : { status, code: failure.code };
     },
   };
 }

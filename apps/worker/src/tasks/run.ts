@@ -14,7 +14,7 @@ import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { type Run, readStoredJson, type Store, StoreError, type TakenRun } from '@svc/store';
 import { createProviders, type ProviderSetup } from '../providers/create-provider.ts';
-import type { Task, TaskEnd, TaskHandler } from '../queue.ts';
+import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
 import { errorCode } from '../task-failure.ts';
 import type { CancelWatch } from '../watch-cancel.ts';
 
@@ -41,19 +41,28 @@ export function createRunTask(deps: RunTaskDeps): TaskHandler {
   const { store, logger, metrics } = deps;
   return {
     work: async (task) => {
-      const taken = await store.runs.take(task.id);
+      const taken = await store.runs.take(task.claim);
       if (taken === null) return { status: 'done' };
       return await runWithContext({ run_id: task.id }, () => workOnRun(taken, task, deps));
     },
     onRetriesExhausted: async (task, error) => {
-      const { code, message }: RunFailure = error instanceof RunError ? error : GIVEN_UP;
-      await store.runs.fail(task.id, { code, message });
-      metrics.recordRun('failed');
+      const { code, message }: Readonly<Record<'code' | 'message', string>> = isExplained(error)
+        ? error
+        : GIVEN_UP;
+      const status = await store.runs.fail(task.id, { code, message });
+      if (status === null) return { status: 'done' };
+      metrics.recordRun(status);
       runWithContext({ run_id: task.id }, () => {
-        logger.log('worker.run.finish', { status: 'failed', code, duration_ms: 0 });
+        logger.log('worker.run.finish', { status, code, duration_ms: 0 });
       });
+      return status === 'cancelled' ? { status } : { status, code };
     },
   };
+}
+
+/** Whether the error may be shown to those who asked for the run. */
+function isExplained(error: unknown): error is RunError | StoreError {
+  return error instanceof RunError || (error instanceof StoreError && error.code === 'worker_lost');
 }
 
 async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDeps): Promise<TaskEnd> {

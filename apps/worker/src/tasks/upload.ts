@@ -5,7 +5,7 @@ import { openPackage } from '@svc/pkg-format';
 import { type Config, packageLimits } from '@svc/runtime';
 import { readStoredJson } from '@svc/store';
 import { archiveSource } from '../archive-source.ts';
-import type { TaskHandler } from '../queue.ts';
+import type { TaskHandler } from '../queue/task.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
 
 export interface UploadTaskDeps extends JobTaskDeps {

@@ -1,0 +1,108 @@
+import { runWithContext } from '@svc/observability';
+import { type ClaimedTask, LEASE_MS, type TaskKind, type TaskTable } from '@svc/store';
+import { createNotifier } from './notifier.ts';
+import { type PerformDeps, performTask } from './perform-task.ts';
+import { LeaseLostError, ReleaseError, type TaskHandler } from './task.ts';
+
+export interface PoolOptions {
+  readonly table: TaskTable;
+  readonly handlers: Readonly<Partial<Record<TaskKind, TaskHandler>>>;
+  /** Tasks at once. */
+  readonly concurrency: number;
+  /** Whether an interrupted task goes on where it stopped, so that releasing it costs nothing. */
+  readonly resumable: boolean;
+}
+
+interface HeldTask {
+  readonly claimed: ClaimedTask;
+  readonly controller: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** A task waits at most this long where no notification arrives. */
+const POLL_MS = 2_000;
+/** After an outage of the database every worker has this long for a heartbeat before others claim its tasks. */
+const GRACE_MS = (LEASE_MS * 3) / 4;
+
+/** Works on the tasks of one table, a number of them at once. */
+export class WorkerPool {
+  readonly resumable: boolean;
+  readonly #options: PoolOptions;
+  readonly #deps: PerformDeps;
+  readonly #held = new Set<HeldTask>();
+  readonly #notifier = createNotifier();
+
+  constructor(options: PoolOptions, deps: PerformDeps) {
+    this.resumable = options.resumable;
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  /** Claims tasks as permits get free, until the worker stops. */
+  async serve(): Promise<void> {
+    while (!this.#deps.stopping.aborted) {
+      await this.claim();
+      await this.#notifier.wait(POLL_MS, this.#deps.stopping);
+    }
+  }
+
+  /** Claims as many tasks as may be worked on now, and begins them. */
+  async claim(): Promise<void> {
+    const { queue, health } = this.#deps;
+    const { table, concurrency } = this.#options;
+    const free = concurrency - this.#held.size;
+    if (free <= 0) return;
+    try {
+      const tasks = await queue.claim(table, free, health.reachableMs() >= GRACE_MS);
+      health.succeeded();
+      for (const task of tasks) this.#begin(task);
+    } catch (error) {
+      health.failed(error);
+    }
+  }
+
+  /** A task may have become due. */
+  wake(): void {
+    this.#notifier.notify();
+  }
+
+  /** Extends the leases; a task that another worker has claimed is aborted. */
+  async extendLeases(): Promise<void> {
+    const held = [...this.#held];
+    if (held.length === 0) return;
+    const claims = held.map(({ claimed }) => claimed.claim);
+    const lost = new Set(await this.#deps.queue.extend(this.#options.table, claims));
+    for (const { claimed, controller } of held) {
+      if (lost.has(claimed.claim.id)) controller.abort(new LeaseLostError());
+    }
+  }
+
+  /** Interrupts every task; it is released without counting an attempt. */
+  release(): void {
+    for (const { controller } of this.#held) controller.abort(new ReleaseError('stopping'));
+  }
+
+  /** Resolves when every task that is held now has been settled. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#held].map(({ ended }) => ended));
+  }
+
+  #begin(claimed: ClaimedTask): void {
+    const handler = this.#options.handlers[claimed.kind];
+    if (handler === undefined) throw new Error(`No handler for tasks of kind ${claimed.kind}.`);
+    // A claim of a task that is still held here, after its lease expired, replaces the claim before.
+    for (const { claimed: older, controller } of this.#held) {
+      if (older.claim.id === claimed.claim.id) controller.abort(new LeaseLostError());
+    }
+    const controller = new AbortController();
+    const context = { request_id: claimed.requestId ?? undefined, job_id: claimed.claim.id };
+    const ended = runWithContext(context, () =>
+      performTask(claimed, handler, controller.signal, this.#deps),
+    ).finally(() => {
+      this.#held.delete(held);
+      this.#notifier.notify();
+    });
+    const held: HeldTask = { claimed, controller, ended };
+    this.#held.add(held);
+  }
+}

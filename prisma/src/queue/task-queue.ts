@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { createPool } from '../database/connection.ts';
+
+/** The kinds of tasks: a run, an asynchronous import from the hub, an asynchronous upload. */
+export type TaskKind = 'run' | 'import' | 'upload';
+/** The tables whose rows are tasks: a row of `runs` is a `run`, one of `jobs` an `import` or an `upload`. */
+export type TaskTable = 'runs' | 'jobs';
+
+/** Which worker holds a run or job: the attempt tells it from workers that held it before. */
+export interface TaskClaim {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+/** A task that this process now holds. */
+export interface ClaimedTask {
+  readonly kind: TaskKind;
+  readonly claim: TaskClaim;
+  /** Attempts that counted: they failed, or their worker died. */
+  readonly failedAttempts: number;
+  /** Whether the worker that held the task before let its lease expire. */
+  readonly isRecovered: boolean;
+  /** Since the task was created. */
+  readonly ageMs: number;
+  /** The request that created the task. */
+  readonly requestId: string | null;
+}
+
+/** The queue as workers see it. Every method throws what the database driver throws. */
+export interface TaskQueue {
+  /**
+   * Claims tasks that are due, the one that waits longest first.
+   *
+   * @param limit tasks at most
+   * @param recover whether to also claim tasks whose lease has expired
+   */
+  claim(table: TaskTable, limit: number, recover: boolean): Promise<ClaimedTask[]>;
+  /** Extends the leases of held tasks. @returns ids of those that another worker has claimed */
+  extend(table: TaskTable, claims: readonly TaskClaim[]): Promise<string[]>;
+  /** Gives a task back without counting an attempt, and wakes the workers. */
+  release(task: ClaimedTask): Promise<void>;
+  /** Counts a failed attempt. Unless it was the last one, the task is due again after some seconds. */
+  retry(task: ClaimedTask): Promise<void>;
+  /** Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** The attempts that a task has. */
+export const MAX_ATTEMPTS = 3;
+/** Other workers claim a task this long after the last heartbeat of its worker. */
+export const LEASE_MS = 12_000;
+
+const CONNECTIONS = 2;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+/** Notifies the workers at the end of the transaction; `$1` is the kind of the new task. */
+export const NOTIFY_WORKERS = `SELECT pg_notify('svc_task', $1)`;
+
+const LEASE_END = `clock_timestamp() + interval '${LEASE_MS} milliseconds'`;
+
+/** The index `…_to_do` finds the rows. */
+const claimDue = (table: TaskTable): string => `
+  WITH due AS (
+    SELECT id, lease_expires_at IS NOT NULL AS expired FROM ${table}
+    WHERE finished_at IS NULL AND available_at <= clock_timestamp()
+      AND (lease_expires_at IS NULL OR $2 AND lease_expires_at < clock_timestamp())
+    ORDER BY available_at LIMIT $1 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE ${table} SET attempt = attempt + 1, failed_attempts = failed_attempts + expired::int,
+    lease_expires_at = ${LEASE_END}, worker = $3, started_at = coalesce(started_at, clock_timestamp()),
+    status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END
+  FROM due WHERE ${table}.id = due.id
+  RETURNING ${table}.id, attempt, failed_attempts AS "failedAttempts", expired AS "isRecovered",
+    ${table === 'runs' ? `'run'` : 'kind'} AS kind, left(request_id, 16384) AS "requestId",
+    extract(epoch FROM clock_timestamp() - created_at)::float8 * 1000 AS "ageMs"`;
+
+const extendHeld = (table: TaskTable): string => `
+  WITH held AS (SELECT * FROM unnest($1::uuid[], $2::int[]) AS held (id, attempt)),
+  extended AS (
+    UPDATE ${table} SET lease_expires_at = ${LEASE_END} FROM held
+    WHERE ${table}.id = held.id AND ${table}.attempt = held.attempt AND finished_at IS NULL
+  )
+  SELECT held.id FROM held JOIN ${table} USING (id) WHERE ${table}.attempt <> held.attempt`;
+
+const HELD = 'id = $1 AND attempt = $2 AND finished_at IS NULL';
+
+const releaseHeld = (table: TaskTable): string => `
+  WITH released AS (UPDATE ${table} SET lease_expires_at = NULL WHERE ${HELD} RETURNING id)
+  SELECT pg_notify('svc_task', $3) FROM released`;
+
+/** Due again after 2 to 4 seconds, then 4 to 8. After the last attempt the lease stays: its worker ends the task. */
+const retryHeld = (table: TaskTable): string => `
+  UPDATE ${table} SET failed_attempts = failed_attempts + 1,
+    available_at = clock_timestamp() + interval '1 second' * 2 ^ (failed_attempts + 1) * (1 + random()),
+    lease_expires_at = CASE WHEN failed_attempts + 1 < ${MAX_ATTEMPTS} THEN NULL ELSE lease_expires_at END
+  WHERE ${HELD}`;
+
+/**
+ * Opens the queue on connections of its own, so that heartbeats do not wait for what else the process does.
+ *
+ * @param url postgresql:// URL
+ */
+export function openTaskQueue(url: string): TaskQueue {
+  const pool = createPool({
+    url,
+    applicationName: 'svc-queue',
+    size: CONNECTIONS,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+  });
+  const worker = randomUUID();
+  let closing: Promise<void> | undefined;
+  return {
+    async claim(table, limit, recover) {
+      const { rows } = await pool.query<Omit<ClaimedTask, 'claim'> & TaskClaim>(claimDue(table), [
+        limit,
+        recover,
+        worker,
+      ]);
+      return rows.map(({ id, attempt, ...task }) => ({ claim: { id, attempt }, ...task }));
+    },
+    async extend(table, claims) {
+      const { rows } = await pool.query<{ id: string }>(extendHeld(table), [
+        claims.map(({ id }) => id),
+        claims.map(({ attempt }) => attempt),
+      ]);
+      return rows.map(({ id }) => id);
+    },
+    async release({ kind, claim }) {
+      await pool.query(releaseHeld(tableOf(kind)), [claim.id, claim.attempt, kind]);
+    },
+    async retry({ kind, claim }) {
+      await pool.query(retryHeld(tableOf(kind)), [claim.id, claim.attempt]);
+    },
+    close() {
+      closing ??= pool.end();
+      return closing;
+    },
+  };
+}
+
+/** The table that holds the tasks of a kind. */
+export function tableOf(kind: TaskKind): TaskTable {
+  return kind === 'run' ? 'runs' : 'jobs';
+}
