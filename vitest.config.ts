@@ -18,6 +18,7 @@ const alias = {
   '@svc/tabular': at('packages/tabular/src/index.ts'),
   '#runtime': at('packages/tabular/src/runtime-node.ts'),
   '#byte-tools': at('packages/pkg-format/src/zip/byte-tools-node.ts'),
+  '@svc/pkg-format/internal': at('packages/pkg-format/src/internal.ts'),
   '@svc/pkg-format/node': at('packages/pkg-format/src/node/index.ts'),
   '@svc/pkg-format': at('packages/pkg-format/src/index.ts'),
   '@svc/runtime': at('packages/runtime/src/index.ts'),

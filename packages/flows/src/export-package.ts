@@ -1,6 +1,7 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { type ExportDataset, type ExportResult, type ExportRun, packageEtag } from '@svc/pkg-format';
+import type { ExportDataset, ExportResult, ExportRun } from '@svc/pkg-format';
+import { packageEtag } from '@svc/pkg-format/internal';
 import { writePackageStream } from '@svc/pkg-format/node';
 import type { DatasetSummary, OutcomeSection } from './ports.ts';
 

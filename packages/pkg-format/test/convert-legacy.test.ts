@@ -5,7 +5,7 @@ import type { Item } from '@svc/jsonl-v23';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GENERATOR_VERSION, openPackage, PackageError } from '../src/index.ts';
+import { openPackage, PackageError } from '../src/index.ts';
 import {
   type ConvertOptions,
   convertLegacyFile,
@@ -13,6 +13,7 @@ import {
   openPackageFile,
   writePackageStream,
 } from '../src/node/index.ts';
+import { GENERATOR_VERSION } from '../src/package/manifest.ts';
 import { collectBytes } from '../src/package/open-archive.ts';
 import { buildZip } from './build-zip.ts';
 import { memoryDataset } from './memory-dataset.ts';

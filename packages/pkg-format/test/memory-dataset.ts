@@ -3,7 +3,7 @@ import { createSectionHasher, encodeItem, joinItem, parseItem, versionHash } fro
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportDataset, ExportSection } from '../src/index.ts';
-import { mayEmbedFiles } from '../src/index.ts';
+import { mayEmbedFiles } from '../src/write/embedded-files.ts';
 
 export interface MemorySection {
   name: string;

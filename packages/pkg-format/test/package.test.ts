@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GENERATOR, GENERATOR_VERSION } from '../src/index.ts';
+import { GENERATOR, GENERATOR_VERSION } from '../src/package/manifest.ts';
 
 const at = (path: string): URL => new URL(`../${path}`, import.meta.url);
 const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'));
@@ -23,7 +23,7 @@ describe('the package', () => {
 
   it('is a module without side effects, with an entry for any runtime and one for Node', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false });
-    expect(Object.keys(manifest.exports)).toEqual(['.', './node']);
+    expect(Object.keys(manifest.exports)).toEqual(['.', './node', './internal']);
     for (const entry of Object.values(manifest.exports))
       expect(Object.keys(entry as object)).toEqual(['types', 'default']);
     expect(manifest.files).toContain('dist');

@@ -6,13 +6,13 @@ import { describe, expect, it } from 'vitest';
 import {
   type ExportDataset,
   type ExportRun,
-  GENERATOR_VERSION,
   openPackage,
   type WriteOptions,
   writePackage,
 } from '../src/index.ts';
 import { resolveLimits } from '../src/limits.ts';
 import { writePackageStream } from '../src/node/index.ts';
+import { GENERATOR_VERSION } from '../src/package/manifest.ts';
 import { collectBytes } from '../src/package/open-archive.ts';
 import { bytesSource } from '../src/zip/byte-source.ts';
 import { readDirectory } from '../src/zip/read-directory.ts';

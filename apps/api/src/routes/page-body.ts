@@ -1,4 +1,4 @@
-import { encodeText } from '@svc/pkg-format';
+import { encodeText } from '@svc/pkg-format/internal';
 import { type JsonBody, json, type RouteRequest, type RouteResponse, stream, toJsonText } from '@svc/runtime';
 import type { Page } from '@svc/store';
 

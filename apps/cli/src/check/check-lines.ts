@@ -1,6 +1,7 @@
 import type { Item, SourceLocation } from '@svc/jsonl-v23';
 import { type LineBatch, parseLines, splitLines } from '@svc/jsonl-v23/internal';
-import { PackageError, type PackageLimits, toPackageError } from '@svc/pkg-format';
+import { PackageError, type PackageLimits } from '@svc/pkg-format';
+import { toPackageError } from '@svc/pkg-format/internal';
 import type { ShortenedLines } from './shorten-lines.ts';
 
 /** A line of a JSON Lines file: its item, its error, or neither if it is blank. */

@@ -11,7 +11,8 @@ import {
 } from '@svc/jsonl-v23';
 import { checkItemSize } from '@svc/jsonl-v23/internal';
 import { getMember, parseJson } from '@svc/jsonl-v23/json';
-import { PackageError, type PackageReader, type PackageSection, toPackageError } from '@svc/pkg-format';
+import { PackageError, type PackageReader, type PackageSection } from '@svc/pkg-format';
+import { toPackageError } from '@svc/pkg-format/internal';
 import type { HashedPackage, HashedSection } from '../package/hash-package.ts';
 import { type CheckLinesOptions, checkLines } from './check-lines.ts';
 import { createLinter, type Linter, lintFiles } from './check-style.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, lstat, open, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { lstat, open, realpath, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { moveIntoPlace } from '@svc/pkg-format/node';
 import { CliError } from '../errors/cli-error.ts';
 import { isSystemError, toFileError } from '../errors/file-error.ts';
 
@@ -108,22 +109,12 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Without `force`, a file that another process created in the meantime stays: link(2) never replaces. */
 async function moveInto(temporary: string, target: string, displayed: string, force: boolean): Promise<void> {
-  if (force) {
-    await rename(temporary, target);
-    return;
-  }
   try {
-    await link(temporary, target);
+    await moveIntoPlace(temporary, target, { replace: force });
   } catch (error) {
-    if (isSystemError(error) && error.code === 'EEXIST') throw outputExists(displayed);
-    // Not every file system supports links.
-    if (await exists(target)) throw outputExists(displayed);
-    await rename(temporary, target);
-    return;
+    throw isSystemError(error) && error.code === 'EEXIST' ? outputExists(displayed) : error;
   }
-  await unlink(temporary);
 }
 
 /** The error for an existing output without `--force`. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
@@ -5,6 +6,10 @@ import { RunError } from '../run-error.ts';
 import { parseRunConfig, parseStoredRunConfig } from './parse-run-config.ts';
 import { runConfigToJson } from './run-config.ts';
 import { RUN_CONFIG_SCHEMA } from './run-config-schema.ts';
+
+const secretNames: { readonly secret: string[]; readonly notSecret: string[] } = JSON.parse(
+  readFileSync(new URL('../../../../conformance/secrets.json', import.meta.url), 'utf8'),
+);
 
 const openai = { type: 'openai_compatible', base_url: 'https://host/v1', model: 'm' };
 
@@ -159,31 +164,21 @@ describe('parseRunConfig', () => {
     expect(problems(value).map(([at]) => at)).toContain(path);
   });
 
-  it.each([
-    'api_key',
-    'apiKey',
-    'API-KEY',
-    'x-api-key',
-    'token',
-    'access_token',
-    'Authorization',
-    'password',
-    'secret',
-    'headers',
-    'extra_headers',
-    'cookie',
-  ])('refuses a member %s anywhere, once, without repeating it', (name) => {
-    const secret = 'sk-0123456789';
-    const config = {
-      provider: { ...openai, [name]: secret, params: { deep: [{ [name]: secret }] } },
-      [name]: secret,
-    };
-    const found = problems(config);
-    expect(found.map(([path]) => path).sort()).toEqual(
-      [`/config/${name}`, `/config/provider/${name}`, `/config/provider/params/deep/0/${name}`].sort(),
-    );
-    expect(JSON.stringify(found)).not.toContain(secret);
-  });
+  it.each([...secretNames.secret, 'API-KEY', 'headers', 'extra_headers'])(
+    'refuses a member %s anywhere, once, without repeating it',
+    (name) => {
+      const secret = 'sk-0123456789';
+      const config = {
+        provider: { ...openai, [name]: secret, params: { deep: [{ [name]: secret }] } },
+        [name]: secret,
+      };
+      const found = problems(config);
+      expect(found.map(([path]) => path).sort()).toEqual(
+        [`/config/${name}`, `/config/provider/${name}`, `/config/provider/params/deep/0/${name}`].sort(),
+      );
+      expect(JSON.stringify(found)).not.toContain(secret);
+    },
+  );
 
   it('does not repeat a key in place of its name', () => {
     const secret = 'sk-0123456789';
@@ -191,6 +186,10 @@ describe('parseRunConfig', () => {
       expect.not.objectContaining({ message: expect.stringContaining(secret) }),
     );
     expect(JSON.stringify(problems({ provider: { ...openai, api_key_env: secret } }))).not.toContain(secret);
+  });
+
+  it.each(secretNames.notSecret)('takes a param %s', (name) => {
+    expect(problems({ provider: { ...openai, params: { deep: { [name]: 'x' } } } })).toEqual([]);
   });
 
   it('takes params that only look like secrets', () => {

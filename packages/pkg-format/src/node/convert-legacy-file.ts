@@ -1,4 +1,4 @@
-import { link, open, rename, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ConversionReport } from '../legacy/conversion-report.ts';
 import type { PackageLimits } from '../limits.ts';
@@ -7,8 +7,9 @@ import { isOurManifest } from '../package/manifest.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { convertLegacy } from './convert-legacy.ts';
 import { copyPackage } from './copy-package.ts';
+import { exists, fileExists, moveIntoPlace } from './move-into-place.ts';
 import { type OnRead, openArchiveFile } from './open-package-file.ts';
-import { createSpool } from './spool.ts';
+import { createTempDir } from './temp-dir.ts';
 import { zipStream } from './zip-stream.ts';
 
 export interface ConvertOptions {
@@ -41,22 +42,22 @@ export async function convertLegacyFile(
 ): Promise<ConversionReport> {
   const { name = null, force = false, limits, signal, onRead } = options;
   const target = output ?? legacyOutputPath(input);
-  if (!force && (await exists(target))) throw outputExists(target);
+  if (!force && (await exists(target))) throw fileExists(target);
 
-  await using spool = await createSpool(dirname(target));
-  const made = spool.path('package.zip');
+  await using tempDir = await createTempDir(dirname(target));
+  const made = tempDir.path('package.zip');
   const report = await withArchive(input, { limits, onRead }, async (archive) => {
     const manifest = await archive.readJsonObject(MANIFEST_FILE);
     const { plan, report } = isOurManifest(manifest?.value ?? null)
       ? await copyPackage(archive, name, signal)
-      : await convertLegacy(archive, spool, { given: name, fallback: archiveName(input) }, signal);
+      : await convertLegacy(archive, tempDir, { given: name, fallback: archiveName(input) }, signal);
     await writeWhole(
       made,
       zipStream(async () => plan, signal),
     );
     return report;
   });
-  await publish(made, target, force);
+  await moveIntoPlace(made, target, { replace: force });
   return { output: target, ...report };
 }
 
@@ -86,17 +87,6 @@ function archiveName(input: string): string {
   );
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-function outputExists(path: string): Error {
-  return Object.assign(new Error(`${path} exists already`), { code: 'EEXIST', path });
-}
-
 async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const file = await open(path, 'wx');
   try {
@@ -104,18 +94,5 @@ async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Prom
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-/** Gives the finished file its name in one step. A link fails where the name was taken meanwhile; a rename would not. */
-async function publish(made: string, target: string, force: boolean): Promise<void> {
-  if (force) return rename(made, target);
-  try {
-    await link(made, target);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' || (await exists(target))) throw outputExists(target);
-    // Some file systems have no links.
-    await rename(made, target);
   }
 }

@@ -21,7 +21,6 @@ import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from '../pack
 import { type Archive, missingFile } from '../package/open-archive.ts';
 import { createReferenceResolver } from '../package/resolve-reference.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
-import { type PackagePlan, packagePlan } from '../write/archive-size.ts';
 import {
   type NamedFile,
   type PackageContent,
@@ -29,10 +28,11 @@ import {
   type RunContent,
   sectionPaths,
 } from '../write/plan-package.ts';
+import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
 import type { FileDigest } from '../write/scan-dataset.ts';
 import { compareUtf8, foldName } from '../zip/entry-name.ts';
 import { LegacyContents } from './legacy-contents.ts';
-import type { Spool, SpooledFile } from './spool.ts';
+import type { TempDir, TempFile } from './temp-dir.ts';
 
 /** A package that is ready to be written, and what was done for it. */
 export interface Conversion {
@@ -44,25 +44,25 @@ interface ConvertedSection {
   source: LegacySection;
   itemCount: number;
   sectionHash: Uint8Array;
-  file: SpooledFile;
+  file: TempFile;
 }
 
 /**
- * Converts a legacy archive (package-format section 4): every item is upgraded once and its line put into the spool, so
+ * Converts a legacy archive (package-format section 4): every item is upgraded once and its line written to a temporary file, so
  * that memory stays flat however large the archive is.
  *
  * @throws PackageError with entry and place
  */
 export async function convertLegacy(
   archive: Archive,
-  spool: Spool,
+  tempDir: TempDir,
   names: { given: string | null; fallback: string },
   signal?: AbortSignal,
 ): Promise<Conversion> {
   const { sections, leftovers } = await findLegacySources(archive, signal);
   const manifest = await readBlob(archive, MANIFEST_FILE, leftovers);
   const meta = await readBlob(archive, META_FILE, leftovers);
-  const contents = new LegacyContents(archive, spool);
+  const contents = new LegacyContents(archive, tempDir);
   const tally = new ChangeTally();
 
   const resolveReference = createReferenceResolver(archive.files);
@@ -84,7 +84,7 @@ export async function convertLegacy(
         for (const change of upgraded.changes) tally.add(change, location);
         return upgraded;
       };
-      bySource.set(source, await convertSection(archive, source, items, upgrade, contents, spool));
+      bySource.set(source, await convertSection(archive, source, items, upgrade, contents, tempDir));
     }
   }
   const converted = sections.flatMap((source) => bySource.get(source) ?? []);
@@ -135,7 +135,7 @@ async function convertSection(
   items: Peekable<LegacyItem>,
   upgrade: (item: LegacyItem) => UpgradedItem,
   contents: LegacyContents,
-  spool: Spool,
+  tempDir: TempDir,
 ): Promise<ConvertedSection> {
   const hasher = createSectionHasher(source.name);
   const { maxLineBytes: maxItemBytes } = archive.limits;
@@ -160,7 +160,7 @@ async function convertSection(
     }
   }
   try {
-    const file = await spool.writeLines(lines());
+    const file = await tempDir.writeLines(lines());
     return { source, itemCount, sectionHash: hasher.digest(), file };
   } catch (error) {
     throw toPackageError(error, source.file);

@@ -13,8 +13,8 @@ import { GENERATOR, GENERATOR_VERSION } from '../package/manifest.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { type FoundVersion, type PackageReader, readPackage } from '../package/package-reader.ts';
 import { readPackageItems } from '../package/read-package-items.ts';
-import { packagePlan } from '../write/archive-size.ts';
 import { fileEntry, textEntry } from '../write/plan-package.ts';
+import { packagePlan } from '../write/prepare-package.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
 import type { Conversion } from './convert-legacy.ts';
 

@@ -1,5 +1,7 @@
+/** `@svc/pkg-format/node`: packages in files and streams, and the conversion of older archives. */
 export type { ConversionReport, ReportedChange } from '../legacy/conversion-report.ts';
 export { type ConvertOptions, convertLegacyFile, legacyOutputPath } from './convert-legacy-file.ts';
 export { type FileSource, openFileSource } from './file-source.ts';
+export { moveIntoPlace } from './move-into-place.ts';
 export { openPackageFile } from './open-package-file.ts';
 export { writePackageStream } from './write-package-stream.ts';

@@ -14,7 +14,7 @@ import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts
 import type { NamedFile } from '../write/plan-package.ts';
 import { fileKey, sha256Hex } from '../write/scan-dataset.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
-import type { Spool } from './spool.ts';
+import type { TempDir } from './temp-dir.ts';
 
 interface Content extends NamedFile {
   read(): AsyncIterable<Uint8Array>;
@@ -25,20 +25,20 @@ const ADDED_BYTES = ',"data":"","encoding":"base64"'.length;
 
 /**
  * The contents that become files of a converted package, each once, by the SHA-256 of their bytes. What lies in the
- * archive is read from there again; what stood inline waits in the spool. Memory holds some hundred bytes for each.
+ * archive is read from there again; what stood inline waits in a temporary file. Memory holds some hundred bytes for each.
  */
 export class LegacyContents {
   readonly #archive: Archive;
-  readonly #spool: Spool;
+  readonly #tempDir: TempDir;
   readonly #contents = new Map<string, Content>();
   /** SHA-256 of the archive's own checker files, by path: these keep their paths. */
   readonly #checkers = new Map<string, string>();
   /** Archive files that have been put into items. */
   readonly used: Set<string> = new Set<string>();
 
-  constructor(archive: Archive, spool: Spool) {
+  constructor(archive: Archive, tempDir: TempDir) {
     this.#archive = archive;
-    this.#spool = spool;
+    this.#tempDir = tempDir;
   }
 
   /** Reads a file of the archive. */
@@ -106,7 +106,7 @@ export class LegacyContents {
     };
     const moved = externalizeAssets(parts, pathFor);
     for (const [sha256, bytes, content] of fresh)
-      content.read = (await this.#spool.writeBytes(bytes, sha256)).read;
+      content.read = (await this.#tempDir.writeBytes(bytes, sha256)).read;
     return moved;
   }
 

@@ -1,5 +1,5 @@
-import { preparePackage } from '../write/archive-size.ts';
 import type { ExportDataset, WriteOptions } from '../write/export-dataset.ts';
+import { preparePackage } from '../write/prepare-package.ts';
 import { zipStream } from './zip-stream.ts';
 
 /**

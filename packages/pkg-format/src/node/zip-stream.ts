@@ -1,7 +1,7 @@
 import { type PassThrough, Readable } from 'node:stream';
 import yazl from 'yazl';
 import { MANIFEST_FILE } from '../package/layout.ts';
-import type { PackagePlan } from '../write/archive-size.ts';
+import type { PackagePlan } from '../write/prepare-package.ts';
 import { DEFLATE_LEVEL, ENTRY_MODE } from '../write/write-package.ts';
 
 /**

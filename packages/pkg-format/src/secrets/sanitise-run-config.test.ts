@@ -1,7 +1,8 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, sanitiseRunConfig } from './sanitise-run-config.ts';
+import { createRedactor } from './redactor.ts';
+import { sanitiseRunConfig } from './sanitise-run-config.ts';
 
 const SECRET = 'tops3cret-Value/+with=odd chars';
 

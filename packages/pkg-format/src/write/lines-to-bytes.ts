@@ -1,5 +1,5 @@
 import { encodeText } from './encode-text.ts';
-import { inTurns } from './in-turns.ts';
+import { interruptible } from './interruptible.ts';
 
 const CHUNK_LENGTH = 64 * 1024;
 
@@ -15,7 +15,7 @@ export async function* linesToBytes(batches: AsyncIterable<readonly string[]>): 
     for (const line of batch) {
       if (line.length > CHUNK_LENGTH) {
         if (length > 0) yield encoder.encode(waiting.join(''));
-        yield* inTurns(encodeText(line));
+        yield* interruptible(encodeText(line));
         waiting = ['\n'];
         length = 1;
         continue;

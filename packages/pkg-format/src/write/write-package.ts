@@ -1,8 +1,8 @@
 import JSZip from 'jszip';
 import { PackageError } from '../errors.ts';
 import { collectBytes } from '../package/open-archive.ts';
-import { preparePackage } from './archive-size.ts';
 import type { ExportDataset, WriteOptions } from './export-dataset.ts';
+import { preparePackage } from './prepare-package.ts';
 
 /** package-format section 3: a fixed level. Higher ones cost a third more time and gain a few per cent. */
 export const DEFLATE_LEVEL = 4;

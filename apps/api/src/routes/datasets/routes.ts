@@ -1,5 +1,5 @@
 import type { Logger } from '@svc/observability';
-import { linesToBytes } from '@svc/pkg-format';
+import { linesToBytes } from '@svc/pkg-format/internal';
 import { empty, type JsonBody, JsonText, json, type Route, stream } from '@svc/runtime';
 import { type ItemPosition, joinStoredItem, type ListedItem, type Store } from '@svc/store';
 import { DATASET, DATASET_SUMMARY, DIFF, ITEM, PAGE_QUERY, page, SECTION } from '../docs/schemas.ts';

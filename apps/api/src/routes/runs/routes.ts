@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig, runConfigToJson } from '@svc/evaluation';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { currentContext, type Logger, runWithContext } from '@svc/observability';
-import { sanitiseRunConfig } from '@svc/pkg-format';
+import { sanitiseRunConfig } from '@svc/pkg-format/internal';
 import { json, RequestError, type Route, type RouteRequest, type Schema, toJsonText } from '@svc/runtime';
 import type { Run, RunStatus, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';

@@ -3,10 +3,11 @@ import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { toHex } from '../hex.ts';
 import { RESULTS_FILE } from '../package/layout.ts';
-import { createRedactor, sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
+import { createRedactor } from '../secrets/redactor.ts';
+import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
 import type { ExportDataset, ExportResult, ExportRun, WriteOptions } from './export-dataset.ts';
-import { inTurns } from './in-turns.ts';
+import { interruptible } from './interruptible.ts';
 import { linesToBytes } from './lines-to-bytes.ts';
 import {
   type PackageContent,
@@ -133,7 +134,7 @@ async function* fileBytes(
   const parts = await dataset.sections[file.section]!.itemAt(file.orderIndex, signal);
   const bytes = embeddedFileAt(parts, file.pointer);
   if (bytes === null) throw changed(file.path);
-  yield* inTurns(piecesOf(bytes));
+  yield* interruptible(piecesOf(bytes));
 }
 
 const PIECE_BYTES = 64 * 1024;

@@ -6,31 +6,36 @@ import { toHex } from '../hex.ts';
 import { linesToBytes } from '../write/lines-to-bytes.ts';
 import type { FileDigest } from '../write/scan-dataset.ts';
 
-/** A file that waits to be put into an archive. */
-export interface SpooledFile extends FileDigest {
+/** A temporary file. */
+export interface TempFile extends FileDigest {
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** A folder for what has to be known before it can be written. It is gone when the spool is disposed. */
-export interface Spool extends AsyncDisposable {
-  /** A path in the folder that nobody else uses. */
+/** A folder for content whose size and hash must be known before it can be written. Disposing deletes it. */
+export interface TempDir extends AsyncDisposable {
+  /** The path of a file in the folder. */
   path(name: string): string;
-  writeLines(batches: AsyncIterable<readonly string[]>): Promise<SpooledFile>;
-  writeBytes(bytes: Uint8Array, sha256: string): Promise<SpooledFile>;
+  writeLines(batches: AsyncIterable<readonly string[]>): Promise<TempFile>;
+  writeBytes(bytes: Uint8Array, sha256: string): Promise<TempFile>;
 }
 
-/** Makes a spool in a folder, on whose file system there is to be room for everything. */
-export async function createSpool(parentFolder: string): Promise<Spool> {
-  const folder = await mkdtemp(join(parentFolder, '.pkg-spool-'));
+/** Creates a hidden folder in `parentFolder`; that file system needs room for all the content. */
+export async function createTempDir(parentFolder: string): Promise<TempDir> {
+  const folder = await mkdtemp(join(parentFolder, '.pkg-temp-'));
   let count = 0;
-  const spooled = (path: string, facts: FileDigest): SpooledFile => ({
-    ...facts,
+  const newPath = (): string => {
+    const path = join(folder, String(count));
+    count += 1;
+    return path;
+  };
+  const tempFile = (path: string, digest: FileDigest): TempFile => ({
+    ...digest,
     read: () => createReadStream(path),
   });
   return {
     path: (name) => join(folder, name),
     async writeLines(batches) {
-      const path = join(folder, String(count++));
+      const path = newPath();
       const hash = createSha256();
       let bytes = 0;
       const file = await open(path, 'wx');
@@ -43,12 +48,12 @@ export async function createSpool(parentFolder: string): Promise<Spool> {
       } finally {
         await file.close();
       }
-      return spooled(path, { bytes, sha256: toHex(hash.digest()) });
+      return tempFile(path, { bytes, sha256: toHex(hash.digest()) });
     },
     async writeBytes(bytes, sha256) {
-      const path = join(folder, String(count++));
+      const path = newPath();
       await writeFile(path, bytes, { flag: 'wx' });
-      return spooled(path, { bytes: bytes.byteLength, sha256 });
+      return tempFile(path, { bytes: bytes.byteLength, sha256 });
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };

@@ -1,0 +1,9 @@
+/**
+ * `@svc/pkg-format/internal`: what the service and the command line of this repository use beyond the public API. It may
+ * change in any minor release.
+ */
+export { toPackageError } from './errors.ts';
+export { sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
+export { encodeText } from './write/encode-text.ts';
+export { linesToBytes } from './write/lines-to-bytes.ts';
+export { packageEtag } from './write/package-etag.ts';
