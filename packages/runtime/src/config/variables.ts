@@ -139,7 +139,7 @@ const apiKeys: Variable<readonly { readonly role: Role; readonly key: string }[]
   name: 'SVC_API_KEYS',
   default: 'none',
   description:
-    'comma list of `role:key` with the roles viewer, editor and admin, keys of at least 16 characters; sent as `Authorization: Bearer <key>`',
+    'comma-separated list of `role:key` with the roles viewer, editor and admin, keys of at least 16 characters; sent as `Authorization: Bearer <key>`',
   secret: true,
   parse: (value) => {
     if (value === undefined) return [];
@@ -162,7 +162,7 @@ const apiKeys: Variable<readonly { readonly role: Role; readonly key: string }[]
 const origins: Variable<readonly string[]> = {
   name: 'SVC_CORS_ORIGINS',
   default: 'none',
-  description: 'comma list of origins whose pages may call the API, or, with `SVC_API_KEYS`, `*`',
+  description: 'comma-separated list of origins whose pages may call the API, or, with `SVC_API_KEYS`, `*`',
   parse: (value) =>
     (value ?? '')
       .split(',')
@@ -178,7 +178,7 @@ const allowedHosts: Variable<readonly AllowedHost[]> = {
   name: 'SVC_ALLOWED_HOSTS',
   default: 'none',
   description:
-    'comma list of names that requests may have in `Host`, beside our own address: `name` at every port, or `name:port`',
+    'comma-separated list of further names that requests may have in `Host`: `name` at every port, or `name:port`',
   parse: (value) =>
     (value ?? '')
       .split(',')
@@ -221,7 +221,7 @@ const providerAllowedHosts: Variable<readonly string[] | null> = {
 const databaseUrl: Variable<string | undefined> = {
   name: 'DATABASE_URL',
   default: 'embedded',
-  description: 'the PostgreSQL (15 or newer) to use; without it `npm start` runs its own',
+  description: 'the PostgreSQL (15 or newer) to use; without it, `npm start` runs an embedded one',
   secret: true,
   parse: (value) => {
     if (value === undefined || /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '')) return value;
@@ -238,22 +238,21 @@ export const VARIABLES = {
     { min: 0, max: 65_535 },
     'port that the API listens on; 0 takes a free one',
   ),
-  workerHost: text(
-    'SVC_WORKER_HOST',
-    '127.0.0.1',
-    'address of the worker’s own health and metrics endpoints',
-  ),
+  workerHost: text('SVC_WORKER_HOST', '127.0.0.1', 'address of the worker’s health and metrics endpoints'),
   workerPort: integer(
     'SVC_WORKER_PORT',
     9464,
     { min: 0, max: 65_535 },
-    'port of the same; 0 takes a free one',
+    'port of the worker’s health and metrics endpoints; 0 takes a free one',
   ),
-  allowAnonymous: flag('SVC_ALLOW_ANONYMOUS', 'lets a host beyond loopback start without `SVC_API_KEYS`'),
+  allowAnonymous: flag(
+    'SVC_ALLOW_ANONYMOUS',
+    'allows binding to a non-loopback address without `SVC_API_KEYS`',
+  ),
   allowedHosts,
   trustProxy: flag(
     'SVC_TRUST_PROXY',
-    'whether all requests come through a proxy of yours: `X-Forwarded-Proto` and the last entry of `X-Forwarded-For` then count',
+    'true if all requests come through your proxy: the service then trusts `X-Forwarded-Proto` and the last entry of `X-Forwarded-For`',
   ),
   databaseUrl,
   databasePoolSize: integer(
@@ -262,35 +261,30 @@ export const VARIABLES = {
     { min: 4, max: 1000 },
     'connections to PostgreSQL per process; imports, exports and searches hold a quarter each at most',
   ),
-  dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of the upload spool'),
+  dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of uploads in progress'),
   apiKeys,
   metricsKey: key(
     'SVC_METRICS_KEY',
-    'the bearer key that `/metrics` asks for; open without it',
+    'the bearer key for `/metrics`; public without it',
     (value) => KEY.test(value),
     'visible ASCII, 16 to 512 characters',
   ),
   jobKey: key(
     'SVC_JOB_KEY',
-    'secret from which the key for hub tokens of asynchronous imports is derived, the same on every api and worker',
+    'secret that encrypts the hub tokens of asynchronous imports; the same on every api and worker',
     (value) => value.length >= MIN_KEY_LENGTH,
     `at least ${MIN_KEY_LENGTH} characters long`,
   ),
   hubEndpoint: httpUrl('HUB_ENDPOINT', 'https://huggingface.co', 'the dataset hub'),
-  hubToken: token('HUB_TOKEN', 'the hub token used where a request carries none'),
+  hubToken: token('HUB_TOKEN', 'the hub token for requests that have none'),
   providerAllowedHosts,
-  logLevel: oneOf(
-    'SVC_LOG_LEVEL',
-    'info',
-    ['error', 'warn', 'info', 'debug'],
-    'least important level that is written',
-  ),
+  logLevel: oneOf('SVC_LOG_LEVEL', 'info', ['error', 'warn', 'info', 'debug'], 'lowest level that is logged'),
   corsOrigins: origins,
   workerConcurrency: integer(
     'SVC_WORKER_CONCURRENCY',
     0,
     { min: 0, max: 256 },
-    'import threads and parallel runs; 0 stands for the number of cores',
+    'import threads and parallel runs; 0 means one per CPU core',
   ),
   maxUploadBytes: bytes('SVC_MAX_UPLOAD_BYTES', 2 * GIB, 'size of an upload, compressed'),
   maxArchiveEntries: integer(
@@ -320,7 +314,7 @@ export const VARIABLES = {
   idleBodyTimeoutMs: milliseconds(
     'SVC_IDLE_BODY_TIMEOUT_MS',
     30_000,
-    'time between two pieces of a request body',
+    'time between two chunks of a request body',
   ),
   jsonRequestTimeoutMs: milliseconds(
     'SVC_JSON_REQUEST_TIMEOUT_MS',
@@ -336,54 +330,58 @@ export const VARIABLES = {
   importWaitMs: milliseconds(
     'SVC_IMPORT_WAIT_MS',
     30_000,
-    'time that an import, an upload or a stream waits for its turn',
+    'time that an import, an upload or a stream may wait for a slot',
   ),
   maxConcurrentUploads: integer(
     'SVC_MAX_CONCURRENT_UPLOADS',
     16,
     { min: 1, max: 10_000 },
-    'uploads at once in one API process, from their first byte to their end, of which one client holds at most half; more wait as imports do',
+    'uploads at once in one API process, from first to last byte, at most half of them for one client; further ones wait like imports',
   ),
   maxSpoolPercent: integer(
     'SVC_MAX_SPOOL_PERCENT',
     50,
     { min: 1, max: 100 },
-    'share of the free disk that the uploads of one API process may take together, in percent',
+    'percentage of the free disk space that all uploads of one API process may use',
   ),
   maxStreamsPerClient: integer(
     'SVC_MAX_STREAMS_PER_CLIENT',
     4,
     { min: 1, max: 1_000 },
-    'exports and item streams at once for each key, or address without keys; more wait as imports do',
+    'exports and item streams at once per key, or per address without keys; further ones wait like imports',
   ),
   maxEventStreamsPerClient: integer(
     'SVC_MAX_EVENT_STREAMS_PER_CLIENT',
     100,
     { min: 1, max: 100_000 },
-    'event streams at once for each key, or address without keys',
+    'event streams at once per key, or per address without keys',
   ),
   slowReaderTimeoutMs: milliseconds(
     'SVC_SLOW_READER_TIMEOUT_MS',
     30_000,
-    'time that the reader of a stream may take for 512 KiB',
+    'time in which the reader of a stream must take 512 KiB',
   ),
   slowUploadTimeoutMs: milliseconds(
     'SVC_SLOW_UPLOAD_TIMEOUT_MS',
     60_000,
-    'time that an upload may take for 64 KiB, or for what is left of it',
+    'time in which an upload must send 64 KiB, or its end',
   ),
   failedKeysPerMinute: integer(
     'SVC_FAILED_KEYS_PER_MINUTE',
     10,
     { min: 1, max: 1_000_000 },
-    'wrong keys a minute of one address',
+    'wrong keys per minute and address',
   ),
   rateLimitPerMinute: integer(
     'SVC_RATE_LIMIT_PER_MINUTE',
     0,
     { min: 0, max: 1_000_000 },
-    'requests a minute for each key or address; 0 is no limit',
+    'requests per minute and key or address; 0 means no limit',
   ),
-  maxPreviewBytes: bytes('SVC_MAX_PREVIEW_BYTES', 4 * MIB, 'the answer of a preview'),
-  drainTimeoutMs: milliseconds('SVC_DRAIN_TIMEOUT_MS', 30_000, 'time for running work to end after SIGTERM'),
+  maxPreviewBytes: bytes('SVC_MAX_PREVIEW_BYTES', 4 * MIB, 'the response of a preview'),
+  drainTimeoutMs: milliseconds(
+    'SVC_DRAIN_TIMEOUT_MS',
+    30_000,
+    'time that running work has to end after SIGTERM',
+  ),
 } as const satisfies Record<string, Variable<unknown>>;
