@@ -1,212 +1,106 @@
 import { createWriteStream } from 'node:fs';
-import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { RequestError } from '@svc/runtime';
-import busboy from 'busboy';
 import type { Request } from 'express';
+import { type FormField, type FormLimits, formParts, invalid, maxFormBytes, tooLarge } from './form-parts.ts';
 import type { Spool, SpoolFile } from './spool-file.ts';
 
-export interface UploadLimits {
-  readonly maxUploadBytes: number;
-  readonly maxFormFields: number;
-  readonly maxFormFieldBytes: number;
-}
-
-/** A multipart form whose file lies in the spool. Disposing of it deletes the file. */
+/** A multipart form whose file is in the spool. Disposing of it deletes the file. */
 export interface Upload extends AsyncDisposable {
   readonly path: string;
   readonly bytes: number;
-  /** the file name that the client gave, without any folder; empty when it gave none */
+  /** The file name that the client gave, without any folder; empty when it gave none. */
   readonly fileName: string;
   readonly fields: ReadonlyMap<string, string>;
 }
 
+/** A file of unknown size reserves room in steps of this size. */
+const ROOM_STEP_BYTES = 1024 * 1024;
+
 /**
- * Receives a multipart form with one file (RFC 7578), its parts in any order: the file goes to the spool while
- * it arrives, as fast as the disk takes it, and is deleted when anything fails.
+ * Receives a multipart form with one file (RFC 7578), its parts in any order: the file goes to the spool while it
+ * arrives, as fast as the disk takes it, and is deleted on any error.
  *
  * @param names the fields that the form may have; `file` is the file
- * @throws RequestError `unsupported_media_type`, `invalid_request` (parts missing, repeated, unknown or too
- * large), `upload_too_large` (counted while it streams), `unavailable` (there is no room for it)
+ * @throws RequestError `unsupported_media_type`, `invalid_request` (parts missing, duplicate, unknown or too large),
+ * `upload_too_large` (counted while it streams), `unavailable` (the disk has no room for it)
  */
 export async function receiveUpload(
   request: Request,
   spool: Spool,
-  limits: UploadLimits,
+  limits: FormLimits,
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<Upload> {
   if (!request.is('multipart/form-data')) {
-    throw new RequestError(
-      'unsupported_media_type',
-      `an upload is multipart/form-data, not ${JSON.stringify(request.get('content-type') ?? 'nothing')}`,
-    );
+    const type = JSON.stringify(request.get('content-type') ?? 'nothing');
+    throw new RequestError('unsupported_media_type', `The body must be multipart/form-data, got ${type}.`);
   }
-  if (Number(request.get('content-length') ?? 0) > maxFormBytes(limits)) throw tooLarge(limits);
+  const declaredBytes = Number(request.get('content-length') ?? 0);
+  if (declaredBytes > maxFormBytes(limits)) throw tooLarge(limits);
   const file = spool.create();
   try {
-    await file.makeRoom(Number(request.get('content-length') ?? 0));
-    return await parseForm(request, file, limits, names, signal);
+    await file.makeRoom(declaredBytes);
+    const fields = new Map<string, string>();
+    let received: { readonly bytes: number; readonly fileName: string } | undefined;
+    for await (const part of formParts(request, limits, signal)) {
+      if (part.kind === 'field') {
+        fields.set(part.name, fieldValue(part, names, fields, limits));
+        continue;
+      }
+      const { name, fileName, content } = part;
+      if (name !== 'file') {
+        throw invalid(name, `Unexpected file field ${JSON.stringify(name.slice(0, 100))}; expected "file".`);
+      }
+      received = { fileName, bytes: await writeFile(file, content, declaredBytes, limits) };
+    }
+    if (received === undefined) throw invalid('file', 'The form must have a file.');
+    return { path: file.path, ...received, fields, [Symbol.asyncDispose]: file[Symbol.asyncDispose] };
   } catch (error) {
     await file[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-/** A file of unknown size asks for room in steps of so many bytes. */
-const ROOM_STEP_BYTES = 1024 * 1024;
-
-/** The form around the file has its own bounded size: what is beyond both cannot fit. */
-const maxFormBytes = (limits: UploadLimits): number =>
-  limits.maxUploadBytes + (limits.maxFormFields + 2) * (limits.maxFormFieldBytes + 4096);
-
-const tooLarge = (limits: UploadLimits): RequestError =>
-  new RequestError('upload_too_large', `the file is larger than ${limits.maxUploadBytes} bytes`);
-
-const invalid = (path: string, message: string, cause?: unknown): RequestError =>
-  new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
-
-/** The file of a form, on its way into the spool. */
-interface Received {
-  readonly fileName: string;
-  readonly content: Readable;
-  /** how many bytes, when all are in the spool */
-  readonly written: Promise<number>;
-}
-
-async function parseForm(
-  request: Request,
-  file: SpoolFile,
-  limits: UploadLimits,
+function fieldValue(
+  { name, value, isNameTruncated, isTruncated }: FormField,
   names: readonly string[],
-  signal: AbortSignal,
-): Promise<Upload> {
-  const form = openForm(request, limits);
-  const fields = new Map<string, string>();
-  const failure = Promise.withResolvers<never>();
-  failure.promise.catch(() => {});
-  let hasFailed = false;
-  const fail = (error: unknown): void => {
-    if (hasFailed) return;
-    hasFailed = true;
-    failure.reject(error);
-    // The rest is neither parsed nor kept; what the client still sends is discarded.
-    request.unpipe(form);
-    form.destroy();
-    received?.content.destroy(new Error('the form cannot be used'));
-    request.resume();
-  };
-  let received: Received | undefined;
-
-  form.on('field', (name, value, info) => {
-    if (info.nameTruncated || !names.includes(name)) {
-      fail(invalid(name, `the form has no field ${JSON.stringify(name.slice(0, 100))}`));
-    } else if (fields.has(name)) fail(invalid(name, `the field ${name} stands twice in the form`));
-    else if (info.valueTruncated) {
-      fail(invalid(name, `the field ${name} is longer than ${limits.maxFormFieldBytes} bytes`));
-    } else if (typeof value !== 'string')
-      fail(invalid(name, `the charset of the field ${name} is not known`));
-    else fields.set(name, value);
-  });
-  form.on('file', (name, content, info) => {
-    // What ends the form ends its file too; a file that nobody takes would throw that error at the whole process.
-    content.on('error', () => undefined);
-    // The parser goes on to the end of the bytes that it has, and would leave such a file without an end.
-    if (hasFailed) {
-      content.resume();
-      return;
-    }
-    if (name !== 'file') {
-      content.resume();
-      fail(
-        invalid(
-          name,
-          `the form takes its file as "file", not as ${JSON.stringify((name ?? '').slice(0, 100))}`,
-        ),
-      );
-      return;
-    }
-    if (received !== undefined) {
-      content.resume();
-      fail(invalid('file', 'the form has two files'));
-      return;
-    }
-    let bytes = 0;
-    let roomBytes = Number(request.get('content-length') ?? 0);
-    const counted = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        bytes += chunk.byteLength;
-        if (bytes > limits.maxUploadBytes) done(tooLarge(limits));
-        else if (bytes <= roomBytes) done(null, chunk);
-        else {
-          roomBytes = bytes + ROOM_STEP_BYTES;
-          file.makeRoom(roomBytes).then(() => done(null, chunk), done);
-        }
-      },
-    });
-    const written = pipeline(
-      content,
-      counted,
-      createWriteStream(file.path, { mode: 0o600, flags: 'wx' }),
-    ).then(() => bytes);
-    written.catch(fail);
-    received = { fileName: info.filename ?? '', content, written };
-  });
-  form.on('fieldsLimit', () => fail(invalid('', `the form has more than ${limits.maxFormFields} fields`)));
-  form.on('filesLimit', () => fail(invalid('file', 'the form has two files')));
-  form.on('partsLimit', () => fail(invalid('', `the form has more than ${limits.maxFormFields + 1} parts`)));
-
-  const closed = new Promise<void>((resolve) => form.on('close', resolve));
-  form.on('error', (error) =>
-    fail(invalid('', `the form cannot be read: ${(error as Error).message}`, error)),
-  );
-  const onAbort = (): void => fail(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  // Also what stands before, between and after the parts, which the parser passes over in silence.
-  let arrived = 0;
-  const onData = (chunk: Buffer): void => {
-    arrived += chunk.byteLength;
-    if (arrived > maxFormBytes(limits)) fail(tooLarge(limits));
-  };
-  try {
-    signal.throwIfAborted();
-    request.on('data', onData);
-    request.pipe(form);
-    await Promise.race([closed, failure.promise]);
-    if (received === undefined) throw invalid('file', 'the form has no file');
-    const bytes = await Promise.race([received.written, failure.promise]);
-    return {
-      path: file.path,
-      bytes,
-      fileName: received.fileName,
-      fields,
-      [Symbol.asyncDispose]: file[Symbol.asyncDispose],
-    };
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    request.off('data', onData);
-    // The file is deleted by our caller only after its last write has ended.
-    await received?.written.catch(() => {});
+  fields: ReadonlyMap<string, string>,
+  { maxFormFieldBytes }: FormLimits,
+): string {
+  if (isNameTruncated || !names.includes(name)) {
+    throw invalid(name, `Unexpected form field ${JSON.stringify(name.slice(0, 100))}.`);
   }
+  if (fields.has(name)) throw invalid(name, `Duplicate form field "${name}".`);
+  if (isTruncated) throw invalid(name, `The field "${name}" must have at most ${maxFormFieldBytes} bytes.`);
+  if (value === undefined) throw invalid(name, `The field "${name}" has an unknown charset.`);
+  return value;
 }
 
-function openForm(request: Request, limits: UploadLimits): busboy.Busboy {
-  try {
-    return busboy({
-      headers: request.headers,
-      defParamCharset: 'utf8',
-      limits: {
-        fields: limits.maxFormFields,
-        // a field of this size counts as cut off
-        fieldSize: limits.maxFormFieldBytes + 1,
-        fieldNameSize: 100,
-        files: 1,
-        // told of when the part with this number ends
-        parts: limits.maxFormFields + 2,
-        headerPairs: 100,
-      },
-    });
-  } catch (error) {
-    throw invalid('', `the form cannot be read: ${(error as Error).message}`, error);
+/**
+ * Writes the file into the spool; ends after the last write, also when it fails.
+ *
+ * @returns its size
+ */
+async function writeFile(
+  file: SpoolFile,
+  content: AsyncIterable<Buffer>,
+  declaredBytes: number,
+  limits: FormLimits,
+): Promise<number> {
+  let bytes = 0;
+  let roomBytes = declaredBytes;
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const chunk of content) {
+      bytes += chunk.byteLength;
+      if (bytes > limits.maxUploadBytes) throw tooLarge(limits);
+      if (bytes > roomBytes) {
+        roomBytes = bytes + ROOM_STEP_BYTES;
+        await file.makeRoom(roomBytes);
+      }
+      yield chunk;
+    }
   }
+  await pipeline(counted, createWriteStream(file.path, { mode: 0o600, flags: 'wx' }));
+  return bytes;
 }

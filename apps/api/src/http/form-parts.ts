@@ -1,0 +1,141 @@
+import { Readable } from 'node:stream';
+import { RequestError } from '@svc/runtime';
+import busboy from 'busboy';
+import type { Request } from 'express';
+
+export interface FormLimits {
+  readonly maxUploadBytes: number;
+  readonly maxFormFields: number;
+  readonly maxFormFieldBytes: number;
+}
+
+/** One part of a multipart form. */
+export type FormPart = FormField | FormFile;
+
+export interface FormField {
+  readonly kind: 'field';
+  readonly name: string;
+  /** Undefined when the charset of the field is unknown. */
+  readonly value: string | undefined;
+  readonly isNameTruncated: boolean;
+  readonly isTruncated: boolean;
+}
+
+export interface FormFile {
+  readonly kind: 'file';
+  readonly name: string;
+  /** Without any folder; empty when the client gave none. */
+  readonly fileName: string;
+  /** The form goes on when it has been read. */
+  readonly content: AsyncIterable<Buffer>;
+}
+
+/**
+ * Reads the parts of a multipart form (RFC 7578) as they arrive: at most one file, as fast as it is read, and a limited
+ * number of fields. When the loop over the parts ends early, the rest of the form is discarded.
+ *
+ * @throws RequestError `invalid_request`, `upload_too_large`; the reason of `signal` when it aborts
+ */
+export function formParts(
+  request: Request,
+  limits: FormLimits,
+  signal: AbortSignal,
+): AsyncIterable<FormPart> {
+  signal.throwIfAborted();
+  const form = openForm(request, limits);
+  let file: Readable | undefined;
+  const parts = new Readable({
+    objectMode: true,
+    read: () => undefined,
+    destroy: (error, done) => {
+      signal.removeEventListener('abort', onAbort);
+      request.off('data', onData).unpipe(form);
+      file?.destroy(error ?? new Error('The rest of the form is not read.'));
+      form.destroy();
+      // what the client still sends is discarded
+      request.resume();
+      done(error);
+    },
+  });
+  const fail = (error: Error): void => void parts.destroy(error);
+  const onAbort = (): void => fail(signal.reason);
+  // Counts also the bytes before, between and after the parts, which the parser ignores.
+  let arrivedBytes = 0;
+  const onData = (chunk: Buffer): void => {
+    arrivedBytes += chunk.byteLength;
+    if (arrivedBytes > maxFormBytes(limits)) fail(tooLarge(limits));
+  };
+
+  form.on('field', (name, value, info) => {
+    const { nameTruncated: isNameTruncated, valueTruncated: isTruncated } = info;
+    const text = typeof value === 'string' ? value : undefined;
+    parts.push({ kind: 'field', name, value: text, isNameTruncated, isTruncated } satisfies FormField);
+  });
+  form.on('file', (name, stream, info) => {
+    // Without a listener, the error of a file that is not read would end the process.
+    stream.on('error', () => undefined);
+    // The parser finishes its current chunk, and would leave this file without an end.
+    if (parts.destroyed) return void stream.resume();
+    file = stream;
+    const content = fileContent(stream, () => parts.errored);
+    parts.push({
+      kind: 'file',
+      name: name ?? '',
+      fileName: info.filename ?? '',
+      content,
+    } satisfies FormFile);
+  });
+  const { maxFormFields } = limits;
+  form.on('fieldsLimit', () => fail(invalid('', `The form must have at most ${maxFormFields} fields.`)));
+  form.on('filesLimit', () => fail(invalid('file', 'The form must have one file, got two.')));
+  form.on('partsLimit', () => fail(invalid('', `The form must have at most ${maxFormFields + 1} parts.`)));
+  form.on('error', (error) => fail(unreadable(error)));
+  form.on('close', () => parts.push(null));
+  signal.addEventListener('abort', onAbort, { once: true });
+  request.on('data', onData).pipe(form);
+  return parts;
+}
+
+/** The form around the file has its own limit; a body beyond both is too large. */
+export const maxFormBytes = (limits: FormLimits): number =>
+  limits.maxUploadBytes + (limits.maxFormFields + 2) * (limits.maxFormFieldBytes + 4096);
+
+export const tooLarge = (limits: FormLimits): RequestError =>
+  new RequestError('upload_too_large', `The file must have at most ${limits.maxUploadBytes} bytes.`);
+
+/** The error for one field or part of the form. */
+export const invalid = (path: string, message: string, cause?: unknown): RequestError =>
+  new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
+
+const unreadable = (error: unknown): RequestError =>
+  invalid('', `Cannot read the form: ${(error as Error).message}.`, error);
+
+/** The bytes of a file. Its stream fails with the form; what failed first is the error to report. */
+async function* fileContent(stream: Readable, failure: () => Error | null): AsyncGenerator<Buffer> {
+  try {
+    yield* stream as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw failure() ?? unreadable(error);
+  }
+}
+
+function openForm(request: Request, limits: FormLimits): busboy.Busboy {
+  try {
+    return busboy({
+      headers: request.headers,
+      defParamCharset: 'utf8',
+      limits: {
+        fields: limits.maxFormFields,
+        // a field of this size counts as truncated
+        fieldSize: limits.maxFormFieldBytes + 1,
+        fieldNameSize: 100,
+        files: 1,
+        // reported when the part with this number ends
+        parts: limits.maxFormFields + 2,
+        headerPairs: 100,
+      },
+    });
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
