@@ -59,6 +59,7 @@ const OWNERS: Record<string, readonly string[]> = {
   busboy: ['apps/api/src/http/'],
   helmet: ['packages/runtime/src/http/'],
   cors: ['packages/runtime/src/http/'],
+  'content-disposition': ['apps/api/src/http/', 'apps/cli/src/service/'],
   '@prisma/': ['prisma/src/'],
   pg: ['prisma/src/', 'packages/postgres-client/src/', 'packages/embedded-postgres/src/'],
   'pg-copy-streams': ['prisma/src/'],

@@ -1,12 +1,10 @@
-/** A header that names a download's file (RFC 6266): plain ASCII for old clients, the true name in UTF-8. */
+import { create } from 'content-disposition';
+
+/** A header that names the file of a download (RFC 6266): ASCII for old clients, the exact name in UTF-8. */
 export function contentDisposition(fileName: string): string {
   const ascii = fileName
     .normalize('NFKD')
     .replaceAll(/[^\x20-\x7e]/g, '')
     .replaceAll(/["\\%]/g, '_');
-  const encoded = encodeURIComponent(fileName).replaceAll(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+  return create(fileName, { fallback: ascii });
 }

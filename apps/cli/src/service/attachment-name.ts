@@ -1,3 +1,5 @@
+import { parse } from 'content-disposition';
+
 /**
  * The file name that a `Content-Disposition` header proposes (RFC 6266), fit to be one: no folder, no control
  * character, nothing hidden. Null where it proposes none.
@@ -6,19 +8,8 @@
  */
 export function attachmentName(header: string | undefined): string | null {
   if (header === undefined) return null;
-  const extended = /;\s*filename\*\s*=\s*UTF-8'[^']*'([^;\s]+)/i.exec(header)?.[1];
-  const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(header)?.[1]?.replace(/\\(.)/g, '$1');
-  const token = /;\s*filename\s*=\s*([^\s;"]+)/i.exec(header)?.[1];
-  const proposed = (extended === undefined ? undefined : decodePercents(extended)) ?? quoted ?? token;
-  return proposed === undefined ? null : safeFileName(proposed);
-}
-
-function decodePercents(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+  const { filename } = parse(header).parameters;
+  return filename === undefined ? null : safeFileName(filename);
 }
 
 /** The last part of a path, if a file can bear it. */

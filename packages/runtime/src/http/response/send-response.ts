@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request, Response } from 'express';
 import { limitClosing, writeStream } from '../minimum-rate.ts';
 import { endResponse } from './end-response.ts';
 import { toJsonText } from './json-text.ts';
@@ -9,40 +9,34 @@ import type { RouteResponse } from './response.ts';
  * longer than `slowReaderTimeoutMs` for 512 KiB.
  */
 export async function sendResponse(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: Request,
+  response: Response,
   result: RouteResponse,
   signal: () => AbortSignal,
   slowReaderTimeoutMs: number,
 ): Promise<void> {
-  response.statusCode = result.status;
-  for (const [name, value] of Object.entries(result.headers)) response.setHeader(name, value);
-  switch (result.kind) {
-    case 'empty':
-      endResponse(request, response);
-      return;
-    case 'text':
-      endWithText(request, response, result.body);
-      return;
-    case 'json':
-      if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
-      endWithText(request, response, toJsonText(result.body));
-      return;
-    case 'stream':
-      try {
-        if (request.method !== 'HEAD') {
-          await writeStream(response, result.body, slowReaderTimeoutMs, signal());
-        }
-        endResponse(request, response);
-        limitClosing(response, slowReaderTimeoutMs);
-      } finally {
-        await result.close();
+  try {
+    response.status(result.status);
+    for (const [name, value] of Object.entries(result.headers)) response.setHeader(name, value);
+    if (result.kind === 'stream') {
+      if (request.method !== 'HEAD') {
+        await writeStream(response, result.body, slowReaderTimeoutMs, signal());
       }
+      endResponse(request, response);
+      limitClosing(response, slowReaderTimeoutMs);
+    } else if (result.kind === 'empty') {
+      endResponse(request, response);
+    } else {
+      if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
+      endWithText(request, response, result.kind === 'json' ? toJsonText(result.body) : result.body);
+    }
+  } finally {
+    if (result.kind === 'stream') await result.close();
   }
 }
 
 /** Ends a response with a text, of which a HEAD request gets the length. */
-export function endWithText(request: IncomingMessage, response: ServerResponse, text: string): void {
+export function endWithText(request: Request, response: Response, text: string): void {
   const bytes = Buffer.from(text);
   response.setHeader('Content-Length', bytes.byteLength);
   endResponse(request, response, request.method === 'HEAD' ? undefined : bytes);
