@@ -1,12 +1,12 @@
 /**
- * Checks the licences of everything that comes with the service: all production dependencies, and theirs, as they are
- * installed. Prints each that is not on the list as `name@version: licence` and exits 1.
+ * Checks the licences of all installed production dependencies of the service, direct and indirect. Prints each that is
+ * not on the list as `name@version: licence` and exits 1.
  */
 import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Licences (SPDX identifiers) under which others' code may come with the service, which is MIT itself. */
+/** Licences (SPDX identifiers) that dependencies of this service, which is MIT, may have. */
 const ALLOWED: ReadonlySet<string> = new Set([
   ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'Zlib', 'PostgreSQL'],
   ...['BlueOak-1.0.0', 'CC0-1.0', 'Unlicense', 'Unicode-3.0', 'Python-2.0'],
@@ -18,7 +18,7 @@ interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly license?: string | { readonly type?: string };
-  /** as manifests of long ago state it: any of these */
+  /** As manifests of long ago state it: any of these */
   readonly licenses?: readonly { readonly type?: string }[];
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ interface Manifest {
 
 /**
  * Whether a licence expression (SPDX 2.3, annex D) can be met by allowed licences alone: one side of an `OR`, both of an
- * `AND`. Exceptions and what cannot be read are not allowed.
+ * `AND`. Exceptions and unreadable expressions are not allowed.
  */
 export function isAllowed(expression: string): boolean {
   const tokens = expression.match(/\(|\)|[^\s()]+/g) ?? [];
@@ -56,7 +56,7 @@ export function isAllowed(expression: string): boolean {
   return either() && at === tokens.length;
 }
 
-/** What a manifest says of its licence, as an expression; empty where it says nothing. */
+/** The licence of a manifest as an expression; empty if it has none. */
 export function licenceOf({ license, licenses }: Pick<Manifest, 'license' | 'licenses'>): string {
   if (typeof license === 'string') return license;
   if (license?.type !== undefined) return license.type;
@@ -66,7 +66,7 @@ export function licenceOf({ license, licenses }: Pick<Manifest, 'license' | 'lic
 const readManifest = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
-/** Where Node finds a package that another one imports; undefined for an optional one of another platform. */
+/** The folder in which Node finds an imported package; undefined for an optional one of another platform. */
 function findPackage(name: string, from: string): string | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const found = join(folder, 'node_modules', name);
@@ -75,7 +75,7 @@ function findPackage(name: string, from: string): string | undefined {
   }
 }
 
-/** Every production dependency of the workspace and of each other, once, with its folder; the workspace's own among them. */
+/** Every production dependency, direct or indirect, once, with its folder; includes packages of the workspace. */
 export function productionPackages(root: string): ReadonlyMap<string, Manifest> {
   const found = new Map<string, Manifest>();
   const waiting = WORKSPACES.flatMap((pattern) => globSync(pattern, { cwd: root })).map((path) =>

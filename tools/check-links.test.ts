@@ -35,7 +35,7 @@ describe('linksOf', () => {
     expect(linksOf(markdown).map(({ target }) => target)).toEqual(targets);
   });
 
-  it('knows the line', () => {
+  it('reports the line', () => {
     expect(linksOf('one\n\n```\n\n```\n[a](b)')).toEqual([{ target: 'b', line: 6 }]);
   });
 });
@@ -62,7 +62,7 @@ describe('deadLinks', () => {
     ['code.ts#L7', null],
     ['..', null],
     ['https://example.org/nowhere#nothing', null],
-    ['mailto:somebody@example.org', null],
+    ['mailto:team@example.org', null],
     ['https://github.com/svc-data/svc/blob/main/README.md#top', null],
     ['https://github.com/svc-data/svc/blob/main/docs/none.md', 'no such file'],
     ['https://github.com/svc-data/svc/blob/main/README.md#bottom', 'no such anchor'],
@@ -78,14 +78,14 @@ describe('deadLinks', () => {
     expect(dead).toEqual(reason === null ? [] : [`docs/index.md:3: ${reason}: ${link}`]);
   });
 
-  it('finds the files, and not those of others', () => {
+  it('finds the files of the repository only', () => {
     write('docs/index.md', '');
     expect(markdownFiles(root).sort()).toEqual(['README.md', 'docs/a page.md', 'docs/index.md']);
   });
 });
 
 describe('this repository', () => {
-  it('has no dead link', () => {
+  it('has no broken link', () => {
     const root = fileURLToPath(new URL('..', import.meta.url));
     const files = markdownFiles(root);
     expect(files).toContain('README.md');

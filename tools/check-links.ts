@@ -1,15 +1,15 @@
 /**
  * Checks the links of all Markdown files of the repository: relative ones, those into the repository by its public
- * address, and their #anchors. Prints each dead one as `file:line: reason` and exits 1. Other addresses are not asked.
+ * address, and their #anchors. Prints each dead one as `file:line: reason` and exits 1. Does not request other addresses.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where the repository's files are seen from outside. */
+/** The public address of the repository's files. */
 const PUBLIC_ADDRESS = /^https:\/\/github\.com\/svc-data\/svc\/(?:blob|tree)\/main(?:\/|$)/;
 
-/** Lines of a Markdown text with code taken out: fenced and indented blocks and code spans become blanks. */
+/** Lines of a Markdown text without code: fenced and indented blocks and code spans become blanks. */
 function proseLines(markdown: string): string[] {
   let fence: string | undefined;
   let before = '';
@@ -33,7 +33,7 @@ const withoutCodeSpans = (line: string): string => line.replaceAll(/(`+)(?!`).*?
 
 /**
  * The anchors of a Markdown text, as GitHub makes them: headings in lower case without punctuation and with hyphens for
- * spaces, `-1`, `-2` behind repeated ones, and every `id` or `name` of an element.
+ * spaces, `-1`, `-2` after repeated ones, and every `id` or `name` of an element.
  */
 export function anchorsOf(markdown: string): Set<string> {
   const anchors = new Set<string>();
@@ -60,7 +60,7 @@ export function anchorsOf(markdown: string): Set<string> {
 /** A link of a Markdown text. */
 export interface Link {
   readonly target: string;
-  /** from 1 */
+  /** From 1 */
   readonly line: number;
 }
 
@@ -125,7 +125,7 @@ export function deadLinks(root: string, files: readonly string[]): string[] {
 
 const NOT_SOURCE = new Set(['.git', '.turbo', 'node_modules', 'dist', 'generated', 'data']);
 
-/** The Markdown files below a folder, as paths from it; what is installed, built or run is left out. */
+/** The Markdown files in a folder, as paths from it, without installed and built files. */
 export function markdownFiles(root: string, folder = ''): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     if (NOT_SOURCE.has(entry.name)) return [];

@@ -1,14 +1,14 @@
 /**
  * Checks the published packages as their users get them, over the network: packs them, lints the tarballs, installs
  * them with npm into an empty project, and runs every program of the READMEs and of `examples/` there, as TypeScript and
- * as JavaScript, on the oldest Node that they promise and on the newest. Prints sizes. Exits 1 at the first fault.
+ * as JavaScript, on the oldest supported Node and on the newest. Prints sizes. Exits 1 at the first error.
  *
  * `packages.test.ts` does the same without a network and on one Node.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findChromium, NO_CHROMIUM } from './find-chromium.ts';
+import { findChromium, NO_CHROMIUM } from './browser/find-chromium.ts';
 import { buildPage, bundleSizes, runPage } from './packages/browser-check.ts';
 import { checkTypes, createConsumerProject, requireEntries } from './packages/consumer-project.ts';
 import { EXAMPLE_CHECKS, runExample, startExampleHub } from './packages/example-checks.ts';
@@ -70,7 +70,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Installs the oldest Node from the registry; gives back the path of its binary. */
+/** Installs the oldest Node from the registry; returns the path of its binary. */
 async function installNode(into: string): Promise<string> {
   await mkdir(into);
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];

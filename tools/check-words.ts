@@ -46,14 +46,14 @@ const retiredPart = (name: string): string | undefined =>
   parts(name).find((part) => Object.hasOwn(PARTS, part));
 
 /** Code about the reference answer of an item, which is an answer. */
-const ABOUT_ANSWERS = /\/checkers\//;
+const REFERENCE_FILES = /\/checkers\//;
 
 function* namesIn(file: string, code: string, offset: number): Generator<Hit> {
   for (const match of code.matchAll(/[A-Za-z_$][\w$]*/g)) {
     const name = match[0];
     const isKey = /^\??:/.test(code.slice(match.index + name.length));
     if (isKey && name === 'place') continue;
-    if (/answer/i.test(name) && ABOUT_ANSWERS.test(file)) continue;
+    if (/answer/i.test(name) && REFERENCE_FILES.test(file)) continue;
     const part = retiredPart(name);
     const use = part === undefined ? IDENTIFIERS.find(({ pattern }) => pattern.test(name))?.use : PARTS[part];
     if (use !== undefined) yield { index: offset + match.index, word: name, use };

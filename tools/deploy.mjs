@@ -1,8 +1,8 @@
-// Lays out one app so that it runs from a folder of its own, with plain Node and nothing else:
+// Deploys one app into a folder, from which it runs with plain Node:
 //
 //   node tools/deploy.mjs api|worker|cli <folder>
 //
-// The folder must not exist. Everything has to be built before. Versions are those of pnpm-lock.yaml.
+// The folder must not exist. Build everything first. Versions are those of pnpm-lock.yaml.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const PNPM = 'pnpm@12.21.0';
 const APPS = ['api', 'worker', 'cli'];
 
-/** Prisma's client brings its parts for every database, several times as large as all the rest together. */
+/** Prisma's client has parts for every database, several times as large as everything else together. */
 const OTHER_DATABASES = /\.(?:cockroachdb|mysql|sqlite|sqlserver)\./;
 
 const [app, target] = process.argv.slice(2);

@@ -1,10 +1,10 @@
-/** A text of a wanted length. */
+/** Makes a text of a given length. */
 type TextOfSize = (chars: number) => string;
 
-/** Parts of a pattern that texts are made of; more would take minutes and find nothing new. */
+/** Texts contain this many parts of a pattern; more would take minutes and find nothing new. */
 const MAX_PIECES = 10;
 
-/** Escapes of classes, and what they stand for. */
+/** Escapes of classes, and characters that they match. */
 const CLASSES: Readonly<Record<string, readonly string[]>> = {
   s: [' ', '\n'],
   S: ['a'],
@@ -23,8 +23,8 @@ const CLASSES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Texts that are made to be slow for a pattern: its own literals and characters of its classes, repeated alone and in
- * turns, behind a beginning and before an end that does not match.
+ * Makes texts that may be slow for a pattern: its literals and characters of its classes, repeated alone and in turns,
+ * after a beginning and before an end that does not match.
  */
 export function hostileTexts(source: string): TextOfSize[] {
   const pieces = piecesOf(source);
@@ -51,7 +51,7 @@ function repeated(part: string, chars: number): string {
   return part.repeat(Math.max(1, Math.floor(chars / part.length)));
 }
 
-/** Runs of literals first, since they are what a match begins with; then what the classes hold. */
+/** Literals first, because matches begin with them; then characters of the classes. */
 function piecesOf(source: string): string[] {
   const literals: string[] = [];
   const characters: string[] = [];

@@ -15,13 +15,13 @@ const DATASET = '018f0000-0000-7000-8000-000000000002';
 const folder = mkdtempSync(join(tmpdir(), 'svc-logs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A log as an API and a worker write it, with the real logger. */
+/** The log of an API and a worker, written by the real logger. */
 beforeAll(async () => {
   const lines: string[] = [];
   const options = { now: () => new Date('2026-01-01T00:00:00Z'), write: (line: string) => lines.push(line) };
   const api = createLogger({ service: 'svc-api', ...options });
   const worker = createLogger({ service: 'svc-worker', ...options });
-  const answered = (route: string, status_code: number, duration_ms: number): void =>
+  const logRequest = (route: string, status_code: number, duration_ms: number): void =>
     api.log('http.request', { method: 'GET', route, status_code, duration_ms, bytes_in: 0, bytes_out: 9 });
   api.log('server.start', { host: '127.0.0.1', port: 8080, version: '0.1.0' });
   await runWithContext({ request_id: 'client-6' }, async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
       place: 'sections/a.jsonl:7:12',
       duration_ms: 3,
     });
-    answered('/datasets/upload', 400, 5);
+    logRequest('/datasets/upload', 400, 5);
   });
   await runWithContext({ request_id: 'client-7' }, async () => {
     api.log('dataset.import.finish', {
@@ -46,7 +46,7 @@ beforeAll(async () => {
       bytes: 1_000_000,
       duration_ms: 1500,
     });
-    answered('/datasets/hub/import', 201, 1502.25);
+    logRequest('/datasets/hub/import', 201, 1502.25);
   });
   await runWithContext({ request_id: 'client-8', run_id: RUN, job_id: RUN }, async () => {
     worker.log('worker.run.start', { dataset_id: DATASET, attempt: 1 });
@@ -67,8 +67,8 @@ beforeAll(async () => {
       method: 'GET',
       route: '/datasets',
     });
-    answered('/datasets', 500, 2);
-    answered('/datasets', 500, 1);
+    logRequest('/datasets', 500, 2);
+    logRequest('/datasets', 500, 1);
   });
   writeFileSync(join(folder, 'svc.log'), lines.join(''));
 });
@@ -93,7 +93,7 @@ const found = [
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The labels that Loki's `json` stage makes of a line: nested members joined with `_`, lists left out. */
+/** The labels that Loki's `json` stage extracts: nested members joined with `_`, without lists. */
 function labelsOf(line: string): Record<string, string> {
   const labels: Record<string, string> = {};
   const add = (value: object, prefix: string): void => {
@@ -144,7 +144,7 @@ function askLoki(query: string, log: readonly string[]): unknown {
   );
 }
 
-const answers = [
+const lokiResults = [
   [
     expect.stringMatching(/"event":"dataset.import.finish".*"request_id":"client-7"/),
     expect.stringMatching(/"event":"http.request"/),
@@ -160,19 +160,25 @@ const answers = [
 describe('docs/logs.md', () => {
   const log = (): string[] => readFileSync(join(folder, 'svc.log'), 'utf8').trimEnd().split('\n');
 
-  it('has as many Loki examples as this test knows', () => {
-    expect(blocks('logql')).toHaveLength(answers.length);
+  it('has the Loki examples that this test runs', () => {
+    expect(blocks('logql')).toHaveLength(lokiResults.length);
   });
 
   it.each(blocks('logql').map((query, index) => [query, index] as const))(
     'finds in real log lines what it says: %s',
     (query, index) => {
-      expect(askLoki(query, log())).toEqual(answers[index]);
+      expect(askLoki(query, log())).toEqual(lokiResults[index]);
     },
   );
 
-  it('lists no event that nothing logs', () => {
-    const sources = ['apps/api/src', 'apps/worker/src', 'apps/standalone/src', 'packages/runtime/src']
+  it('lists no event that is never logged', () => {
+    const sources = [
+      'apps/api/src',
+      'apps/worker/src',
+      'apps/standalone/src',
+      'packages/flows/src',
+      'packages/runtime/src',
+    ]
       .flatMap((path) => {
         const at = fileURLToPath(new URL(`../${path}`, import.meta.url));
         return readdirSync(at, { recursive: true, encoding: 'utf8' })
@@ -185,7 +191,7 @@ describe('docs/logs.md', () => {
 
   const queries = blocks('sh');
 
-  it('has as many jq examples as this test knows', () => {
+  it('has the jq examples that this test runs', () => {
     expect(queries).toHaveLength(found.length);
   });
 

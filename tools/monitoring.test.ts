@@ -74,7 +74,7 @@ function selectorsOf(expr: string): Selector[] {
   return selectors;
 }
 
-/** Series name → label → values that exist, as a fresh process and a request or two render them. */
+/** Series name → label → values, as a new process renders them after two requests. */
 const series = new Map<string, Map<string, Set<string>>>();
 beforeAll(async () => {
   const metrics = createMetrics({ version: '0' });
@@ -93,7 +93,7 @@ beforeAll(async () => {
   series.set('up', new Map()); // Prometheus makes it
 });
 
-/** What Prometheus adds to every series, and labels whose values only requests bring about. */
+/** Labels that Prometheus adds to every series, and labels whose values depend on requests. */
 const TARGET_LABELS = new Set(['job', 'instance']);
 const OPEN_LABELS = new Set(['path', 'method', 'status_code', 'version']);
 
@@ -169,7 +169,7 @@ const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
 describe('deploy/prometheus under promtool', () => {
   it.for([
-    // without the key that lies beside it where it is used
+    // Without the key file, which is only on the machine that scrapes.
     ['check', 'config', '--syntax-only', 'deploy/prometheus/prometheus.yml'],
     ['check', 'rules', 'deploy/prometheus/alerts.yml'],
     ['test', 'rules', 'deploy/prometheus/alerts.test.yml'],
@@ -181,7 +181,7 @@ describe('deploy/prometheus under promtool', () => {
 });
 
 describe('deploy/grafana', () => {
-  it('asks in PromQL that promtool understands', { timeout: 60_000 }, ({ skip }) => {
+  it('has valid PromQL', { timeout: 60_000 }, ({ skip }) => {
     if (!hasPromtool) skip('promtool (part of Prometheus) is not installed');
     const interval = (expr: string): string => expr.replaceAll(/\[\$__(?:rate_interval|range)\]/g, '[5m]');
     const recorded = dashboard.panels
@@ -200,7 +200,7 @@ describe('deploy/grafana', () => {
     }
   });
 
-  it('has panels that do not lie on each other', () => {
+  it('has panels that do not overlap', () => {
     const overlaps = dashboard.panels.flatMap((a, index) =>
       dashboard.panels
         .slice(index + 1)

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, NO_CHROMIUM } from './find-chromium.ts';
+import { findChromium, NO_CHROMIUM } from './browser/find-chromium.ts';
 import { buildPage, bundleSizes, runPage } from './packages/browser-check.ts';
 import {
   type ConsumerProject,

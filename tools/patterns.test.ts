@@ -5,16 +5,16 @@ import { describe, expect, it } from 'vitest';
 import { hostileTexts } from './hostile-texts.ts';
 
 /*
- * Every regular expression of the code base meets growing hostile input that is made of its own parts. Its time has to
- * grow with the input and no faster (docs/decisions/patterns-on-a-linear-engine.md).
+ * Runs every regular expression of the code base on growing hostile input made of its parts. Its time must grow no
+ * faster than the input (docs/decisions/patterns-on-a-linear-engine.md).
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Patterns whose time grows faster, and why their input is short nevertheless. */
+/** Patterns whose time grows faster, and why their input is short. */
 const SHORT_INPUT: Readonly<Record<string, string>> = {};
 
-/** Patterns put together at run time, and why they are safe. */
+/** Patterns that are built at run time, and why they are safe. */
 const COMPUTED: Readonly<Record<string, string>> = {
   'packages/evaluation/src/checkers/choice.ts':
     'labels are escaped, begin and end with a letter or digit, and have 64 characters at most; runs are bounded; tried with hostile labels in hostile-checks.test.ts',
@@ -84,11 +84,11 @@ function textOf(node: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Each is several times the one before, so that what is exponential is found before it takes for ever. */
+/** Each is several times the one before, so that exponential time is found before it takes too long. */
 const SIZES = [24, 512, 8_192, 32_768];
-/** Less is noise, and no danger. */
+/** Shorter times are noise, and harmless. */
 const MIN_SLOW_MS = 50;
-/** Growth of the time that is too much, where the input grows by `FACTOR`. */
+/** Too much growth of the time, for input that grows by `FACTOR`. */
 const FACTOR = 4;
 const MAX_GROWTH = 8;
 const ATTEMPTS = 3;
@@ -101,12 +101,12 @@ function timeMs({ source, flags }: Pattern, text: string): number {
   return performance.now() - startMs;
 }
 
-/** The quickest of several attempts: the machine may be busy, and no code runs quicker than it can. */
+/** The fastest of several attempts, because the machine may be busy. */
 function leastMs(pattern: Pattern, text: string): number {
   return Math.min(...Array.from({ length: ATTEMPTS }, () => timeMs(pattern, text)));
 }
 
-/** The beginning of a text for which the pattern's time grows too fast; undefined where there is none. */
+/** The beginning of a text for which the pattern's time grows too fast; undefined if there is none. */
 function slowText(pattern: Pattern): string | undefined {
   for (const text of hostileTexts(pattern.source)) {
     for (const size of SIZES) {

@@ -1,11 +1,11 @@
 /**
- * Publishes every package whose version the registry does not have yet: packed and linted as `check-packages.ts` does it,
- * and handed over by npm, those that others depend on first. A run that broke off may be started again.
+ * Publishes every package whose version the registry does not have yet, dependencies first. Packs and lints them like
+ * `check-packages.ts`. You can repeat an interrupted run.
  *
  *   node tools/publish-packages.ts [options of npm]
  *
- * npm takes its registry and who publishes from its own configuration. In the release workflow that is the identity of
- * the workflow ("trusted publishing"), and `NPM_CONFIG_PROVENANCE` has npm sign where the packages come from.
+ * npm reads its registry and credentials from its configuration. In the release workflow it uses the identity of the
+ * workflow ("trusted publishing"), and `NPM_CONFIG_PROVENANCE` makes npm sign the provenance of the packages.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -35,7 +35,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** None of the packages depends on one that comes after it. */
+/** Sorts packages so that each comes after its dependencies. */
 function dependenciesFirst(packages: readonly PackedPackage[]): PackedPackage[] {
   const names = new Set(packages.map(({ manifest }) => manifest.name));
   const ordered = new Map<string, PackedPackage>();
@@ -53,7 +53,7 @@ function dependenciesFirst(packages: readonly PackedPackage[]): PackedPackage[] 
 
 function isPublished(release: string): boolean {
   const { status, stdout, stderr } = npm(['view', release, 'version'], 'pipe');
-  // of a package that is there without this version, npm prints nothing
+  // npm prints nothing for a package that exists without this version
   if (status === 0) return stdout.trim() !== '';
   if (/\bE404\b/.test(stderr)) return false;
   throw new Error(`the registry does not say whether it has ${release}:\n${stderr}`);

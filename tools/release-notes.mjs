@@ -1,4 +1,4 @@
-// Prints what the changelogs say of one version, for the release's page:  node tools/release-notes.mjs 0.2.0
+// Prints the changes of one version from the changelogs, for the release page:  node tools/release-notes.mjs 0.2.0
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ if (version === undefined) {
   process.exit(2);
 }
 
-/** The part of a changelog under a version's heading; without the packages of ours that it depends on. */
+/** The part of a changelog under the heading of a version, without updated dependencies of the workspace. */
 function notesOf(changelog) {
   const start = changelog.indexOf(`\n## ${version}\n`);
   if (start === -1) return '';
@@ -24,7 +24,7 @@ function notesOf(changelog) {
     .trim();
 }
 
-/** The notes, and whose they are: a change of several packages stands in each changelog. */
+/** The notes with their packages: a change of several packages is in each changelog. */
 const owners = new Map();
 for (const folder of ['packages', 'apps']) {
   for (const name of readdirSync(join(root, folder))) {

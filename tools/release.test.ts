@@ -109,7 +109,7 @@ describe('the next version', () => {
     expect((config['fixed'] as unknown as string[][])[0]?.toSorted()).toEqual(names.toSorted());
   });
 
-  it('stands in a changelog', async () => {
+  it('is in a changelog', async () => {
     for (const owner of RELEASED) {
       const { version } = await json(join(ROOT, owner, 'package.json'));
       expect(await readFile(join(ROOT, owner, 'CHANGELOG.md'), 'utf8')).toContain(`## ${version}`);

@@ -30,7 +30,7 @@ const environment = {
   DO_NOT_TRACK: '1',
 };
 
-/** The command that runs, and the signal that this process was told to stop by. */
+/** The running command, and the signal that stopped this process. */
 let running;
 let stoppedBy;
 
@@ -42,7 +42,7 @@ function stop(signal) {
 
 const exitCodeOf = (signal) => ({ SIGINT: 130, SIGKILL: 137 })[signal] ?? 143;
 
-/** Runs a command to its end; a failure or a signal ends this process with the same exit code. */
+/** Runs a command; exits with its code if it fails, or with the code of its signal. */
 function run(command, args, options = {}) {
   if (stoppedBy !== undefined) process.exit(exitCodeOf(stoppedBy));
   return new Promise((resolve) => {
@@ -61,8 +61,8 @@ function run(command, args, options = {}) {
 }
 
 /**
- * Stops when npm dies, however: it passes on no signal then, and what it has started would go on with nobody to stop
- * it. Between npm and this process may stand a shell, which outlives npm.
+ * Stops when npm dies for any reason: npm then forwards no signal, and the service would keep running without a parent.
+ * There may be a shell between npm and this process, which outlives npm.
  */
 function watchNpm() {
   // biome-ignore lint/suspicious/noUndeclaredEnvVars: no task of turbo reads it
@@ -70,7 +70,7 @@ function watchNpm() {
   const parent = process.ppid;
   const [grandparent, name] = parentOf(parent);
   const shell = /^-?(?:ba|da|a|z|k)?sh$|^busybox$/.test(name) ? parent : undefined;
-  // npm may have died before this process knew of it
+  // npm may have died already
   if (adoptsOrphans(shell === undefined ? parent : grandparent)) stop('SIGTERM');
   const isOrphan = () => process.ppid !== parent || (shell !== undefined && !isParentOf(grandparent, shell));
   setInterval(() => {
@@ -78,7 +78,7 @@ function watchNpm() {
   }, 250).unref();
 }
 
-/** Whether a process is the first one of the system or another that takes in orphans, and not npm as that of a container. */
+/** Whether a process adopts orphans, such as init, and is not npm as the first process of a container. */
 function adoptsOrphans(pid) {
   const name = parentOf(pid)[1];
   if (
@@ -110,7 +110,7 @@ function parentOf(pid) {
   return [Number(parent ?? 0), basename(name)];
 }
 
-/** Asked four times a second: where it costs a process to know the parent, whether it lives has to do. */
+/** Called four times a second: only checks whether the child lives where reading its parent needs a process. */
 function isParentOf(parent, child) {
   if (process.platform === 'linux') return parentOf(child)[0] === parent;
   try {
@@ -123,7 +123,7 @@ function isParentOf(parent, child) {
 
 const pnpm = (...args) =>
   run(process.platform === 'win32' ? 'npx.cmd' : 'npx', ['--yes', PNPM, ...args], {
-    // What tools print while they prepare is no part of the program's own standard output.
+    // Output of the preparation does not belong to the program's standard output.
     stdio: ['ignore', process.stderr, process.stderr],
   });
 
@@ -169,7 +169,7 @@ async function start(args) {
   await install();
   await build();
   await run(NODE_24, [join(root, 'apps/standalone/dist/main.js'), ...args], {
-    // by the channel the service notices that this process is gone
+    // The service notices by the channel that this process is gone.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
 }
@@ -200,12 +200,12 @@ async function test(args) {
   }
 }
 
-/** Every fault and bad input, with all tries; `--write` makes docs/reliability.md of what was found. */
+/** Runs the fault suite with all repetitions; `--write` writes the results to docs/reliability.md. */
 async function testFaults(args) {
   const isWritten = args.includes('--write');
   const rest = args.filter((arg) => arg !== '--write');
   if (isWritten && rest.length > 0) {
-    console.error('only a whole run is written: --write stands alone');
+    console.error('--write records a complete run: use it without other arguments');
     process.exit(2);
   }
   await install();
@@ -224,7 +224,7 @@ async function testFaults(args) {
   ]);
 }
 
-/** What the service consists of, as a CycloneDX document on standard output or in `--out <file>`. */
+/** Writes the components of the service as a CycloneDX document to standard output or `--out <file>`. */
 async function sbom(args) {
   await install();
   await run(process.platform === 'win32' ? 'npx.cmd' : 'npx', [
@@ -244,7 +244,7 @@ async function bench(args) {
   await run(NODE_24, ['bench/main.ts', ...args]);
 }
 
-/** What users of the packages get: needs the registry, see tools/check-packages.ts. */
+/** Checks the packages as users install them: needs the registry, see tools/check-packages.ts. */
 async function checkPackages() {
   await install();
   await build();

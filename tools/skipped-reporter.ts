@@ -1,6 +1,6 @@
 import type { Reporter, TestCase } from 'vitest/node';
 
-/** Says at the end of a test run what was skipped, and why: what this machine lacks. */
+/** Prints at the end of a test run which tests were skipped, and what this machine lacks. */
 export default class SkippedReporter implements Reporter {
   readonly #lines: string[] = [];
 

@@ -1,5 +1,5 @@
-// Makes the next version out of the pending changesets: versions and changelogs, by changesets, and what else bears the
-// version: the stamp that @svc/pkg-format puts into packages, and the example package that has such a stamp.
+// Makes the next version from the pending changesets: versions and changelogs, with changesets, the generator version
+// that @svc/pkg-format writes into packages, and the example package.
 //
 //   npm run version:packages
 import { spawnSync } from 'node:child_process';

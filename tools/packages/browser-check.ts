@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { build, type Rollup } from 'vite';
-import type { FoundChromium } from '../find-chromium.ts';
+import type { FoundChromium } from '../browser/find-chromium.ts';
 import { type ConsumerProject, checkPageTypes } from './consumer-project.ts';
 import { startExampleHub } from './example-checks.ts';
 import { runProgram } from './run-program.ts';
@@ -22,7 +22,7 @@ export const BROWSER_ENTRIES = [
 
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
 
-/** Bundles a folder of the project for browsers; anything of Node that gets in is an error. */
+/** Bundles a folder of the project for browsers; any module of Node in it is an error. */
 async function bundle(root: string, lib?: string): Promise<Rollup.OutputChunk[]> {
   const outputs = await build({
     root,
@@ -51,7 +51,7 @@ async function bundle(root: string, lib?: string): Promise<Rollup.OutputChunk[]>
   return chunks;
 }
 
-/** Size of what each browser entry brings along, minified, all of it used; in bytes. */
+/** Size of each browser entry with its dependencies, minified, without tree shaking; in bytes. */
 export async function bundleSizes(
   project: ConsumerProject,
 ): Promise<{ entry: (typeof BROWSER_ENTRIES)[number]; bytes: number; gzipBytes: number }[]> {
@@ -67,7 +67,7 @@ export async function bundleSizes(
   return sizes;
 }
 
-/** Checks the types of the page and bundles it; gives back the folder of the bundle. */
+/** Checks the types of the page and bundles it; returns the folder of the bundle. */
 export async function buildPage(project: ConsumerProject): Promise<string> {
   const folder = join(project.folder, 'page');
   await cp(PAGE, folder, { recursive: true });
@@ -122,7 +122,7 @@ export async function runPage(
     }),
   );
   assert.deepEqual(size, [[8, 4]]);
-  // the hub answers a lost icon with 404, which is no fault of the page
+  // The hub returns 404 for the icon, which is not an error of the page.
   assert.deepEqual(
     faults.filter((fault) => !fault.includes('404')),
     [],
@@ -140,7 +140,7 @@ export async function runPage(
 
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };
 
-/** Serves the page, and the hub on the same origin. */
+/** Serves the page and the hub on one origin. */
 function servePage(folder: string, hub: string): Server {
   return createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://page');

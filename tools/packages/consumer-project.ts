@@ -6,7 +6,7 @@ import { ROOT } from './publishable.ts';
 import { type ReadmeExample, readmeExamples } from './readme-examples.ts';
 import { runProgram } from './run-program.ts';
 
-/** A project of somebody who uses the packages: outside of the workspace, and with nothing of it but the tarballs. */
+/** The project of a user of the packages: outside of the workspace, with only the tarballs. */
 export interface ConsumerProject {
   readonly folder: string;
   /** Folders of the programs: those of `examples/` and of the READMEs. */
@@ -14,11 +14,11 @@ export interface ConsumerProject {
   readonly readmePrograms: readonly ReadmeExample[];
 }
 
-/** How the packages get into the project. */
+/** How the packages are installed in the project. */
 export type InstallMethod =
   /** By npm, with what they depend on from the registry. */
   | 'npm'
-  /** Unpacked, beside links to what the workspace has of what they say that they depend on: without a network. */
+  /** Unpacks them and links their dependencies from the workspace: works without a network. */
   | 'links';
 
 /** Makes the project in an empty folder. */
@@ -32,7 +32,7 @@ export async function createConsumerProject(
     private: true,
     type: 'module',
     dependencies: Object.fromEntries(packages.map((pkg) => [pkg.manifest.name, `file:${pkg.tarball}`])),
-    // what the packages want of one another comes from the tarballs too
+    // The packages also get each other from the tarballs.
     overrides: Object.fromEntries(packages.map(({ manifest }) => [manifest.name, `$${manifest.name}`])),
     devDependencies: { '@types/node': '^24.0.0' },
   });
@@ -88,7 +88,7 @@ const STRICT = {
   noUncheckedIndexedAccess: true,
   noPropertyAccessFromIndexSignature: true,
   verbatimModuleSyntax: true,
-  // the declarations of the packages are checked as well
+  // Also checks the declarations of the packages.
   skipLibCheck: false,
 };
 

@@ -9,7 +9,7 @@ import { buildZip } from '../../packages/pkg-format/test/build-zip.ts';
 import { ROOT } from './publishable.ts';
 import { cleanEnvironment, type ProgramOutput, runProgram } from './run-program.ts';
 
-/** Which files run, and by which Node. */
+/** Which files to run, with which Node. */
 export interface ExampleRunner {
   /** Path of the Node binary. */
   readonly node: string;
@@ -23,7 +23,7 @@ export interface ExampleRunner {
 
 type Env = Readonly<Record<string, string>>;
 
-/** Node 22 warns that it takes types out of TypeScript, which is no part of a program's output. */
+/** Node 22 warns that it strips types, which is not part of a program's output. */
 const FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 /** Runs one program of the folder to its end. */
@@ -37,7 +37,7 @@ export function runExample(
   return runProgram(runner.node, [...FLAGS, file, ...args], { cwd: runner.workFolder, env });
 }
 
-/** A hub with the one dataset that the examples ask for. */
+/** A hub with the dataset of the examples. */
 export async function startExampleHub(): Promise<{ endpoint: string; close(): Promise<void> }> {
   const card =
     '---\nconfigs:\n- config_name: main\n  data_files:\n  - split: train\n    path: main/*.jsonl\n---\n';
@@ -48,7 +48,7 @@ export async function startExampleHub(): Promise<{ endpoint: string; close(): Pr
   });
 }
 
-/** What each program of `examples/` has to do. Each rejects with an AssertionError where it does not. */
+/** What each program of `examples/` must do; rejects with an AssertionError otherwise. */
 export const EXAMPLE_CHECKS: Readonly<Record<string, (runner: ExampleRunner, env: Env) => Promise<void>>> = {
   'map-rows': async (runner) => {
     const { text } = await runExample(runner, 'map-rows');

@@ -35,7 +35,7 @@ export async function packPackages(destination: string): Promise<PackedPackage[]
   );
 }
 
-/** Takes away what an earlier build made of sources that are gone: it must not be published. */
+/** Removes output of an earlier build whose sources were deleted: it must not be published. */
 function removeStaleBuild(folder: string): void {
   for (const entry of readdirSync(join(folder, 'dist'), { recursive: true, withFileTypes: true })) {
     const name = /^(.+?)\.(?:d\.ts|js|js\.map)$/.exec(entry.name)?.[1];
@@ -45,7 +45,7 @@ function removeStaleBuild(folder: string): void {
   }
 }
 
-/** What is wrong with a tarball: by publint, by "are the types wrong", and by our own rules. */
+/** The problems of a tarball according to publint, "are the types wrong" and our rules. */
 export async function problemsOf(pkg: PackedPackage): Promise<string[]> {
   const bytes = await readFile(pkg.tarball);
   const tarball = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
@@ -58,8 +58,8 @@ export async function problemsOf(pkg: PackedPackage): Promise<string[]> {
 }
 
 /**
- * Node 22.12 and newer load ES modules by `require` too, and these packages need 22.19: `cjs-resolves-to-esm` is no
- * problem of theirs, and a test requires each of them. The resolution of TypeScript before `exports` is not served.
+ * Node 22.12 and newer load ES modules by `require` too, and these packages need 22.19: `cjs-resolves-to-esm` does
+ * not apply, and a test requires each of them. They do not support the TypeScript resolution from before `exports`.
  */
 async function typeProblems(tarball: string): Promise<string[]> {
   const attw = join(ROOT, 'node_modules/.bin/attw');
@@ -79,7 +79,7 @@ function ownProblems({ manifest, packed, files }: PackedPackage): string[] {
   if (unwanted.length > 0) problems.push(`should not be packed: ${unwanted.join(', ')}`);
   const published = new Set(publishablePackages().map((other) => other.manifest.name));
   for (const [name, range] of Object.entries(packed.dependencies ?? {})) {
-    if (!/^[\^~]?\d/.test(range)) problems.push(`${name} is wanted as ${range}, which is no version`);
+    if (!/^[\^~]?\d/.test(range)) problems.push(`the range of ${name} is not a version: ${range}`);
     if (name.startsWith('@svc/') && !published.has(name)) problems.push(`${name} is private`);
   }
   if (packed.version !== manifest.version) problems.push(`is packed as ${packed.version}`);

@@ -9,12 +9,14 @@ export interface ReadmeExample {
   readonly output: string;
 }
 
-/** The programs of a package's README: blocks marked `js` or `ts`, each followed by "prints" and a plain block. */
+/** The programs of a package's README: blocks marked `js` or `ts`, each followed by "Output:" (or "prints") and a plain block. */
 export function readmeExamples(folder: string): ReadmeExample[] {
   const readme = readFileSync(join(folder, 'README.md'), 'utf8');
   const short = folder.slice(folder.lastIndexOf('/') + 1);
   const blocks = [...readme.matchAll(/^```(?:js|ts)\n([\s\S]*?)^```$/gm)];
-  const examples = [...readme.matchAll(/^```(?:js|ts)\n([\s\S]*?)^```\n\nprints\n\n^```\n([\s\S]*?)^```$/gm)];
+  const examples = [
+    ...readme.matchAll(/^```(?:js|ts)\n([\s\S]*?)^```\n\n(?:prints|Output:)\n\n^```\n([\s\S]*?)^```$/gm),
+  ];
   if (examples.length !== blocks.length || examples.length === 0) {
     throw new Error(`${folder}/README.md: ${blocks.length} programs, ${examples.length} with their output`);
   }

@@ -4,7 +4,7 @@ import { buffer, text } from 'node:stream/consumers';
 
 export interface ProgramOptions {
   readonly cwd?: string;
-  /** Beside PATH and HOME, all that the program sees of the environment. */
+  /** The environment of the program, in addition to PATH and HOME. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -13,7 +13,7 @@ export interface ProgramOutput {
   readonly text: string;
 }
 
-/** What a program sees of the environment: enough to find others and its own configuration, and no secret. */
+/** The environment of a program: enough to find other programs and its configuration, and no secrets. */
 export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const kept = [
     'PATH',
@@ -27,7 +27,7 @@ export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Re
   return { ...Object.fromEntries(base), ...env };
 }
 
-/** Runs a program to its end; rejects with everything that it printed when it fails. */
+/** Runs a program to its end; if it fails, rejects with everything that it printed. */
 export async function runProgram(
   program: string,
   args: readonly string[],

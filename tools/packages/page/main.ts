@@ -3,16 +3,16 @@ import { createSectionHasher, itemHash, versionHash } from '@svc/jsonl-v23';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { datasetFromItems, openPackage, readPackageItems, writePackage } from '@svc/pkg-format';
 
-/** What the page hands to whoever watches it. */
+/** What the page gives to the test. */
 interface Outcome {
   /** The package, in base64. */
-  archive: string;
-  versionHash: string;
+  readonly archive: string;
+  readonly versionHash: string;
 }
 
 declare global {
   interface Window {
-    outcome: Promise<Outcome>;
+    readonly outcome: Promise<Outcome>;
   }
 }
 

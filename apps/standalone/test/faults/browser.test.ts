@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findChromium, NO_CHROMIUM } from '../../../../tools/find-chromium.ts';
+import { findChromium, NO_CHROMIUM } from '../../../../tools/browser/find-chromium.ts';
 import { report, tally } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
