@@ -13,7 +13,7 @@ interface HttpCase {
 
 const CASES: readonly HttpCase[] = [
   {
-    name: 'requests a second on /healthz',
+    name: 'requests per second on /healthz',
     path: '/healthz',
     server: 'bare',
     baseline: 'bare Express 5',
@@ -27,7 +27,7 @@ const CASES: readonly HttpCase[] = [
     target: 1.2,
   },
   {
-    name: 'requests a second on /datasets, 20 of them stored',
+    name: 'requests per second on /datasets, 20 of them stored',
     path: '/datasets',
     server: 'datasets',
     baseline: 'bare Express 5 that answers with the same rows from the same store',

@@ -1,4 +1,4 @@
-/** The servers that requests are compared with, each as a process of its own: `node http-servers.ts bare|middleware|datasets`. */
+/** The servers that requests are compared with, each as a separate process: `node http-servers.ts bare|middleware|datasets`. */
 import { createStore } from '@svc/store';
 import express from 'express';
 

@@ -16,7 +16,7 @@ export interface Peak {
   readonly peakBytes: number;
 }
 
-/** The most memory that a service of its own holds while it takes an upload, for uploads of several sizes. */
+/** The peak memory of a separate service process during an upload, for uploads of several sizes. */
 export async function* peakMemory(bench: Bench): AsyncGenerator<Peak> {
   for (const { label, items } of SIZES) {
     const archive = join(bench.folder, 'memory.pkg.zip');

@@ -70,7 +70,7 @@ export function exportCase(bench: Bench, size: number, archive: string, small: s
     runBaseline: async () => {
       const { id } = stored ?? (await bench.withService(store));
       await bench.settle();
-      // By the primary key, as the items lie there: the quickest way that PostgreSQL has to give them in order.
+      // In the order of the primary key: the fastest way in which PostgreSQL returns them in order.
       const select = `SELECT payload, answer FROM items WHERE section_id = (SELECT id FROM sections WHERE dataset_id = '${id}') ORDER BY order_index`;
       return timed(() =>
         shell(

@@ -15,7 +15,7 @@ export interface Service {
 const MAIN = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));
 const LOOK_INTERVAL_MS = 50;
 
-/** Starts the built service as a process of its own on the given database; its log goes into a file. */
+/** Starts the built service as a separate process on the given database; its log goes to a file. */
 export async function startService(
   databaseUrl: string,
   dataDir: string,

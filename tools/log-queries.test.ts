@@ -154,7 +154,7 @@ const lokiResults = [
   { '/datasets/upload': [5], '/datasets/hub/import': [1502.25], '/datasets': [2, 1] },
   { package_invalid_line: 1 },
   { '': [700, 42] },
-  [`run ${RUN}, try 2`],
+  [`run ${RUN}, attempt 2`],
 ];
 
 describe('docs/logs.md', () => {
