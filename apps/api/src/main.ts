@@ -48,6 +48,5 @@ await runProcess('svc-api', process, async (config, logger) => {
       await encoder[Symbol.asyncDispose]();
       await store.close();
     },
-    kill: () => {},
   };
 });

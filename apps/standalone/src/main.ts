@@ -102,7 +102,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   const running = starting.move();
   let isStopping = false;
   return {
-    // It would refuse everything from then on; whoever watches over it starts it again.
+    // Without its database the service is useless; a supervisor restarts it.
     failed: new Promise((resolve) => {
       void postgres?.ended.then(() => {
         if (!isStopping) resolve(new Error('the embedded database server has ended'));
@@ -113,8 +113,6 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
       await Promise.all([api.stop(signal), worker.stop(signal)]);
       await running.disposeAsync();
     },
-    // The embedded server notices by itself that its owner is gone.
-    kill: () => {},
   };
 });
 

@@ -101,13 +101,15 @@ describe('npm start', () => {
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
     await expect(runStandalone(dataDir, { SVC_PORT: String(port) })).rejects.toThrow(
-      /could not start: .*EADDRINUSE/,
+      /Cannot start svc-standalone: Cannot listen on 127\.0\.0\.1:\d+: the port is in use/,
     );
     taken.close();
-    await expect(runStandalone(dataDir, { SVC_PROT: '1' })).rejects.toThrow(/SVC_PROT is no variable/);
+    await expect(runStandalone(dataDir, { SVC_PROT: '1' })).rejects.toThrow(
+      /SVC_PROT is an unknown environment variable/,
+    );
     await expect(
       runStandalone(dataDir, { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/x' }),
-    ).rejects.toThrow(/could not start/);
+    ).rejects.toThrow(/Cannot start/);
   });
 
   it('exports the same bytes in every time zone and locale', async () => {
@@ -127,6 +129,6 @@ describe('npm start', () => {
 
   it('does not share its data folder with a second one', async () => {
     await start();
-    await expect(runStandalone(dataDir)).rejects.toThrow(/could not start/);
+    await expect(runStandalone(dataDir)).rejects.toThrow(/Cannot start/);
   });
 });

@@ -40,6 +40,5 @@ await runProcess('svc-worker', process, async (config, logger) => {
       await worker.stop(signal);
       await running.disposeAsync();
     },
-    kill: () => {},
   };
 });

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { ConfigError, loadConfig, VARIABLES } from '../index.ts';
 
-it('uses the documented defaults when nothing is set, and takes empty for absent', () => {
+it('uses the documented defaults when nothing is set, and treats empty as absent', () => {
   const config = loadConfig({ SVC_PORT: '', PATH: '/bin' });
   expect(config).toMatchObject({
     host: '127.0.0.1',
@@ -19,9 +19,9 @@ it('uses the documented defaults when nothing is set, and takes empty for absent
 });
 
 it.each([
-  ['SVC_PORT', '99999', /0 to 65535, not "99999"/],
+  ['SVC_PORT', '99999', /0 to 65535, got "99999"/],
   ['SVC_PORT', '8 080', /whole number/],
-  ['SVC_LOG_LEVEL', 'loud', /error, warn, info, debug, not "loud"/],
+  ['SVC_LOG_LEVEL', 'loud', /error, warn, info, debug, got "loud"/],
   ['SVC_ALLOW_ANONYMOUS', 'yes', /true or false/],
   ['DATABASE_URL', 'mysql://h/db', /postgresql:\/\//],
   ['HUB_ENDPOINT', 'ftp://h', /http or https/],
@@ -29,10 +29,10 @@ it.each([
   ['SVC_API_KEYS', 'root:abc', /entry 1 must be viewer/],
   ['SVC_API_KEYS', 'viewer:', /key of entry 1/],
   ['SVC_API_KEYS', 'viewer:fifteen-chars-x', /key of entry 1 must be visible ASCII, 16 to 512/],
-  ['SVC_API_KEYS', 'viewer:sixteen-letters-,admin:sixteen-letters-', /twice/],
+  ['SVC_API_KEYS', 'viewer:sixteen-letters-,admin:sixteen-letters-', /duplicate/],
   ['SVC_METRICS_KEY', 'fifteen-chars-x', /16 to 512/],
   ['SVC_JOB_KEY', 'fifteen-chars-x', /at least 16/],
-  ['SVC_CORS_ORIGINS', '*', /SVC_CORS_ORIGINS \* would let .* set SVC_API_KEYS/],
+  ['SVC_CORS_ORIGINS', '*', /SVC_CORS_ORIGINS \* would give .* set SVC_API_KEYS/],
   ['SVC_CORS_ORIGINS', 'null', /not an origin/],
   ['SVC_ALLOWED_HOSTS', 'https://svc.example', /"https:\/\/svc.example" is not a host/],
   ['SVC_ALLOWED_HOSTS', 'svc.example,*', /"\*" is not a host/],
@@ -42,12 +42,12 @@ it.each([
   ['SVC_TRUST_PROXY', '1', /true or false/],
   ['SVC_CORS_ORIGINS', 'https://a.example/path', /not an origin/],
   ['SVC_MAX_UPLOAD_BYTES', '-1', /whole number/],
-  ['SVC_TYPO', '1', /no variable of this service/],
+  ['SVC_TYPO', '1', /SVC_TYPO is an unknown environment variable/],
 ])('refuses %s=%j', (name, value, message) => {
   expect(() => loadConfig({ [name]: value })).toThrow(message);
 });
 
-it('names every wrong variable in one error, and never the secret', () => {
+it('names every invalid variable in one error, and never the secret', () => {
   const env = { SVC_PORT: 'x', SVC_LOG_LEVEL: 'y', SVC_API_KEYS: 'hunter2' };
   const error = (() => {
     try {
@@ -61,7 +61,7 @@ it('names every wrong variable in one error, and never the secret', () => {
   expect(String(error)).not.toContain('hunter2');
 });
 
-it('starts beyond loopback only with keys or the explicit word', () => {
+it('allows a non-loopback host only with keys or the explicit variable', () => {
   expect(() => loadConfig({ SVC_HOST: '0.0.0.0' })).toThrow(/SVC_API_KEYS/);
   expect(loadConfig({ SVC_HOST: '0.0.0.0', SVC_ALLOW_ANONYMOUS: 'true' }).host).toBe('0.0.0.0');
   expect(loadConfig({ SVC_HOST: '::', SVC_API_KEYS: 'admin:key-of-the-tests' }).apiKeys[0]?.role).toBe(
@@ -70,7 +70,7 @@ it('starts beyond loopback only with keys or the explicit word', () => {
   expect(loadConfig({ SVC_HOST: '::1' }).host).toBe('::1');
 });
 
-it('takes names at every port or at one, in any spelling', () => {
+it('accepts names at every port or at one, in any spelling', () => {
   const { allowedHosts } = loadConfig({ SVC_ALLOWED_HOSTS: 'SVC.Example. , api:8080,[0::1]:9464,[::2]' });
   expect(allowedHosts).toEqual([
     { name: 'svc.example', port: undefined },
@@ -80,16 +80,16 @@ it('takes names at every port or at one, in any spelling', () => {
   ]);
 });
 
-it('takes every origin where keys stand before everything', () => {
+it('allows every origin when keys are configured', () => {
   const env = { SVC_CORS_ORIGINS: '*', SVC_API_KEYS: 'viewer:key-of-the-tests' };
   expect(loadConfig(env).corsOrigins).toEqual(['*']);
 });
 
-it('leaves the variables of the command line to it', () => {
+it('ignores the variables of the command line', () => {
   expect(loadConfig({ SVC_API_KEY: 'k', SVC_API_URL: 'http://127.0.0.1:1' }).port).toBe(8080);
 });
 
-it('refuses keys of providers without origins, and names every wrong variable', () => {
+it('rejects provider keys without origins, and names every invalid variable', () => {
   const env = {
     SVC_PORT: 'x',
     SVC_PROVIDER_ACM: 'planted-key',
@@ -128,7 +128,7 @@ it.each([
   'a,,b',
   'u@a',
   'a b',
-])('refuses SVC_PROVIDER_ALLOWED_HOSTS=%j', (text) =>
+])('rejects SVC_PROVIDER_ALLOWED_HOSTS=%j', (text) =>
   expect(() => loadConfig({ SVC_PROVIDER_ALLOWED_HOSTS: text })).toThrow(
     /SVC_PROVIDER_ALLOWED_HOSTS must be/,
   ),

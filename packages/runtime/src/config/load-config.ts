@@ -13,18 +13,18 @@ type Values = { readonly [K in keyof typeof VARIABLES]: ReturnType<(typeof VARIA
 
 type SecretNames = 'apiKeys' | 'metricsKey' | 'databaseUrl' | 'hubToken' | 'jobKey';
 
-/** The whole configuration: the variables' values, secrets wrapped so that they do not print. */
+/** The configuration: the values of the variables, with secrets wrapped so that they do not print. */
 export interface Config extends Omit<Values, SecretNames> {
   readonly apiKeys: readonly ApiKey[];
   readonly metricsKey: Secret | undefined;
   readonly databaseUrl: Secret | undefined;
   readonly hubToken: Secret | undefined;
   readonly jobKey: Secret | undefined;
-  /** keys of model providers, each bound to its origins */
+  /** Keys of model providers, each bound to its origins. */
   readonly providerKeys: ProviderKeys;
 }
 
-/** The part of the configuration that bounds what a client may send. */
+/** The limits on what clients may send. */
 export type Limits = Pick<
   Config,
   | 'maxUploadBytes'
@@ -54,7 +54,7 @@ export type Limits = Pick<
   | 'drainTimeoutMs'
 >;
 
-/** Variables of the command line, which may stand in the same environment. */
+/** Variables of the command line, which may be in the same environment. */
 const FOR_OTHERS = /^SVC_(API_KEY|API_URL)$/;
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
@@ -63,12 +63,12 @@ const wrap = (value: string | undefined): Secret | undefined =>
   value === undefined ? undefined : new Secret(value);
 
 /**
- * The configuration that these environment variables describe. An empty variable counts as absent; names
- * that begin with `SVC_` and are not known are errors, so that a typing error is not silently ignored.
- * `SVC_PROVIDER_<NAME>` and `SVC_PROVIDER_<NAME>_ORIGINS` are the keys of model providers, see {@link parseProviderKeys}.
+ * Reads the configuration from environment variables. An empty variable counts as absent. An unknown name that begins
+ * with `SVC_` is an error, so that a typing error is not silently ignored. `SVC_PROVIDER_<NAME>` and
+ * `SVC_PROVIDER_<NAME>_ORIGINS` are the keys of model providers, see {@link parseProviderKeys}.
  *
- * @param env the environment, `process.env` as it is
- * @throws ConfigError with one sentence for each wrong variable
+ * @param env the environment, `process.env`
+ * @throws ConfigError `invalid_config` with one sentence per invalid variable
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -85,7 +85,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   for (const name of Object.keys(env)) {
     if (!name.startsWith('SVC_') || FOR_OTHERS.test(name) || known.has(name)) continue;
     if (name.startsWith('SVC_PROVIDER_')) continue;
-    problems.push(`${name} is no variable of this service`);
+    problems.push(`${name} is an unknown environment variable`);
   }
   const providers = parseProviderKeys(env, known);
   problems.push(...providers.problems);
@@ -97,12 +97,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     !parsed.allowAnonymous
   ) {
     problems.push(
-      `SVC_HOST ${parsed.host} can be reached from other machines: set SVC_API_KEYS, or SVC_ALLOW_ANONYMOUS=true where everyone may do everything`,
+      `SVC_HOST ${parsed.host} is reachable from other machines: set SVC_API_KEYS, or SVC_ALLOW_ANONYMOUS=true to give every client full access`,
     );
   }
   if (parsed.corsOrigins?.includes('*') && parsed.apiKeys?.length === 0) {
     problems.push(
-      'SVC_CORS_ORIGINS * would let the pages of everybody do everything: name the origins, or set SVC_API_KEYS',
+      'SVC_CORS_ORIGINS * would give every web page full access: name the origins, or set SVC_API_KEYS',
     );
   }
   if (problems.length > 0) throw new ConfigError(problems);

@@ -1,6 +1,6 @@
 import type { Limits } from './load-config.ts';
 
-/** The configured limits under the names that the package reader has for them. */
+/** The configured limits as options of the package reader. */
 export function packageLimits(limits: Limits): {
   readonly maxEntries: number;
   readonly maxTotalBytes: number;

@@ -3,18 +3,18 @@ import { Secret } from './secret.ts';
 /** The key of a model provider, with the origins that it may be sent to. */
 export interface ProviderKey {
   readonly key: Secret;
-  /** as `URL.origin` writes them; at least one */
+  /** As `URL.origin` writes them; at least one. */
   readonly origins: readonly string[];
 }
 
-/** Keys by the name of their environment variable, which runs give as `api_key_env`. */
+/** Keys by the name of their environment variable, which a run names as `api_key_env`. */
 export type ProviderKeys = Readonly<Record<string, ProviderKey>>;
 
 const PREFIX = 'SVC_PROVIDER_';
 const ORIGINS_SUFFIX = '_ORIGINS';
-/** What `api_key_env` of a run may name; see `packages/evaluation/src/config/run-config-schema.ts`. */
+/** The names that `api_key_env` of a run may have; see `packages/evaluation/src/config/run-config-schema.ts`. */
 const KEY_NAME = /^SVC_PROVIDER_[A-Z0-9_]{1,100}$/;
-/** What can stand in a header. */
+/** A valid header value. */
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,4096}$/;
 
 /**
@@ -22,7 +22,7 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,4096}$/;
  * An empty variable counts as absent.
  *
  * @param reserved names with the same prefix that are neither keys nor origins
- * @returns the keys, and one sentence for each wrong variable, which never repeats its text: it may be a key
+ * @returns the keys, and one sentence per invalid variable, which never repeats its text: it may be a key
  */
 export function parseProviderKeys(
   env: Readonly<Record<string, string | undefined>>,
@@ -64,7 +64,7 @@ function parseKey(name: string, text: string, origins: string | undefined): Prov
   return { key: new Secret(text), origins: parsedOrNone(origins) };
 }
 
-/** Wrong origins are reported under their own name. */
+/** Invalid origins are reported under their own variable. */
 function parsedOrNone(origins: string): readonly string[] {
   try {
     return parseOrigins(origins);
@@ -81,7 +81,7 @@ function parseOrigins(text: string): readonly string[] {
   });
 }
 
-/** `http` is for servers on this machine or network; it has to be written out, and nothing stands for it. */
+/** `http` is for servers on this machine or network; the scheme must be explicit. */
 function parseOrigin(text: string): string | undefined {
   if (!/^https?:\/\/[^/?#@*\\\s]+\/?$/i.test(text)) return undefined;
   return URL.parse(text)?.origin;

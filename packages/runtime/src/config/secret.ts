@@ -1,4 +1,4 @@
-/** A value that must not be printed: only `reveal()` gives it away. */
+/** A value that does not print: only `reveal()` returns it. */
 export class Secret {
   readonly #value: string;
 
@@ -6,7 +6,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself; call it only where it is sent or compared. */
+  /** The value itself. Call it only to send or compare the value. */
   reveal(): string {
     return this.#value;
   }

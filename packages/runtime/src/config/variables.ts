@@ -1,14 +1,18 @@
 import { parseAuthority } from '../http/access/authority.ts';
 import type { AllowedHost } from '../http/access/check-host.ts';
 
-/** One environment variable: what the documentation says of it and how its text becomes a value. */
+/** One environment variable: its documentation, and how to parse it. */
 export interface Variable<T> {
   readonly name: string;
-  /** as the documentation prints it */
+  /** As the documentation prints it. */
   readonly default: string;
   readonly description: string;
   readonly secret?: boolean;
-  /** The value of this text, or of the variable's absence. Throws an Error that says what is wrong. */
+  /**
+   * Parses the text, or undefined for an absent variable.
+   *
+   * @throws Error that says what is wrong
+   */
   readonly parse: (text: string | undefined) => T;
 }
 
@@ -31,7 +35,7 @@ function integer(
       const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
       if (value >= range.min && value <= range.max) return value;
       throw new Error(
-        `must be a whole number from ${range.min} to ${range.max}, not ${JSON.stringify(text)}`,
+        `must be a whole number from ${range.min} to ${range.max}, got ${JSON.stringify(text)}`,
       );
     },
   };
@@ -60,7 +64,7 @@ function oneOf<const T extends string>(
     parse: (value) => {
       const found = choices.find((choice) => choice === (value ?? fallback));
       if (found !== undefined) return found;
-      throw new Error(`must be one of ${choices.join(', ')}, not ${JSON.stringify(value)}`);
+      throw new Error(`must be one of ${choices.join(', ')}, got ${JSON.stringify(value)}`);
     },
   };
 }
@@ -73,7 +77,7 @@ function flag(name: string, description: string): Variable<boolean> {
     parse: (value) => {
       if (value === undefined || value === 'false') return false;
       if (value === 'true') return true;
-      throw new Error(`must be true or false, not ${JSON.stringify(value)}`);
+      throw new Error(`must be true or false, got ${JSON.stringify(value)}`);
     },
   };
 }
@@ -93,10 +97,10 @@ function httpUrl(name: string, fallback: string, description: string): Variable<
   };
 }
 
-/** A token that can stand in an `Authorization` header: visible ASCII, at most 512 characters. */
+/** A token for an `Authorization` header: visible ASCII, at most 512 characters. */
 const TOKEN = /^[\x21-\x7e]{1,512}$/;
 
-/** Keys of our own that are shorter could be guessed. */
+/** Shorter keys could be guessed. */
 const MIN_KEY_LENGTH = 16;
 const KEY = /^[\x21-\x7e]{16,512}$/;
 
@@ -113,7 +117,7 @@ function token(name: string, description: string): Variable<string | undefined> 
   };
 }
 
-/** A key that is made for this service, and compared with or derived from. */
+/** A key of this service: requests are compared with it, or other keys derived from it. */
 function key(
   name: string,
   description: string,
@@ -147,14 +151,14 @@ const apiKeys: Variable<readonly { readonly role: Role; readonly key: string }[]
       const colon = entry.indexOf(':');
       const role = ROLES.find((candidate) => candidate === entry.slice(0, Math.max(colon, 0)).trim());
       const key = entry.slice(colon + 1).trim();
-      // The text itself may be a key: it is not repeated.
+      // The text may be a key, so the message does not repeat it.
       if (role === undefined)
         throw new Error(`entry ${index + 1} must be viewer:<key>, editor:<key> or admin:<key>`);
       if (!KEY.test(key))
         throw new Error(`the key of entry ${index + 1} must be visible ASCII, 16 to 512 characters`);
       return { role, key };
     });
-    if (new Set(keys.map(({ key }) => key)).size < keys.length) throw new Error('names one key twice');
+    if (new Set(keys.map(({ key }) => key)).size < keys.length) throw new Error('has a duplicate key');
     return keys;
   },
 };
@@ -229,14 +233,14 @@ const databaseUrl: Variable<string | undefined> = {
   },
 };
 
-/** Every environment variable that the service reads, by the name that the code knows it by. */
+/** Every environment variable of the service, by its name in the code. */
 export const VARIABLES = {
   host: text('SVC_HOST', '127.0.0.1', 'address that the API listens on'),
   port: integer(
     'SVC_PORT',
     8080,
     { min: 0, max: 65_535 },
-    'port that the API listens on; 0 takes a free one',
+    'port that the API listens on; 0 chooses a free one',
   ),
   workerHost: text('SVC_WORKER_HOST', '127.0.0.1', 'address of the worker’s health and metrics endpoints'),
   workerPort: integer(
@@ -293,12 +297,12 @@ export const VARIABLES = {
     { min: 1, max: 10_000_000 },
     'entries of one archive',
   ),
-  maxUncompressedBytes: bytes('SVC_MAX_UNCOMPRESSED_BYTES', 20 * GIB, 'bytes that one archive may unpack to'),
+  maxUncompressedBytes: bytes('SVC_MAX_UNCOMPRESSED_BYTES', 20 * GIB, 'uncompressed bytes of one archive'),
   maxExpansionRatio: integer(
     'SVC_MAX_EXPANSION_RATIO',
     500,
     { min: 1, max: 1_000_000 },
-    'expansion of one entry past its first 1 MiB, and of an archive past its first 64 MiB; a file counts as often as items refer to it',
+    'compression ratio of one entry past its first 1 MiB, and of an archive past its first 64 MiB; a file counts once per item that refers to it',
   ),
   maxLineBytes: bytes(
     'SVC_MAX_LINE_BYTES',
@@ -325,7 +329,7 @@ export const VARIABLES = {
     'SVC_MAX_CONCURRENT_IMPORTS',
     4,
     { min: 1, max: 1_000 },
-    'imports at once in one API process',
+    'concurrent imports in one API process',
   ),
   importWaitMs: milliseconds(
     'SVC_IMPORT_WAIT_MS',

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { type ProcessHandle, type Running, runProcess, type StartService } from './run-process.ts';
 
-/** A process that notes its end instead of ending. */
+/** A process that records its exit instead of exiting. */
 class FakeProcess extends EventEmitter {
   readonly env: Record<string, string>;
   readonly connected: boolean;
@@ -24,14 +24,14 @@ function run(start: StartService, proc = new FakeProcess()): { proc: FakeProcess
   return { proc, code };
 }
 
-const running = (stop: () => Promise<void> = async () => {}): Running => ({ stop, kill: () => {} });
+const running = (stop: () => Promise<void> = async () => {}): Running => ({ stop });
 
-describe('a process that is told to stop', () => {
+describe('a process that must stop', () => {
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
     ['disconnect', 1],
-  ])('by %s before it has started ends its start, with exit code %i', async (event, expected) => {
+  ])('by %s before it has started aborts its start, with exit code %i', async (event, expected) => {
     let freed = false;
     const { proc, code } = run(async (_config, _logger, signal) => {
       await once(signal, 'abort');
@@ -44,7 +44,7 @@ describe('a process that is told to stop', () => {
     expect(proc.written).toEqual([]);
   });
 
-  it('stops what a start makes that goes on all the same', async () => {
+  it('stops a service whose start ignores the abort', async () => {
     let isStopped = false;
     const { proc, code } = run(async (_config, _logger, signal) => {
       await once(signal, 'abort');
@@ -57,14 +57,14 @@ describe('a process that is told to stop', () => {
     expect(isStopped).toBe(true);
   });
 
-  it('does not wait for ever for a start that does not end', async () => {
+  it('does not wait forever for a start that does not finish', async () => {
     const { proc, code } = run(() => new Promise<Running>(() => undefined));
     proc.emit('SIGTERM');
     expect(await code).toBe(143);
   });
 
   it.each(['SIGTERM', 'SIGINT', 'disconnect'])(
-    'by %s ends with exit code 0 once it has started',
+    'by %s exits with code 0 once it has started',
     async (event) => {
       let isStopped = false;
       const { proc, code } = run(async () =>
@@ -79,7 +79,7 @@ describe('a process that is told to stop', () => {
     },
   );
 
-  it('stops when the process that has started it was gone before it listened', async () => {
+  it('stops when its parent process has ended before it listened', async () => {
     const { code } = run(async (_config, _logger, signal) => {
       await once(signal, 'abort');
       throw signal.reason;
@@ -88,8 +88,8 @@ describe('a process that is told to stop', () => {
   });
 });
 
-it('a start that fails says why, with exit code 1', async () => {
+it('reports why a start fails, with exit code 1', async () => {
   const { proc, code } = run(() => Promise.reject(new Error('Process 7 is using the data folder.')));
   expect(await code).toBe(1);
-  expect(proc.written).toEqual(['svc-standalone could not start: Process 7 is using the data folder.\n']);
+  expect(proc.written).toEqual(['Cannot start svc-standalone: Process 7 is using the data folder.\n']);
 });

@@ -2,48 +2,43 @@ import { createLogger, type Logger } from '@svc/observability';
 import { ConfigError, EXIT_CONFIG } from '../config/config-error.ts';
 import { type Config, loadConfig } from '../config/load-config.ts';
 
-/** A started part of the service. */
+/** A running service. */
 export interface Running {
-  /** Stops accepting, ends what runs (rolled back when `signal` aborts first), and frees everything. */
+  /** Stops accepting work, finishes what is running (rolled back when `signal` aborts first), and frees everything. */
   stop(signal: AbortSignal): Promise<void>;
-  /** Settles when something without which the service is of no use has ended by itself: the service then ends too. */
+  /** Resolves when something that the service depends on has ended: the service then exits. */
   readonly failed?: Promise<Error>;
-  /** Frees at once what would outlive this process. Synchronous: the process exits right after. */
-  kill(): void;
 }
 
-/**
- * Starts a service. Where `signal` aborts before it has started, it frees what it has and throws; what it returns
- * nevertheless is stopped.
- */
+/** Starts a service. When `signal` aborts before that, it frees everything and throws; a service it still returns is stopped. */
 export type StartService = (config: Config, logger: Logger, signal: AbortSignal) => Promise<Running>;
 
-/** The parts of `process` that a service touches; `main.ts` hands them over. */
+/** The parts of `process` that a service uses; `main.ts` passes them. */
 export type ProcessHandle = Pick<NodeJS.Process, 'env' | 'on' | 'exit' | 'stderr' | 'connected'>;
 
 /** Why a process stops. */
 interface Reason {
   readonly name: string;
-  /** exit code of a process that has started */
+  /** Exit code of a process that has started. */
   readonly exitCode: number;
-  /** exit code of one that has not: a shell's for a process that a signal has ended */
+  /** Exit code of one that has not: what a shell reports for a process that a signal ended. */
   readonly exitCodeOfStart: number;
 }
 
 const SIGTERM: Reason = { name: 'SIGTERM', exitCode: 0, exitCodeOfStart: 143 };
 const SIGINT: Reason = { name: 'SIGINT', exitCode: 0, exitCodeOfStart: 130 };
-/** The process that started this one with a channel (IPC) to it is gone; nobody could stop this one any more. */
+/** The parent process with an IPC channel to this one has ended, and cannot stop this one any more. */
 const DISCONNECT: Reason = { name: 'disconnect', exitCode: 0, exitCodeOfStart: 1 };
-const fault = (name: string): Reason => ({ name, exitCode: 1, exitCodeOfStart: 1 });
+const failure = (name: string): Reason => ({ name, exitCode: 1, exitCodeOfStart: 1 });
 
-/** Signals that arrive together (from the terminal and again from npm) are one wish to stop. */
+/** Treat signals within this time as one: the terminal sends one, and npm repeats it. */
 const SAME_SIGNAL_MS = 300;
 
 /**
- * Runs a service from its environment to its last log line: reads the configuration, starts, and at SIGTERM, at SIGINT
- * or when the process is gone that started it with a channel to it, drains within `SVC_DRAIN_TIMEOUT_MS`; a second
- * signal ends the process at once. Exit codes: 0 stopped, 1 could not start or was ended by a fault or a second signal,
- * 78 wrong configuration, 130 and 143 stopped by SIGINT or SIGTERM before it had started.
+ * Runs a service until the process exits: reads the configuration, starts the service, and drains it within
+ * `SVC_DRAIN_TIMEOUT_MS` on SIGTERM, on SIGINT, or when the parent process with an IPC channel ends. A second signal
+ * ends the process at once. Exit codes: 0 stopped, 1 failed to start, crashed, or ended by a second signal, 78 invalid
+ * configuration, 130 and 143 stopped by SIGINT or SIGTERM before it had started.
  */
 export async function runProcess(
   service: 'svc-api' | 'svc-worker' | 'svc-standalone',
@@ -73,7 +68,6 @@ export async function runProcess(
     const now = performance.now();
     if (stoppingSince !== undefined) {
       if (now - stoppingSince < SAME_SIGNAL_MS) return;
-      running?.kill();
       proc.exit(1);
       return;
     }
@@ -82,11 +76,10 @@ export async function runProcess(
     logger.log('server.drain', { reason: reason.name, timeout_ms: config.drainTimeoutMs });
     const timeout = AbortSignal.timeout(config.drainTimeoutMs);
     try {
-      aborted.abort(new Error(`The start was ended by ${reason.name}.`));
+      aborted.abort(new Error(`${reason.name} aborted the start.`));
       await (running ?? (await settled(starting, timeout)))?.stop(timeout);
     } catch (error) {
       logger.log('server.fault', { error, place: 'stop' });
-      running?.kill();
     }
     logger.log('server.stop', {
       reason: reason.name,
@@ -98,7 +91,7 @@ export async function runProcess(
   };
   const onInternalError = (location: string) => (error: unknown) => {
     logger.log('server.fault', { error, place: location });
-    void stop(fault(location));
+    void stop(failure(location));
   };
   proc.on('SIGTERM', () => void stop(SIGTERM));
   proc.on('SIGINT', () => void stop(SIGINT));
@@ -107,23 +100,23 @@ export async function runProcess(
   proc.on('unhandledRejection', onInternalError('unhandledRejection'));
 
   const starting = start(config, logger, aborted.signal);
-  // gone while our modules were loaded
+  // the parent has ended while our modules were loading
   if (proc.connected === false) void stop(DISCONNECT);
   try {
     const started = await starting;
-    if (stoppingSince !== undefined) return; // and is being stopped
+    if (stoppingSince !== undefined) return; // `stop` stops it
     running = started;
     void running.failed?.then(onInternalError('running'));
   } catch (error) {
     if (stoppingSince !== undefined) return;
     logger.log('server.fault', { error, place: 'start' });
-    proc.stderr.write(`${service} could not start: ${(error as Error).message}\n`);
+    proc.stderr.write(`Cannot start ${service}: ${(error as Error).message}\n`);
     await logger.close();
     proc.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
   }
 }
 
-/** What a start that is being aborted has made all the same; nothing when it has failed, as it should, or takes too long. */
+/** The service that an aborted start still returns; undefined when the start fails, as it should, or takes too long. */
 async function settled(starting: Promise<Running>, timeout: AbortSignal): Promise<Running | undefined> {
   const late = new Promise<undefined>((resolve) => {
     timeout.addEventListener('abort', () => resolve(undefined), { once: true });
@@ -131,7 +124,7 @@ async function settled(starting: Promise<Running>, timeout: AbortSignal): Promis
   return await Promise.race([starting.catch(() => undefined), late]);
 }
 
-/** Every secret of the configuration, for the logger to blot out wherever it turns up. */
+/** Secrets that the logger must redact. */
 export function secretsOf(config: Config): string[] {
   const password = URL.parse(config.databaseUrl?.reveal() ?? '')?.password;
   return [
