@@ -6,8 +6,8 @@ import {
   type Features,
   joinSignals,
   mergeFeatures,
-  openParquetSource,
-  openTextSources,
+  openParquetTable,
+  openTextTables,
   toMappable,
 } from '@svc/tabular/internal';
 import { HubError } from './errors.ts';
@@ -337,7 +337,7 @@ async function openSources(
   const counted = needsRowCounts(expression);
 
   if (subset.format !== 'parquet') {
-    const tables = await openTextSources(new Map([...splits].map(([name, split]) => [name, files(split)])), {
+    const tables = await openTextTables(new Map([...splits].map(([name, split]) => [name, files(split)])), {
       format: subset.format!,
       params: subset.params,
       declared,
@@ -351,10 +351,7 @@ async function openSources(
   for (const [name, split] of splits) {
     const told = split.declaredRows !== null && declared !== null;
     const everyFooter = counted || starts || (!told && split.files.length <= MAX_COUNTED_FILES);
-    sources.set(
-      name,
-      withHubErrors(await openParquetSource(files(split), { declared, everyFooter, signal })),
-    );
+    sources.set(name, withHubErrors(await openParquetTable(files(split), { declared, everyFooter, signal })));
   }
   return sources;
 }

@@ -1,4 +1,4 @@
-import { type SplitSource, TableError, type TableErrorCode } from '@svc/tabular/internal';
+import { type Table, TableError, type TableErrorCode } from '@svc/tabular/internal';
 import { HubError, type HubErrorCode } from './errors.ts';
 
 const HUB_CODES = {
@@ -15,12 +15,12 @@ export function toHubError(error: unknown): unknown {
 }
 
 /** The rows of a split, whose errors are those of this package. */
-export interface SplitTable extends Omit<SplitSource, 'unreadRow'> {
+export interface SplitTable extends Omit<Table, 'unreadRow'> {
   readonly unreadRow: HubError | undefined;
 }
 
 /** The same table, whose errors are those of this package. */
-export function withHubErrors(table: SplitSource): SplitTable {
+export function withHubErrors(table: Table): SplitTable {
   const { unreadRow } = table;
   return {
     ...table,

@@ -3,7 +3,7 @@
 export { type Compression, decompress } from '#runtime';
 export { shorten, TableError, type TableErrorCode } from './errors.ts';
 export { compressionOf, type DataFormat, type FileCompression, suffixes } from './format.ts';
-export { openParquetSource } from './parquet/parquet-source.ts';
+export { openParquetTable } from './parquet/parquet-table.ts';
 export {
   dtypeOf,
   type Feature,
@@ -18,5 +18,5 @@ export {
 export { mergeFeatures } from './schema/merge-features.ts';
 export type { ByteSource } from './source/byte-source.ts';
 export { joinSignals } from './source/join-signals.ts';
-export type { SplitSource } from './table.ts';
-export { openTextSources } from './text/text-source.ts';
+export type { Table } from './table.ts';
+export { openTextTables } from './text/text-table.ts';

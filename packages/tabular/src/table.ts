@@ -1,56 +1,56 @@
 import { type Cells, CellWriter } from '@svc/jsonl-v23/internal';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { TableError } from './errors.ts';
 import type { Features } from './schema/features.ts';
 
-/** Some rows of a split, side by side. */
+/** Some consecutive rows of a table. */
 export interface RowBatch {
-  /** Index of the first row in the split. */
-  firstRow: number;
-  rows: JsonObject[];
+  /** Index of the first row in the table. */
+  readonly firstRow: number;
+  readonly rows: readonly JsonObject[];
 }
 
-/** Some rows of a split, side by side: the canonical JSON texts of their cells, row by row. */
+/** Some consecutive rows of a table: the canonical JSON texts of their cells, row by row. */
 export interface CellRows extends Cells {
-  /** Index of the first row in the split. */
-  firstRow: number;
-  rowCount: number;
+  /** Index of the first row in the table. */
+  readonly firstRow: number;
+  readonly rowCount: number;
 }
 
-/** Which rows of a split are read, and what of them. */
+/** Which rows of a table are read, and which columns. */
 export interface RowRange {
-  from: number;
+  readonly from: number;
   /** Exclusive; null means the end. */
-  to: number | null;
-  /** Members of every row, null where the split lacks the column. */
-  columns: readonly string[];
-  signal: AbortSignal | undefined;
+  readonly to: number | null;
+  /** Members of every row; null in rows of files that do not have the column. */
+  readonly columns: readonly string[];
+  readonly signal: AbortSignal | undefined;
 }
 
-/** The files of one split, whatever their format. */
-export interface SplitSource {
-  /** The split's columns, as far as they were looked at. */
+/** The rows of one or more files of the same format. */
+export interface Table {
+  /** The columns, as far as the files have been read. */
   readonly features: Features;
-  /** The row at which looking at them ended early, because it cannot be read; it may have columns of its own. */
+  /** The row at which looking for columns ended early, because it is invalid; it may have further columns. */
   readonly unreadRow?: TableError | undefined;
-  /** Rows of the split; null where nobody has counted them. */
+  /** Null if the rows have not been counted. */
   readonly rowCount: number | null;
-  /** Rows that are there for certain, though nobody has counted all. */
+  /** Rows that exist even if not all have been counted. */
   readonly atLeastRows: number;
-  /** Reads rows in order. */
+  /** Reads rows in order. @throws TableError; errors of the sources; the signal's reason */
   read(range: RowRange): AsyncGenerator<RowBatch>;
-  /** The same rows as cells, in the order of the columns: several times as fast where the format allows it. */
+  /** Reads the same rows as cells, in the order of the columns: several times as fast with some formats. @throws as `read` */
   readCells(range: RowRange): AsyncGenerator<CellRows>;
 }
 
-/** Rows as cells, where a format has nothing faster. */
+/** Rows as cells, for formats without a faster way. */
 export async function* toCellRows(
   batches: AsyncIterable<RowBatch>,
   columns: readonly string[],
 ): AsyncGenerator<CellRows> {
   const writer = new CellWriter();
   for await (const { firstRow, rows } of batches) {
-    for (const row of rows) for (const name of columns) writer.value(row[name] as JsonValue);
+    for (const row of rows) for (const name of columns) writer.value(row[name] ?? null);
     yield { firstRow, rowCount: rows.length, ...writer.end() };
   }
 }

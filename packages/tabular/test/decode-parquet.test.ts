@@ -3,10 +3,11 @@ import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Compressors, parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import { TableError } from '../src/errors.ts';
-import { compileRow } from '../src/parquet/cell.ts';
+import { compileRow } from '../src/parquet/cells/cell.ts';
 import { inflateHadoopLz4, inflateLz4Block } from '../src/parquet/codecs/lz4-block.ts';
-import { featuresFromParquet, rawMetadata } from '../src/parquet/parquet-features.ts';
-import { openParquetSource } from '../src/parquet/parquet-source.ts';
+import { featuresFromParquet } from '../src/parquet/metadata/features-from-parquet.ts';
+import { rawMetadata } from '../src/parquet/metadata/raw-metadata.ts';
+import { openParquetTable } from '../src/parquet/parquet-table.ts';
 import type { ByteSource } from '../src/source/byte-source.ts';
 import { memoryFile } from './memory-file.ts';
 import { ENGINE_MESSAGES, mutateParquet, randomNumbers } from './mutate-parquet.ts';
@@ -26,7 +27,7 @@ const compressors: Compressors = {
 /** Rows by both ways of reading: as objects and as texts of cells; or the error. */
 async function outcome(file: ByteSource): Promise<string> {
   try {
-    const source = await openParquetSource([file], { declared: null, everyFooter: true, signal: undefined });
+    const source = await openParquetTable([file], { declared: null, everyFooter: true, signal: undefined });
     const columns = source.features.map(({ name }) => name);
     const range = { from: 0, to: 1000, columns, signal: undefined };
     const found: string[] = [];
@@ -56,7 +57,7 @@ describe.each(SAMPLES)('a file of $name', ({ make }) => {
     });
     const features = featuresFromParquet(metadata);
     const convert = compileRow(features);
-    const source = await openParquetSource([memoryFile(bytes)], {
+    const source = await openParquetTable([memoryFile(bytes)], {
       declared: null,
       everyFooter: true,
       signal: undefined,

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { TableError } from '../src/errors.ts';
-import { openParquetSource } from '../src/parquet/parquet-source.ts';
+import { openParquetTable } from '../src/parquet/parquet-table.ts';
 import type { ByteSource } from '../src/source/byte-source.ts';
 import { createExpansionMeter, rowBytes } from '../src/source/expansion-limit.ts';
-import { openTextSources } from '../src/text/text-source.ts';
+import { openTextTables } from '../src/text/text-table.ts';
 import { encodeRuns } from './encode-runs.ts';
 import { memoryFile } from './memory-file.ts';
 import { rewriteParquet } from './rewrite-parquet.ts';
@@ -30,7 +30,7 @@ async function readAll(
   let rows = 0;
   let bytes = 0;
   try {
-    const source = await openParquetSource(files, { declared: null, everyFooter: true, signal });
+    const source = await openParquetTable(files, { declared: null, everyFooter: true, signal });
     for await (const batch of source.readCells({ from: 0, to: null, columns, signal })) {
       rows += batch.rowCount;
       bytes += batch.bytes.length;
@@ -114,7 +114,7 @@ describe('a small Parquet file that stands for much', () => {
           for (const { meta_data: meta } of groups[0]!.columns) meta!.num_values = BigInt(rows);
         },
       });
-      const source = await openParquetSource([memoryFile(bytes)], {
+      const source = await openParquetTable([memoryFile(bytes)], {
         declared: null,
         everyFooter: true,
         signal,
@@ -134,7 +134,7 @@ describe('a small Parquet file that stands for much', () => {
 
 describe('text files', () => {
   const open = (file: ByteSource, format: 'csv' | 'json') =>
-    openTextSources(new Map([['train', [file]]]), {
+    openTextTables(new Map([['train', [file]]]), {
       format,
       params: {},
       declared: null,

@@ -3,7 +3,7 @@
  * makes of every shape of a schema are those of hyparquet (MIT, Kenny Daniel), which is the oracle of its tests; here
  * every step is checked, since levels are a stranger's.
  */
-import type { CellValues } from './convert.ts';
+import type { CellValues } from './cells/convert.ts';
 import { maxDefinitionLevel, type SchemaTree } from './metadata/schema.ts';
 import { damaged } from './parquet-error.ts';
 

@@ -1,6 +1,6 @@
 import { assembleLists } from './assemble.ts';
+import type { CellValues, ValueConverter } from './cells/convert.ts';
 import type { PageInflater } from './codecs/inflate-page.ts';
-import type { CellValues, ValueConverter } from './convert.ts';
 import { byteStreamSplitReader } from './encodings/byte-stream-split.ts';
 import { deltaByteArrayReader, deltaLengthReader, deltaReader } from './encodings/delta.ts';
 import { type Dictionary, dictionaryReader } from './encodings/dictionary.ts';

@@ -1,6 +1,8 @@
+import { TableError, type TableErrorCode } from '../errors.ts';
+
 /** Why bytes of a Parquet file cannot be decoded, as the end of a sentence. It names no file and quotes no bytes. */
 export class ParquetError extends Error {
-  /** Whether the bytes may be right and are only more, or of another kind, than this decoder takes. */
+  /** Whether the bytes may be valid, but are too many or of a kind that this decoder does not support. */
   readonly isUnsupported: boolean;
 
   constructor(reason: string, options: { isUnsupported?: boolean; cause?: unknown } = {}) {
@@ -10,7 +12,7 @@ export class ParquetError extends Error {
   }
 }
 
-/** The bytes end before what they announce; more of them may follow in the file. */
+/** The bytes end too early; more of them may follow in the file. */
 export class EndOfBytesError extends ParquetError {
   constructor(what: string) {
     super(`${what} reaches beyond the end of its bytes`);
@@ -23,7 +25,47 @@ export function damaged(reason: string, cause?: unknown): ParquetError {
   return new ParquetError(reason, { cause });
 }
 
-/** An error for bytes that are not decoded here. */
+/** An error for bytes that this decoder does not support. */
 export function unsupported(reason: string): ParquetError {
   return new ParquetError(reason, { isUnsupported: true });
+}
+
+/** The error for a damaged Parquet file. */
+export function damagedFile(file: string, reason: string, cause?: unknown): TableError {
+  return fileError('damaged_file', file, reason, cause);
+}
+
+/** The error for a Parquet file that is not supported. */
+export function unsupportedFile(file: string, reason: string, cause?: unknown): TableError {
+  return fileError('unsupported_file', file, reason, cause);
+}
+
+/**
+ * Runs a step of decoding. Whatever it throws becomes a `TableError` with the file.
+ * @param locate the place in the file, as the beginning of a reason
+ */
+export function translateErrors<T>(file: string, step: () => T, locate: () => string = () => ''): T {
+  try {
+    return step();
+  } catch (error) {
+    throw toTableError(error, file, locate);
+  }
+}
+
+/** The `TableError` for what a step of decoding threw. */
+export function toTableError(error: unknown, file: string, locate: () => string): TableError {
+  if (error instanceof TableError) return error;
+  // The messages of the runtime say nothing about a file.
+  if (!(error instanceof ParquetError)) {
+    return damagedFile(file, `${locate()}its parts contradict each other`, error);
+  }
+  const reason = locate() + error.message;
+  return error.isUnsupported ? unsupportedFile(file, reason, error) : damagedFile(file, reason, error);
+}
+
+const MAX_REASON_LENGTH = 300;
+
+function fileError(code: TableErrorCode, file: string, reason: string, cause: unknown): TableError {
+  const message = `Cannot read the Parquet file: ${reason.slice(0, MAX_REASON_LENGTH)}.`;
+  return new TableError(code, message, { location: { file }, cause });
 }

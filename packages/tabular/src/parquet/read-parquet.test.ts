@@ -4,12 +4,13 @@ import { memoryFile } from '../../test/memory-file.ts';
 import { writeParquet } from '../../test/write-parquet.ts';
 import { TableError } from '../errors.ts';
 import type { ByteSource } from '../source/byte-source.ts';
-import { compileCell } from './cell.ts';
+import { compileCell } from './cells/cell.ts';
 import { contiguousStrings } from './encodings/delta.ts';
 import { plainTexts } from './encodings/plain.ts';
 import { StringColumn } from './encodings/string-column.ts';
 import { ByteCursor } from './metadata/byte-cursor.ts';
-import { openParquet, readParquet } from './read-parquet.ts';
+import { openParquet } from './open-parquet.ts';
+import { readParquet } from './read-parquet.ts';
 
 const ROWS = 700;
 

@@ -3,13 +3,15 @@ import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { RAW_PARSERS } from '../../test/raw-parsers.ts';
-import { compileRow } from '../parquet/cell.ts';
-import { featuresFromParquet, rawMetadata } from '../parquet/parquet-features.ts';
+import { compileRow } from '../parquet/cells/cell.ts';
+import { featuresFromParquet } from '../parquet/metadata/features-from-parquet.ts';
+import { rawMetadata } from '../parquet/metadata/raw-metadata.ts';
 import type { RawRow } from '../text/raw-row.ts';
 import { readRows } from '../text/read-rows.ts';
+import { completeTimestamp } from './complete-timestamp.ts';
 import { dtypeOf, type Feature, type Features, valueFeature } from './features.ts';
-import { csvKind, csvNumber, isoMoment } from './infer-features.ts';
-import { createInference, type TextFormat } from './infer-schema.ts';
+import { csvKind, csvNumber } from './infer-csv.ts';
+import { inferSchema, type TextFormat } from './infer-schema.ts';
 
 interface Typed {
   dtypes: string;
@@ -26,7 +28,7 @@ async function type(
   }
   const rows: RawRow[] = [];
   for await (const row of readRows(source(), format, {}, { file: 'f' })) rows.push(row);
-  const builder = createInference(format, options.declared ?? null);
+  const builder = inferSchema(format, options.declared ?? null);
   for (const row of rows.slice(0, options.windowRows)) builder.add(row);
   const { features, toRow } = builder.finish();
   return {
@@ -159,7 +161,7 @@ describe('the window', () => {
   });
 
   it('counts rows that were added before', async () => {
-    const builder = createInference('csv');
+    const builder = inferSchema('csv');
     builder.add({ row: { a: 'x', b: '1' }, line: 2, size: 4 });
     builder.add({ row: { a: '01', c: null }, line: 2, size: 4 });
     const { features, toRow } = builder.finish();
@@ -269,7 +271,7 @@ describe('what a text is', () => {
     ['2020-1-1', null],
     ['2020', null],
   ])('%s is the moment %s', (text, moment) => {
-    expect(isoMoment(text)).toBe(moment);
+    expect(completeTimestamp(text)).toBe(moment);
   });
 
   it.each([

@@ -1,66 +1,72 @@
-import type { ByteInterval } from '../parquet/parquet-codec.ts';
-import type { ByteSource } from './byte-source.ts';
+import type { ByteInterval, ByteSource } from './byte-source.ts';
 
-/** Part of a file that is fetched by one request. */
-export interface ByteRuns {
-  /** The bytes of one of the intervals that were asked for. */
+/** Ranges of a file that are being fetched. */
+export interface FetchedRanges {
+  /** The bytes of one of the requested intervals. @throws errors of the source */
   get(interval: ByteInterval): Promise<Uint8Array>;
-  /** Gives back the memory of all bytes, once all are here: what `get` gave out can no longer be read. */
+  /** Frees the memory of all bytes, once all have come: results of `get` can no longer be read. */
   release(): Promise<void>;
 }
 
-/**
- * Joins intervals that lie side by side, or nearly so: reading over a gap costs less than another request.
- *
- * @returns disjoint intervals in order, which together cover all of `intervals`
- */
-function joinIntervals(
-  intervals: readonly ByteInterval[],
-  limits: { maxGapBytes: number; maxRunBytes: number },
-): ByteInterval[] {
-  const runs: ByteInterval[] = [];
-  for (const { start, end } of intervals.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
-    const last = runs.at(-1);
-    const overlaps = last !== undefined && start < last.end;
-    const near = last !== undefined && start - last.end <= limits.maxGapBytes;
-    if (overlaps || (near && end - last.start <= limits.maxRunBytes)) last!.end = Math.max(last!.end, end);
-    else runs.push({ start, end });
-  }
-  return runs;
+/** How intervals are joined. */
+export interface RangeLimits {
+  /** Longest gap that is read over. */
+  readonly maxGapBytes: number;
+  /** Longest range that is joined over a gap. */
+  readonly maxRangeBytes: number;
 }
 
-/** Requests of one file that are under way at the same time. */
-const CONCURRENT_RUNS = 4;
+/** Concurrent reads of one file. */
+const CONCURRENT_RANGES = 4;
 
-/** Starts to fetch intervals in as few requests as their gaps allow. A failure shows where the bytes are taken. */
+/** Starts to fetch intervals in as few reads as their gaps allow. `get` throws the errors. */
 export function fetchRanges(
   file: ByteSource,
   intervals: readonly ByteInterval[],
-  limits: { maxGapBytes: number; maxRunBytes: number },
+  limits: RangeLimits,
   signal: AbortSignal,
-): ByteRuns {
-  const runs = joinIntervals(
+): FetchedRanges {
+  const ranges = coalesce(
     intervals.filter(({ start, end }) => end > start),
     limits,
   );
   const fetched: Array<Promise<Uint8Array<ArrayBuffer>>> = [];
-  for (const [index, { start, end }] of runs.entries()) {
-    const before = fetched[index - CONCURRENT_RUNS] ?? Promise.resolve();
+  for (const [index, { start, end }] of ranges.entries()) {
+    const before = fetched[index - CONCURRENT_RANGES] ?? Promise.resolve();
     const bytes = before.then(() => file.readRange(start, end, signal));
-    // Whoever takes the bytes sees the failure; until then it is nobody's.
+    // `get` throws the error.
     bytes.catch(() => undefined);
     fetched.push(bytes);
   }
   return {
     async get({ start, end }) {
       if (end <= start) return new Uint8Array();
-      const index = runs.findIndex((run) => run.start <= start && end <= run.end);
-      const bytes = await fetched[index]!;
-      const run = runs[index]!;
-      return bytes.subarray(start - run.start, end - run.start);
+      const index = ranges.findIndex((range) => range.start <= start && end <= range.end);
+      const range = ranges[index];
+      const bytes = await fetched[index];
+      if (range === undefined || bytes === undefined) {
+        throw new RangeError(`The bytes ${start} to ${end} were not requested.`);
+      }
+      return bytes.subarray(start - range.start, end - range.start);
     },
     async release() {
       for (const bytes of await Promise.all(fetched)) bytes.buffer.transfer(0);
     },
   };
+}
+
+/** Joins intervals that overlap or are close together. @returns disjoint ranges in order */
+function coalesce(intervals: readonly ByteInterval[], limits: RangeLimits): ByteInterval[] {
+  const ranges: Array<{ start: number; end: number }> = [];
+  for (const { start, end } of intervals.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+    const last = ranges.at(-1);
+    if (last === undefined) {
+      ranges.push({ start, end });
+      continue;
+    }
+    const isNear = start - last.end <= limits.maxGapBytes && end - last.start <= limits.maxRangeBytes;
+    if (start < last.end || isNear) last.end = Math.max(last.end, end);
+    else ranges.push({ start, end });
+  }
+  return ranges;
 }

@@ -1,3 +1,9 @@
+/** Bytes from `start` to `end` (exclusive) of a file. */
+export interface ByteInterval {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** The bytes of one file, read where and when they are needed. */
 export interface ByteSource {
   /** Name of the file, for errors; its last suffix says how text files are compressed. */

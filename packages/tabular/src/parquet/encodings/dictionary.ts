@@ -1,5 +1,5 @@
+import type { CellValues } from '../cells/convert.ts';
 import type { PageInflater } from '../codecs/inflate-page.ts';
-import type { CellValues } from '../convert.ts';
 import type { LeafColumn } from '../data-page.ts';
 import { ByteCursor } from '../metadata/byte-cursor.ts';
 import type { PageHeader } from '../metadata/page-header.ts';

@@ -47,7 +47,7 @@ export interface ColumnChunkMetadata {
 }
 
 /** `ColumnMetaData`. */
-interface ColumnMetadata {
+export interface ColumnMetadata {
   type: PhysicalType;
   codec: Codec;
   num_values: number;

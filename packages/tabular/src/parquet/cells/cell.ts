@@ -15,8 +15,8 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, parseNumber, setMember } from '@svc/jsonl-v23/json';
-import { TableError } from '../errors.ts';
-import { type Feature, type Features, valueFeature } from '../schema/features.ts';
+import { TableError } from '../../errors.ts';
+import { type Feature, type Features, valueFeature } from '../../schema/features.ts';
 import { compileZone, isoTime, isoTimestamp } from './iso-time.ts';
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -2,10 +2,17 @@ import { canonicalJson, ExactNumber, type JsonValue } from '@svc/jsonl-v23/json'
 import { parquetMetadata, parquetReadObjects, type SchemaElement } from 'hyparquet';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
-import { RAW_PARSERS } from '../../test/raw-parsers.ts';
-import { dtypeOf, type Feature, type Features, featureFromJson, valueFeature } from '../schema/features.ts';
+import { RAW_PARSERS } from '../../../test/raw-parsers.ts';
+import {
+  dtypeOf,
+  type Feature,
+  type Features,
+  featureFromJson,
+  valueFeature,
+} from '../../schema/features.ts';
+import { featuresFromParquet } from '../metadata/features-from-parquet.ts';
+import { rawMetadata } from '../metadata/raw-metadata.ts';
 import { compileCell, compileRow } from './cell.ts';
-import { featuresFromParquet, rawMetadata } from './parquet-features.ts';
 
 const exact = (text: string): ExactNumber => new ExactNumber(text);
 const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);

@@ -1,0 +1,272 @@
+import { CellWriter } from '@svc/jsonl-v23/internal';
+import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
+import { yieldToEventLoop } from '#runtime';
+import { applyDeclared } from '../schema/apply-declared.ts';
+import type { Feature, Features } from '../schema/features.ts';
+import { mergeFeatures } from '../schema/merge-features.ts';
+import type { ByteSource } from '../source/byte-source.ts';
+import { createExpansionMeter, rowBytes } from '../source/expansion-limit.ts';
+import type { CellRows, RowBatch, RowRange, Table } from '../table.ts';
+import { type CellConverter, compileCell } from './cells/cell.ts';
+import { decodeText } from './cells/convert.ts';
+import { StringColumn } from './encodings/string-column.ts';
+import { openParquet, type ParquetFile } from './open-parquet.ts';
+import { translateErrors } from './parquet-error.ts';
+import { type ColumnBatch, readParquet } from './read-parquet.ts';
+
+/** Footers that are read at the same time. */
+const CONCURRENT_FOOTERS = 6;
+/** Footers kept in memory; those of further files are read again with their rows. */
+const MAX_KEPT_FOOTERS = 64;
+/** Size of a batch of rows. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+/** Size of a batch of cells: some hundred usual rows, enough to be worth posting to a thread. */
+const CELL_BATCH_BYTES = 256 * 1024;
+
+/** How the files of a table are opened. */
+export interface ParquetTableOptions {
+  /** Types that are declared for the columns; null if there are none. */
+  readonly declared: Features | null;
+  /** Whether to read the footers of all files at once, which gives the exact count of rows, else of the first file. */
+  readonly everyFooter: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Opens Parquet files as one table: their rows follow each other. The columns are those of the files whose footers are
+ * read.
+ *
+ * @throws TableError `damaged_file`, `unsupported_file`; errors of the sources; the signal's reason
+ */
+export async function openParquetTable(
+  files: readonly ByteSource[],
+  options: ParquetTableOptions,
+): Promise<Table> {
+  const footers = new Footers(files);
+  const opened = options.everyFooter ? files.length : Math.min(files.length, 1);
+  const stored = await footers.readFirst(opened, options.signal);
+  const features = applyDeclared(mergeFeatures(stored), options.declared, { addMissing: true });
+  const atLeastRows = footers.rowCounts.reduce((sum, count) => sum + count, 0);
+  const { declared } = options;
+  return {
+    features,
+    rowCount: opened === files.length ? atLeastRows : null,
+    atLeastRows,
+    read: (range) => readFiles(footers, range, (part) => readRows(part, declared)),
+    readCells: (range) => readFiles(footers, range, (part) => readCells(part, declared)),
+  };
+}
+
+/** Opens the files of a table, and keeps the first footers. */
+class Footers {
+  readonly files: readonly ByteSource[];
+  /** Rows by file, where known. */
+  readonly rowCounts: number[] = [];
+  readonly #kept = new Map<number, ParquetFile>();
+
+  constructor(files: readonly ByteSource[]) {
+    this.files = files;
+  }
+
+  /** Opens the first files. @returns their columns */
+  async readFirst(count: number, signal: AbortSignal | undefined): Promise<Features[]> {
+    const found: Features[] = [];
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < count) {
+        const index = next;
+        next += 1;
+        found[index] = (await this.open(index, signal)).features;
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(count, CONCURRENT_FOOTERS) }, work));
+    return found;
+  }
+
+  async open(index: number, signal: AbortSignal | undefined): Promise<ParquetFile> {
+    const kept = this.#kept.get(index);
+    if (kept !== undefined) return kept;
+    const source = this.files[index];
+    if (source === undefined) throw new RangeError(`The table has no file ${index}.`);
+    const file = await openParquet(source, signal);
+    this.rowCounts[index] = file.rowCount;
+    if (this.#kept.size < MAX_KEPT_FOOTERS) this.#kept.set(index, file);
+    return file;
+  }
+}
+
+/** Some rows of one file. */
+interface FilePart {
+  readonly file: ParquetFile;
+  /** Index of the file's first row in the table. */
+  readonly firstRow: number;
+  /** Rows of the file. */
+  readonly from: number;
+  readonly to: number;
+  readonly names: readonly string[];
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Reads the files that hold the range, each by `readFile`. */
+async function* readFiles<T>(
+  footers: Footers,
+  { from, to, columns, signal }: RowRange,
+  readFile: (part: FilePart) => AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  const { files, rowCounts } = footers;
+  const end = to ?? Number.POSITIVE_INFINITY;
+  let firstRow = 0;
+  let ahead: Promise<ParquetFile> | null = null;
+  for (let index = 0; index < files.length && firstRow < end; index += 1) {
+    const rowCount = rowCounts[index];
+    if (rowCount !== undefined && firstRow + rowCount <= from) {
+      firstRow += rowCount;
+      continue;
+    }
+    const file: ParquetFile = await (ahead ?? footers.open(index, signal));
+    // The next footer is fetched together with this file's rows.
+    const hasMore = index + 1 < files.length && firstRow + file.rowCount < end;
+    ahead = hasMore ? footers.open(index + 1, signal) : null;
+    ahead?.catch(() => undefined);
+    const rows = { from: Math.max(from - firstRow, 0), to: Math.min(end - firstRow, file.rowCount) };
+    if (rows.from < rows.to) yield* readFile({ file, firstRow, ...rows, names: columns, signal });
+    firstRow += file.rowCount;
+  }
+}
+
+async function* readRows(part: FilePart, declared: Features | null): AsyncGenerator<RowBatch> {
+  const { file, firstRow, names, ...range } = part;
+  const own = ownFeatures(file, declared);
+  const columns = names.map((name): Column => {
+    const feature = own.get(name);
+    return { name, convert: feature === undefined ? null : compileCell(feature) };
+  });
+  const present = names.filter((name) => own.has(name));
+  const meter = createExpansionMeter(file.bytes);
+  for await (const batch of readParquet(file, { columns: present, ...range })) {
+    for (let start = 0; start < batch.rowCount; ) {
+      // Rows are measured before they are made: all may refer to one long value.
+      let end = start;
+      for (let bytes = 0; end < batch.rowCount && bytes < BATCH_BYTES; end += 1) {
+        const row = rowBytes(cellsOf(batch, end, present), { file: file.path, row: batch.firstRow + end });
+        meter.add(row);
+        bytes += row;
+      }
+      yield { firstRow: firstRow + batch.firstRow + start, rows: toRows(batch, columns, start, end) };
+      start = end;
+      await yieldToEventLoop();
+    }
+  }
+}
+
+function* cellsOf({ columns }: ColumnBatch, row: number, names: Iterable<string>): Generator<unknown> {
+  for (const name of names) {
+    const cells = columns.get(name);
+    if (cells !== undefined && !(cells instanceof StringColumn)) yield cells[row];
+  }
+}
+
+function ownFeatures({ features }: ParquetFile, declared: Features | null): Map<string, Feature> {
+  return new Map(applyDeclared(features, declared).map(({ name, feature }) => [name, feature]));
+}
+
+/** Reads cells; texts are copied from the file as bytes. */
+async function* readCells(part: FilePart, declared: Features | null): AsyncGenerator<CellRows> {
+  const { file, firstRow, names, ...range } = part;
+  const own = ownFeatures(file, declared);
+  const leafCounts = new Map(file.footer.columns.map(({ name, leaves }) => [name, leaves.length]));
+  const present = names.flatMap((name): Array<[string, Feature]> => {
+    const feature = own.get(name);
+    return feature === undefined ? [] : [[name, feature]];
+  });
+  const textSlices = new Set(
+    present
+      .filter(([name, feature]) => leafCounts.get(name) === 1 && isPlainText(feature))
+      .map(([name]) => name),
+  );
+  // One cell of these may refer to a long value any number of times.
+  const nested = present
+    .filter(([name, feature]) => !textSlices.has(name) && feature.kind !== 'value')
+    .map(([name]) => name);
+  const converters = names.map((name) => {
+    const feature = own.get(name);
+    return feature === undefined ? null : compileCell(feature);
+  });
+  const writer = new CellWriter();
+  const meter = createExpansionMeter(file.bytes);
+  let rowCount = 0;
+  let next = firstRow + range.from;
+  const takeBatch = (): CellRows => {
+    meter.add(writer.byteLength);
+    const rows = { firstRow: next, rowCount, ...writer.end() };
+    next += rowCount;
+    rowCount = 0;
+    return rows;
+  };
+  const columns = present.map(([name]) => name);
+  for await (const batch of readParquet(file, { columns, textSlices, ...range })) {
+    const cells = names.map((name) => batch.columns.get(name));
+    for (let row = 0; row < batch.rowCount; row += 1) {
+      if (nested.length > 0) {
+        rowBytes(cellsOf(batch, row, nested), { file: file.path, row: batch.firstRow + row });
+      }
+      for (let column = 0; column < cells.length; column += 1) {
+        writeCell(writer, cells[column], row, converters[column] ?? null, file.path);
+      }
+      rowCount += 1;
+      if (writer.byteLength >= CELL_BATCH_BYTES) yield takeBatch();
+    }
+  }
+  if (rowCount > 0) yield takeBatch();
+}
+
+function writeCell(
+  writer: CellWriter,
+  cells: ArrayLike<unknown> | StringColumn | undefined,
+  row: number,
+  convert: CellConverter | null,
+  file: string,
+): void {
+  if (cells === undefined || convert === null) {
+    writer.value(null);
+    return;
+  }
+  if (!(cells instanceof StringColumn)) {
+    writer.value(convert(cells[row]));
+    return;
+  }
+  const start = cells.starts[row] ?? -1;
+  const end = cells.ends[row] ?? 0;
+  if (start === -1) writer.value(null);
+  else if (!writer.text(cells.bytes, start, end)) {
+    // Decoding fails with the error for bytes that are not UTF-8.
+    translateErrors(file, () => decodeText(cells.bytes.subarray(start, end)));
+  }
+}
+
+/** Whether a leaf column holds texts that are read as they are. */
+function isPlainText(feature: Feature): boolean {
+  return feature.kind === 'value' && /string/.test(feature.dtype);
+}
+
+interface Column {
+  readonly name: string;
+  /** Null if the file does not have the column. */
+  readonly convert: CellConverter | null;
+}
+
+function toRows(batch: ColumnBatch, columns: readonly Column[], from: number, to: number): JsonObject[] {
+  const rows: JsonObject[] = Array.from({ length: to - from }, () => ({}));
+  for (const { name, convert } of columns) {
+    const cells = batch.columns.get(name);
+    const isMissing = cells === undefined || cells instanceof StringColumn || convert === null;
+    for (let index = 0; index < rows.length; index += 1) {
+      const row = rows[index] as JsonObject;
+      const value: JsonValue = isMissing ? null : convert(cells[from + index]);
+      // An own member of any name; assigning this one would change the object's prototype.
+      if (name === '__proto__') setMember(row, name, value);
+      else row[name] = value;
+    }
+  }
+  return rows;
+}

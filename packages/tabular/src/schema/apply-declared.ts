@@ -1,0 +1,133 @@
+import type { Feature, Features } from './features.ts';
+
+/**
+ * Overlays the types of stored columns with declared ones: names of class labels, images and the like. A declared type
+ * that does not fit the stored one is ignored.
+ *
+ * @param options.addMissing adds declared columns that the files do not have; their cells are null
+ */
+export function applyDeclared(
+  stored: Features,
+  declared: Features | null,
+  options: { addMissing?: boolean } = {},
+): Features {
+  if (declared === null) return stored;
+  const declaredByName = byName(declared);
+  const present = new Set(stored.map(({ name }) => name));
+  const features = stored.map(({ name, feature }) => ({
+    name,
+    feature: overlayFeature(feature, declaredByName.get(name)),
+  }));
+  const missing = options.addMissing === true ? declared.filter(({ name }) => !present.has(name)) : [];
+  return [...features, ...missing];
+}
+
+/** The Arrow type of a stored column where it has the same structure, else Parquet's own type. */
+export function refineFeature(stored: Feature, arrow: Feature | undefined): Feature {
+  if (arrow === undefined) return stored;
+  if (stored.kind === 'list' && arrow.kind === 'list')
+    return { ...arrow, item: refineFeature(stored.item, arrow.item) };
+  if (stored.kind === 'list' && arrow.kind === 'array') return arrow;
+  if (stored.kind === 'map' && arrow.kind === 'map') {
+    return {
+      kind: 'map',
+      key: refineFeature(stored.key, arrow.key),
+      value: refineFeature(stored.value, arrow.value),
+    };
+  }
+  if (stored.kind === 'struct' && arrow.kind === 'struct') {
+    const inner = byName(arrow.fields);
+    return {
+      kind: 'struct',
+      fields: stored.fields.map(({ name, feature }) => ({
+        name,
+        feature: refineFeature(feature, inner.get(name)),
+      })),
+    };
+  }
+  const leaves =
+    (stored.kind === 'value' || stored.kind === 'json') && (arrow.kind === 'value' || arrow.kind === 'json');
+  return leaves && fitsStorage(stored, arrow) ? arrow : stored;
+}
+
+/** Whether cells stored as one plain type can be read as another. */
+function fitsStorage(stored: Feature, target: Feature): boolean {
+  return (
+    storageClass(stored) === storageClass(target) || (isInteger(stored) && /^duration/.test(nameOf(target)))
+  );
+}
+
+/** The declared type of a column if it fits the stored one, else the stored one. */
+export function overlayFeature(stored: Feature, declared: Feature | undefined): Feature {
+  if (declared === undefined) return stored;
+  // A column of nulls may be anything.
+  if (nameOf(stored) === 'null') return declared;
+  switch (declared.kind) {
+    case 'class_label':
+      return isInteger(stored) || storageClass(stored) === 'text' ? declared : stored;
+    case 'media':
+      return stored.kind === 'struct' || ['text', 'binary'].includes(storageClass(stored))
+        ? declared
+        : stored;
+    case 'json':
+      return storageClass(stored) === 'text' ? declared : stored;
+    case 'translation':
+      return stored.kind === 'struct' ? declared : stored;
+    case 'array':
+      return stored.kind === 'list' ? declared : stored;
+    case 'list':
+      return stored.kind === 'list'
+        ? { ...declared, item: overlayFeature(stored.item, declared.item) }
+        : stored;
+    case 'struct': {
+      if (stored.kind !== 'struct') return stored;
+      const inner = byName(declared.fields);
+      return {
+        kind: 'struct',
+        fields: stored.fields.map(({ name, feature }) => ({
+          name,
+          feature: overlayFeature(feature, inner.get(name)),
+        })),
+      };
+    }
+    case 'map':
+      return stored.kind === 'map' ? declared : stored;
+    case 'value':
+      return stored.kind === 'value' && (fitsStorage(stored, declared) || isUnmarkedText(stored, declared))
+        ? declared
+        : stored;
+    case 'unknown':
+      return declared;
+  }
+}
+
+/** Older writers stored texts as bytes, without the annotation for texts. */
+function isUnmarkedText(stored: Feature, declared: Feature): boolean {
+  return nameOf(stored) === 'binary' && storageClass(declared) === 'text';
+}
+
+/** The storage class of a plain type; cells of types of one class are read alike. */
+function storageClass(feature: Feature): string {
+  if (feature.kind === 'json') return 'text';
+  const name = nameOf(feature);
+  if (/string/.test(name)) return 'text';
+  if (/binary/.test(name)) return 'binary';
+  if (/^(?:timestamp|date|decimal|duration|float)/.test(name)) return name.replace(/[^a-z].*$/s, '');
+  // Seconds are stored as milliseconds.
+  if (/^time/.test(name)) return name.replace('[s]', '[ms]');
+  if (/^u?int/.test(name)) return 'integer';
+  return name;
+}
+
+function isInteger(feature: Feature): boolean {
+  return storageClass(feature) === 'integer';
+}
+
+function nameOf(feature: Feature): string {
+  return feature.kind === 'value' ? feature.dtype : feature.kind;
+}
+
+/** Features by their names. */
+export function byName(features: Features): Map<string, Feature> {
+  return new Map(features.map(({ name, feature }) => [name, feature]));
+}

@@ -1,0 +1,104 @@
+import { type JsonValue, parseNumber } from '@svc/jsonl-v23/json';
+import type { RawRow } from '../text/raw-row.ts';
+import { type Features, valueFeature } from './features.ts';
+import { isInt64 } from './int64.ts';
+
+/** The fields of one CSV column so far. */
+interface CsvShape {
+  null: boolean;
+  int: boolean;
+  /** Whole numbers beyond int64 that fit 64 bits without a sign. */
+  uint: boolean;
+  negative: boolean;
+  /** Whole numbers beyond that. */
+  long: boolean;
+  float: boolean;
+  bool: boolean;
+  text: boolean;
+}
+
+/**
+ * Infers the columns of CSV rows as pandas does, over all rows alike: int64 (uint64 beyond it), float64 with fractions
+ * or gaps, bool, else string. An empty column is float64. Dates stay texts, leading zeros are lost.
+ */
+export class CsvInference {
+  readonly #columns = new Map<string, CsvShape>();
+
+  add({ row }: Pick<RawRow, 'row'>): void {
+    for (const [name, value] of Object.entries(row)) {
+      let shape = this.#columns.get(name);
+      if (shape === undefined) {
+        shape = {
+          null: false,
+          int: false,
+          uint: false,
+          negative: false,
+          long: false,
+          float: false,
+          bool: false,
+          text: false,
+        };
+        this.#columns.set(name, shape);
+      }
+      noteField(shape, value);
+    }
+  }
+
+  features(): Features {
+    return [...this.#columns].map(([name, shape]) => ({ name, feature: valueFeature(csvDtype(shape)) }));
+  }
+}
+
+function noteField(shape: CsvShape, value: JsonValue): void {
+  if (typeof value !== 'string') {
+    shape.null = true;
+    return;
+  }
+  const kind = csvKind(value);
+  shape[kind] = true;
+  if (kind === 'int' && value.includes('-')) shape.negative = true;
+}
+
+function csvDtype(shape: CsvShape): string {
+  if (shape.text) return 'string';
+  const number = shape.int || shape.uint || shape.long || shape.float;
+  if (shape.bool) return number ? 'string' : 'bool';
+  if (shape.float) return 'float64';
+  // A column of whole numbers some of which fit no machine word keeps their texts.
+  if (shape.long || (shape.uint && shape.negative)) return 'string';
+  if (!number || shape.null) return 'float64';
+  return shape.uint ? 'uint64' : 'int64';
+}
+
+/** What pandas would take a field for, by itself. */
+export function csvKind(text: string): 'int' | 'uint' | 'long' | 'float' | 'bool' | 'text' {
+  if (/^-?[0-9]{1,15}$/.test(text)) return 'int';
+  if (/^(?:True|TRUE|true|False|FALSE|false)$/.test(text)) return 'bool';
+  if (/^[ \t]*[+-]?[0-9]+[ \t]*$/.test(text)) {
+    const digits = text.trim();
+    if (isInt64(digits.replace(/^\+/, ''))) return 'int';
+    const value = BigInt(digits.replace(/^\+/, ''));
+    return value >= 0n && value < 1n << 64n ? 'uint' : 'long';
+  }
+  return csvNumber(text) === undefined ? 'text' : 'float';
+}
+
+/** The number in a CSV field: null for infinities, undefined if it is not a number. */
+export function csvNumber(text: string): JsonValue | undefined {
+  // Nearly every field.
+  if (/^(?:0|-?[1-9][0-9]{0,14})$/.test(text)) return Number(text);
+  const trimmed = text.trim();
+  if (/^[+-]?inf(?:inity)?$/i.test(trimmed)) return null;
+  const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?$/.exec(trimmed);
+  if (match === null) return undefined;
+  const [, sign = '', whole = '', fraction = '', exponent] = match;
+  if (whole === '' && fraction === '') return undefined;
+  const integer = whole.replace(/^0+(?=[0-9])/, '') || '0';
+  const literal = `${sign === '-' ? '-' : ''}${integer}${fraction === '' ? '' : `.${fraction}`}${exponent === undefined ? '' : `e${exponent}`}`;
+  try {
+    return parseNumber(literal);
+  } catch {
+    // More digits than a number may have.
+    return undefined;
+  }
+}

@@ -1,0 +1,5 @@
+/** Whether the digits of a whole number fit 64 bits with a sign. */
+export function isInt64(text: string): boolean {
+  if (!/^-?[0-9]{1,19}$/.test(text)) return false;
+  return BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+}

@@ -1,0 +1,83 @@
+import { decompress } from '#runtime';
+import { TableError } from '../errors.ts';
+import { compressionOf } from '../format.ts';
+import type { ByteSource } from '../source/byte-source.ts';
+import { createExpansionMeter } from '../source/expansion-limit.ts';
+
+/** Bytes that the files of some tables may still cache together. */
+export interface CacheBudget {
+  bytes: number;
+}
+
+/** A text file, compressed or not, of which the first bytes are cached when they are read. */
+export class CachedFile {
+  readonly path: string;
+  readonly byteLength: number;
+  readonly #source: ByteSource;
+  readonly #budget: CacheBudget;
+  /** The first bytes, as they are stored. */
+  readonly #head: Uint8Array[] = [];
+
+  constructor(source: ByteSource, budget: CacheBudget) {
+    this.path = source.path;
+    this.byteLength = source.byteLength;
+    this.#source = source;
+    this.#budget = budget;
+  }
+
+  /**
+   * Reads the content, decompressed.
+   * @throws TableError `damaged_file`, `unsupported_file`; errors of the source; the signal's reason
+   */
+  read(signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
+    const compression = compressionOf(this.path);
+    return compression === 'gzip' || compression === 'zstd'
+      ? this.#inflate(compression, signal)
+      : this.#stored(signal);
+  }
+
+  async *#stored(signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+    const cached = this.#head.length;
+    let index = 0;
+    let isCaching = true;
+    for await (const chunk of this.#source.stream(signal, this.#head.slice(0, cached))) {
+      if (index >= cached && isCaching) {
+        // The cache has no gaps, and one reader fills it at a time.
+        isCaching = this.#head.length === index && chunk.length <= this.#budget.bytes;
+        if (isCaching) {
+          this.#head.push(chunk);
+          this.#budget.bytes -= chunk.length;
+        }
+      }
+      index += 1;
+      yield chunk;
+    }
+  }
+
+  async *#inflate(compression: 'gzip' | 'zstd', signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+    let sourceError: unknown;
+    const stored = async function* (this: CachedFile, ended: AbortSignal): AsyncGenerator<Uint8Array> {
+      try {
+        yield* this.#stored(signal === undefined ? ended : AbortSignal.any([signal, ended]));
+      } catch (error) {
+        sourceError = error;
+        throw error;
+      }
+    };
+    try {
+      const meter = createExpansionMeter(this.#source);
+      for await (const chunk of decompress(compression, stored.bind(this))) {
+        meter.add(chunk.length);
+        yield chunk;
+      }
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (cause instanceof TableError || cause === sourceError) throw cause;
+      const location = { file: this.path };
+      throw new TableError('damaged_file', `Cannot read the file: it is not ${compression}.`, {
+        location,
+        cause,
+      });
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
+import { TableError } from '../errors.ts';
+import { compressionOf } from '../format.ts';
+import type { Features } from '../schema/features.ts';
+import {
+  INFERENCE_WINDOW_ROWS,
+  INFERENCE_WINDOW_SIZE,
+  inferSchema,
+  type Schema,
+  type SchemaBuilder,
+  type TextFormat,
+} from '../schema/infer-schema.ts';
+import type { ByteSource } from '../source/byte-source.ts';
+import { type RowBatch, type RowRange, type Table, toCellRows } from '../table.ts';
+import { type CacheBudget, CachedFile } from './cached-file.ts';
+import type { LoaderParams, RawRow } from './raw-row.ts';
+import { readRows } from './read-rows.ts';
+
+/** Files of this size together are read whole at first: their types and counts are then exact. */
+const SMALL_BYTES = 16 * 1024 * 1024;
+/** Expected ratio of a compressed file. */
+const EXPECTED_RATIO = 4;
+/** Further files whose first rows are sampled for their columns. */
+const MAX_SAMPLED_FILES = 4;
+const SAMPLE_SIZE = 64 * 1024;
+/** Size of a batch of rows, in characters. */
+const BATCH_SIZE = 1024 * 1024;
+const MAX_BATCH_ROWS = 1000;
+/** Every row has all columns, so a short row may become a long one. */
+const MAX_COLUMNS = 50_000;
+const NULL_SIZE = 4;
+
+/** How text files are opened. */
+export interface TextTablesOptions {
+  readonly format: TextFormat;
+  readonly params: LoaderParams;
+  /** Types that are declared for the columns; null if there are none. */
+  readonly declared: Features | null;
+  /** Names of the tables whose rows must be counted. */
+  readonly count: ReadonlySet<string>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What has been read of the tables. */
+interface Scan {
+  /** Rows of the tables that have been read whole. */
+  readonly counts: Map<string, number>;
+  /** Rows that have been read. */
+  readonly seen: Map<string, number>;
+  unreadRow: TableError | undefined;
+}
+
+/**
+ * Opens text files (JSON, CSV, lines) as tables with the same columns. The columns are inferred: from all rows if the files
+ * are small or the rows must be counted, else from the first rows. What was read for that is cached and not read again.
+ *
+ * @param files files of each table, by its name; their rows follow each other
+ * @throws TableError `invalid_row` in a table whose rows must be counted, `damaged_file`, `unsupported_file`; errors of the
+ *   sources; the signal's reason
+ */
+export async function openTextTables(
+  files: ReadonlyMap<string, readonly ByteSource[]>,
+  options: TextTablesOptions,
+): Promise<Map<string, Table>> {
+  const { format, params, signal } = options;
+  const budget: CacheBudget = { bytes: SMALL_BYTES };
+  const tables = new Map(
+    [...files].map(([name, sources]) => [name, sources.map((source) => new CachedFile(source, budget))]),
+  );
+  const rowsOf: RowReader = (file, reading) =>
+    readRows(file.read(reading), format, params, { file: file.path, ...(reading && { signal: reading }) });
+  const builder = inferSchema(format, options.declared);
+  const { counts, seen, unreadRow } = await scan(tables, builder, options.count, (file) =>
+    rowsOf(file, signal),
+  );
+  const schema = builder.finish();
+  if (schema.features.length > MAX_COLUMNS) {
+    const message = `Cannot read the files: they have more than ${MAX_COLUMNS} columns.`;
+    throw new TableError('unsupported_file', message);
+  }
+  return new Map(
+    [...tables].map(([name, cached]): [string, Table] => {
+      const read = (range: RowRange): AsyncGenerator<RowBatch> => readTable(cached, rowsOf, schema, range);
+      const table: Table = {
+        features: schema.features,
+        unreadRow,
+        rowCount: counts.get(name) ?? null,
+        atLeastRows: seen.get(name) ?? 0,
+        read,
+        readCells: (range) => toCellRows(read(range), range.columns),
+      };
+      return [name, table];
+    }),
+  );
+}
+
+type RowReader = (file: CachedFile, signal: AbortSignal | undefined) => AsyncGenerator<RawRow>;
+
+/** Reads the rows from which the columns are inferred. */
+async function scan(
+  tables: ReadonlyMap<string, readonly CachedFile[]>,
+  builder: SchemaBuilder,
+  counted: ReadonlySet<string>,
+  rowsOf: (file: CachedFile) => AsyncGenerator<RawRow>,
+): Promise<Scan> {
+  const result: Scan = { counts: new Map(), seen: new Map(), unreadRow: undefined };
+  let window = INFERENCE_WINDOW_SIZE;
+  for (const [name, files] of tables) {
+    const size = files.reduce((sum, file) => sum + expectedSize(file), 0);
+    if (size <= SMALL_BYTES || counted.has(name)) {
+      const { count, error } = await scanAll(files, builder, rowsOf);
+      // Without a request to count, the rows before an invalid one can still be read.
+      if (error !== undefined && counted.has(name)) throw error;
+      result.unreadRow ??= error;
+      result.seen.set(name, count);
+      if (error === undefined) result.counts.set(name, count);
+      continue;
+    }
+    const [first, ...others] = files;
+    if (first === undefined) continue;
+    const sampled = await scanHead(first, builder, rowsOf, Math.max(window, SAMPLE_SIZE));
+    window -= sampled.size;
+    result.seen.set(name, sampled.count);
+    const step = Math.max(1, Math.ceil(others.length / MAX_SAMPLED_FILES));
+    for (const [index, other] of others.entries()) {
+      if (index % step === 0) await scanHead(other, builder, rowsOf, SAMPLE_SIZE);
+    }
+  }
+  return result;
+}
+
+/** Reads all rows, up to the first invalid one. */
+async function scanAll(
+  files: readonly CachedFile[],
+  builder: SchemaBuilder,
+  rowsOf: (file: CachedFile) => AsyncGenerator<RawRow>,
+): Promise<{ count: number; error?: TableError }> {
+  let count = 0;
+  try {
+    for (const file of files) {
+      for await (const row of rowsOf(file)) {
+        builder.add(row);
+        count += 1;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TableError && error.code === 'invalid_row')) throw error;
+    return { count, error };
+  }
+  return { count };
+}
+
+/** Reads the first rows of a file. */
+async function scanHead(
+  file: CachedFile,
+  builder: SchemaBuilder,
+  rowsOf: (file: CachedFile) => AsyncGenerator<RawRow>,
+  maxSize: number,
+): Promise<{ count: number; size: number }> {
+  let count = 0;
+  let size = 0;
+  for await (const row of rowsOf(file)) {
+    builder.add(row);
+    count += 1;
+    size += row.size;
+    if (size >= maxSize || count >= INFERENCE_WINDOW_ROWS) break;
+  }
+  return { count, size };
+}
+
+function expectedSize({ path, byteLength }: CachedFile): number {
+  return compressionOf(path) === null ? byteLength : byteLength * EXPECTED_RATIO;
+}
+
+async function* readTable(
+  files: readonly CachedFile[],
+  rowsOf: RowReader,
+  schema: Schema,
+  { from, to, columns, signal }: RowRange,
+): AsyncGenerator<RowBatch> {
+  const end = to ?? Number.POSITIVE_INFINITY;
+  let index = 0;
+  let rows: JsonObject[] = [];
+  let size = 0;
+  for (const file of files) {
+    if (index >= end) break;
+    for await (const raw of rowsOf(file, signal)) {
+      if (index >= from) {
+        rows.push(project(schema.toRow(raw.row), columns));
+        // Columns that the file does not have are null in the row.
+        size += Math.max(raw.size, columns.length * NULL_SIZE);
+      }
+      index += 1;
+      if (index >= end) break;
+      if (size >= BATCH_SIZE || rows.length >= MAX_BATCH_ROWS) {
+        yield { firstRow: index - rows.length, rows };
+        rows = [];
+        size = 0;
+      }
+    }
+  }
+  if (rows.length > 0) yield { firstRow: index - rows.length, rows };
+}
+
+function project(row: JsonObject, columns: readonly string[]): JsonObject {
+  const projected: JsonObject = {};
+  for (const name of columns)
+    setMember(projected, name, Object.hasOwn(row, name) ? (row[name] ?? null) : null);
+  return projected;
+}
