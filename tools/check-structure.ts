@@ -28,7 +28,7 @@ interface Source {
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isSource = (file: string): boolean =>
   /^(?:packages\/[^/]+|apps\/[^/]+|prisma)\/src\/.*\.ts$|^(?:tools|bench)\/.*\.(?:ts|mjs)$/.test(file) &&
-  !/\.(?:test|d)\.ts$|\/generated\//.test(file);
+  !/\.(?:test|d)\.ts$|\/(?:generated|page)\//.test(file);
 const packageOf = (file: string): string => /^(?:(?:packages|apps)\/)?[^/]+/.exec(file)?.[0] ?? file;
 const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length;
 const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');

@@ -12,7 +12,7 @@ interface Outcome {
 
 declare global {
   interface Window {
-    readonly outcome: Promise<Outcome>;
+    outcome: Promise<Outcome>;
   }
 }
 
