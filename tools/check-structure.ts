@@ -4,7 +4,7 @@
  *
  * A folder has at most 15 sources (tests not counted), half of a package's files are shorter than 100 lines, a file of
  * over 350 lines begins with a comment that says why, and a class has at most 120 lines (biome limits functions).
- * Members of interfaces are `readonly`, and their comments begin with a capital letter.
+ * Members of interfaces are `readonly`, their comments begin with a capital letter, and counters are `count += 1`.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -98,6 +98,12 @@ function* looseMembers(source: Source): Generator<string> {
   }
 }
 
+function* counters(source: Source): Generator<string> {
+  for (const { index } of source.code.matchAll(/(?<=[;{})]\s*|\belse )[\w.#]+(?:\+\+|--)(?=;)/g)) {
+    yield `${source.file}:${lineAt(source.text, index)}: write += 1 or -= 1 for a counter`;
+  }
+}
+
 function* longFiles(source: Source): Generator<string> {
   if (source.lineCount <= MAX_PLAIN_FILE_LINES || /^(?:#!.*\n)?\s*\/[*/]/.test(source.text)) return;
   yield `${source.file}: has ${source.lineCount} lines; a file of over ${MAX_PLAIN_FILE_LINES} says at its top why`;
@@ -135,7 +141,12 @@ const sources = execFileSync('git', [...listed, '--', ...folders], { cwd: root, 
 const found = [
   ...fullFolders(sources),
   ...longMedians(sources),
-  ...sources.flatMap((source) => [...longFiles(source), ...longClasses(source), ...looseMembers(source)]),
+  ...sources.flatMap((source) => [
+    ...longFiles(source),
+    ...longClasses(source),
+    ...looseMembers(source),
+    ...counters(source),
+  ]),
 ];
 for (const line of found) console.log(line);
 console.log(

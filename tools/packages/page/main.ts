@@ -50,9 +50,10 @@ function drawPicture(): string {
   canvas.width = 8;
   canvas.height = 4;
   const context = canvas.getContext('2d');
+  if (context === null) throw new Error('The browser has no 2d context.');
   for (const [index, colour] of ['red', 'blue'].entries()) {
-    context!.fillStyle = colour;
-    context!.fillRect(index * 4, 0, 4, 4);
+    context.fillStyle = colour;
+    context.fillRect(index * 4, 0, 4, 4);
   }
   return canvas.toDataURL('image/png').replace(/^.*,/, '');
 }
@@ -77,7 +78,9 @@ async function showRows(): Promise<void> {
 }
 
 function element(id: string): HTMLElement {
-  return document.getElementById(id)!;
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`The page has no element #${id}.`);
+  return found;
 }
 
 function textElement(tag: string, text: string): HTMLElement {
