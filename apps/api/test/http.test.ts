@@ -136,6 +136,9 @@ describe('JSON bodies', () => {
     ['an unknown key', '{"nmae":"x"}', 400, 'invalid_request', { path: '/nmae' }],
     ['a blank name', '{"name":"  "}', 400, 'invalid_request', { path: '/name' }],
     ['a name with NUL', '{"name":"a\\u0000"}', 400, 'invalid_request', { path: '/name' }],
+    ['a name with a line break', '{"name":"a\\nb"}', 400, 'invalid_request', { path: '/name' }],
+    ['a name with C1 controls', '{"name":"a\\u0085"}', 400, 'invalid_request', { path: '/name' }],
+    ['a name of other blanks', '{"name":"\\u3000\\u00a0"}', 400, 'invalid_request', { path: '/name' }],
     ['a name of half a character', '{"name":"\\ud800"}', 400, 'invalid_request', { path: '/name' }],
     ['a name of the wrong type', '{"name":null}', 400, 'invalid_request', { path: '/name' }],
   ])('refuses %s', async (_name, body, status, code, location) => {

@@ -1,18 +1,31 @@
 import { RequestError, type Schema } from '@svc/runtime';
 
-/** PostgreSQL text holds no NUL, and half of a surrogate pair is no character: such names are refused, not changed. */
-const TEXT = '^[^\\u0000\\p{Cs}]*$';
+/** Control characters of Unicode: C0, delete and C1. */
+const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f';
+/** Blanks other than control characters. */
+const BLANK = ' \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
 
-/** A dataset's name: 1 to 255 characters, not blank. */
+/**
+ * A dataset's name: 1 to 255 characters, not blank, without control characters. The pattern has neither look-ahead nor
+ * property classes, which the regular expressions of other languages do not know.
+ */
 export const NAME: Schema = {
   type: 'string',
   minLength: 1,
   maxLength: 255,
-  pattern: '^(?=[^\\u0000]*\\S)[^\\u0000\\p{Cs}]*$',
+  pattern: `^[${BLANK}]*[^${BLANK}${CONTROL}][^${CONTROL}]*$`,
+  format: 'storable-text',
 };
 
 /** A description or notes; null stands for none. */
-export const OPTIONAL_TEXT: Schema = { type: ['string', 'null'], maxLength: 65_536, pattern: TEXT };
+export const OPTIONAL_TEXT: Schema = {
+  type: ['string', 'null'],
+  maxLength: 65_536,
+  pattern: '^[^\\u0000]*$',
+  format: 'storable-text',
+};
+
+const NAME_PATTERN = new RegExp(NAME['pattern'] as string, 'u');
 
 /**
  * The name field of an upload form, under the rules of {@link NAME}.
@@ -21,8 +34,7 @@ export const OPTIONAL_TEXT: Schema = { type: ['string', 'null'], maxLength: 65_5
  */
 export function parseName(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
-  const isValid = name.trim() !== '' && [...name].length <= 255 && !name.includes('\u0000');
-  if (isValid) return name;
-  const message = 'name must have 1 to 255 characters and must not be blank';
+  if ([...name].length <= 255 && name.isWellFormed() && NAME_PATTERN.test(name)) return name;
+  const message = 'name must have 1 to 255 characters, not all of them blank, and no control characters';
   throw new RequestError('invalid_request', message, { errors: [{ message, path: 'name' }] });
 }

@@ -19,6 +19,8 @@ const FORMATS = {
   'date-time': true,
   binary: true,
   'int64-text': true,
+  // PostgreSQL text holds neither NUL nor half of a surrogate pair: such texts are refused, not changed
+  'storable-text': (text: string) => text.isWellFormed() && !text.includes('\u0000'),
 } as const;
 
 /** Creates the compiler of all routes' schemas. Query values are coerced to numbers and booleans; bodies are not. */
