@@ -15,7 +15,7 @@ const CODE = /\.[cm]?[jt]s$/;
 const DOCUMENT =
   /\.(?:md|ya?ml|toml|service|sh|html)$|(?:^|\/)(?:Dockerfile|package\.json)$|^deploy\/.*\.json$/;
 const EXCLUDED =
-  /(?:^|\/)(?:CHANGELOG\.md|generated|dist|migrations|node_modules|fixtures)(?:\/|$)|^pnpm-lock|^tools\/retired-words\.ts$/;
+  /(?:^|\/)(?:CHANGELOG\.md|generated|dist|migrations|node_modules|fixtures)(?:\/|$)|^pnpm-lock|^tools\/(?:retired-words|check-words\.test)\.ts$/;
 const DATA = /^conformance\/.*(?<!README\.md)$/;
 
 interface Hit {

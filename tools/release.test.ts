@@ -152,7 +152,7 @@ describe('publishing', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, published };
   }
 
-  it('hands over each package once, those that others depend on first', { timeout: 120_000 }, async () => {
+  it('publishes each package once, dependencies first', { timeout: 120_000 }, async () => {
     const registry = await startRegistry();
     const folder = await mkdtemp(join(tmpdir(), 'svc-registry-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));

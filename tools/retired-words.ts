@@ -57,6 +57,19 @@ export const PHRASES: readonly RetiredWord[] = [
   phrase('(?:one|first|second|third|last|next|another|each|every|this|that|per) (?:try|tries)', 'attempt'),
   phrase('the wanted|wanted (?:file|section|dataset|upload)', 'requested'),
   phrase('no one', 'no client, no caller; or the passive'),
+  phrase('(?:gives?|gave|given|giving) back', 'returns'),
+  phrase('hand(?:s|ed|ing)? over', 'pass, send'),
+  phrase('(?:comes?|came|coming) into being', 'is created'),
+  phrase('in vain', 'without success'),
+  phrase('at fault', 'invalid, in error'),
+  phrase('faults? of (?:the|this|our|its)', 'internal error'),
+  phrase(
+    '(?:servers?|services?|hubs?|databases?|api|workers?|routes?|endpoints?|requests?|clients?|proxy|providers?|process|probes?|nothing) (?:is |are |was |were |be )?answer(?:s|ed)?',
+    'responds, returns',
+  ),
+  phrase('(?:is|are|was|were|be|been) answered', 'gets a response'),
+  phrase('answers? (?:of|from) (?:a|an|the) (?:service|server|hub|provider|model|request|api)', 'response'),
+  phrase('(?:breaks?|broke|broken|breaking) off', 'fails, is interrupted, is lost'),
 ];
 
 /** Words that no identifier and no file name contains, as one of its parts (`createLane`, `lane-count`). */
@@ -94,7 +107,7 @@ const identifiers = (names: string, use: string): RetiredWord => ({
 export const IDENTIFIERS: readonly RetiredWord[] = [
   identifiers('(?:MOST|LONGEST|USUAL|TYPICAL|SURELY)_\\w+', 'MAX_, DEFAULT_, EXPECTED_'),
   identifiers(
-    '(?:answer(?!s?$|Column|Start|End|Key|Text|_)|(?!reference)\\w*Answer|\\w*ANSWER)\\w*',
+    '(?:answer(?!s?$|Column|column|Start|End|Key|Text|_)|(?!reference)\\w*Answer|\\w*ANSWER)\\w*',
     'response, reply, completion',
   ),
   identifiers('places?|placed|Place[A-Z]?\\w*|(?!.*In)\\w+Places?|placeOf', 'location'),

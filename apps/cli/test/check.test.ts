@@ -42,7 +42,7 @@ const CASES: readonly [name: string, files: Files, findings: readonly string[], 
     ['sections/a.jsonl:1:7: package_invalid_line', 'sections/a.jsonl:3:7: package_invalid_line'],
   ],
   [
-    'each file that an item names in vain',
+    'each missing file that an item names',
     {
       'sections/a.jsonl':
         '{"assets":{"x":"assets/no.png","y":"assets/yes.png","z":{"path":"assets/never.png"}},"checker":{"path":"checkers/no.py"}}\n{"assets":["assets/../manifest.json"]}\n{"checker":{"path":"checkers/none"}}\n',

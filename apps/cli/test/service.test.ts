@@ -212,7 +212,7 @@ describe('a service that does not respond as expected', () => {
 
   it.each<[string, Handler, RegExp]>([
     [
-      'breaks off',
+      'loses the connection',
       (_request, response) => void response.destroy(),
       /^svc-pkg: Connection to .* lost .*\(connection_lost\)/m,
     ],
