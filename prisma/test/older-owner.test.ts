@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { superuserUrl } from '../../packages/embedded-postgres/test/superuser-url.ts';
 import { migrate } from '../src/migrate/migrate.ts';
+import { startOlderVersion } from './older-version.ts';
 
 let dataDir: string;
 const started: EmbeddedPostgres[] = [];
@@ -36,6 +37,7 @@ async function query<T extends object>(url: string, sql: string): Promise<T[]> {
 
 it('hands over to the ordinary role what an older version made as the superuser', async () => {
   const first = await start();
+  await (await startOlderVersion(first.url))[Symbol.asyncDispose]();
   await migrate(first.url);
   const superuser = await superuserUrl(first.url, dataDir);
   await query(superuser, 'CREATE VIEW seen AS SELECT 1 AS one');
