@@ -6,7 +6,7 @@
 --   psql -Xq -f data.sql "$TO"
 --
 -- If the target's PostgreSQL is not older than the source's, pg_dump and pg_restore of that version work too. The dump is
--- refused while runs or jobs are unfinished, because it does not contain their tasks in the queue.
+-- refused while runs or jobs are unfinished, because it does not contain archives of uploads.
 \set ON_ERROR_STOP on
 \encoding UTF8
 

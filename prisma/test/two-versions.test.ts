@@ -32,6 +32,7 @@ beforeEach(async () => {
   url = own.href;
   await migrateBefore();
   plain = new pg.Pool({ connectionString: url });
+  plain.on('error', () => undefined); // the database is dropped at the end
   cleanUp.defer(() => plain.end());
   older = cleanUp.use(await startOlderVersion(url));
   store = cleanUp.use(createStore({ url, poolSize: 4 }));
@@ -46,6 +47,7 @@ async function migrateBefore(): Promise<void> {
   const { migrationDirectories } = await readMigrations();
   const before = migrationDirectories.map(({ path }) => path).filter((path) => path < MIGRATION);
   const pool = new pg.Pool({ connectionString: url });
+  pool.on('error', () => undefined); // the database is dropped at the end
   try {
     using opened = await openSchemaEngine(new MigrationAdapter(pool));
     await opened.engine.applyMigrations({

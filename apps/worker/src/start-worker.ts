@@ -17,7 +17,7 @@ export interface WorkerDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
-  /** postgresql:// URL of the same database: the queue has connections of its own */
+  /** postgresql:// URL of the same database: the queue has separate connections */
   readonly databaseUrl: string;
   readonly hub: Hub;
   readonly encoder: RowEncoder;

@@ -332,8 +332,7 @@ export const EVENTS = {
     fields: {
       kind: '`run`, `import` or `upload`' as Kind,
       attempt: 'number of the attempt, from 1; it does not count' as Count,
-      reason:
-        '`stopping`, `unavailable` (the database was unavailable) or `long` (the task is longer than one attempt may be)' as Text,
+      reason: '`stopping` or `unavailable` (the database was unavailable)' as Text,
     },
   },
   'queue.error': {

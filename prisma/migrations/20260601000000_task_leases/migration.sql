@@ -68,8 +68,10 @@ BEGIN
         RETURN NULL;
     END $function$;
 
-    CREATE TRIGGER task_to_pgboss AFTER INSERT ON runs FOR EACH ROW EXECUTE FUNCTION task_to_pgboss();
-    CREATE TRIGGER task_to_pgboss AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION task_to_pgboss();
+    CREATE TRIGGER task_to_pgboss AFTER INSERT ON runs FOR EACH ROW WHEN (NEW.finished_at IS NULL)
+        EXECUTE FUNCTION task_to_pgboss();
+    CREATE TRIGGER task_to_pgboss AFTER INSERT ON jobs FOR EACH ROW WHEN (NEW.finished_at IS NULL)
+        EXECUTE FUNCTION task_to_pgboss();
 
     -- What this version does to a lease → the task, as a worker of the older version would do it
     CREATE FUNCTION lease_to_pgboss() RETURNS trigger LANGUAGE plpgsql AS $function$

@@ -96,7 +96,7 @@ const retryHeld = (table: TaskTable): string => `
   WHERE ${HELD}`;
 
 /**
- * Opens the queue on connections of its own, so that heartbeats do not wait for what else the process does.
+ * Opens the queue on separate connections, so that heartbeats do not wait for the process's other queries.
  *
  * @param url postgresql:// URL
  */
@@ -139,6 +139,6 @@ export function openTaskQueue(url: string): TaskQueue {
 }
 
 /** The table that holds the tasks of a kind. */
-export function tableOf(kind: TaskKind): TaskTable {
+function tableOf(kind: TaskKind): TaskTable {
   return kind === 'run' ? 'runs' : 'jobs';
 }

@@ -1,20 +1,20 @@
-/** Wakes one sleeper. A ring that comes while nobody sleeps is kept for the next one. */
+/** Wakes one waiter. A notification that comes while none waits is kept for the next one. */
 export interface Notifier {
   notify(): void;
-  /** Resolves at the next ring, after `ms`, or when `signal` aborts. Never rejects. */
+  /** Resolves at the next notification, after `ms`, or when `signal` aborts. Never rejects. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 export function createNotifier(): Notifier {
-  let rung = false;
+  let isNotified = false;
   let wake: (() => void) | undefined;
   return {
     notify: () => {
-      rung = true;
+      isNotified = true;
       wake?.();
     },
     wait: async (ms, signal) => {
-      if (!rung && !signal.aborted) {
+      if (!isNotified && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
         const timer = setTimeout(resolve, ms);
         wake = resolve;
@@ -24,7 +24,7 @@ export function createNotifier(): Notifier {
         clearTimeout(timer);
         wake = undefined;
       }
-      rung = false;
+      isNotified = false;
     },
   };
 }
