@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { toImportRequest } from '../packages/flows/src/import-request.ts';
+import { toImportRequest } from '../packages/flows/src/requests.ts';
 import { parseSplit, resolveSplit } from '../packages/hub-client/src/splits/split-slice.ts';
 import { compileMapping } from '../packages/jsonl-v23/src/index.ts';
 import { canonicalJson, type JsonObject, parseJson } from '../packages/jsonl-v23/src/json/index.ts';

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { RowEncoder } from './copy/row-encoder.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 import type { Semaphore } from './semaphore.ts';
 
@@ -8,7 +9,9 @@ export interface StoreContext {
   readonly pool: pg.Pool;
   /** ordinary queries */
   readonly prisma: PrismaClient;
-  /** bounds the connections that imports hold for long */
+  /** Encodes the rows of imports. */
+  readonly encoder: RowEncoder;
+  /** Bounds imports, each of which holds a connection for long. */
   readonly imports: Semaphore;
   /** bounds those that exports hold, so that slow readers keep nobody from importing */
   readonly exports: Semaphore;

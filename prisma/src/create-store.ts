@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { StoreContext } from './context.ts';
+import { createRowEncoder } from './copy/row-encoder.ts';
 import { createPool } from './database/connection.ts';
 import { StoreError, toStoreError } from './database/errors.ts';
 import { type Listener, type ListenOptions, listen } from './database/listen.ts';
@@ -11,25 +12,29 @@ import { isMigrated } from './migrate/migrate.ts';
 import { type QueueSizes, queueSizes } from './queue/queue-sizes.ts';
 import { type Cancellations, cancellationsAmong } from './runs/cancellations.ts';
 import { createRunStore, type RunStore } from './runs/run-store.ts';
-import { createLimiter } from './semaphore.ts';
+import { createSemaphore } from './semaphore.ts';
 import { createSettingsStore, type SettingsStore } from './settings/settings-store.ts';
 
 export interface StoreOptions {
-  /** postgresql:// URL of a migrated database */
+  /** postgresql:// URL of a migrated database. */
   readonly url: string;
-  /** connections at most; a quarter of them at most are held by imports, by exports, and by searches and comparisons */
+  /** Maximum connections, 20 by default. Imports, exports, and searches with comparisons hold up to a quarter each. */
   readonly poolSize?: number | undefined;
-  /** how long an import or export waits for one of those before it is refused as `unavailable` */
+  /** Maximum imports at once, where that is less than a quarter of the pool. */
+  readonly maxImports?: number | undefined;
+  /** Threads that encode the rows of imports; 0, the default, encodes them in the calling thread. */
+  readonly encoderThreads?: number | undefined;
+  /** How long an import or export waits for its turn before it is refused as `unavailable`, 30 s by default. */
   readonly streamWaitMs?: number | undefined;
-  /** the same of a search or comparison, and of a large page */
+  /** The same for a search or comparison, and for a large page, 10 s by default. */
   readonly searchWaitMs?: number | undefined;
-  /** how long a statement of a read may take, 30 s without */
+  /** How long a statement of a read may take, 30 s by default. */
   readonly statementTimeoutMs?: number | undefined;
-  /** bytes that an item or a result may have, 64 MiB without; a larger one is reported and not read */
+  /** Maximum bytes of an item or a result, 64 MiB by default; a larger one is reported and not read. */
   readonly maxItemBytes?: number | undefined;
 }
 
-/** Everything that is stored. Nothing connects before it is used. */
+/** Everything that is stored. Connects on first use. */
 export interface Store extends AsyncDisposable {
   readonly datasets: DatasetStore;
   readonly runs: RunStore;
@@ -44,7 +49,7 @@ export interface Store extends AsyncDisposable {
   queueSizes(): Promise<QueueSizes>;
   /** Whether the database answers and was migrated to this version, and has the queue in it. Never throws. */
   ready(): Promise<{ readonly database: boolean; readonly queue: boolean }>;
-  /** Ends every connection; what is under way fails. Safe to call twice. */
+  /** Closes every connection; queries that are still running fail. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -75,26 +80,19 @@ export function createStore(options: StoreOptions): Store {
     statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
   });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
-  const waitMs = options.streamWaitMs ?? DEFAULT_STREAM_WAIT_MS;
-  const searchWaitMs = options.searchWaitMs ?? DEFAULT_SEARCH_WAIT_MS;
+  const encoder = createRowEncoder({ threads: options.encoderThreads ?? 0 });
   const maxItemBytes = Math.min(options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES, LARGEST_ITEM_BYTES);
-  const quarter = Math.max(1, Math.floor(size / 4));
   const context: StoreContext = {
     pool,
     prisma,
-    imports: createLimiter(quarter, waitMs),
-    exports: createLimiter(quarter, waitMs),
-    searches: createLimiter(quarter, searchWaitMs, 'Too many searches and comparisons are under way.'),
-    largePages: createLimiter(
-      Math.max(LARGE_PAGES_BYTES, maxItemBytes),
-      searchWaitMs,
-      'Too many large pages are being read.',
-    ),
+    encoder,
+    ...createSemaphores(options, Math.max(1, Math.floor(size / 4)), maxItemBytes),
     maxItemBytes,
   };
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= (async () => {
+      await encoder[Symbol.asyncDispose]();
       await prisma.$disconnect();
       await pool.end();
     })();
@@ -117,8 +115,8 @@ export function createStore(options: StoreOptions): Store {
     },
     async ready() {
       const [database, queue] = await Promise.all([
-        answersYes(isMigrated(pool)),
-        answersYes(queueSizes(pool).then(() => true)),
+        isTrue(isMigrated(pool)),
+        isTrue(queueSizes(pool).then(() => true)),
       ]);
       return { database, queue };
     },
@@ -127,15 +125,47 @@ export function createStore(options: StoreOptions): Store {
   };
 }
 
-async function answersYes(question: Promise<boolean>): Promise<boolean> {
-  return await inTime(question).catch(() => false);
+type Semaphores = Pick<StoreContext, 'imports' | 'exports' | 'searches' | 'largePages'>;
+
+function createSemaphores(options: StoreOptions, quarter: number, maxItemBytes: number): Semaphores {
+  const streamWaitMs = options.streamWaitMs ?? DEFAULT_STREAM_WAIT_MS;
+  const searchWaitMs = options.searchWaitMs ?? DEFAULT_SEARCH_WAIT_MS;
+  return {
+    imports: createSemaphore({
+      permits: Math.min(quarter, options.maxImports ?? quarter),
+      waitMs: streamWaitMs,
+      refuse: () => tooMany('imports', { retryAfterMs: streamWaitMs }),
+    }),
+    exports: createSemaphore({
+      permits: quarter,
+      waitMs: streamWaitMs,
+      refuse: () => tooMany('exports'),
+    }),
+    searches: createSemaphore({
+      permits: quarter,
+      waitMs: searchWaitMs,
+      refuse: () => tooMany('searches and comparisons'),
+    }),
+    largePages: createSemaphore({
+      permits: Math.max(LARGE_PAGES_BYTES, maxItemBytes),
+      waitMs: searchWaitMs,
+      refuse: () => tooMany('reads of large pages'),
+    }),
+  };
 }
 
-/** The answer to a question that nobody waits long for. */
+const tooMany = (what: string, options?: { readonly retryAfterMs: number }): StoreError =>
+  new StoreError('unavailable', `Too many concurrent ${what}.`, options);
+
+async function isTrue(query: Promise<boolean>): Promise<boolean> {
+  return await inTime(query).catch(() => false);
+}
+
+/** Waits for a query for a short time only. */
 async function inTime<T>(query: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => late.reject(new StoreError('unavailable', 'The database does not answer in time.')),
+    () => late.reject(new StoreError('unavailable', 'Timed out waiting for the database.')),
     READY_TIMEOUT_MS,
   );
   try {

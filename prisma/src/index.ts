@@ -1,9 +1,10 @@
-export { createRowEncoder } from './copy/row-encoder.ts';
+export type { LineOptions, MappingPlan } from './copy/encoded-rows.ts';
 export { createStore, type Store, type StoreOptions } from './create-store.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export { type Channel, type Listener, type ListenOptions, listen } from './database/listen.ts';
 export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
+export type { DatasetSource, DatasetSummary, SectionSummary } from './datasets/dataset.ts';
 export type { StoredSection } from './datasets/dataset-row.ts';
 export type { DatasetChanges, DatasetStore, DatasetsRequest } from './datasets/dataset-store.ts';
 export type {
@@ -13,9 +14,11 @@ export type {
   ItemChange,
   ItemPosition,
 } from './datasets/diff-datasets.ts';
+export type { DatasetDraft, DraftOptions, DraftProgress } from './datasets/draft.ts';
+export type { DatasetMeta } from './datasets/insert-dataset.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './datasets/list-items.ts';
-export type { OpenDataset } from './datasets/open-dataset.ts';
-export type { SaveOptions } from './datasets/save-dataset.ts';
+export type { ExportedResult, ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
+export type { SectionWriter, WriteLinesOptions } from './datasets/section-writer.ts';
 export type {
   IdempotencyClaim,
   IdempotencyOutcome,

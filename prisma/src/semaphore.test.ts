@@ -1,27 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createLimiter } from './semaphore.ts';
+import { StoreError } from './database/errors.ts';
+import { createSemaphore, type Semaphore } from './semaphore.ts';
 
-it('lets so many in at once, the next one as soon as one leaves', async () => {
-  const limiter = createLimiter(2, 5_000);
-  const [first] = [await limiter.enter(), await limiter.enter()];
-  let entered = false;
-  const third = limiter.enter().then((leave) => {
-    entered = true;
-    return leave;
+const semaphoreOf = (permits: number, waitMs: number): Semaphore =>
+  createSemaphore({ permits, waitMs, refuse: () => new StoreError('unavailable', 'Busy.') });
+const release = (permit: Disposable): void => permit[Symbol.dispose]();
+
+it('admits as many callers as there are permits, and the next one when a permit is released', async () => {
+  const semaphore = semaphoreOf(2, 5_000);
+  const first = await semaphore.acquire();
+  await semaphore.acquire();
+  let isAdmitted = false;
+  const third = semaphore.acquire().then(() => {
+    isAdmitted = true;
   });
   await delay(10);
-  expect(entered).toBe(false);
-  first();
-  first();
+  expect(isAdmitted).toBe(false);
+  release(first);
+  release(first);
   await third;
-  // leaving twice gave one place, not two
-  await expect(createLimiterState(limiter)).resolves.toBe('full');
+  // Releasing twice returned one permit, not two.
+  await expect(stateOf(semaphore)).resolves.toBe('full');
 });
 
-async function createLimiterState(limiter: ReturnType<typeof createLimiter>): Promise<'full' | 'free'> {
+async function stateOf(semaphore: Semaphore): Promise<'full' | 'free'> {
   const abort = new AbortController();
-  const trying = limiter.enter(abort.signal).then(
+  const trying = semaphore.acquire(abort.signal).then(
     () => 'free' as const,
     () => 'full' as const,
   );
@@ -30,52 +35,52 @@ async function createLimiterState(limiter: ReturnType<typeof createLimiter>): Pr
   return await trying;
 }
 
-it('refuses who waits too long', async () => {
-  const limiter = createLimiter(1, 10);
-  await limiter.enter();
-  await expect(limiter.enter()).rejects.toMatchObject({ code: 'unavailable' });
+it('rejects a caller that waits too long', async () => {
+  const semaphore = semaphoreOf(1, 10);
+  await semaphore.acquire();
+  await expect(semaphore.acquire()).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-it('lets who is aborted go, and keeps its place for the next', async () => {
-  const limiter = createLimiter(1, 5_000);
-  const leave = await limiter.enter();
+it('rejects an aborted caller, and admits the next one', async () => {
+  const semaphore = semaphoreOf(1, 5_000);
+  const permit = await semaphore.acquire();
   const abort = new AbortController();
-  const aborted = limiter.enter(abort.signal);
-  const next = limiter.enter();
+  const aborted = semaphore.acquire(abort.signal);
+  const next = semaphore.acquire();
   abort.abort(new Error('gone'));
   await expect(aborted).rejects.toThrow('gone');
-  leave();
+  release(permit);
   await next;
-  await expect(limiter.enter(AbortSignal.abort(new Error('before')))).rejects.toThrow('before');
+  await expect(semaphore.acquire(AbortSignal.abort(new Error('before')))).rejects.toThrow('before');
 });
 
-it('lets in by permits, in the order of arrival', async () => {
-  const limiter = createLimiter(10, 5_000);
-  const leave = await limiter.enter(undefined, 8);
+it('admits callers in order of arrival, whatever number of permits they want', async () => {
+  const semaphore = semaphoreOf(10, 5_000);
+  const permit = await semaphore.acquire(undefined, 8);
   const order: string[] = [];
-  const large = limiter.enter(undefined, 99).then((done) => {
+  const large = semaphore.acquire(undefined, 99).then((done) => {
     order.push('large');
     return done;
   });
-  const small = limiter.enter(undefined, 1).then((done) => {
+  const small = semaphore.acquire(undefined, 1).then((done) => {
     order.push('small');
     return done;
   });
   await delay(10);
   expect(order).toEqual([]);
-  leave();
-  // all of them, though more were asked for
-  (await large)();
-  (await small)();
+  release(permit);
+  // All of them, though more were asked for.
+  release(await large);
+  release(await small);
   expect(order).toEqual(['large', 'small']);
 });
 
-it('lets those in that stood behind one that was refused', async () => {
-  const limiter = createLimiter(2, 5_000);
-  await limiter.enter();
+it('admits the callers behind one that was rejected', async () => {
+  const semaphore = semaphoreOf(2, 5_000);
+  await semaphore.acquire();
   const abort = new AbortController();
-  const large = limiter.enter(abort.signal, 2);
-  const small = limiter.enter();
+  const large = semaphore.acquire(abort.signal, 2);
+  const small = semaphore.acquire();
   abort.abort(new Error('gone'));
   await expect(large).rejects.toThrow('gone');
   await small;

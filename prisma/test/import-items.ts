@@ -1,74 +1,63 @@
-import { randomUUID } from 'node:crypto';
-import { collectSections, type DatasetSummary, type ImportOutcome } from '@svc/flows';
-import { type Item, parseItem } from '@svc/jsonl-v23';
-import { type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { createRowEncoder } from '../src/copy/row-encoder.ts';
+import { splitLines } from '@svc/jsonl-v23/internal';
+import type { DatasetSummary } from '../src/datasets/dataset.ts';
 import type { DatasetStore } from '../src/datasets/dataset-store.ts';
-import type { SaveOptions } from '../src/datasets/save-dataset.ts';
+import type { DatasetDraft } from '../src/datasets/draft.ts';
+import type { DatasetMeta } from '../src/datasets/insert-dataset.ts';
+import type { IdempotencyClaim, StoredResponse } from '../src/idempotency/idempotency-store.ts';
+import type { JobClaim } from '../src/jobs/job-store.ts';
 
 /** Sections by name, in order, with their items as JSON text. */
 export type Sections = Readonly<Record<string, readonly string[]>>;
 
-export interface ImportedDataset {
-  readonly name?: string;
-  readonly description?: string | null;
-  readonly notes?: string | null;
-  readonly source?: 'hub' | 'pkg_zip';
-  readonly schema?: string;
-}
-
-/** Imports items as a flow does: encoded in chunks, folded into hashes, stored in one go. */
-export function importItems(
-  datasets: DatasetStore,
-  sections: Sections,
-  facts: ImportedDataset = {},
-  options: SaveOptions = {},
-): Promise<DatasetSummary> {
-  const { rows, finish } = encodeSections(sections, facts);
-  return datasets.saveDataset(rows(), finish, options);
-}
-
-/** The two halves of an import, for tests that disturb it. */
-export function encodeSections(
-  sections: Sections,
-  facts: ImportedDataset = {},
-): { rows: () => AsyncGenerator<Uint8Array>; finish: () => ImportOutcome } {
-  const encoder = createRowEncoder();
-  const collector = collectSections();
-  return {
-    async *rows() {
-      for (const [orderIndex, [name, texts]] of Object.entries(sections).entries()) {
-        const target = { id: randomUUID(), name, orderIndex };
-        collector.begin(target);
-        for (let first = 0; first < texts.length; first += 100) {
-          const items = texts.slice(first, first + 100).map((text) => readItem(text));
-          const encoded = encoder.encodeItems(items, target, first);
-          collector.add(encoded);
-          yield encoded.rows;
-        }
-      }
-    },
-    finish() {
-      const { sections: outcome, versionHash } = collector.end();
-      return {
-        dataset: {
-          id: randomUUID(),
-          name: facts.name ?? 'a dataset',
-          description: facts.description ?? null,
-          notes: facts.notes ?? null,
-          source: facts.source ?? 'pkg_zip',
-          schema: facts.schema ?? '{"package":{"manifest":null,"meta":null},"source":"pkg_zip"}',
-          versionHash,
-          itemCount: collector.itemCount,
-          assetCount: collector.assetCount,
-        },
-        sections: outcome,
-      };
-    },
+export interface ImportOptions {
+  readonly signal?: AbortSignal;
+  /** The job that imports. */
+  readonly job?: JobClaim;
+  readonly idempotency?: {
+    readonly claim: IdempotencyClaim;
+    readonly response: (dataset: DatasetSummary) => StoredResponse;
   };
 }
 
-function readItem(text: string): Item {
-  const value: JsonValue = parseJson(text);
-  return parseItem(value);
+/** Imports items as a flow does. */
+export async function importItems(
+  datasets: DatasetStore,
+  sections: Sections,
+  meta: Partial<DatasetMeta> = {},
+  { signal, job, idempotency }: ImportOptions = {},
+): Promise<DatasetSummary> {
+  await using draft = await datasets.begin({ signal });
+  await writeSections(draft, sections);
+  const dataset = await draft.insert(metaOf(meta));
+  if (job !== undefined) await draft.completeJob(job);
+  if (idempotency !== undefined) {
+    await draft.saveResponse(idempotency.claim, idempotency.response(dataset));
+  }
+  await draft.commit();
+  return dataset;
+}
+
+/** Writes items into a draft. */
+export async function writeSections(draft: DatasetDraft, sections: Sections): Promise<void> {
+  for (const [name, texts] of Object.entries(sections)) {
+    await draft.section(name).writeLines(splitLines(linesOf(texts)), LINES);
+  }
+}
+
+export const LINES = { file: 'test.jsonl', maxDepth: 1000, maxLineBytes: 256 * 1024 * 1024 } as const;
+
+export function metaOf(meta: Partial<DatasetMeta> = {}): DatasetMeta {
+  return {
+    name: 'a dataset',
+    description: null,
+    notes: null,
+    source: 'pkg_zip',
+    schema: '{"package":{"manifest":null,"meta":null},"source":"pkg_zip"}',
+    ...meta,
+  };
+}
+
+/** Items as the bytes of a file. */
+export async function* linesOf(texts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(`${text}\n`);
 }

@@ -10,7 +10,7 @@ import {
   runProcess,
   secretsOf,
 } from '@svc/runtime';
-import { createRowEncoder, createStore } from '@svc/store';
+import { createStore } from '@svc/store';
 import { startApi } from './start-api.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -19,8 +19,14 @@ configureHeap();
 await runProcess('svc-api', process, async (config, logger) => {
   const url = requiredDatabaseUrl(config);
   const metrics = createMetrics({ version });
-  const store = createStore({ url, poolSize: config.databasePoolSize, maxItemBytes: config.maxLineBytes });
-  const encoder = createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 });
+  const store = createStore({
+    url,
+    poolSize: config.databasePoolSize,
+    maxImports: config.maxConcurrentImports,
+    streamWaitMs: config.importWaitMs,
+    maxItemBytes: config.maxLineBytes,
+    encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
+  });
   const hub = openHub({
     endpoint: config.hubEndpoint,
     token: config.hubToken?.reveal(),
@@ -34,7 +40,6 @@ await runProcess('svc-api', process, async (config, logger) => {
     metrics,
     store,
     hub,
-    encoder,
     version,
     secrets: secretsOf(config),
     vault: config.jobKey === undefined ? null : createKeyVault(config.jobKey),
@@ -45,7 +50,6 @@ await runProcess('svc-api', process, async (config, logger) => {
     stop: async (signal) => {
       await api.stop(signal);
       await hub.close();
-      await encoder[Symbol.asyncDispose]();
       await store.close();
     },
   };

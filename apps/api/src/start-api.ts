@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Hub, RowEncoder } from '@svc/flows';
+import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/observability';
 import {
   type Access,
@@ -21,8 +21,7 @@ export interface ApiDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
-  readonly hub: Hub;
-  readonly encoder: RowEncoder;
+  readonly hub: Pick<HubClient, 'openDataset'>;
   readonly version: string;
   /** Secrets known to this process, which no export and no response may contain. */
   readonly secrets: readonly string[];
@@ -53,7 +52,6 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const routes = apiRoutes({
     ...deps,
     spool,
-    imports: limit('imports', config.maxConcurrentImports, config.importWaitMs),
     // One client with slow uploads leaves places for the others.
     uploads: limit('uploads', uploadPlaces, config.importWaitMs, Math.max(1, Math.floor(uploadPlaces / 2))),
     checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted }),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openHub } from '@svc/flows';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
 import { createKeyVault, loadConfig, secretsOf } from '@svc/runtime';
-import { createRowEncoder, createStore, type Store } from '@svc/store';
+import { createStore, type Store } from '@svc/store';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { startApi } from '../src/start-api.ts';
 
@@ -45,7 +45,12 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     write: (line) => void lines.push(line),
   });
   const metrics = createMetrics({ version: '0.0.0-test', collectProcessMetrics: false });
-  const store = createStore({ url: database.url, poolSize: 8 });
+  const store = createStore({
+    url: database.url,
+    poolSize: 8,
+    maxImports: config.maxConcurrentImports,
+    streamWaitMs: config.importWaitMs,
+  });
   cleanUp.defer(() => store.close());
   const hub = cleanUp.use(
     openHub({
@@ -56,14 +61,12 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
       metrics,
     }),
   );
-  const encoder = cleanUp.use(createRowEncoder());
   const api = await startApi({
     config,
     logger,
     metrics,
     store,
     hub,
-    encoder,
     version: '0.0.0-test',
     secrets: secretsOf(config),
     vault: config.jobKey === undefined ? null : createKeyVault(config.jobKey),

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { uploadPackage } from '@svc/flows';
 import { openPackageFile } from '@svc/pkg-format/node';
-import { createRowEncoder, createStore } from '@svc/store';
+import { createStore } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
 import { createDatabase, secretsOf } from '../src/database/create-database.ts';
@@ -26,21 +26,17 @@ afterAll(() => database.drop());
 /** Stores a package as the service would; returns the id of the dataset. */
 async function store(path: string, name: string): Promise<string> {
   const opened = createStore({ url: database.url, poolSize: 2 });
-  await using encoder = createRowEncoder();
   try {
-    const { id } = await uploadPackage(
-      {
-        open: () => openPackageFile(path),
-        id: randomUUID(),
-        name,
-        description: undefined,
-        fileName: 'x',
-        maxLineBytes: 1024 * 1024,
-        maxDepth: 100,
-        signal: new AbortController().signal,
-      },
-      { store: opened.datasets, encoder, newId: randomUUID },
-    );
+    await using pkg = await openPackageFile(path);
+    await using draft = await opened.datasets.begin();
+    const request = { name, description: undefined, fileName: 'x' };
+    const { signal } = new AbortController();
+    const { id } = await uploadPackage(pkg, draft, request, {
+      maxLineBytes: 1024 * 1024,
+      maxDepth: 100,
+      signal,
+    });
+    await draft.commit();
     return id;
   } finally {
     await opened.close();

@@ -13,7 +13,7 @@ import {
   runProcess,
   secretsOf,
 } from '@svc/runtime';
-import { createRowEncoder, createStore, migrate } from '@svc/store';
+import { createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';
 import { leaveRoot, obstacleTo } from './leave-root.ts';
 
@@ -42,11 +42,15 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   if (applied.length > 0) logger.log('database.migrate', { applied, duration_ms: elapsedMs() });
 
   const metrics = createMetrics({ version });
-  const store = createStore({ url, poolSize: config.databasePoolSize, maxItemBytes: config.maxLineBytes });
+  const store = createStore({
+    url,
+    poolSize: config.databasePoolSize,
+    maxImports: config.maxConcurrentImports,
+    streamWaitMs: config.importWaitMs,
+    maxItemBytes: config.maxLineBytes,
+    encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
+  });
   starting.defer(() => store.close());
-  const encoder = starting.use(
-    createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 }),
-  );
   const hub = starting.use(
     openHub({ endpoint: config.hubEndpoint, token: config.hubToken?.reveal(), version, logger, metrics }),
   );
@@ -58,7 +62,6 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     store,
     databaseUrl: url,
     hub,
-    encoder,
     vault,
     version,
     serveAdmin: false,
@@ -73,7 +76,6 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     metrics,
     store,
     hub,
-    encoder,
     version,
     secrets: secretsOf(config),
     vault,

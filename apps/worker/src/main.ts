@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/observability';
 import { configureHeap, createKeyVault, requiredDatabaseUrl, runProcess } from '@svc/runtime';
-import { createRowEncoder, createStore } from '@svc/store';
+import { createStore } from '@svc/store';
 import { startWorker } from './start-worker.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -14,10 +14,12 @@ await runProcess('svc-worker', process, async (config, logger) => {
   await using starting = new AsyncDisposableStack();
   const metrics = createMetrics({ version });
   const store = starting.use(
-    createStore({ url: databaseUrl, poolSize: config.databasePoolSize, maxItemBytes: config.maxLineBytes }),
-  );
-  const encoder = starting.use(
-    createRowEncoder({ threads: availableParallelism() > 1 ? config.workerConcurrency : 0 }),
+    createStore({
+      url: databaseUrl,
+      poolSize: config.databasePoolSize,
+      maxItemBytes: config.maxLineBytes,
+      encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
+    }),
   );
   const hub = starting.use(
     openHub({ endpoint: config.hubEndpoint, token: config.hubToken?.reveal(), version, logger, metrics }),
@@ -29,7 +31,6 @@ await runProcess('svc-worker', process, async (config, logger) => {
     store,
     databaseUrl,
     hub,
-    encoder,
     vault: config.jobKey === undefined ? null : createKeyVault(config.jobKey),
     version,
     serveAdmin: true,

@@ -1,5 +1,5 @@
 import { createCheckRunner } from '@svc/evaluation';
-import type { Hub, RowEncoder } from '@svc/flows';
+import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/observability';
 import type { Config, TokenCipher } from '@svc/runtime';
 import { openTaskQueue, type Store } from '@svc/store';
@@ -19,8 +19,7 @@ export interface WorkerDeps {
   readonly store: Store;
   /** postgresql:// URL of the same database: the queue has separate connections */
   readonly databaseUrl: string;
-  readonly hub: Hub;
-  readonly encoder: RowEncoder;
+  readonly hub: Pick<HubClient, 'openDataset'>;
   /** opens the hub tokens of jobs; null where there is no key */
   readonly vault: TokenCipher | null;
   readonly version: string;

@@ -1,7 +1,7 @@
-import type { Hub, HubRow } from '@svc/flows';
+import type { HubClient, HubRow, ReadRowsOptions } from '@svc/hub-client';
 import { type CellBatch, CellWriter } from '@svc/jsonl-v23/internal';
 
-export interface FakeHub extends Hub {
+export interface FakeHub extends Pick<HubClient, 'openDataset'> {
   /** tokens that requests came with, in order; undefined for none */
   readonly tokens: readonly (string | undefined)[];
   /** rows that were handed out */
@@ -22,9 +22,7 @@ const COLUMNS = ['question', 'answer'];
 export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset }: FakeHubOptions): FakeHub {
   const tokens: (string | undefined)[] = [];
   let read = 0;
-  async function* rowBatches(options: {
-    readonly signal?: AbortSignal | undefined;
-  }): AsyncGenerator<HubRow[]> {
+  async function* rowBatches(options: ReadRowsOptions = {}): AsyncGenerator<HubRow[], void, undefined> {
     for (let first = 0; first < rows; first += batchRows) {
       await beforeBatch?.(first, options.signal);
       options.signal?.throwIfAborted();
@@ -40,9 +38,7 @@ export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset
       });
     }
   }
-  async function* cellBatches(options: {
-    readonly signal?: AbortSignal | undefined;
-  }): AsyncGenerator<CellBatch> {
+  async function* cellBatches(options?: ReadRowsOptions): AsyncGenerator<CellBatch, void, undefined> {
     const writer = new CellWriter();
     for await (const batch of rowBatches(options)) {
       for (const { row } of batch) for (const name of COLUMNS) writer.value(row[name] ?? null);
@@ -57,8 +53,15 @@ export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset
       tokens.push(reference.token);
       openDataset?.();
       return {
+        id: reference.path,
+        revision: 'main',
         resolvedRevision: 'a'.repeat(40),
-        select: async ({ split }) => ({
+        subsets: ['default'],
+        defaultSubset: 'default',
+        splits: [{ subset: 'default', split: 'train', numRows: rows }],
+        info: {},
+        usedConvertedParquet: false,
+        select: async ({ split } = {}) => ({
           subset: 'default',
           split: split ?? 'train',
           features: [
@@ -71,6 +74,9 @@ export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset
           suggestedMapping: null,
           rowBatches,
           cellBatches,
+          rows: () => {
+            throw new Error('The service reads batches.');
+          },
         }),
       };
     },

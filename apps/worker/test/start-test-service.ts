@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Hub } from '@svc/flows';
+import type { HubClient } from '@svc/hub-client';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
 import { createKeyVault, loadConfig, secretsOf } from '@svc/runtime';
-import { createRowEncoder, createStore, type Store } from '@svc/store';
+import { createStore, type Store } from '@svc/store';
 import { importItems } from '../../../prisma/test/import-items.ts';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { startApi } from '../../api/src/start-api.ts';
@@ -48,7 +48,7 @@ export interface TestService extends AsyncDisposable {
 export interface TestServiceOptions {
   /** what an operator would set */
   readonly env?: Readonly<Record<string, string>>;
-  readonly hub?: Hub;
+  readonly hub?: Pick<HubClient, 'openDataset'>;
   /** of a migrated database that is used instead of one of its own */
   readonly databaseUrl?: string;
   /** false for an API whose workers are processes of their own */
@@ -91,7 +91,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       logger: createLogger({ service, level: config.logLevel, secrets, write }),
       metrics: createMetrics({ version: '0.0.0-test', collectProcessMetrics: false }),
       store: cleanUp.use(createStore({ url: database.url, poolSize: 8 })),
-      encoder: cleanUp.use(createRowEncoder()),
       log: (): LogLine[] => lines.map((line) => JSON.parse(line)),
     };
   };

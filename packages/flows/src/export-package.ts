@@ -1,88 +1,34 @@
-import type { ItemParts } from '@svc/jsonl-v23/internal';
-import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { ExportDataset, ExportResult, ExportRun } from '@svc/pkg-format';
 import { packageEtag } from '@svc/pkg-format/internal';
 import { writePackageStream } from '@svc/pkg-format/node';
-import type { DatasetSummary, OutcomeSection } from './ports.ts';
-
-/** A section as the store has it. */
-export type StoredSectionRow = OutcomeSection;
-
-/** A finished or running run as the store has it. */
-export interface StoredRun {
-  readonly id: string;
-  readonly status: string;
-  readonly config: JsonValue;
-  readonly counts: {
-    readonly total: number;
-    readonly done: number;
-    readonly ok: number;
-    readonly failed: number;
-    readonly unscored: number;
-  };
-  readonly scores: {
-    readonly mean: number | null;
-    readonly passed: number;
-    readonly passRate: number | null;
-  };
-  readonly startedAt: Date | null;
-  readonly finishedAt: Date | null;
-}
-
-/** One result as the store has it. */
-export interface StoredResultRow {
-  readonly section: string;
-  readonly orderIndex: number;
-  readonly itemId: JsonValue;
-  readonly repetition: number;
-  readonly status: string;
-  readonly output: JsonValue;
-  readonly score: number | null;
-  readonly passed: boolean | null;
-  readonly explanation: JsonValue;
-  readonly error: JsonValue;
-  readonly latencyMs: number | null;
-  readonly usage: JsonValue;
-}
-
-/** A stored dataset at one moment, open for reading. */
-export interface OpenStoredDataset extends AsyncDisposable {
-  readonly dataset: DatasetSummary;
-  readonly sections: readonly StoredSectionRow[];
-  items(sections: readonly StoredSectionRow[]): AsyncIterable<readonly ItemParts[]>;
-  itemAt(section: StoredSectionRow, orderIndex: number): Promise<ItemParts>;
-  run(runId: string): Promise<StoredRun>;
-  results(runId: string): AsyncIterable<readonly StoredResultRow[]>;
-}
+import type { ExportedResult, ExportedRun, OpenDataset } from '@svc/store';
 
 export interface ExportOptions {
-  /** the run to take along */
+  /** The run to include. */
   readonly runId?: string | undefined;
-  /** secrets known to this process: none of them is written */
+  /** Secrets known to this process: none of them is written. */
   readonly secrets?: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
 /** A package that can be written. */
 export interface PackageExport {
-  /** `<name>.pkg.zip`, safe on every file system */
+  /** `<name>.pkg.zip`, safe on every file system. */
   readonly fileName: string;
-  /** identifies the package's bytes; quotes included */
+  /** Identifies the package's bytes; includes the quotes. */
   readonly etag: string;
   /** The archive's bytes, as fast as they are taken. */
   bytes(): AsyncIterable<Uint8Array>;
 }
 
 /**
- * Exports an open dataset: stored texts → package. Nothing is parsed but items that embed files, and nothing is held
- * but a batch. The caller closes the dataset when the bytes have been taken, or were not wanted.
+ * Exports an open dataset: stored texts → package. Parses only items that embed files, and holds one batch. The
+ * caller closes the dataset when the bytes have been taken, or are not needed.
  *
- * @throws what the store throws for a run that is not there
+ * @throws StoreError `run_not_found`
  */
-export async function exportPackage(
-  open: OpenStoredDataset,
-  options: ExportOptions = {},
-): Promise<PackageExport> {
+export async function exportPackage(open: OpenDataset, options: ExportOptions = {}): Promise<PackageExport> {
   const { dataset } = open;
   const exported: ExportDataset = {
     name: dataset.name,
@@ -108,7 +54,7 @@ export async function exportPackage(
   };
 }
 
-function exportRun(open: OpenStoredDataset, run: StoredRun): ExportRun {
+function exportRun(open: OpenDataset, run: ExportedRun): ExportRun {
   const { config } = run;
   return {
     id: run.id,
@@ -124,7 +70,7 @@ function exportRun(open: OpenStoredDataset, run: StoredRun): ExportRun {
   };
 }
 
-function toExportResult(result: StoredResultRow): ExportResult {
+function toExportResult(result: ExportedResult): ExportResult {
   return {
     section: result.section,
     order_index: result.orderIndex,
@@ -141,12 +87,12 @@ function toExportResult(result: StoredResultRow): ExportResult {
   };
 }
 
-/** What no file system takes, and what a shell or a header would trip over. */
+/** Characters that some file system refuses, or that a shell or a header would misread. */
 const UNSAFE = /[\p{Cc}\p{Cs}<>:"/\\|?*]+/gu;
 const MAX_BASE_LENGTH = 120;
 
 /** The file name of a dataset's package. */
-export function packageFileName(name: string): string {
+function packageFileName(name: string): string {
   const safe = name
     .normalize('NFC')
     .replace(UNSAFE, '_')

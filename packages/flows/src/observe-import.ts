@@ -1,50 +1,39 @@
 import { formatLocation, type SourceLocation } from '@svc/jsonl-v23';
 import type { EventFields, Logger, Metrics } from '@svc/observability';
-
-/** How far an import is. */
-export interface ImportProgress {
-  readonly items: number;
-  readonly bytes: number;
-}
-
-/** What is told of a dataset that was imported. */
-interface ImportedDataset {
-  readonly id: string;
-  readonly versionHash: string;
-  readonly sectionCount: number;
-  readonly itemCount: number;
-  readonly assetCount: number;
-}
+import type { DatasetDraft, DatasetSummary } from '@svc/store';
 
 /** How an import ended that has no dataset. */
 export interface ImportFailure {
   readonly outcome: 'failed' | 'cancelled';
-  /** the stable error code */
+  /** The stable error code. */
   readonly code: string;
 }
 
+export interface ObservedImport {
+  readonly start: EventFields['dataset.import.start'];
+  /** The draft that the import writes; counted when it ends. */
+  readonly draft: Pick<DatasetDraft, 'progress'>;
+  /** How to report an error; null where the import has not ended and will continue elsewhere. */
+  readonly failureOf: (error: unknown) => ImportFailure | null;
+}
+
 /**
- * Runs one import and tells of it: start, finish or failure in the log, and outcome, items, bytes and time in the
- * metrics. The error passes on unchanged.
- *
- * @param failureOf what an error stands for; null where the import has not ended and will go on elsewhere
+ * Runs one import, logs its start and its end, and records outcome, items, bytes and time in the metrics. Errors pass
+ * unchanged.
  */
-export async function observeImport<T extends ImportedDataset>(
+export async function observeImport(
   { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
-  start: EventFields['dataset.import.start'],
-  run: (onProgress: (done: ImportProgress) => void) => Promise<T>,
-  failureOf: (error: unknown) => ImportFailure | null,
-): Promise<T> {
+  { start, draft, failureOf }: ObservedImport,
+  run: () => Promise<DatasetSummary>,
+): Promise<DatasetSummary> {
   const { source } = start;
   const startedAt = performance.now();
   const elapsedMs = (): number => Math.round(performance.now() - startedAt);
-  let done: ImportProgress = { items: 0, bytes: 0 };
   logger.log('dataset.import.start', start);
   try {
-    const dataset = await run((progress) => {
-      done = progress;
-    });
-    metrics.recordImport({ source, outcome: 'succeeded', ...done, durationMs: elapsedMs() });
+    const dataset = await run();
+    const { items, bytes } = draft.progress;
+    metrics.recordImport({ source, outcome: 'succeeded', items, bytes, durationMs: elapsedMs() });
     logger.log('dataset.import.finish', {
       source,
       dataset_id: dataset.id,
@@ -52,7 +41,7 @@ export async function observeImport<T extends ImportedDataset>(
       section_count: dataset.sectionCount,
       item_count: dataset.itemCount,
       asset_count: dataset.assetCount,
-      bytes: done.bytes,
+      bytes,
       duration_ms: elapsedMs(),
     });
     return dataset;
@@ -60,16 +49,26 @@ export async function observeImport<T extends ImportedDataset>(
     const failure = failureOf(error);
     if (failure === null) throw error;
     const { outcome, code } = failure;
+    const { items, bytes } = draft.progress;
     const { location } = error as { location?: SourceLocation };
-    metrics.recordImport({ source, outcome, ...done, durationMs: elapsedMs() });
+    metrics.recordImport({ source, outcome, items, bytes, durationMs: elapsedMs() });
     logger.log('dataset.import.fail', {
       source,
       outcome,
       code,
       place: location === undefined ? undefined : formatLocation(location) || undefined,
-      rows_done: done.items,
+      rows_done: items,
       duration_ms: elapsedMs(),
     });
     throw error;
   }
+}
+
+/** How to report an error of an import within a request; one whose request has ended is cancelled. */
+export function requestFailure(error: unknown, signal: AbortSignal): ImportFailure {
+  const { code } = error as { code?: unknown };
+  return {
+    outcome: signal.aborted ? 'cancelled' : 'failed',
+    code: typeof code === 'string' ? code : signal.aborted ? 'aborted' : 'internal',
+  };
 }

@@ -1,11 +1,11 @@
+import type { HubClient, SplitReader } from '@svc/hub-client';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import type { DatasetRef, Hub, SplitReader } from './hub-port.ts';
 import { type PreviewSamples, SampleCollector } from './preview-samples.ts';
+import type { HubSource } from './requests.ts';
 
-export interface PreviewOptions extends DatasetRef {
-  readonly subset?: string | undefined;
-  readonly split?: string | undefined;
+export interface PreviewOptions extends HubSource {
+  readonly signal: AbortSignal;
   /** rows to show */
   readonly limit: number;
   /** bytes that the samples, and the list of what is shortened in them, may take as JSON text beside all else */
@@ -32,7 +32,10 @@ export interface Preview extends PreviewHead, PreviewSamples {}
 const PREVIEW_RETRY_POLICY = { budgetMs: 30_000, retry: { maxRetries: 2, baseDelayMs: 250 } } as const;
 
 /** Reads what is known of a slice and its first rows. Nothing is stored. */
-export async function previewHub(options: PreviewOptions, hub: Hub): Promise<Preview> {
+export async function previewHub(
+  options: PreviewOptions,
+  hub: Pick<HubClient, 'openDataset'>,
+): Promise<Preview> {
   const { signal } = options;
   const { path, revision, token, subset, split } = options;
   const dataset = await hub.openDataset({ path, revision, token, signal, ...PREVIEW_RETRY_POLICY });

@@ -1,7 +1,5 @@
-import type { EncodedRows, FilledLines, LineOptions, NeedsFiles } from '@svc/flows';
-import type { Item } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
 import {
-  assetEntries,
   type CellBatch,
   type CellEncoder,
   checkItemSize,
@@ -11,39 +9,36 @@ import {
   createLineEncoder,
   type EncodedLine,
   embedFiles,
-  isEmbeddedChecker,
   type LineBatch,
   parseLines,
 } from '@svc/jsonl-v23/internal';
-import { getMember } from '@svc/jsonl-v23/json';
 import type { BufferPool } from './buffer-pool.ts';
-import type { NumberedPlan } from './encode-message.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
+import type { EncodedRows, FilledLines, LineOptions, NeedsFiles, NumberedPlan } from './encoded-rows.ts';
+import { type Failure, MAX_ROW_FAILURES, toFailure } from './row-failures.ts';
 
-/** The work on a batch. What comes out depends on the arguments alone, so it runs here or on another thread. */
+/** Encodes batches. The result depends on the arguments alone, so it may run on any thread. */
 export interface BatchEncoder {
   /**
-   * The whole work on a batch of lines: parse, validate, canonical text, hash, rows.
+   * Parses, validates, canonicalises, hashes and encodes lines.
    *
-   * @throws JsonlError with the place, as `parseLines` does; `line_too_long` for an item whose canonical text is longer
+   * @throws JsonlError with the location, as `parseLines` does; `line_too_long` for an item whose canonical text is longer
    *   than a line may be
    */
   encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): EncodedRows | NeedsFiles;
-  /** The same for lines whose files have been read and counted. */
+  /** Does the same for lines whose files have been read and counted. */
   encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): EncodedRows;
   /**
-   * The same for rows of a dataset, of which the plan makes items.
+   * Does the same for rows of a dataset, of which the plan makes items.
    *
    * @throws JsonlError with the row, as the function of `compileMapping` does; `line_too_long` for an item that is
-   *   longer than a line may be, or has more values
+   *   longer than a line may be, or has more values; none of them when the plan collects failures
    */
   encodeCells(batch: CellBatch, plan: NumberedPlan, target: RowTarget): EncodedRows;
-  /** The same for items that are at hand. */
-  encodeItems(items: readonly Item[], target: RowTarget): EncodedRows;
 }
 
-/** Makes an encoder. @param spare buffers that results may be put into */
-export function createBatchEncoder(spare: BufferPool): BatchEncoder {
+/** Makes an encoder. @param pool buffers for the results */
+export function createBatchEncoder(pool: BufferPool): BatchEncoder {
   const lineEncoder = createLineEncoder();
   const itemEncoder = createItemEncoder();
   const cellEncoders = new Map<number, CellEncoder>();
@@ -58,7 +53,7 @@ export function createBatchEncoder(spare: BufferPool): BatchEncoder {
     return encoder;
   }
 
-  /** Every item of a batch, with the files that it names. */
+  /** Every item of a batch, with the files that it refers to. */
   function itemFiles(batch: LineBatch, options: LineOptions): NeedsFiles['items'] {
     return Array.from(lineEncoder.encode(batch, options), (line) => {
       checkLine(line, options);
@@ -70,7 +65,7 @@ export function createBatchEncoder(spare: BufferPool): BatchEncoder {
   return {
     encodeLines(batch, target, options) {
       const { bytes, itemCount } = batch;
-      const rows = new RowWriter(target, { items: itemCount, bytes: bytes.byteLength }, spare);
+      const rows = new RowWriter(target, { items: itemCount, bytes: bytes.byteLength }, pool);
       for (const line of lineEncoder.encode(batch, options)) {
         if (line.needsFiles) return { needsFiles: true, bytes, items: itemFiles(batch, options) };
         checkLine(line, options);
@@ -79,7 +74,7 @@ export function createBatchEncoder(spare: BufferPool): BatchEncoder {
       return rows.end();
     },
     encodeFilled({ batch, contents, itemBytes }, target, options) {
-      const rows = new RowWriter(target, { items: batch.itemCount, bytes: itemBytes }, spare, false);
+      const rows = new RowWriter(target, { items: batch.itemCount, bytes: itemBytes }, pool, false);
       const items = parseLines(batch, options);
       const expectedBytes = items.length === 1 ? itemBytes : 0;
       for (const [index, { item }] of items.entries()) {
@@ -92,28 +87,36 @@ export function createBatchEncoder(spare: BufferPool): BatchEncoder {
     encodeCells(batch, plan, target) {
       const { bytes, rowCount } = batch;
       const expected = { items: rowCount, bytes: bytes.byteLength + rowCount * EXPECTED_KEY_BYTES };
-      const rows = new RowWriter(target, expected, spare);
+      const rows = new RowWriter(target, expected, pool);
+      const failures: Failure[] = [];
+      let failureCount = 0;
       let row = batch.firstRow;
-      for (const line of cellEncoder(plan).encode(batch)) {
-        checkRow(line, plan.maxItemBytes, row++);
+      const skipRow = (error: JsonlError): void => {
+        row += 1;
+        failureCount += 1;
+        if (failures.length < MAX_ROW_FAILURES) failures.push(toFailure(error));
+      };
+      const onError = plan.collectsFailures ? skipRow : undefined;
+      for (const line of cellEncoder(plan).encode(batch, onError)) {
+        try {
+          checkRow(line, plan.maxItemBytes, row);
+        } catch (error) {
+          if (onError === undefined || !(error instanceof JsonlError)) throw error;
+          onError(error);
+          continue;
+        }
         rows.add(line, line.embedsFiles);
+        row += 1;
       }
-      return rows.end();
-    },
-    encodeItems(items, target) {
-      const expected = { items: items.length, bytes: items.length * EXPECTED_ITEM_BYTES };
-      const rows = new RowWriter(target, expected, spare);
-      for (const item of items) rows.add(itemEncoder.encode(item), embedsFiles(item));
-      return rows.end();
+      return rows.end(failureCount === 0 ? null : { first: failures, total: failureCount });
     },
   };
 }
 
-/** Plans whose encoders are kept: of imports that run at the same time. */
+/** Plans whose encoders are kept, for imports that run at the same time. */
 const MAX_PLANS = 8;
 /** The keys of an item that are not in the cells of its row. */
 const EXPECTED_KEY_BYTES = 128;
-const EXPECTED_ITEM_BYTES = 512;
 
 const lengthOf = ({ itemStart, itemEnd }: EncodedLine): number => itemEnd - itemStart;
 
@@ -132,11 +135,3 @@ function checkRow(line: EncodedLine, maxItemBytes: number, row: number): void {
 
 const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64');
-
-/** Whether an export moves something of the item into files. */
-function embedsFiles(item: Item): boolean {
-  return (
-    assetEntries(item).some(({ entry }) => Object.hasOwn(entry, 'data')) ||
-    isEmbeddedChecker(getMember(item, 'checker'))
-  );
-}

@@ -1,10 +1,11 @@
-import type { EncodedRows } from '@svc/flows';
 import type { EncodedItemBytes } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { COPY_HEADER, COPY_TRAILER } from './copy-in.ts';
 import { type DecodedRow, decodeRows } from './decode-rows.ts';
-import { COPY_HEADER, COPY_TRAILER, RowWriter } from './encode-rows.ts';
+import { RowWriter } from './encode-rows.ts';
+import type { EncodedRows } from './encoded-rows.ts';
 
 const SECTION_ID = '00112233-4455-6677-8899-aabbccddeeff';
 const HASH = new Uint8Array(32).fill(7);

@@ -1,23 +1,14 @@
-import type { EncodedRows } from '@svc/flows';
 import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23/internal';
 import { BufferPool } from './buffer-pool.ts';
+import type { EncodedRows } from './encoded-rows.ts';
+import type { RowFailures } from './row-failures.ts';
 
 /**
- * The statement that takes what {@link RowWriter} makes, between {@link COPY_HEADER} and {@link COPY_TRAILER}.
+ * The statement for the rows of {@link RowWriter}.
  * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
  */
 export const COPY_ITEMS =
   'COPY items (section_id, order_index, item_hash, type, payload, answer, checker, assets) FROM STDIN (FORMAT binary)';
-
-/** Signature, no flags, no header extension. */
-export const COPY_HEADER: Uint8Array = Uint8Array.from([
-  ...[0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0x00],
-  ...[0, 0, 0, 0],
-  ...[0, 0, 0, 0],
-]);
-
-/** A tuple of -1 fields ends the data. */
-export const COPY_TRAILER: Uint8Array = Uint8Array.from([0xff, 0xff]);
 
 const FIELDS = 8;
 const UUID_BYTES = 16;
@@ -32,20 +23,20 @@ const MARGIN_BYTES = 32;
 const LINE_FEED = 10;
 const DEFAULT_TYPE = Buffer.from(DEFAULT_ITEM_TYPE);
 
-/** What is known of a batch before it is encoded. */
+/** Where the rows of a batch belong. */
 export interface RowTarget {
-  /** uuid of the section */
+  /** UUID of the section. */
   readonly sectionId: string;
-  /** order index of the batch's first item */
+  /** Order index of the batch's first item */
   readonly firstOrderIndex: number;
 }
 
 /**
- * Puts a batch of rows of `items` together in PostgreSQL's binary COPY format, in which nothing needs escaping: each
- * text is its own bytes behind their count. The texts must be canonical JSON in UTF-8.
+ * Writes a batch of rows of `items` in PostgreSQL's binary COPY format, which needs no escaping: each text is its byte
+ * length and its bytes. The texts must be canonical JSON in UTF-8.
  */
 export class RowWriter {
-  /** What every row begins with. */
+  /** The first bytes of every row. */
   readonly #head: Uint8Array;
   #orderIndex: number;
   #itemCount = 0;
@@ -53,23 +44,23 @@ export class RowWriter {
   #hashes: Uint8Array<ArrayBuffer>;
   #rows: Uint8Array<ArrayBuffer>;
   #rowsEnd = 0;
-  /** null once an item embeds files */
+  /** Null once an item embeds files */
   #lines: Uint8Array<ArrayBuffer> | null;
   #linesEnd = 0;
 
-  readonly #spare: BufferPool;
+  readonly #pool: BufferPool;
 
   /**
-   * @param expected items, and bytes of their texts: how much room is made at first
-   * @param keepsLines whether the lines of an export are kept, as long as no item embeds files
+   * @param expected items, and bytes of their texts: the initial size of the buffers
+   * @param keepsLines whether to keep the lines of an export, as long as no item embeds files
    */
   constructor(
     target: RowTarget,
     expected: { readonly items: number; readonly bytes: number },
-    spare: BufferPool = new BufferPool(),
+    pool: BufferPool = new BufferPool(),
     keepsLines = true,
   ) {
-    this.#spare = spare;
+    this.#pool = pool;
     const head = Buffer.alloc(FIXED_BYTES - 4 - 4 - HASH_BYTES);
     head.writeInt16BE(FIELDS, 0);
     head.writeInt32BE(UUID_BYTES, 2);
@@ -77,9 +68,9 @@ export class RowWriter {
     head.writeInt32BE(4, 6 + UUID_BYTES);
     this.#head = head;
     this.#orderIndex = target.firstOrderIndex;
-    this.#hashes = spare.take(expected.items * HASH_BYTES);
-    this.#rows = spare.take(expected.bytes + expected.items * (ROW_BYTES + MARGIN_BYTES));
-    this.#lines = keepsLines ? spare.take(expected.bytes + expected.items * MARGIN_BYTES) : null;
+    this.#hashes = pool.acquire(expected.items * HASH_BYTES);
+    this.#rows = pool.acquire(expected.bytes + expected.items * (ROW_BYTES + MARGIN_BYTES));
+    this.#lines = keepsLines ? pool.acquire(expected.bytes + expected.items * MARGIN_BYTES) : null;
   }
 
   /** Appends an item. @param embedsFiles whether an export moves something of it into files */
@@ -103,7 +94,8 @@ export class RowWriter {
     const rows = this.#rows;
     rows.set(this.#head, this.#rowsEnd);
     let at = this.#rowsEnd + this.#head.length;
-    at = putInt32(rows, at, this.#orderIndex++);
+    at = putInt32(rows, at, this.#orderIndex);
+    this.#orderIndex += 1;
     at = putInt32(rows, at, HASH_BYTES);
     rows.set(itemHash, at);
     at += HASH_BYTES;
@@ -117,19 +109,21 @@ export class RowWriter {
     this.#rowsEnd = putText(rows, at, bytes, item.assetsStart, item.assetsEnd);
   }
 
-  /** The whole batch, each of its parts in a buffer of its own. */
-  end(): EncodedRows {
+  /** The whole batch, each of its parts in its own buffer. @param failures of rows that were left out */
+  end(failures: RowFailures | null = null): EncodedRows {
     return {
       rows: this.#rows.subarray(0, this.#rowsEnd),
       itemCount: this.#itemCount,
       itemHashes: this.#hashes.subarray(0, this.#itemCount * HASH_BYTES),
       assetCount: this.#assetCount,
       lines: this.#lines === null ? null : this.#lines.subarray(0, this.#linesEnd),
+      failures,
     };
   }
 
   #addHash(itemHash: Uint8Array): void {
-    const at = HASH_BYTES * this.#itemCount++;
+    const at = HASH_BYTES * this.#itemCount;
+    this.#itemCount += 1;
     if (at + HASH_BYTES > this.#hashes.length) this.#hashes = this.#enlarge(this.#hashes, at, HASH_BYTES);
     this.#hashes.set(itemHash, at);
   }
@@ -142,13 +136,14 @@ export class RowWriter {
     }
     lines.set(line, this.#linesEnd);
     this.#linesEnd += line.length;
-    lines[this.#linesEnd++] = LINE_FEED;
+    lines[this.#linesEnd] = LINE_FEED;
+    this.#linesEnd += 1;
   }
 
   #enlarge(bytes: Uint8Array<ArrayBuffer>, used: number, needed: number): Uint8Array<ArrayBuffer> {
-    const larger = this.#spare.take(Math.max(used + needed, Math.ceil(bytes.length * 1.5)));
+    const larger = this.#pool.acquire(Math.max(used + needed, Math.ceil(bytes.length * 1.5)));
     larger.set(bytes.subarray(0, used));
-    this.#spare.give(bytes.buffer);
+    this.#pool.release(bytes.buffer);
     return larger;
   }
 }
@@ -161,7 +156,7 @@ function putInt32(bytes: Uint8Array, at: number, value: number): number {
   return at + 4;
 }
 
-/** Writes a field: the length and the bytes from `start` to `end` of `text`; a start of -1 stands for null. */
+/** Writes a field: the length and the bytes from `start` to `end` of `text`; a start of -1 means null. */
 function putText(bytes: Uint8Array, at: number, text: Uint8Array, start: number, end: number): number {
   if (start === -1) return putInt32(bytes, at, -1);
   const next = putInt32(bytes, at, end - start);

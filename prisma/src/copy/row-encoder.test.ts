@@ -1,17 +1,29 @@
-import type { EncodedRows, FilledLines, ItemFiles, NeedsFiles, SectionTarget } from '@svc/flows';
 import { compileMapping, type Item, JsonlError, parseItem } from '@svc/jsonl-v23';
 import {
   type CellBatch,
   CellWriter,
+  createItemEncoder,
   embedFiles,
   type LineBatch,
   MAX_LINE_VALUES,
 } from '@svc/jsonl-v23/internal';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { startEncoderThreads } from './encoder-threads.ts';
+import { type RowTarget, RowWriter } from './encode-rows.ts';
+import type { EncodedRows, FilledLines, ItemFiles, NeedsFiles } from './encoded-rows.ts';
 import { createRowEncoder } from './row-encoder.ts';
+import { startEncoderThreads } from './threads/encoder-threads.ts';
 
-const TARGET: SectionTarget = { id: '00112233-4455-6677-8899-aabbccddeeff', name: 's', orderIndex: 0 };
+const SECTION_ID = '00112233-4455-6677-8899-aabbccddeeff';
+const targetAt = (firstOrderIndex: number): RowTarget => ({ sectionId: SECTION_ID, firstOrderIndex });
+
+/** The rows of items that were encoded one by one. */
+function encodeItems(items: readonly Item[], target: RowTarget, embedsFiles = false): EncodedRows {
+  const rows = new RowWriter(target, { items: items.length, bytes: 0 });
+  const encoder = createItemEncoder();
+  for (const item of items) rows.add(encoder.encode(item), embedsFiles);
+  return rows.end();
+}
+
 const OPTIONS = { file: 'sections/s.jsonl', maxDepth: 256, maxLineBytes: 64 * 1024 * 1024 };
 
 /** A batch that is large enough for a thread, its last line being `last`. */
@@ -42,10 +54,10 @@ describe('createRowEncoder', () => {
     const batches = (): LineBatch[] =>
       Array.from({ length: 12 }, (_, number) => batchOf('{"é":"\\u00e9"}', number));
     const expected: unknown[] = [];
-    for (const batch of batches()) expected.push(show(await inline.encodeLines(batch, TARGET, 7, OPTIONS)));
+    for (const batch of batches()) expected.push(show(await inline.encodeLines(batch, targetAt(7), OPTIONS)));
     for (let round = 0; round < 3; round++) {
       const found = await Promise.all(
-        batches().map((batch) => threaded.encodeLines(batch, TARGET, 7, OPTIONS)),
+        batches().map((batch) => threaded.encodeLines(batch, targetAt(7), OPTIONS)),
       );
       expect(found.map(show)).toEqual(expected);
       for (const encoded of found) if ('rows' in encoded) threaded.recycle(encoded);
@@ -61,6 +73,7 @@ describe('createRowEncoder', () => {
         { name: 'a', dtype: 'int64' },
       ],
       maxItemBytes: 64 * 1024 * 1024,
+      collectsFailures: false,
     };
     const batch = (): CellBatch => {
       const writer = new CellWriter();
@@ -76,20 +89,20 @@ describe('createRowEncoder', () => {
       const q = row % 3 === 0 ? [{ role: 'user', content: 'é'.repeat(50) }] : 'words '.repeat(20);
       items.push(toItem({ q, a: row }, row + 5, 'train'));
     }
-    const expected = show(inline.encodeItems(items, TARGET, 9));
+    const expected = show(encodeItems(items, targetAt(9)));
     for (const encoder of [inline, threaded, threaded]) {
-      expect(show(await encoder.encodeCells(batch(), plan, TARGET, 9))).toBe(expected);
+      expect(show(await encoder.encodeCells(batch(), plan, targetAt(9)))).toBe(expected);
     }
     const other = { ...plan, mapping: { promptColumn: 'a' } };
     const [byThread, here] = await Promise.all(
-      [threaded, inline].map((encoder) => encoder.encodeCells(batch(), other, TARGET, 9)),
+      [threaded, inline].map((encoder) => encoder.encodeCells(batch(), other, targetAt(9))),
     );
     expect(show(byThread!)).toBe(show(here!));
   });
 
   it('takes the bytes of a batch over', async () => {
     const batch = batchOf('{}');
-    await threaded.encodeLines(batch, TARGET, 0, OPTIONS);
+    await threaded.encodeLines(batch, targetAt(0), OPTIONS);
     expect(batch.bytes.buffer.byteLength).toBe(0);
   });
 
@@ -97,7 +110,7 @@ describe('createRowEncoder', () => {
     const last = '{"assets": ["assets/a.png"]}';
     const expected = batchOf(last, 41).bytes;
     for (const encoder of [inline, threaded]) {
-      const encoded = await encoder.encodeLines(batchOf(last, 41), TARGET, 0, OPTIONS);
+      const encoded = await encoder.encodeLines(batchOf(last, 41), targetAt(0), OPTIONS);
       if (!('needsFiles' in encoded)) throw new Error('it needs none');
       expect(encoded.bytes).toEqual(expected);
       expect(encoded.items).toHaveLength(401);
@@ -123,9 +136,9 @@ describe('createRowEncoder', () => {
       itemBytes: 900_000,
     });
     const whole = embedFiles(parseItem(JSON.parse(line)), [content, content]);
-    const expected = inline.encodeItems([parseItem({ id: 1 }), whole], TARGET, 3);
+    const expected = encodeItems([parseItem({ id: 1 }), whole], targetAt(3), true);
     for (const encoder of [inline, threaded]) {
-      const encoded = await encoder.encodeFilled(lines(), TARGET, 3, OPTIONS);
+      const encoded = await encoder.encodeFilled(lines(), targetAt(3), OPTIONS);
       expect(show(encoded)).toBe(show(expected));
       expect(encoded.lines).toBeNull();
     }
@@ -136,12 +149,12 @@ describe('createRowEncoder', () => {
     const last = `{"id":"x","meta":{"n":[${'1e20,'.repeat(1000)}0]}}`;
     for (const encoder of [inline, threaded]) {
       const options = { ...OPTIONS, maxLineBytes: last.length };
-      await expect(encoder.encodeLines(batchOf(last, 41), TARGET, 0, options)).rejects.toMatchObject({
+      await expect(encoder.encodeLines(batchOf(last, 41), targetAt(0), options)).rejects.toMatchObject({
         code: 'line_too_long',
         location: { file: OPTIONS.file, line: 442 },
       });
       const { itemCount } = batchOf(last);
-      await expect(encoder.encodeLines(batchOf(last), TARGET, 0, OPTIONS)).resolves.toMatchObject({
+      await expect(encoder.encodeLines(batchOf(last), targetAt(0), OPTIONS)).resolves.toMatchObject({
         itemCount,
       });
     }
@@ -152,12 +165,13 @@ describe('createRowEncoder', () => {
       mapping: { promptColumn: 'q' },
       features: [{ name: 'q', dtype: 'string' }],
       maxItemBytes: 100_000,
+      collectsFailures: false,
     };
     for (const encoder of [inline, threaded]) {
       const writer = new CellWriter();
       for (const text of ['short', 'x'.repeat(100_000)]) writer.value(text);
       const batch = { ...writer.end(), split: 'train', firstRow: 5, rowCount: 2, columns: ['q'] };
-      await expect(encoder.encodeCells(batch, plan, TARGET, 0)).rejects.toMatchObject({
+      await expect(encoder.encodeCells(batch, plan, targetAt(0))).rejects.toMatchObject({
         code: 'line_too_long',
         location: { row: 6 },
       });
@@ -169,6 +183,7 @@ describe('createRowEncoder', () => {
       mapping: { promptColumn: 'q', metaColumns: ['n'] },
       features: ['q', 'n'].map((name) => ({ name, dtype: 'string' })),
       maxItemBytes: 10_000_000,
+      collectsFailures: false,
     };
     for (const encoder of [inline, threaded]) {
       const writer = new CellWriter();
@@ -177,7 +192,7 @@ describe('createRowEncoder', () => {
         writer.value(new Array(count).fill(0));
       }
       const batch = { ...writer.end(), split: 'train', firstRow: 5, rowCount: 2, columns: ['q', 'n'] };
-      await expect(encoder.encodeCells(batch, plan, TARGET, 0)).rejects.toMatchObject({
+      await expect(encoder.encodeCells(batch, plan, targetAt(0))).rejects.toMatchObject({
         code: 'line_too_long',
         location: { row: 6 },
       });
@@ -186,7 +201,7 @@ describe('createRowEncoder', () => {
 
   it('throws the same error from a thread', async () => {
     const failures = [inline, threaded].map((encoder) =>
-      encoder.encodeLines(batchOf('{"id":true}', 41), TARGET, 0, OPTIONS).catch((error: unknown) => error),
+      encoder.encodeLines(batchOf('{"id":true}', 41), targetAt(0), OPTIONS).catch((error: unknown) => error),
     );
     const [expected, found] = await Promise.all(failures);
     expect(found).toBeInstanceOf(JsonlError);
@@ -196,7 +211,7 @@ describe('createRowEncoder', () => {
       location: { file: 'sections/s.jsonl', line: 442, path: '/id' },
     });
     // The thread goes on.
-    await expect(threaded.encodeLines(batchOf('{}'), TARGET, 0, OPTIONS)).resolves.toMatchObject({
+    await expect(threaded.encodeLines(batchOf('{}'), targetAt(0), OPTIONS)).resolves.toMatchObject({
       itemCount: 401,
     });
   });
@@ -204,20 +219,20 @@ describe('createRowEncoder', () => {
   it('fails what is under way when it is disposed, and everything later', async () => {
     const encoder = createRowEncoder({ threads: 1 });
     const underWay = [1, 2, 3].map((number) =>
-      encoder.encodeLines(batchOf('{}', number), TARGET, 0, OPTIONS),
+      encoder.encodeLines(batchOf('{}', number), targetAt(0), OPTIONS),
     );
     const outcomes = Promise.allSettled(underWay);
     await encoder[Symbol.asyncDispose]();
-    const closed = expect.objectContaining({ message: 'The row encoder has been closed' });
+    const closed = expect.objectContaining({ message: 'The row encoder has been closed.' });
     expect(await outcomes).toContainEqual({ status: 'rejected', reason: closed });
-    await expect(encoder.encodeLines(batchOf('{}'), TARGET, 0, OPTIONS)).rejects.toEqual(closed);
+    await expect(encoder.encodeLines(batchOf('{}'), targetAt(0), OPTIONS)).rejects.toEqual(closed);
   });
 });
 
 describe('startEncoderThreads', () => {
   const request = {
     work: { kind: 'lines', batch: batchOf('{}'), options: OPTIONS },
-    target: { sectionId: TARGET.id, firstOrderIndex: 0 },
+    target: { ...targetAt(0) },
     spare: [],
   } as const;
   const threadThat = (script: string): URL =>
@@ -235,7 +250,7 @@ describe('startEncoderThreads', () => {
     for (const outcome of await Promise.allSettled(batches)) {
       expect(outcome).toMatchObject({
         status: 'rejected',
-        reason: { message: 'A thread of the row encoder has died' },
+        reason: { message: 'A thread of the row encoder has died.' },
       });
     }
   });

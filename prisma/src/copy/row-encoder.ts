@@ -1,43 +1,58 @@
-import type { EncodedRows, FilledLines, NeedsFiles, RowEncoder, RowPlan } from '@svc/flows';
+import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
 import { BufferPool } from './buffer-pool.ts';
 import { createBatchEncoder } from './encode-batch.ts';
-import type { EncodeWork } from './encode-message.ts';
 import type { RowTarget } from './encode-rows.ts';
-import { type EncoderThreads, startEncoderThreads } from './encoder-threads.ts';
+import type { EncodedRows, EncoderPlan, FilledLines, LineOptions, NeedsFiles } from './encoded-rows.ts';
+import type { EncodeWork } from './threads/encode-message.ts';
+import { type EncoderThreads, startEncoderThreads } from './threads/encoder-threads.ts';
 
-export interface RowEncoderOptions {
-  /** threads at most; 0 does all work in the calling thread */
-  readonly threads?: number;
+/** Parses, validates, canonicalises, hashes and encodes batches, in the calling thread or on worker threads. */
+export interface RowEncoder extends AsyncDisposable {
+  /** How many batches may be encoded at once: 1 without threads. */
+  readonly parallelism: number;
+  /** Encodes a batch and takes its bytes over: another thread may own them when this returns. */
+  encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): Promise<EncodedRows | NeedsFiles>;
+  /** Encodes lines with their files; the contents stay the caller's. */
+  encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): Promise<EncodedRows>;
+  /** Encodes rows of a dataset as the items that the plan makes of them, and takes the batch's buffers over. */
+  encodeCells(batch: CellBatch, plan: EncoderPlan, target: RowTarget): Promise<EncodedRows>;
+  /** Takes back the buffers of a batch that is stored and counted, for the next one. */
+  recycle(encoded: EncodedRows): void;
 }
 
-/** Less is done sooner than a thread is asked. */
+/** Below this size, posting to a thread costs more than encoding inline. */
 const MIN_THREAD_BYTES = 64 * 1024;
-/** From here on a batch counts as large: as values, and as text once more, it takes several times its size. */
+/** From this size on a batch counts as large: as values, and as text once more, it takes several times its size. */
 const LARGE_BYTES = 2 * 1024 * 1024;
-/** Batches under way for each thread: one is encoded while the one before is stored. */
+/** Batches at once for each thread: one is encoded while the one before is stored. */
 const BATCHES_PER_THREAD = 2;
 
 /**
- * Makes the encoder of batches: on threads of its own, or in the calling thread where it has none. What comes out is
- * the same.
+ * Makes an encoder that works on up to `threadCount` threads, or in the calling thread with 0. The results are the same.
  *
- * An error of a batch is the same error, a `JsonlError` with its place; a thread that dies fails the batches that it
+ * An error of a batch is the same error, a `JsonlError` with its location; a thread that dies fails the batches that it
  * had. Disposing ends the threads at once.
  */
-export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions = {}): RowEncoder {
-  const spare = new BufferPool();
-  const inline = createBatchEncoder(spare);
+export function createRowEncoder({
+  threads: threadCount = 0,
+}: {
+  readonly threads?: number;
+} = {}): RowEncoder {
+  const pool = new BufferPool();
+  const inline = createBatchEncoder(pool);
   const threads = threadCount > 0 ? startEncoderThreads(threadCount) : null;
-  const planNumbers = new WeakMap<RowPlan, number>();
+  const planNumbers = new WeakMap<EncoderPlan, number>();
   let lastPlan = 0;
 
-  function numberOf(plan: RowPlan): number {
-    const number = planNumbers.get(plan) ?? ++lastPlan;
-    planNumbers.set(plan, number);
-    return number;
+  function numberOf(plan: EncoderPlan): number {
+    const known = planNumbers.get(plan);
+    if (known !== undefined) return known;
+    lastPlan += 1;
+    planNumbers.set(plan, lastPlan);
+    return lastPlan;
   }
 
-  /** Has a batch encoded on a thread, whose buffers go along, with some that may be used for its rows. */
+  /** Encodes a batch on a thread; its buffers go along, with unused ones for its rows. */
   function run(
     on: EncoderThreads,
     work: EncodeWork,
@@ -45,15 +60,14 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
     buffers: readonly ArrayBuffer[],
     byteLength: number,
   ): Promise<unknown> {
-    const unused = spare.takeAll();
+    const unused = pool.drain();
     const isLarge = byteLength >= LARGE_BYTES;
     return on.run({ work, target, spare: unused }, [...buffers, ...unused], isLarge);
   }
 
   return {
     parallelism: threads === null ? 1 : threadCount * BATCHES_PER_THREAD,
-    async encodeLines(batch, { id: sectionId }, firstOrderIndex, options) {
-      const target = { sectionId, firstOrderIndex };
+    async encodeLines(batch, target, options) {
       if (threads === null || batch.bytes.byteLength < MIN_THREAD_BYTES) {
         return inline.encodeLines(batch, target, options);
       }
@@ -63,8 +77,7 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
         | EncodedRows
         | NeedsFiles;
     },
-    async encodeFilled(lines, { id: sectionId }, firstOrderIndex, options) {
-      const target = { sectionId, firstOrderIndex };
+    async encodeFilled(lines, target, options) {
       if (threads === null || lines.itemBytes < MIN_THREAD_BYTES) {
         return inline.encodeFilled(lines, target, options);
       }
@@ -74,8 +87,7 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
       const work = { kind: 'filled', lines: copied, options } as const;
       return (await run(threads, work, target, buffers, lines.itemBytes)) as EncodedRows;
     },
-    async encodeCells(batch, plan, { id: sectionId }, firstOrderIndex) {
-      const target = { sectionId, firstOrderIndex };
+    async encodeCells(batch, plan, target) {
       const numbered = { ...plan, number: numberOf(plan) };
       if (threads === null || batch.bytes.byteLength < MIN_THREAD_BYTES) {
         return inline.encodeCells(batch, numbered, target);
@@ -84,11 +96,9 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
       const work = { kind: 'cells', batch, plan: numbered } as const;
       return (await run(threads, work, target, buffers, batch.bytes.byteLength)) as EncodedRows;
     },
-    encodeItems: (items, { id: sectionId }, firstOrderIndex) =>
-      inline.encodeItems(items, { sectionId, firstOrderIndex }),
     recycle({ rows, lines }) {
-      spare.give(rows.buffer as ArrayBuffer);
-      if (lines !== null) spare.give(lines.buffer as ArrayBuffer);
+      pool.release(rows.buffer as ArrayBuffer);
+      if (lines !== null) pool.release(lines.buffer as ArrayBuffer);
     },
     async [Symbol.asyncDispose]() {
       await threads?.[Symbol.asyncDispose]();
@@ -96,11 +106,11 @@ export function createRowEncoder({ threads: threadCount = 0 }: RowEncoderOptions
   };
 }
 
-/** Copies of the contents, which the thread may have; the caller needs its own for the next items. */
+/** Copies of the contents, which a thread may own; the caller needs its own for the next items. */
 function copyContents({ batch, contents, itemBytes }: FilledLines): FilledLines {
   const copies = new Map<Uint8Array, Uint8Array>();
   const copy = (bytes: Uint8Array): Uint8Array => {
-    // A file that many entries name goes over once.
+    // A file that many entries refer to is copied once.
     const copied = copies.get(bytes) ?? bytes.slice();
     copies.set(bytes, copied);
     return copied;

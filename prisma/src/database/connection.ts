@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net';
 import { type ConnectionOptions, connectionConfig } from '@svc/postgres-client';
 import pg from 'pg';
+import { socketOf } from './client-socket.ts';
 import { watchConnections } from './watch-connections.ts';
 
 /** How long a query may go without a byte before the server is asked whether it still works on it. */
@@ -33,17 +33,12 @@ export function createPool(
   return pool;
 }
 
-/** The socket of a connection. */
-export function streamOf(client: pg.ClientBase): Socket {
-  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
-}
-
 /**
  * Makes an error of the driver's parser the end of its connection, and so of the query that uses it. The driver parses
  * inside the socket's `data` event, where a throw, such as for a value that no string can hold, would end the process.
  */
 function containParserErrors(client: pg.ClientBase): void {
-  const stream = streamOf(client);
+  const stream = socketOf(client);
   for (const parse of stream.listeners('data') as ((chunk: Buffer) => void)[]) {
     stream.off('data', parse);
     stream.on('data', (chunk: Buffer) => {
@@ -53,34 +48,5 @@ function containParserErrors(client: pg.ClientBase): void {
         stream.destroy(error as Error);
       }
     });
-  }
-}
-
-/** Begins a transaction that writes, which may take as long as what it is given. */
-const BEGIN_WRITE = 'BEGIN; SET LOCAL statement_timeout = 0';
-
-/** Runs `work` in one transaction on one connection; a throw rolls back, and the connection goes back clean or not at all. */
-export async function inTransaction<T>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<T>,
-  begin: string = BEGIN_WRITE,
-): Promise<T> {
-  const client = await pool.connect();
-  const ignore = (): void => undefined; // a connection that breaks fails the query that uses it
-  client.on('error', ignore);
-  let broken = false;
-  try {
-    await client.query(begin);
-    const result = await work(client);
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {
-      broken = true;
-    });
-    throw error;
-  } finally {
-    client.off('error', ignore);
-    client.release(broken);
   }
 }

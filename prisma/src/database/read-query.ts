@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { cancelQuery } from './cancel-query.ts';
-import { streamOf } from './connection.ts';
+import { destroySocket } from './client-socket.ts';
 
 /** Runs one statement of a read and gives its rows. */
 export type ReadQuery = <Row extends pg.QueryResultRow>(
@@ -37,7 +37,7 @@ export async function readFrom<T>(
   let cancelling: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const onAbort = (): void => {
-    timer = setTimeout(() => streamOf(client).destroy(), CANCEL_TIMEOUT_MS);
+    timer = setTimeout(() => destroySocket(client), CANCEL_TIMEOUT_MS);
     cancelling = cancelQuery(client);
   };
   let isLost = false;

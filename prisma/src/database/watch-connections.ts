@@ -1,12 +1,12 @@
 import { type ConnectionOptions, createClient } from '@svc/postgres-client';
 import pg from 'pg';
+import { destroySocket, socketOf } from './client-socket.ts';
 import { toStoreError } from './errors.ts';
 
 /** What of `pg` a watched connection is known by. */
 interface Watched {
   readonly processID: number;
   readonly readyForQuery: boolean;
-  readonly connection: { readonly stream: import('node:net').Socket };
 }
 
 const PROBE_TIMEOUT_MS = 5_000;
@@ -22,7 +22,7 @@ const PROBE_TIMEOUT_MS = 5_000;
 export function watchConnections(pool: pg.Pool, options: ConnectionOptions, silenceMs: number): void {
   pool.on('connect', (client) => {
     const watched = client as unknown as Watched;
-    const { stream } = watched.connection;
+    const stream = socketOf(client);
     stream.setTimeout(silenceMs);
     stream.on('timeout', () => {
       stream.setTimeout(silenceMs);
@@ -57,6 +57,6 @@ async function isAtWork(options: ConnectionOptions, processId: number): Promise<
     // A server that answers, though not to this, is there.
     return error instanceof pg.DatabaseError && toStoreError(error) === error;
   } finally {
-    (client as unknown as Watched).connection.stream.destroy();
+    destroySocket(client);
   }
 }

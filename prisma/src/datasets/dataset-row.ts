@@ -1,6 +1,6 @@
-import type { DatasetSource, DatasetSummary, SectionSummary } from '@svc/flows';
 import { StoreError } from '../database/errors.ts';
 import { boundedName, boundedText } from '../database/item-size.ts';
+import type { DatasetSource, DatasetSummary, SectionSummary } from './dataset.ts';
 
 /** A section as it is stored. */
 export interface StoredSection extends SectionSummary {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { joinItem } from '@svc/jsonl-v23';
+import { type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { encodeSections, importItems } from '../../test/import-items.ts';
+import { importItems, LINES, linesOf, metaOf, writeSections } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import type { Page } from '../database/page.ts';
@@ -53,7 +54,7 @@ async function collect<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
 const items = (count: number, prefix = 'item'): string[] =>
   Array.from({ length: count }, (_, index) => `{"id":"${prefix}-${index}","inputs":{"prompt":"p ${index}"}}`);
 
-describe('saveDataset', () => {
+describe('begin', () => {
   it('stores dataset, sections and items, and answers with the summary', async () => {
     const saved = await importItems(
       store.datasets,
@@ -130,65 +131,78 @@ describe('saveDataset', () => {
     expect(second?.payload).toBe('{"id":1}');
   });
 
-  it('shows nothing of an import before it is complete', async () => {
-    const { rows, finish } = encodeSections({ s: items(250) });
-    let seen: number | undefined;
-    await store.datasets.saveDataset(
-      rows(),
-      async () => {
-        seen = (await counted('items')) + (await counted('datasets'));
-        return finish();
-      },
-      {},
-    );
-    expect(seen).toBe(0);
+  it('shows nothing of an import before it is committed', async () => {
+    await using draft = await store.datasets.begin();
+    await writeSections(draft, { s: items(250) });
+    await draft.insert(metaOf());
+    expect((await counted('items')) + (await counted('datasets'))).toBe(0);
+    await draft.commit();
     expect(await counted('items')).toBe(250);
   });
 
-  const failing = async function* (error: Error): AsyncGenerator<Uint8Array> {
-    yield* encodeSections({ s: items(500) }).rows();
-    throw error;
+  it('rolls back a draft that is disposed without a commit', async () => {
+    {
+      await using draft = await store.datasets.begin();
+      await writeSections(draft, { s: items(5) });
+      await draft.insert(metaOf());
+    }
+    expect([await counted('items'), await counted('datasets')]).toEqual([0, 0]);
+  });
+
+  it('copies nothing in a dry run, but counts and hashes', async () => {
+    const stored = await importItems(store.datasets, { s: items(20) });
+    await using draft = await store.datasets.begin({ dryRun: true });
+    await writeSections(draft, { s: items(20) });
+    expect(draft.hashes.versionHash).toBe(stored.versionHash);
+    expect(draft.progress.items).toBe(20);
+    expect(await counted('items')).toBe(20);
+  });
+
+  /** Lines of 500 items, and then whatever `rest` does. */
+  const linesThen = async function* (
+    count: number,
+    rest: () => AsyncGenerator<Uint8Array, void> | Promise<void>,
+  ): AsyncGenerator<LineBatch> {
+    yield* splitLines(linesOf(items(count)));
+    const more = rest();
+    if (more instanceof Promise) await more;
+    else yield* splitLines(more);
   };
 
-  it('leaves nothing when the rows fail, and a connection that works', async () => {
+  it('leaves nothing when the lines fail, and a connection that works', async () => {
     const error = new Error('line 7 is wrong');
-    const { finish } = encodeSections({});
     for (let round = 0; round < 10; round++) {
-      await expect(store.datasets.saveDataset(failing(error), finish)).rejects.toBe(error);
+      await using draft = await store.datasets.begin();
+      const lines = linesThen(500, () => Promise.reject(error));
+      await expect(draft.section('s').writeLines(lines, LINES)).rejects.toBe(error);
     }
     expect(await counted('items')).toBe(0);
     expect((await importItems(store.datasets, { s: items(1) })).itemCount).toBe(1);
   });
 
-  it('leaves nothing when finish fails', async () => {
-    const error = new Error('the hash is another');
-    const { rows } = encodeSections({ s: items(5) });
-    await expect(
-      store.datasets.saveDataset(rows(), () => {
-        throw error;
-      }),
-    ).rejects.toBe(error);
-    expect([await counted('items'), await counted('datasets')]).toEqual([0, 0]);
-  });
-
-  it('leaves nothing when it is aborted while the rows wait, and closes them', async () => {
+  it('leaves nothing when it is aborted while the lines wait, and closes them', async () => {
     const abort = new AbortController();
     let closed = false;
-    async function* rows(): AsyncGenerator<Uint8Array> {
+    async function* lines(): AsyncGenerator<LineBatch> {
       try {
-        yield* encodeSections({ s: items(500) }).rows();
-        await new Promise((_, fail) =>
-          abort.signal.addEventListener('abort', () => fail(abort.signal.reason)),
+        yield* linesThen(
+          500,
+          () =>
+            new Promise((_, fail) => abort.signal.addEventListener('abort', () => fail(abort.signal.reason))),
         );
       } finally {
         closed = true;
       }
     }
-    const saving = store.datasets.saveDataset(rows(), encodeSections({}).finish, { signal: abort.signal });
-    await delay(50);
     const reason = new Error('the client went away');
-    abort.abort(reason);
-    await expect(saving).rejects.toBe(reason);
+    {
+      await using draft = await store.datasets.begin({ signal: abort.signal });
+      const saving = draft.section('s').writeLines(lines(), LINES);
+      const outcome = expect(saving).rejects.toBe(reason);
+      await delay(50);
+      abort.abort(reason);
+      await outcome;
+    }
     await expect.poll(() => closed).toBe(true);
     expect(await counted('items')).toBe(0);
     const { rows: left } = await plain.query(
@@ -197,38 +211,40 @@ describe('saveDataset', () => {
     expect(left).toEqual([]);
   });
 
-  it('ends at once even when its rows ignore the abort', async () => {
+  it('ends at once even when its lines ignore the abort', async () => {
     const abort = new AbortController();
-    async function* rows(): AsyncGenerator<Uint8Array> {
-      yield* encodeSections({ s: items(5) }).rows();
-      await new Promise(() => undefined);
-    }
-    const saving = store.datasets.saveDataset(rows(), encodeSections({}).finish, { signal: abort.signal });
+    await using draft = await store.datasets.begin({ signal: abort.signal });
+    const lines = linesThen(5, () => new Promise(() => undefined));
+    const outcome = expect(draft.section('s').writeLines(lines, LINES)).rejects.toThrow('stop');
     await delay(50);
     abort.abort(new Error('stop'));
-    await expect(saving).rejects.toThrow('stop');
+    await outcome;
     expect(await counted('items')).toBe(0);
   });
 
   it('does not begin when it is aborted already', async () => {
-    const { rows, finish } = encodeSections({ s: items(5) });
-    await expect(
-      store.datasets.saveDataset(rows(), finish, { signal: AbortSignal.abort(new Error('gone')) }),
-    ).rejects.toThrow('gone');
+    const signal = AbortSignal.abort(new Error('gone'));
+    await expect(importItems(store.datasets, { s: items(5) }, {}, { signal })).rejects.toThrow('gone');
   });
 
   it('fails as unavailable when the server ends the connection, and goes on with another', async () => {
-    const { finish } = encodeSections({});
-    async function* rows(): AsyncGenerator<Uint8Array> {
-      yield* encodeSections({ s: items(500) }).rows();
+    async function* rest(): AsyncGenerator<Uint8Array> {
       await delay(20);
       await plain.query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY items%'",
       );
       await delay(50);
-      for (let round = 0; round < 50; round++) yield* encodeSections({ s: items(500) }).rows();
+      for (let round = 0; round < 50; round++) yield* linesOf(items(500));
     }
-    await expect(store.datasets.saveDataset(rows(), finish)).rejects.toMatchObject({ code: 'unavailable' });
+    {
+      await using draft = await store.datasets.begin();
+      await expect(
+        draft.section('s').writeLines(
+          linesThen(500, () => rest()),
+          LINES,
+        ),
+      ).rejects.toMatchObject({ code: 'unavailable' });
+    }
     expect((await importItems(store.datasets, { s: items(1) })).itemCount).toBe(1);
     expect(await counted('items')).toBe(1);
   });
@@ -246,20 +262,17 @@ describe('saveDataset', () => {
   });
 
   it('lets short queries through while imports hold connections', async () => {
-    let release: () => void = () => undefined;
-    const gate = new Promise<void>((open) => {
-      release = open;
-    });
-    const waiting = Array.from({ length: 3 }, () => {
-      const { rows, finish } = encodeSections({ s: items(1) });
-      return store.datasets.saveDataset(rows(), async () => {
-        await gate;
-        return finish();
-      });
+    const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+    const waiting = Array.from({ length: 3 }, async () => {
+      await using draft = await store.datasets.begin();
+      await writeSections(draft, { s: items(1) });
+      await gate;
+      await draft.insert(metaOf());
+      await draft.commit();
     });
     await delay(50);
     expect((await store.datasets.list({ limit: 1 })).totalItems).toBe(0);
-    // a fourth one finds no place in time
+    // A fourth one gets no permit in time.
     await expect(importItems(store.datasets, { s: items(1) })).rejects.toMatchObject({ code: 'unavailable' });
     release();
     await Promise.all(waiting);
@@ -681,7 +694,6 @@ describe('a database that is away', () => {
   it('makes every method fail as unavailable, and ready() say no', async () => {
     const away = createStore({ url: 'postgresql://nobody:x@127.0.0.1:1/none' });
     const id = randomUUID();
-    const { rows, finish } = encodeSections({ s: items(1) });
     for (const attempt of [
       () => away.datasets.list({ limit: 1 }),
       () => away.datasets.get(id),
@@ -691,7 +703,7 @@ describe('a database that is away', () => {
       () => away.datasets.listItems(id, { limit: 1 }),
       () => away.datasets.streamItems(id),
       () => away.datasets.diff(id, id, { limit: 1 }),
-      () => away.datasets.saveDataset(rows(), finish),
+      () => importItems(away.datasets, { s: items(1) }),
       () => away.runs.get(id),
       () => away.runs.list({ limit: 1 }),
       () => away.runs.take({ id, attempt: 1 }),

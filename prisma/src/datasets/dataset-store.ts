@@ -1,12 +1,12 @@
-import type { DatasetSource, DatasetSummary, DatasetWriter, SectionSummary } from '@svc/flows';
 import type { StoreContext } from '../context.ts';
-import { inTransaction } from '../database/connection.ts';
 import { guarded } from '../database/guarded.ts';
 import { boundedName } from '../database/item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import { MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
 import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { containsPattern, isUuid, searchableText, storableText } from '../database/values.ts';
+import { type DatasetSource, type DatasetSummary, type SectionSummary, SUMMARY_SECTIONS } from './dataset.ts';
 import {
   type DatasetRow,
   datasetNotFound,
@@ -17,9 +17,9 @@ import {
   toSummary,
 } from './dataset-row.ts';
 import { type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
+import { beginDraft, type DatasetDraft, type DraftOptions } from './draft.ts';
 import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from './list-items.ts';
 import { type OpenDataset, openDataset, streamItems } from './open-dataset.ts';
-import { type SaveOptions, SUMMARY_SECTIONS, saveDataset } from './save-dataset.ts';
 
 export interface DatasetsRequest extends PageRequest {
   /** exactly this name */
@@ -41,12 +41,13 @@ export interface DatasetChanges {
  * Datasets, their sections and items. Every method throws StoreError `unavailable` when the database cannot be
  * reached, and those that take an id `dataset_not_found`.
  */
-export interface DatasetStore extends DatasetWriter {
-  saveDataset(
-    rows: Parameters<DatasetWriter['saveDataset']>[0],
-    finish: Parameters<DatasetWriter['saveDataset']>[1],
-    options?: SaveOptions,
-  ): Promise<DatasetSummary>;
+export interface DatasetStore {
+  /**
+   * Waits for a permit to import, and starts a dataset, which is stored when the draft is committed.
+   *
+   * @throws StoreError `unavailable` when no import ends in time; the signal's reason
+   */
+  begin(options?: DraftOptions): Promise<DatasetDraft>;
   /**
    * Datasets, newest first. A schema over 64 KiB of an upload is left out of the list:
    * `{"source":"pkg_zip","package":null,"truncated":true}` stands for it.
@@ -104,16 +105,12 @@ export function createDatasetStore(context: StoreContext): DatasetStore {
   };
 
   return guarded({
-    saveDataset: (rows, finish, options) => saveDataset(context, rows, finish, options),
+    begin: (options = {}) => beginDraft(context, options),
 
     async list(request) {
       const { signal, q } = request;
-      const leave = q === undefined ? undefined : await searches.enter(signal);
-      try {
-        return await listDatasets(createReadQuery(pool, signal), request);
-      } finally {
-        leave?.();
-      }
+      using _permit = q === undefined ? undefined : await searches.acquire(signal);
+      return await listDatasets(createReadQuery(pool, signal), request);
     },
 
     get,

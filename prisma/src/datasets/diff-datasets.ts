@@ -56,38 +56,34 @@ export async function diffDatasets(
     cursor === undefined ? [-1, -1, -1] : decodeCursor('diff', ['index', 'index', 'index'], cursor);
   for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw datasetNotFound(wanted);
 
-  const leave = await searches.enter(signal);
-  try {
-    const { first, rows } = await readFrom(
-      pool,
-      (query) => compare(query, id, otherId, change, after, limit),
-      signal,
-      // two hash joins over all item hashes: in memory rather than in files
-      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL work_mem = '64MB'",
-    );
-    const summary = rows[0];
-    const counts = {
-      added: Number(summary?.added ?? 0),
-      removed: Number(summary?.removed ?? 0),
-      moved: Number(summary?.moved ?? 0),
-      unchanged: 0,
-    };
-    counts.unchanged = first.item_count - counts.removed - counts.moved;
-    const entries = rows.filter((row) => row.kind !== null);
-    const shown = entries.slice(0, limit);
-    const last = shown.at(-1);
-    return {
-      counts,
-      data: shown.map(toEntry),
-      nextCursor:
-        entries.length > limit && last !== undefined
-          ? encodeCursor('diff', [Number(last.kind), last.at_section, last.at_item])
-          : null,
-      totalItems: change === undefined ? counts.added + counts.removed + counts.moved : counts[change],
-    };
-  } finally {
-    leave();
-  }
+  using _permit = await searches.acquire(signal);
+  const { first, rows } = await readFrom(
+    pool,
+    (query) => compare(query, id, otherId, change, after, limit),
+    signal,
+    // two hash joins over all item hashes: in memory rather than in files
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL work_mem = '64MB'",
+  );
+  const summary = rows[0];
+  const counts = {
+    added: Number(summary?.added ?? 0),
+    removed: Number(summary?.removed ?? 0),
+    moved: Number(summary?.moved ?? 0),
+    unchanged: 0,
+  };
+  counts.unchanged = first.item_count - counts.removed - counts.moved;
+  const entries = rows.filter((row) => row.kind !== null);
+  const shown = entries.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    counts,
+    data: shown.map(toEntry),
+    nextCursor:
+      entries.length > limit && last !== undefined
+        ? encodeCursor('diff', [Number(last.kind), last.at_section, last.at_item])
+        : null,
+    totalItems: change === undefined ? counts.added + counts.removed + counts.moved : counts[change],
+  };
 }
 
 interface PresentDataset {

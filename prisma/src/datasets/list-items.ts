@@ -59,14 +59,13 @@ export async function listItems(
 
   // Measuring a text costs the database as much memory as the text has.
   const boundBytes = candidates.reduce((most, item) => Math.max(most, Number(item.boundBytes)), 0);
-  const leave = boundBytes > EAGER_BYTES ? await largePages.enter(signal, boundBytes) : undefined;
   let plan: PlannedItems<ItemCandidateRow>;
-  try {
+  {
+    using _permits = boundBytes > EAGER_BYTES ? await largePages.acquire(signal, boundBytes) : undefined;
     plan = await planItems(query, candidates.slice(0, limit), maxItemBytes);
-  } finally {
-    leave?.();
   }
-  const release = plan.unreadBytes > 0 ? await largePages.enter(signal, plan.unreadBytes) : () => undefined;
+  const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
+  const release = (): void => permits?.[Symbol.dispose]();
   try {
     const items = await readPlannedItems(query, plan);
     const last = plan.items.at(-1)?.item;
@@ -128,22 +127,18 @@ async function findCandidates(
        JOIN items i ON i.section_id = s.id AND i.order_index = page.item`,
     '"itemHash"',
   );
-  const leave = ofItem === '' ? undefined : await searches.enter(signal);
-  try {
-    const rows = await query<FoundRow>(
-      `${ofItem === '' ? allItems(ofSection, s, i, n) : matchingItems(ofSection, ofItem, s, i, n)}
+  using _permit = ofItem === '' ? undefined : await searches.acquire(signal);
+  const rows = await query<FoundRow>(
+    `${ofItem === '' ? allItems(ofSection, s, i, n) : matchingItems(ofSection, ofItem, s, i, n)}
        SELECT total, found.* FROM counted LEFT JOIN (${candidates}) found ON true
        ORDER BY "sectionOrderIndex", "orderIndex"`,
-      values,
-    );
-    if (rows[0] === undefined) throw datasetNotFound(id);
-    return {
-      total: Number(rows[0].total ?? 0),
-      candidates: rows.filter((row): row is FoundRow & ItemCandidateRow => row.section !== null),
-    };
-  } finally {
-    leave?.();
-  }
+    values,
+  );
+  if (rows[0] === undefined) throw datasetNotFound(id);
+  return {
+    total: Number(rows[0].total ?? 0),
+    candidates: rows.filter((row): row is FoundRow & ItemCandidateRow => row.section !== null),
+  };
 }
 
 /** For each section its next rows by primary key, in section order, until there are enough. */

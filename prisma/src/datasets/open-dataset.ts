@@ -1,4 +1,3 @@
-import type { DatasetSummary } from '@svc/flows';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
@@ -6,7 +5,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
 import { type DecodedRow, decodeRows } from '../copy/decode-rows.ts';
 import { cancelQuery } from '../database/cancel-query.ts';
-import { streamOf } from '../database/connection.ts';
+import { destroySocket } from '../database/client-socket.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { boundedName, hasAtMost, itemTooLarge } from '../database/item-size.ts';
 import type { ReadQuery } from '../database/read-query.ts';
@@ -14,6 +13,7 @@ import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
 import { readResults, type StoredResult } from '../runs/run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../runs/run-row.ts';
+import { type DatasetSummary, SUMMARY_SECTIONS } from './dataset.ts';
 import {
   DATASET_BYTES,
   type DatasetRow,
@@ -24,7 +24,6 @@ import {
   WHOLE_DATASET,
 } from './dataset-row.ts';
 import type { StoredItem } from './list-items.ts';
-import { SUMMARY_SECTIONS } from './save-dataset.ts';
 
 /** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export interface OpenDataset extends AsyncDisposable {
@@ -61,15 +60,15 @@ export async function openDataset(
 ): Promise<OpenDataset> {
   const { signal } = options;
   if (!isUuid(id)) throw datasetNotFound(id);
-  const leave = await exports.enter(signal);
+  const permit = await exports.acquire(signal);
   let client: pg.PoolClient;
   try {
     client = await pool.connect();
   } catch (error) {
-    leave();
+    permit[Symbol.dispose]();
     throw error;
   }
-  const session = new ReadSession(client, leave, maxItemBytes, signal);
+  const session = new ReadSession(client, permit, maxItemBytes, signal);
   const query: ReadQuery = async <Row extends pg.QueryResultRow>(
     sql: string,
     values: readonly unknown[] = [],
@@ -189,7 +188,7 @@ const SECTIONS_PER_COPY = 1_000;
 /** One connection in one snapshot, given back when it is closed: clean, or not at all. */
 class ReadSession {
   #client: pg.PoolClient | null;
-  readonly #leave: () => void;
+  readonly #permit: Disposable;
   readonly #maxItemBytes: number;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => {
@@ -202,12 +201,12 @@ class ReadSession {
 
   constructor(
     client: pg.PoolClient,
-    leave: () => void,
+    permit: Disposable,
     maxItemBytes: number,
     signal: AbortSignal | undefined,
   ) {
     this.#client = client;
-    this.#leave = leave;
+    this.#permit = permit;
     this.#maxItemBytes = maxItemBytes;
     this.#signal = signal;
     client.on('error', this.#ignore);
@@ -255,7 +254,7 @@ class ReadSession {
     if (client === null) return;
     this.#client = null;
     // The server sees the end of the connection and stops sending.
-    streamOf(client).destroy();
+    destroySocket(client);
     this.#giveBack(client, true);
   }
 
@@ -263,7 +262,7 @@ class ReadSession {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     if (!broken) client.off('error', this.#ignore);
     client.release(broken);
-    this.#leave();
+    this.#permit[Symbol.dispose]();
   }
 }
 

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
-import { copyIn } from '../copy/copy-items.ts';
-import { inTransaction } from '../database/connection.ts';
+import { CopyIn } from '../copy/copy-in.ts';
 import { StoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
 import { boundedText } from '../database/item-size.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import {
   completeClaim,
@@ -96,7 +96,7 @@ export interface JobStore {
   readArchiveChunk(id: string, index: number): Promise<Uint8Array | null>;
   /**
    * Stores how far a job is. What is done only grows: a worker that begins again, after another one died, says
-   * nothing new until it is further. A job succeeds by `DatasetStore.saveDataset` with its claim.
+   * nothing new until it is further. A job succeeds by `DatasetDraft.completeJob`.
    *
    * @throws StoreError `superseded` when another worker has it, `job_finished` when it has ended
    */
@@ -155,35 +155,33 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
     ...guarded({
       readArchiveChunk,
       create: async (job, options = {}) => {
-        const leave = job.archive === undefined ? null : await imports.enter(options.signal);
-        try {
-          return await inTransaction(pool, async (client) => {
-            const { rows } = await client.query<JobRow>(
-              `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_at)
+        using _permit = job.archive === undefined ? undefined : await imports.acquire(options.signal);
+        return await inTransaction(pool, async (client) => {
+          const { rows } = await client.query<JobRow>(
+            `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_at)
                VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) RETURNING ${COLUMNS}`,
-              [
-                job.id,
-                job.kind,
-                job.request,
-                job.sealedToken ?? null,
-                job.requestId === null ? null : storableText('request id', job.requestId),
-                job.bytesTotal ?? null,
-              ],
-            );
-            const created = toJob(rows[0] as JobRow);
-            if (job.archive !== undefined) {
-              const chunks = chunkRows(job.id, job.archive);
-              await copyIn(client, 'COPY job_chunks FROM STDIN (FORMAT binary)', chunks, options.signal);
-            }
-            await client.query(NOTIFY_WORKERS, [job.kind]);
-            if (options.idempotency !== undefined) {
-              await completeClaim(client, options.idempotency.claim, options.idempotency.answer(created));
-            }
-            return created;
-          });
-        } finally {
-          leave?.();
-        }
+            [
+              job.id,
+              job.kind,
+              job.request,
+              job.sealedToken ?? null,
+              job.requestId === null ? null : storableText('request id', job.requestId),
+              job.bytesTotal ?? null,
+            ],
+          );
+          const created = toJob(rows[0] as JobRow);
+          if (job.archive !== undefined) {
+            const chunks = chunkRows(job.id, job.archive);
+            const copy = new CopyIn(client, 'COPY job_chunks FROM STDIN (FORMAT binary)', options.signal);
+            await copy.write(chunks);
+            await copy.end();
+          }
+          await client.query(NOTIFY_WORKERS, [job.kind]);
+          if (options.idempotency !== undefined) {
+            await completeClaim(client, options.idempotency.claim, options.idempotency.answer(created));
+          }
+          return created;
+        });
       },
 
       async get(id) {
@@ -319,7 +317,6 @@ function jobNotFound(id: string): StoreError {
 /** Rows of `job_chunks` in PostgreSQL's binary COPY format; see encode-rows.ts. */
 async function* chunkRows(id: string, archive: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const jobId = Buffer.from(id.replaceAll('-', ''), 'hex');
-  yield Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
   let index = 0;
   for await (const bytes of archive) {
     const head = Buffer.alloc(2 + 4 + 16 + 4 + 4 + 4);
@@ -327,12 +324,12 @@ async function* chunkRows(id: string, archive: AsyncIterable<Uint8Array>): Async
     head.writeInt32BE(16, 2);
     jobId.copy(head, 6);
     head.writeInt32BE(4, 22);
-    head.writeInt32BE(index++, 26);
+    head.writeInt32BE(index, 26);
+    index += 1;
     head.writeInt32BE(bytes.byteLength, 30);
     yield head;
     yield bytes;
   }
-  yield Buffer.from([0xff, 0xff]);
 }
 
 interface JobRow {

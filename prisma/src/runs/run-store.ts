@@ -2,7 +2,6 @@ import type { RunEnd, RunItem, RunResult, RunResultStatus, RunSession } from '@s
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
-import { inTransaction } from '../database/connection.ts';
 import { StoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';
@@ -15,6 +14,7 @@ import {
   readPlannedItems,
 } from '../database/read-item-texts.ts';
 import { createReadQuery } from '../database/read-query.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import { datasetNotFound } from '../datasets/dataset-row.ts';
 import {
@@ -211,8 +211,8 @@ export function createRunStore({ pool, largePages, maxItemBytes }: StoreContext)
         : [];
       if (run === undefined) throw runNotFound(id);
       const plan = await planResults(query, { runId: id, after, limit, status, maxBytes: maxItemBytes });
-      const release =
-        plan.unreadBytes > 0 ? await largePages.enter(signal, plan.unreadBytes) : () => undefined;
+      const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
+      const release = (): void => permits?.[Symbol.dispose]();
       try {
         const results = await readPlannedResults(query, id, plan);
         const last = results.at(-1);

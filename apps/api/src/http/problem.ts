@@ -90,8 +90,8 @@ export function classify(error: unknown): ErrorView {
     return viewOf({ code: error.code, message: error.message }, error.errors, {});
   }
   if (error instanceof StoreError && error.code !== 'corrupt') {
-    const { code, message } = error;
-    return viewOf({ code, message }, [], retryAfter(undefined, PROBLEM_ROWS[code].status === 503));
+    const { code, message, retryAfterMs } = error;
+    return viewOf({ code, message }, [], retryAfter(retryAfterMs, PROBLEM_ROWS[code].status === 503));
   }
   return classifyHttpError(error);
 }

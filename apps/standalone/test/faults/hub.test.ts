@@ -9,6 +9,10 @@ import { type Answer, ask, LEFTOVERS, listDatasets, NO_LEFTOVERS, outcomeOf } fr
 const AREA = 'The hub';
 /** imports at once, so many that those which are tried again do not wait for each other */
 const SLOTS = 16;
+const SLOTS_ENV = {
+  SVC_MAX_CONCURRENT_IMPORTS: String(SLOTS),
+  SVC_DATABASE_POOL_SIZE: String(4 * SLOTS),
+};
 let hub: FakeHub;
 let own: OwnService;
 let service: ServiceProcess;
@@ -16,7 +20,7 @@ beforeAll(async () => {
   hub = await startFakeHub();
   const rows = Array.from({ length: 5000 }, (_, index) => `{"q":"question ${index} ${'x'.repeat(200)}"}\n`);
   hub.add({ id: 'org/lines', files: { 'train.jsonl': rows.join('') } });
-  own = await startService({ HUB_ENDPOINT: hub.endpoint, SVC_MAX_CONCURRENT_IMPORTS: String(SLOTS) });
+  own = await startService({ HUB_ENDPOINT: hub.endpoint, ...SLOTS_ENV });
   service = own.service;
 });
 afterAll(async () => {
@@ -64,7 +68,7 @@ const FAULTS: readonly (readonly [fault: string, rule: Fault])[] = [
 describe('a hub', () => {
   // all at once: each is tried again for some fifteen seconds before it is given up
   it('that fails is named, and nothing is stored', { timeout: 120_000 }, async (context) => {
-    await using gone = await startService({ SVC_MAX_CONCURRENT_IMPORTS: String(SLOTS) });
+    await using gone = await startService({ ...SLOTS_ENV });
     const tries = times(4, 1);
     const both = (url: string, path: string): Promise<Answer>[] => [
       post('preview', { path }, { url }),

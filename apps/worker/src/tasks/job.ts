@@ -1,16 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type DatasetSummary,
-  type DatasetWriter,
-  type ImportFailure,
-  type ImportProgress,
-  observeImport,
-} from '@svc/flows';
+import { type ImportFailure, observeImport } from '@svc/flows';
 import { HubError } from '@svc/hub-client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type EventFields, type Logger, type Metrics, runWithContext } from '@svc/observability';
 import type { TokenCipher } from '@svc/runtime';
-import { type JobClaim, type Store, StoreError, type TakenJob } from '@svc/store';
+import {
+  type DatasetDraft,
+  type DatasetSummary,
+  type DraftProgress,
+  type JobClaim,
+  type Store,
+  StoreError,
+  type TakenJob,
+} from '@svc/store';
 import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
 import { reportProgress } from '../report-progress.ts';
 import { errorCode, isTransient, type JobFailure, jobFailure } from '../task-failure.ts';
@@ -27,23 +29,15 @@ export interface JobTaskDeps {
 
 const MAX_WAIT_MS = 10 * 60 * 1000;
 
-/** How far an import is, as its flow tells. */
-interface JobProgress extends ImportProgress {
-  readonly itemsTotal: number | null;
-}
-
-/** What the import of one kind needs to be done within a job. */
+/** The import of one kind of job. */
 export interface JobImport {
-  /** what the bytes of the job's progress are counted of, and how many there are; null for what the flow counts */
-  readonly source: { readonly byteLength: number; readonly readBytes: number } | null;
+  /** The archive that the job reads, whose bytes its progress counts; null to count those of the draft. */
+  readonly archive: { readonly byteLength: number; readonly readBytes: number } | null;
   readonly start: EventFields['dataset.import.start'];
-  /** what no log line of the import may show */
+  /** Secrets that no log line of the import may show. */
   readonly secrets: readonly string[];
-  run(ports: {
-    readonly store: DatasetWriter;
-    readonly signal: AbortSignal;
-    readonly onProgress: (progress: JobProgress) => void;
-  }): Promise<DatasetSummary>;
+  /** Writes and inserts the dataset. */
+  write(draft: DatasetDraft, signal: AbortSignal): Promise<DatasetSummary>;
 }
 
 /**
@@ -128,9 +122,9 @@ async function endJob(
   return end.status === 'cancelled' ? end : { status: 'failed', code: end.error.code };
 }
 
-/** The import with its progress reported, told of in the log, and counted. */
+/** Imports into a draft, reports its progress, and ends the job in the transaction that stores the dataset. */
 async function importIntoJob(
-  { start, source: origin, run }: JobImport,
+  { start, archive, write }: JobImport,
   { claim }: TakenJob,
   { task, cancelled }: { readonly task: Task; readonly cancelled: AbortSignal },
   deps: JobTaskDeps,
@@ -138,7 +132,7 @@ async function importIntoJob(
   const { logger, store } = deps;
   const lost = new AbortController();
   const report = reportProgress(store.jobs, claim, (error) => {
-    // Somebody else has the job, or it has ended: the rest of the work would be for nothing.
+    // Another worker has the job, or it has ended: the rest of the work would be for nothing.
     if (error instanceof StoreError && error.code !== 'unavailable') lost.abort(error);
   });
   const failureOf = (error: unknown): ImportFailure | null => {
@@ -146,36 +140,27 @@ async function importIntoJob(
     if (cancelled.aborted) return { outcome: 'cancelled', code: 'aborted' };
     return { outcome: 'failed', code: errorCode(error) };
   };
-  const runAndReport = (onProgress: (done: ImportProgress) => void): Promise<DatasetSummary> =>
-    run({
-      signal: AbortSignal.any([task.signal, cancelled, lost.signal]),
-      onProgress: ({ items, itemsTotal, bytes }) => {
-        onProgress({ items, bytes });
-        report.update({
-          rowsDone: items,
-          rowsTotal: itemsTotal,
-          bytesDone: origin?.readBytes ?? bytes,
-          bytesTotal: origin?.byteLength ?? null,
-        });
-      },
-      store: {
-        saveDataset: (rows, finish, options) =>
-          store.datasets.saveDataset(
-            rows,
-            async () => {
-              const outcome = await finish();
-              await report.flush();
-              return outcome;
-            },
-            { ...options, job: claim },
-          ),
-      },
+  const signal = AbortSignal.any([task.signal, cancelled, lost.signal]);
+  const onProgress = ({ items, itemsTotal, bytes }: DraftProgress): void =>
+    report.update({
+      rowsDone: items,
+      rowsTotal: itemsTotal,
+      bytesDone: archive?.readBytes ?? bytes,
+      bytesTotal: archive?.byteLength ?? null,
     });
   try {
-    await observeImport(deps, start, runAndReport, failureOf);
+    await using draft = await store.datasets.begin({ signal, onProgress });
+    await observeImport(deps, { start, draft, failureOf }, async () => {
+      const dataset = await write(draft, signal);
+      // The next statement locks the job's row.
+      await report.flush();
+      await draft.completeJob(claim);
+      await draft.commit();
+      return dataset;
+    });
   } catch (error) {
     await report.flush();
-    // here, where the secrets of the import are known
+    // Here, where the secrets of the import are known.
     const failure = failureOf(error);
     if (failure?.outcome === 'failed' && failure.code === 'internal') logger.log('error.internal', { error });
     throw error;

@@ -1,3 +1,4 @@
+import { JsonlError } from '../errors.ts';
 import { FastRowEncoder } from '../fast/fast-row-encoder.ts';
 import { type EncodedLine, ReusableLine } from '../fast/reusable-line.ts';
 import { type JsonObject, setMember } from '../json/json-value.ts';
@@ -14,9 +15,10 @@ export interface CellEncoder {
   /**
    * Encodes the items of a batch. Yields the same object for each item, with other values: copy what you keep.
    *
+   * @param onError if given, receives the error of each row that has no item; such rows are skipped instead of thrown
    * @throws JsonlError as the function of `compileMapping` does
    */
-  encode(batch: CellBatch): Generator<EncodedLine, void, undefined>;
+  encode(batch: CellBatch, onError?: (error: JsonlError) => void): Generator<EncodedLine, void, undefined>;
 }
 
 /**
@@ -48,14 +50,22 @@ export function createCellEncoder(mapping: Mapping, features: readonly MappableF
   }
 
   return {
-    *encode(batch) {
+    *encode(batch, onError) {
       const { firstRow, rowCount, split } = batch;
       const reader = new JsonReader('', MAX_CELL_DEPTH);
       fastEncoder.load(batch);
       for (let row = 0; row < rowCount; row++) {
         const fast = fastEncoder.encode(row);
-        if (fast.fallback) line.setItem(toItem(toRow(batch, row, reader), firstRow + row, split));
-        else line.setEncoded(fast);
+        if (!fast.fallback) line.setEncoded(fast);
+        else {
+          try {
+            line.setItem(toItem(toRow(batch, row, reader), firstRow + row, split));
+          } catch (error) {
+            if (onError === undefined || !(error instanceof JsonlError)) throw error;
+            onError(error);
+            continue;
+          }
+        }
         yield line;
       }
       line.release();

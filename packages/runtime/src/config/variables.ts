@@ -329,7 +329,7 @@ export const VARIABLES = {
     'SVC_MAX_CONCURRENT_IMPORTS',
     4,
     { min: 1, max: 1_000 },
-    'concurrent imports in one API process',
+    'concurrent imports in one API process, up to a quarter of SVC_DATABASE_POOL_SIZE',
   ),
   importWaitMs: milliseconds(
     'SVC_IMPORT_WAIT_MS',

@@ -1,6 +1,5 @@
-import type { DatasetSummary, SectionSummary } from '@svc/flows';
 import { type JsonBody, JsonText, toJsonText } from '@svc/runtime';
-import type { StoredResponse } from '@svc/store';
+import type { DatasetSummary, SectionSummary, StoredResponse } from '@svc/store';
 
 /** Beyond this size a summary leaves the blobs of an uploaded package out; the dataset itself has them. */
 const MAX_SUMMARY_SCHEMA_BYTES = 64 * 1024;

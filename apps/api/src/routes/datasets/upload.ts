@@ -1,6 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type RowEncoder, uploadPackage } from '@svc/flows';
-import { canonicalJson } from '@svc/jsonl-v23/json';
+import {
+  encodeUploadRequest,
+  type ImportFailure,
+  observeImport,
+  requestFailure,
+  type UploadRequest,
+  uploadPackage,
+} from '@svc/flows';
 import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { type Config, packageLimits, type Route, type Semaphore, watchUploadRate } from '@svc/runtime';
@@ -14,23 +20,18 @@ import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/job-body.ts';
 import { datasetCreated } from './dataset-body.ts';
 import { parseName } from './dataset-fields.ts';
-import { datasetWriter } from './dataset-writer.ts';
-import { observeRequestImport } from './observe-request-import.ts';
 
 export interface UploadDeps {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
-  readonly encoder: RowEncoder;
   readonly spool: Spool;
-  /** imports at once */
-  readonly imports: Semaphore;
-  /** uploads at once, while they arrive and until they end */
+  /** Bounds uploads, from their first byte to their end. */
   readonly uploads: Semaphore;
 }
 
-/** `POST /datasets/upload`: form → spool file → checked package → stored dataset. */
+/** `POST /datasets/upload`: form → staging file → checked package → stored dataset. */
 export function uploadRoute(deps: UploadDeps): Route {
   const { config, store, spool, uploads } = deps;
   return {
@@ -76,87 +77,72 @@ export function uploadRoute(deps: UploadDeps): Route {
     ],
     handle: async (request) => {
       const { raw, signal } = request;
-      // Until it is its turn, a client is held back: nothing of its file lies on our disk.
+      // Until it is its turn, a client is held back, and none of its file is on the disk.
       raw.pause();
       using _permit = await uploads.acquire(signal, request.client);
       using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
       await using upload = await receiveUpload(raw, spool, config, ['name', 'description'], arriving.signal);
       const wanted: UploadRequest = {
-        upload,
         name: parseName(upload.fields.get('name')),
         description: upload.fields.get('description'),
+        fileName: upload.fileName,
       };
       const isAsync = prefersAsync(request.header('prefer'));
       const digest = async (): Promise<Uint8Array> => {
-        const { name, description } = wanted;
-        const facts = [upload.fileName, name ?? null, description ?? null, await fileDigest(upload.path)];
+        const { name, description, fileName } = wanted;
+        const facts = [fileName, name ?? null, description ?? null, await fileDigest(upload.path)];
         return requestDigest('POST /datasets/upload', isAsync, ...facts);
       };
       return await withIdempotency(request, store.idempotency, digest, (claim) =>
-        isAsync ? enqueueUpload(deps, wanted, signal, claim) : uploadNow(deps, wanted, signal, claim),
+        isAsync
+          ? enqueueUpload(deps, upload, wanted, signal, claim)
+          : uploadNow(deps, upload, wanted, signal, claim),
       );
     },
   };
 }
 
-interface UploadRequest {
-  readonly upload: Upload;
-  readonly name: string | undefined;
-  readonly description: string | undefined;
-}
-
-/** The import within the request: spool file → checked package → stored dataset. */
+/** Imports an upload within its request: staging file → checked package → stored dataset. */
 async function uploadNow(
   deps: UploadDeps,
-  { upload, name, description }: UploadRequest,
+  upload: Upload,
+  wanted: UploadRequest,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
-  const { config, store, encoder, imports } = deps;
-  using _permit = await imports.acquire(signal);
+  const { config, store } = deps;
+  const { maxLineBytes, maxJsonDepth: maxDepth } = config;
+  await using draft = await store.datasets.begin({ signal });
   const start = { source: 'pkg_zip', bytes: upload.bytes } as const;
-  const writer = datasetWriter(store.datasets, claim);
-  const dataset = await observeRequestImport(deps, start, signal, (onProgress) =>
-    uploadPackage(
-      {
-        open: () => openPackageFile(upload.path, { limits: packageLimits(config) }),
-        id: randomUUID(),
-        name,
-        description,
-        fileName: upload.fileName,
-        maxLineBytes: config.maxLineBytes,
-        maxDepth: config.maxJsonDepth,
-        signal,
-        onProgress,
-      },
-      { store: writer, encoder, newId: randomUUID },
-    ),
-  );
+  const failureOf = (error: unknown): ImportFailure => requestFailure(error, signal);
+  const dataset = await observeImport(deps, { start, draft, failureOf }, async () => {
+    await using pkg = await openPackageFile(upload.path, { limits: packageLimits(config) });
+    const inserted = await uploadPackage(pkg, draft, wanted, { maxLineBytes, maxDepth, signal });
+    if (claim !== undefined) await draft.saveResponse(claim, datasetCreated(inserted));
+    await draft.commit();
+    return inserted;
+  });
   return datasetCreated(dataset);
 }
 
-/** What the database takes and gives back of an archive at once. */
+/** Size of the chunks in which the database stores an archive. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** The import as a job: the archive goes into the database, where any worker finds it, on whatever machine it runs. */
+/** Makes a job of an upload. Its archive goes into the database, where a worker on any machine finds it. */
 async function enqueueUpload(
   { store, logger }: UploadDeps,
-  { upload, name, description }: UploadRequest,
+  upload: Upload,
+  wanted: UploadRequest,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
   const id = randomUUID();
+  const request = encodeUploadRequest({ ...wanted, archiveBytes: upload.bytes, chunkBytes: CHUNK_BYTES });
   const job = await store.jobs.create(
     {
       id,
       kind: 'upload',
-      request: canonicalJson({
-        name: name ?? null,
-        description: description ?? null,
-        file_name: upload.fileName,
-        archive_bytes: upload.bytes,
-        chunk_bytes: CHUNK_BYTES,
-      }),
+      request,
       requestId: currentContext().request_id ?? null,
       bytesTotal: upload.bytes,
       archive: fileChunks(upload.path, CHUNK_BYTES),

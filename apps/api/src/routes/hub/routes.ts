@@ -2,16 +2,18 @@ import { randomUUID } from 'node:crypto';
 import {
   type DryRun,
   dryRunHub,
-  type Hub,
+  encodeImportRequest,
+  type ImportFailure,
   type ImportRequest,
   importHub,
-  importRequestToJson,
+  observeImport,
   type Preview,
   previewHub,
-  type RowEncoder,
+  requestFailure,
   toHubSource,
   toImportRequest,
 } from '@svc/flows';
+import type { HubClient } from '@svc/hub-client';
 import type { Mapping } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import {
@@ -29,7 +31,6 @@ import {
   RequestError,
   type Route,
   type Schema,
-  type Semaphore,
   shape,
   type TokenCipher,
   toJsonText,
@@ -40,8 +41,6 @@ import { PREFER, prefersAsync } from '../../http/prefer.ts';
 import { classify } from '../../http/problem.ts';
 import { datasetCreated } from '../datasets/dataset-body.ts';
 import { NAME, OPTIONAL_TEXT } from '../datasets/dataset-fields.ts';
-import { datasetWriter } from '../datasets/dataset-writer.ts';
-import { observeRequestImport } from '../datasets/observe-request-import.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/job-body.ts';
 
@@ -49,10 +48,8 @@ export interface HubDeps {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly hub: Hub;
+  readonly hub: Pick<HubClient, 'openDataset'>;
   readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
-  readonly encoder: RowEncoder;
-  readonly imports: Semaphore;
   /** keeps the token of an asynchronous import; null where there is no key to seal it with */
   readonly vault: TokenCipher | null;
 }
@@ -149,7 +146,7 @@ const HUB_ERRORS = [
 
 /** `POST /datasets/hub/preview` and `POST /datasets/hub/import`. */
 export function hubRoutes(deps: HubDeps): readonly Route[] {
-  const { config, hub, encoder, imports } = deps;
+  const { config, hub, store } = deps;
   return [
     {
       method: 'post',
@@ -237,15 +234,14 @@ export function hubRoutes(deps: HubDeps): readonly Route[] {
         const wanted = toImportRequest(body ?? {});
         return await withToken(wanted.token, async () => {
           if (query['dry_run'] === true) {
-            using _permit = await imports.acquire(signal);
-            const ports = { hub, encoder, newId: randomUUID };
-            const options = { id: randomUUID(), ...wanted, maxItemBytes: config.maxLineBytes, signal };
-            return json(dryRunBody(await dryRunHub(options, ports)));
+            await using draft = await store.datasets.begin({ signal, dryRun: true });
+            const options = { maxItemBytes: config.maxLineBytes, signal };
+            return json(dryRunBody(await dryRunHub(hub, draft, wanted, options)));
           }
           const isAsync = prefersAsync(request.header('prefer'));
           const digest = (): Uint8Array =>
             requestDigest('POST /datasets/hub/import', isAsync, canonicalJson(body ?? {}));
-          return await withIdempotency(request, deps.store.idempotency, digest, (claim) =>
+          return await withIdempotency(request, store.idempotency, digest, (claim) =>
             isAsync ? enqueueImport(deps, wanted, claim) : importNow(deps, wanted, signal, claim),
           );
         });
@@ -254,24 +250,24 @@ export function hubRoutes(deps: HubDeps): readonly Route[] {
   ];
 }
 
-/** The import within the request: rows → items → stored dataset. */
+/** Imports within the request: rows → items → stored dataset. */
 async function importNow(
   deps: HubDeps,
   wanted: ImportRequest,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
-  const { config, hub, store, encoder, imports } = deps;
-  using _permit = await imports.acquire(signal);
+  const { config, hub, store } = deps;
   const { path, split, subset, revision } = wanted.config;
+  await using draft = await store.datasets.begin({ signal });
   const start = { source: 'hub', path, split, subset, revision } as const;
-  const writer = datasetWriter(store.datasets, claim);
-  const dataset = await observeRequestImport(deps, start, signal, (onProgress) =>
-    importHub(
-      { id: randomUUID(), ...wanted, maxItemBytes: config.maxLineBytes, signal, onProgress },
-      { hub, store: writer, encoder, newId: randomUUID },
-    ),
-  );
+  const failureOf = (error: unknown): ImportFailure => requestFailure(error, signal);
+  const dataset = await observeImport(deps, { start, draft, failureOf }, async () => {
+    const inserted = await importHub(hub, draft, wanted, { maxItemBytes: config.maxLineBytes, signal });
+    if (claim !== undefined) await draft.saveResponse(claim, datasetCreated(inserted));
+    await draft.commit();
+    return inserted;
+  });
   return datasetCreated(dataset);
 }
 
@@ -299,7 +295,7 @@ async function enqueueImport(
       {
         id,
         kind: 'import',
-        request: canonicalJson(importRequestToJson(wanted)),
+        request: encodeImportRequest(wanted),
         sealedToken: sealed === undefined ? undefined : Buffer.from(sealed),
         requestId: currentContext().request_id ?? null,
       },

@@ -10,16 +10,16 @@ async function* count(to: number, closed: { value: boolean }): AsyncGenerator<nu
   }
 }
 
-it('keeps the order, whatever finishes first, and never has more under way than asked', async () => {
-  let underWay = 0;
+it('keeps the order, whatever finishes first, and never runs more at once than `parallelism`', async () => {
+  let running = 0;
   let most = 0;
   const closed = { value: false };
   const results = await Array.fromAsync(
     mapOrdered(count(20, closed), 3, async (value) => {
-      underWay += 1;
-      most = Math.max(most, underWay);
+      running += 1;
+      most = Math.max(most, running);
       await delay(value % 3);
-      underWay -= 1;
+      running -= 1;
       return value * 2;
     }),
   );

@@ -1,22 +1,23 @@
-/** What runs on each thread of `encoder-threads.ts`: one batch after another, as they are sent. */
+/** Entry of each thread of `encoder-threads.ts`: encodes one batch after another. */
 import { constants, setPriority } from 'node:os';
 import { parentPort, type TransferListItem } from 'node:worker_threads';
-import type { EncodedRows, NeedsFiles } from '@svc/flows';
-import { BufferPool, freeBuffer } from './buffer-pool.ts';
-import { createBatchEncoder } from './encode-batch.ts';
-import { type EncodeReply, type EncodeRequest, type EncodeWork, toFailure } from './encode-message.ts';
-import type { RowTarget } from './encode-rows.ts';
+import { BufferPool, freeBuffer } from '../buffer-pool.ts';
+import { createBatchEncoder } from '../encode-batch.ts';
+import type { RowTarget } from '../encode-rows.ts';
+import type { EncodedRows, NeedsFiles } from '../encoded-rows.ts';
+import { toFailure } from '../row-failures.ts';
+import type { EncodeReply, EncodeRequest, EncodeWork } from './encode-message.ts';
 
 const port = parentPort;
-if (port === null) throw new Error('this file is the beginning of a thread');
-// Linux gives each thread a priority of its own: the main thread, which answers requests, goes first.
+if (port === null) throw new Error('This file must run in a worker thread.');
+// Linux gives each thread its own priority; the main thread, which serves requests, goes first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 
-const spare = new BufferPool();
-const encoder = createBatchEncoder(spare);
+const pool = new BufferPool();
+const encoder = createBatchEncoder(pool);
 
 port.on('message', ({ id, work, target, spare: buffers }: EncodeRequest) => {
-  for (const buffer of buffers) spare.give(buffer);
+  for (const buffer of buffers) pool.release(buffer);
   let result: EncodedRows | NeedsFiles;
   try {
     result = encode(work, target);
@@ -25,8 +26,8 @@ port.on('message', ({ id, work, target, spare: buffers }: EncodeRequest) => {
     return;
   }
   port.postMessage({ id, result } satisfies EncodeReply, buffersOf(result));
-  // A batch that needs files went back; the bytes of any other may hold the next one's rows.
-  if (!('needsFiles' in result)) spare.give(batchOf(work).bytes.buffer as ArrayBuffer);
+  // A batch that needs files went back; reuse the bytes of any other.
+  if (!('needsFiles' in result)) pool.release(batchOf(work).bytes.buffer as ArrayBuffer);
   if (work.kind === 'filled')
     for (const { buffer } of work.lines.contents.flat()) freeBuffer(buffer as ArrayBuffer);
 });

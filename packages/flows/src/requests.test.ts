@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { importRequestToJson, toImportRequest } from './import-request.ts';
+import {
+  decodeImportRequest,
+  decodeUploadRequest,
+  encodeImportRequest,
+  encodeUploadRequest,
+  toImportRequest,
+} from './requests.ts';
 
 const body = {
   name: 'n',
@@ -8,7 +14,7 @@ const body = {
   mapping: { prompt_column: 'q', answer_column: null, meta_columns: ['a', 'b'] },
 };
 
-it('reads a request body, where null stands for absent', () => {
+it('reads a request body, where null means absent', () => {
   expect(toImportRequest(body)).toEqual({
     name: 'n',
     description: null,
@@ -30,7 +36,14 @@ it('reads meta columns under other keys', () => {
 
 it('writes a request so that it can be read again, without its token', () => {
   const request = toImportRequest(body);
-  const kept = importRequestToJson(request);
-  expect(JSON.stringify(kept)).not.toContain('planted');
-  expect(toImportRequest(kept)).toEqual({ ...request, token: undefined });
+  const kept = encodeImportRequest(request);
+  expect(kept).not.toContain('planted');
+  expect(decodeImportRequest(kept)).toEqual({ ...request, token: undefined });
+});
+
+it.each([
+  { name: 'n', description: 'd', fileName: 'a.pkg.zip', archiveBytes: 7, chunkBytes: 3 },
+  { name: undefined, description: undefined, fileName: 'a.zip', archiveBytes: 2 ** 40, chunkBytes: 1 },
+])('writes an upload so that it can be read again', (request) => {
+  expect(decodeUploadRequest(encodeUploadRequest(request))).toEqual(request);
 });

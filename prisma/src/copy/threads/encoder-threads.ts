@@ -1,13 +1,14 @@
 import { type TransferListItem, Worker } from 'node:worker_threads';
-import { type EncodeReply, type EncodeRequest, toError } from './encode-message.ts';
+import { toError } from '../row-failures.ts';
+import type { EncodeReply, EncodeRequest } from './encode-message.ts';
 
 /** Threads that encode batches. */
 export interface EncoderThreads extends AsyncDisposable {
   /**
-   * Has a batch encoded on the thread that has least to do; a large one, which takes several times its size, on the one
-   * thread that is for them, one after another.
+   * Encodes a batch on the least busy thread; large ones, which take several times their size, on one thread, one after
+   * another.
    *
-   * @throws what the encoder threw; an Error when the thread died or the threads were ended meanwhile
+   * @throws what the encoder threw; an Error when the thread died or the threads were ended
    */
   run(
     request: Omit<EncodeRequest, 'id'>,
@@ -16,7 +17,7 @@ export interface EncoderThreads extends AsyncDisposable {
   ): Promise<unknown>;
 }
 
-/** A thread keeps the memory that a large batch took; one that is idle for so long after it is ended. */
+/** A thread keeps the memory that a large batch took, so it is ended when it has been idle for this long. */
 const LARGE_IDLE_MS = 250;
 
 interface Thread {
@@ -24,7 +25,7 @@ interface Thread {
   readonly tasks: Map<number, PromiseWithResolvers<unknown>>;
 }
 
-/** The thread's file lies beside this one, compiled or not. */
+/** The thread's file is in this folder, compiled or not. */
 const THREAD_FILE = new URL(
   import.meta.url.endsWith('.ts') ? './encode-thread.ts' : './encode-thread.js',
   import.meta.url,
@@ -32,9 +33,9 @@ const THREAD_FILE = new URL(
 
 /**
  * Keeps up to `count` threads. One is started at once, the others when all are busy; a thread that dies fails its
- * batches, and the next batch gets another. Disposing ends all of them at once, whatever they are doing.
+ * batches, and the next batch gets another. Disposing ends all of them at once, even while they work.
  *
- * @param file what runs on each
+ * @param file entry of each thread
  */
 export function startEncoderThreads(count: number, file: URL = THREAD_FILE): EncoderThreads {
   const threads = new Set<Thread>();
@@ -48,12 +49,12 @@ export function startEncoderThreads(count: number, file: URL = THREAD_FILE): Enc
     const thread: Thread = { worker, tasks: new Map() };
     let cause: unknown;
     threads.add(thread);
-    // Only work keeps the process alive.
+    // Only pending batches keep the process alive.
     worker.unref();
-    worker.on('message', (answer: EncodeReply) => {
-      const task = takeTask(thread, answer.id);
-      if (answer.failure === undefined) task?.resolve(answer.result);
-      else task?.reject(toError(answer.failure));
+    worker.on('message', (reply: EncodeReply) => {
+      const task = takeTask(thread, reply.id);
+      if (reply.failure === undefined) task?.resolve(reply.result);
+      else task?.reject(toError(reply.failure));
     });
     worker.on('error', (error) => {
       cause = error;
@@ -65,7 +66,7 @@ export function startEncoderThreads(count: number, file: URL = THREAD_FILE): Enc
     worker.on('exit', () => {
       threads.delete(thread);
       if (largeThread === thread) largeThread = undefined;
-      const problem = isClosed ? 'The row encoder has been closed' : 'A thread of the row encoder has died';
+      const problem = isClosed ? 'The row encoder has been closed.' : 'A thread of the row encoder has died.';
       for (const id of [...thread.tasks.keys()]) takeTask(thread, id)?.reject(new Error(problem, { cause }));
     });
     return thread;
@@ -100,10 +101,11 @@ export function startEncoderThreads(count: number, file: URL = THREAD_FILE): Enc
   start();
   return {
     run(request, transfer, isLarge = false) {
-      if (isClosed) return Promise.reject(new Error('The row encoder has been closed'));
+      if (isClosed) return Promise.reject(new Error('The row encoder has been closed.'));
       const thread = isLarge ? (largeThread ?? leastBusy()) : leastBusy();
       const task = Promise.withResolvers<unknown>();
-      const id = ++lastId;
+      lastId += 1;
+      const id = lastId;
       thread.worker.postMessage({ id, ...request } satisfies EncodeRequest, transfer);
       thread.tasks.set(id, task);
       thread.worker.ref();

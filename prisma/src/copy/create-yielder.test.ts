@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createYielder } from './create-yielder.ts';
 
-it('lets timers fire while work goes on that waits for nothing', async () => {
+it('lets timers fire during work that never waits', async () => {
   let fired = 0;
   const timer = setInterval(() => {
     fired += 1;

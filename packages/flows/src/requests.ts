@@ -1,0 +1,153 @@
+import type { Mapping } from '@svc/jsonl-v23';
+import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { readStoredJson, StoreError } from '@svc/store';
+
+/** An import from the hub, as it was requested. */
+export interface ImportRequest {
+  readonly name: string;
+  readonly description: string | null;
+  /** As it was sent, without the token. */
+  readonly config: {
+    readonly path: string;
+    readonly split: string | undefined;
+    readonly subset: string | undefined;
+    readonly revision: string | undefined;
+  };
+  readonly token: string | undefined;
+  readonly mapping: Mapping;
+  /** The mapping as it was sent, for the record. */
+  readonly mappingAsSent: JsonObject;
+}
+
+/** An upload, as it was requested. */
+export interface UploadRequest {
+  /** Absent: from the package. */
+  readonly name: string | undefined;
+  /** Absent: from the package. */
+  readonly description: string | undefined;
+  /** The archive's own file name, the last source of a name. */
+  readonly fileName: string;
+}
+
+/** An upload as a job keeps it, with its archive in chunks. */
+export interface UploadJobRequest extends UploadRequest {
+  readonly archiveBytes: number;
+  /** Of every chunk but the last. */
+  readonly chunkBytes: number;
+}
+
+/**
+ * Reads an import from its request body (http-api section 2); null means absent.
+ *
+ * @param body that is valid under the schema of the endpoint
+ */
+export function toImportRequest(body: JsonObject): ImportRequest {
+  const mapping = objectOf(body, 'mapping');
+  const { token, ...config } = toHubSource(objectOf(body, 'config'));
+  return {
+    name: String(getMember(body, 'name')),
+    description: stringOf(body, 'description') ?? null,
+    config,
+    token,
+    mapping: toMapping(mapping),
+    mappingAsSent: mapping,
+  };
+}
+
+/** Writes a request for a job to keep, without the token. */
+export function encodeImportRequest({ name, description, config, mappingAsSent }: ImportRequest): string {
+  const { path, split, subset, revision } = config;
+  return canonicalJson({
+    name,
+    description,
+    config: { path, split: split ?? null, subset: subset ?? null, revision: revision ?? null },
+    mapping: mappingAsSent,
+  });
+}
+
+/** Reads what {@link encodeImportRequest} wrote. @throws StoreError `corrupt` */
+export function decodeImportRequest(text: string): ImportRequest {
+  return toImportRequest(readObject(text));
+}
+
+/** Rows of the hub, and the token to read them with. */
+export type HubSource = ImportRequest['config'] & { readonly token: string | undefined };
+
+/** Reads the members of a request body that identify a slice of a hub dataset. */
+export function toHubSource(object: JsonObject): HubSource {
+  return {
+    path: String(getMember(object, 'path')),
+    split: stringOf(object, 'split'),
+    subset: stringOf(object, 'subset'),
+    revision: stringOf(object, 'revision'),
+    token: stringOf(object, 'token'),
+  };
+}
+
+/** Writes an upload for a job to keep. */
+export function encodeUploadRequest(request: UploadJobRequest): string {
+  const { name, description, fileName, archiveBytes, chunkBytes } = request;
+  return canonicalJson({
+    name: name ?? null,
+    description: description ?? null,
+    file_name: fileName,
+    archive_bytes: archiveBytes,
+    chunk_bytes: chunkBytes,
+  });
+}
+
+/** Reads what {@link encodeUploadRequest} wrote. @throws StoreError `corrupt` */
+export function decodeUploadRequest(text: string): UploadJobRequest {
+  const request = readObject(text);
+  return {
+    name: stringOf(request, 'name'),
+    description: stringOf(request, 'description'),
+    fileName: stringOf(request, 'file_name') ?? '',
+    archiveBytes: Number(getMember(request, 'archive_bytes')),
+    chunkBytes: Number(getMember(request, 'chunk_bytes')),
+  };
+}
+
+function readObject(text: string): JsonObject {
+  const request = readStoredJson(text);
+  if (isJsonObject(request)) return request;
+  throw new StoreError('corrupt', 'The request of the job must be an object.');
+}
+
+function toMapping(mapping: JsonObject): Mapping {
+  const columns = {
+    answerColumn: stringOf(mapping, 'answer_column'),
+    defaultType: stringOf(mapping, 'default_type'),
+    metaColumns: stringsOf(mapping, 'meta_columns') ?? columnsByKey(mapping, 'meta_columns'),
+    criteriaColumns: stringsOf(mapping, 'criteria_columns'),
+    choicesColumn: stringOf(mapping, 'choices_column'),
+    assetsColumn: stringOf(mapping, 'assets_column'),
+    systemPromptColumn: stringOf(mapping, 'system_prompt_column'),
+    idColumn: stringOf(mapping, 'id_column'),
+  };
+  const defined = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+  return { promptColumn: String(getMember(mapping, 'prompt_column')), ...defined };
+}
+
+function stringOf(object: JsonObject, key: string): string | undefined {
+  const value = getMember(object, key);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function stringsOf(object: JsonObject, key: string): string[] | undefined {
+  const value = getMember(object, key);
+  return Array.isArray(value) ? value.map(String) : undefined;
+}
+
+function columnsByKey(object: JsonObject, key: string): Record<string, string> | undefined {
+  const value = getMember(object, key);
+  if (!isJsonObject(value ?? null)) return undefined;
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([name, column]): [string, string] => [name, String(column)]),
+  );
+}
+
+function objectOf(object: JsonObject, key: string): JsonObject {
+  const value = getMember(object, key);
+  return isJsonObject(value) ? value : {};
+}

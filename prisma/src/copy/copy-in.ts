@@ -1,0 +1,146 @@
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { destroySocket } from '../database/client-socket.ts';
+import { StoreError, toStoreError } from '../database/errors.ts';
+
+/** How long a server may take to confirm that a COPY was aborted, before its connection is closed. */
+const ABORT_TIMEOUT_MS = 5_000;
+
+/**
+ * The buffer of a chunk is its owner's again when the next one is asked for. A chunk that is larger than what the
+ * connection queues by itself is waited for until it is sent; a smaller one may linger, so a copy of it is sent.
+ */
+const MAX_DRAINED_BYTES = 128 * 1024;
+
+/**
+ * Signature, no flags, no header extension.
+ * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
+ */
+export const COPY_HEADER: Uint8Array = Uint8Array.from([
+  ...[0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0x00],
+  ...[0, 0, 0, 0],
+  ...[0, 0, 0, 0],
+]);
+
+/** A tuple of -1 fields ends the data. */
+export const COPY_TRAILER: Uint8Array = Uint8Array.from([0xff, 0xff]);
+
+/**
+ * A `COPY ... FROM STDIN (FORMAT binary)` that is open for rows. It sends them as fast as the server takes them and holds
+ * one chunk. After an error or an abort the connection is ready for ROLLBACK, unless it is broken.
+ */
+export class CopyIn {
+  readonly #client: pg.ClientBase;
+  readonly #copy: ReturnType<typeof copyFrom>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = (): void => this.#stop(this.#signal?.reason);
+  /** What ended the COPY early. */
+  #failure: { readonly error: unknown } | undefined;
+  #rejectWait: ((error: unknown) => void) | undefined;
+  #hasBegun = false;
+
+  /** @throws the reason of `signal` when it is aborted already */
+  constructor(client: pg.ClientBase, statement: string, signal?: AbortSignal) {
+    signal?.throwIfAborted();
+    this.#client = client;
+    this.#signal = signal;
+    this.#copy = client.query(copyFrom(statement));
+    this.#copy.on('error', (error) => this.#stop(asStoreError(error)));
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /**
+   * Sends rows; the owner may use a chunk's buffer again when the next chunk is asked for. Ends at once, and closes the
+   * source without waiting for it, when the server reports an error or the signal is aborted.
+   *
+   * @throws the reason of the signal; what `chunks` throws, unchanged; StoreError `unavailable`, `invalid_request` for a
+   *   row that is too large for the server
+   */
+  async write(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const iterator = chunks[Symbol.asyncIterator]();
+    let isExhausted = false;
+    try {
+      if (!this.#hasBegun) await this.#send(COPY_HEADER);
+      this.#hasBegun = true;
+      for (;;) {
+        const { done, value } = await this.#wait(iterator.next());
+        if (done === true) break;
+        if (value.byteLength === 0) continue;
+        await this.#send(value.byteLength < MAX_DRAINED_BYTES ? Buffer.from(value) : value);
+      }
+      isExhausted = true;
+    } catch (error) {
+      if (!isExhausted) iterator.return?.().then(undefined, () => undefined);
+      throw await this.abort(error);
+    }
+  }
+
+  /** Ends the COPY. @returns the number of rows that the server counted @throws as {@link write} */
+  async end(): Promise<number> {
+    try {
+      await this.#send(COPY_TRAILER);
+      await this.#wait(new Promise<void>((finished) => this.#copy.end(finished)));
+      if (this.#failure !== undefined) throw this.#failure.error;
+      return this.#copy.rowCount;
+    } catch (error) {
+      throw await this.abort(error);
+    } finally {
+      this.#signal?.removeEventListener('abort', this.#onAbort);
+    }
+  }
+
+  /**
+   * Aborts the COPY and waits for the server's acknowledgement, so that the connection can be used again. The connection
+   * of a server that does not answer is closed. Does nothing to a COPY that has ended.
+   *
+   * @returns what ended the COPY: an earlier error, else `cause`
+   */
+  async abort(cause: unknown): Promise<unknown> {
+    this.#failure ??= { error: cause };
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    const copy = this.#copy;
+    if (!copy.destroyed && !copy.writableFinished) {
+      await new Promise<void>((done) => {
+        const timer = setTimeout(() => {
+          destroySocket(this.#client);
+          done();
+        }, ABORT_TIMEOUT_MS);
+        copy.once('close', () => {
+          clearTimeout(timer);
+          done();
+        });
+        copy.destroy(new Error('The import was aborted.'));
+      });
+    }
+    return this.#failure.error;
+  }
+
+  #stop(error: unknown): void {
+    this.#failure ??= { error };
+    this.#rejectWait?.(this.#failure.error);
+  }
+
+  #send(bytes: Uint8Array): Promise<void> {
+    return this.#wait(new Promise<void>((written) => this.#copy.write(bytes, () => written())));
+  }
+
+  /** Waits for one thing at a time; whatever stops the COPY rejects it. */
+  #wait<T>(promise: Promise<T>): Promise<T> {
+    return new Promise<T>((done, fail) => {
+      if (this.#failure !== undefined) fail(this.#failure.error);
+      this.#rejectWait = fail;
+      promise.then(done, fail);
+    });
+  }
+}
+
+/** An error of the server. The one thing about a row that it may refuse is that it is too large. */
+function asStoreError(error: unknown): unknown {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  const tooLarge =
+    code === '54000' || (code === 'XX000' && String(message).startsWith('invalid memory alloc request size'));
+  if (!tooLarge) return toStoreError(error);
+  return new StoreError('invalid_request', 'Item exceeds the maximum size of the database (1 GB).', {
+    cause: error,
+  });
+}

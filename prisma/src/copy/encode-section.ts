@@ -1,0 +1,70 @@
+import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
+import { encodeWithFiles, type ReadFile } from './encode-with-files.ts';
+import type { EncodedRows, EncoderPlan, LineOptions, NeedsFiles } from './encoded-rows.ts';
+import { mapOrdered } from './map-ordered.ts';
+import type { RowEncoder } from './row-encoder.ts';
+
+/** Rows, and the bytes of the import that they account for. */
+export interface EncodedBatch {
+  readonly encoded: EncodedRows;
+  readonly bytes: number;
+}
+
+/**
+ * Encodes the lines of a section in order, several batches at once. Items that refer to files get them by `readFile`.
+ *
+ * @throws JsonlError with the line; what `batches` and `readFile` throw; the signal's reason
+ */
+export async function* encodeLines(
+  encoder: RowEncoder,
+  sectionId: string,
+  batches: AsyncIterable<LineBatch>,
+  options: LineOptions & { readonly readFile?: ReadFile | undefined },
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EncodedBatch> {
+  const { readFile = noFiles, ...lineOptions } = options;
+  let nextOrderIndex = 0;
+  const results = mapOrdered(batches, encoder.parallelism, async (batch) => {
+    const target = { sectionId, firstOrderIndex: nextOrderIndex };
+    nextOrderIndex += batch.itemCount;
+    const bytes = batch.bytes.byteLength;
+    return { target, bytes, result: await encoder.encodeLines(batch, target, lineOptions) };
+  });
+  for await (const { target, bytes, result } of results) {
+    if (!needsFiles(result)) {
+      yield { encoded: result, bytes };
+      continue;
+    }
+    let rest = bytes;
+    for await (const encoded of encodeWithFiles(encoder, result, target, lineOptions, readFile, signal)) {
+      yield { encoded, bytes: rest };
+      rest = 0;
+    }
+  }
+}
+
+/**
+ * Encodes rows of a dataset in order, several batches at once.
+ *
+ * @throws JsonlError with the row, unless the plan collects failures; what `batches` throws
+ */
+export async function* encodeCells(
+  encoder: RowEncoder,
+  sectionId: string,
+  batches: AsyncIterable<CellBatch>,
+  plan: EncoderPlan,
+): AsyncGenerator<EncodedBatch> {
+  let nextOrderIndex = 0;
+  const results = mapOrdered(batches, encoder.parallelism, (batch) => {
+    const target = { sectionId, firstOrderIndex: nextOrderIndex };
+    nextOrderIndex += batch.rowCount;
+    return encoder.encodeCells(batch, plan, target);
+  });
+  for await (const encoded of results) yield { encoded, bytes: encoded.rows.byteLength };
+}
+
+const needsFiles = (result: EncodedRows | NeedsFiles): result is NeedsFiles => 'needsFiles' in result;
+
+function noFiles(): Promise<never> {
+  throw new Error('These lines have no files to read.');
+}

@@ -1,0 +1,76 @@
+import type { FileReference, MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { LineBatch } from '@svc/jsonl-v23/internal';
+import type { RowFailures } from './row-failures.ts';
+
+/** A batch of items as rows of `items`, with what is counted and hashed of them. */
+export interface EncodedRows {
+  /** In the binary format of COPY, without its header. */
+  readonly rows: Uint8Array;
+  readonly itemCount: number;
+  /** `itemCount` times 32 bytes, in item order. */
+  readonly itemHashes: Uint8Array;
+  readonly assetCount: number;
+  /**
+   * The canonical lines of these items, each ended by LF, as an export writes them; null when an item
+   * embeds a file, which an export moves out of the line.
+   */
+  readonly lines: Uint8Array | null;
+  /** Of rows that could not be encoded, where the plan collects them. */
+  readonly failures: RowFailures | null;
+}
+
+/** A batch with an item that refers to files of its archive, which must be read first. */
+export interface NeedsFiles {
+  readonly needsFiles: true;
+  /** Bytes of the batch, which the encoder had taken over. */
+  readonly bytes: Uint8Array;
+  /** All items of the batch, in order. */
+  readonly items: readonly ItemFiles[];
+}
+
+/** An item of a batch, and the files that it refers to. */
+export interface ItemFiles {
+  /** 1-based line of the section. */
+  readonly line: number;
+  /** Start and end of the line in the bytes of the batch, without its line feed. */
+  readonly start: number;
+  readonly end: number;
+  /** Of the item's canonical text, without its files. */
+  readonly itemBytes: number;
+  readonly references: readonly FileReference[];
+}
+
+/** Lines and the files that their items refer to. */
+export interface FilledLines {
+  readonly batch: LineBatch;
+  /** For each item the contents of its references, in their order; the same array where it is the same file. */
+  readonly contents: readonly (readonly Uint8Array[])[];
+  /** Of the canonical texts of all items, files included. */
+  readonly itemBytes: number;
+}
+
+/** Options that apply to all lines of a section. */
+export interface LineOptions {
+  readonly file: string;
+  readonly maxDepth: number;
+  /** Longest canonical text of an item, files included. */
+  readonly maxLineBytes: number;
+}
+
+/** How rows become items: see `compileMapping`. Use the same object for all batches of an import. */
+export interface MappingPlan {
+  readonly mapping: Mapping;
+  readonly features: readonly MappableFeature[];
+  /** Longest canonical text of an item. */
+  readonly maxItemBytes: number;
+}
+
+/** A mapping, and whether rows that it cannot convert are collected instead of thrown. */
+export interface EncoderPlan extends MappingPlan {
+  readonly collectsFailures: boolean;
+}
+
+/** A plan with a number that identifies it on every thread. */
+export interface NumberedPlan extends EncoderPlan {
+  readonly number: number;
+}

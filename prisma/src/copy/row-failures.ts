@@ -1,0 +1,48 @@
+import { JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
+
+/** An error that can be sent between threads. */
+export type Failure =
+  | {
+      readonly kind: 'jsonl';
+      readonly code: JsonlErrorCode;
+      readonly message: string;
+      readonly location: SourceLocation;
+      readonly cause: unknown;
+    }
+  | { readonly kind: 'other'; readonly error: unknown };
+
+/** Structured cloning loses classes, so the errors that matter to a caller are sent as their members. */
+export function toFailure(error: unknown): Failure {
+  if (!(error instanceof JsonlError)) return { kind: 'other', error };
+  const { code, message, location, cause } = error;
+  return { kind: 'jsonl', code, message, location, cause };
+}
+
+/** The error of a {@link Failure}. */
+export function toError(failure: Failure): unknown {
+  if (failure.kind === 'other') return failure.error;
+  const { code, message, location, cause } = failure;
+  return new JsonlError(code, message, location, cause === undefined ? undefined : { cause });
+}
+
+/** Rows that could not be encoded. */
+export interface RowFailures {
+  /** The first {@link MAX_ROW_FAILURES}. */
+  readonly first: readonly Failure[];
+  readonly total: number;
+}
+
+/** Failures of rows that are kept; the others are counted. */
+export const MAX_ROW_FAILURES = 100;
+
+/** The failures of all batches: the first {@link MAX_ROW_FAILURES}, and their number. */
+export class RowFailureList {
+  readonly first: JsonlError[] = [];
+  total = 0;
+
+  add(failures: RowFailures): void {
+    this.total += failures.total;
+    const room = MAX_ROW_FAILURES - this.first.length;
+    for (const failure of failures.first.slice(0, room)) this.first.push(toError(failure) as JsonlError);
+  }
+}

@@ -1,0 +1,59 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createSectionHasher, type SectionHasher } from '@svc/jsonl-v23';
+import type { EncodedRows } from './encoded-rows.ts';
+
+/** A section whose items have all been added. */
+export interface SectionRecord {
+  /** uuid */
+  readonly id: string;
+  readonly name: string;
+  readonly orderIndex: number;
+  readonly itemCount: number;
+  readonly sectionHash: Uint8Array;
+  /** Size and SHA-256 of the section's file in an export; null when its items embed files. */
+  readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;
+}
+
+/** Counts and hashes the items of one section as they pass (hashes as in item-v23, section 4). */
+export class SectionTotals {
+  readonly id: string;
+  readonly name: string;
+  readonly orderIndex: number;
+  #itemCount = 0;
+  readonly #hasher: SectionHasher;
+  /** Null once an item embeds a file. */
+  #file: { readonly hash: Hash; bytes: number } | null = { hash: createHash('sha256'), bytes: 0 };
+  #record: SectionRecord | undefined;
+
+  constructor(id: string, name: string, orderIndex: number) {
+    this.id = id;
+    this.name = name;
+    this.orderIndex = orderIndex;
+    this.#hasher = createSectionHasher(name);
+  }
+
+  add(encoded: EncodedRows): void {
+    this.#hasher.add(encoded.itemHashes);
+    this.#itemCount += encoded.itemCount;
+    if (encoded.lines === null) this.#file = null;
+    else if (this.#file !== null) {
+      this.#file.hash.update(encoded.lines);
+      this.#file.bytes += encoded.lines.byteLength;
+    }
+  }
+
+  /** Ends the section; nothing can be added any more. */
+  end(): SectionRecord {
+    const { id, name, orderIndex } = this;
+    const file = this.#file;
+    this.#record ??= {
+      id,
+      name,
+      orderIndex,
+      itemCount: this.#itemCount,
+      sectionHash: this.#hasher.digest(),
+      exportFile: file === null ? null : { bytes: file.bytes, sha256: file.hash.digest() },
+    };
+    return this.#record;
+  }
+}

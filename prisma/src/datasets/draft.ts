@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import { type JsonlError, versionHash } from '@svc/jsonl-v23';
+import type { StoreContext } from '../context.ts';
+import { CopyIn } from '../copy/copy-in.ts';
+import { createYielder } from '../copy/create-yielder.ts';
+import { COPY_ITEMS } from '../copy/encode-rows.ts';
+import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-section.ts';
+import { RowFailureList } from '../copy/row-failures.ts';
+import { type SectionRecord, SectionTotals } from '../copy/section-totals.ts';
+import { StoreError, toStoreError } from '../database/errors.ts';
+import { hasCommitted } from '../database/has-committed.ts';
+import { Transaction } from '../database/transaction.ts';
+import {
+  completeClaim,
+  type IdempotencyClaim,
+  type StoredResponse,
+} from '../idempotency/idempotency-store.ts';
+import { completeJob, type JobClaim } from '../jobs/job-store.ts';
+import type { DatasetSummary } from './dataset.ts';
+import { type DatasetMeta, insertDataset } from './insert-dataset.ts';
+import type { SectionWriter } from './section-writer.ts';
+
+export interface DraftOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called after every batch. */
+  readonly onProgress?: ((progress: DraftProgress) => void) | undefined;
+  /** Encodes and counts rows, and stores nothing; rows that cannot be converted are collected in `failures`. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** How far an import is. */
+export interface DraftProgress {
+  readonly items: number;
+  /** Items of the sections that said how many they have; null where unknown. */
+  readonly itemsTotal: number | null;
+  /** Of lines as they were read, or of rows as they are stored. */
+  readonly bytes: number;
+}
+
+/**
+ * A dataset that is being written, in one transaction on one connection: invisible until `commit`, rolled back when it is
+ * disposed without. The connection is taken with the first row. All methods throw StoreError `unavailable`.
+ *
+ * @example
+ * await using draft = await store.datasets.begin({ signal });
+ * await draft.section('default').writeLines(batches, { file, maxDepth, maxLineBytes });
+ * const dataset = await draft.insert({ name, description, notes, source, schema });
+ * await draft.commit();
+ */
+export interface DatasetDraft extends AsyncDisposable {
+  /**
+   * Adds a section; write its items before you add the next one.
+   *
+   * @param itemsTotal items that it will have, as far as known; for the progress
+   */
+  section(name: string, itemsTotal?: number | null): SectionWriter;
+  readonly progress: DraftProgress;
+  /** Rows of a dry run that could not be converted: the first 100, and how many. */
+  readonly failures: { readonly first: readonly JsonlError[]; readonly total: number };
+  /** Counts and hashes of all sections (item-v23, section 4). Ends the last section. */
+  readonly hashes: { readonly versionHash: string; readonly sections: readonly SectionRecord[] };
+  /** Inserts the dataset and its sections. @throws StoreError `invalid_request` for a text that cannot be stored */
+  insert(meta: DatasetMeta): Promise<DatasetSummary>;
+  /**
+   * Ends the job that imports the dataset as succeeded. Call it after `insert`.
+   *
+   * @throws StoreError `superseded`, `job_finished`: the dataset must not be stored then
+   */
+  completeJob(claim: JobClaim): Promise<void>;
+  /** Stores the response to an idempotent request. @throws StoreError `superseded`: the dataset must not be stored then */
+  saveResponse(claim: IdempotencyClaim, response: StoredResponse): Promise<void>;
+  /** Commits. When the connection breaks meanwhile, finds out whether the transaction committed. */
+  commit(): Promise<void>;
+}
+
+/**
+ * Waits for a permit to import, which the draft holds until it is disposed.
+ *
+ * @throws StoreError `unavailable` when no import ends in time; the signal's reason
+ */
+export async function beginDraft(context: StoreContext, options: DraftOptions): Promise<DatasetDraft> {
+  return new Draft(context, options, await context.imports.acquire(options.signal));
+}
+
+class Draft implements DatasetDraft {
+  readonly #context: StoreContext;
+  readonly #options: DraftOptions;
+  readonly #permit: Disposable;
+  readonly #id: string = randomUUID();
+  readonly #sections: SectionTotals[] = [];
+  readonly #failures = new RowFailureList();
+  #items = 0;
+  #itemsTotal: number | null = null;
+  #assets = 0;
+  #bytes = 0;
+  #transaction: Transaction | undefined;
+  #copy: CopyIn | undefined;
+  #transactionId: string | undefined;
+
+  constructor(context: StoreContext, options: DraftOptions, permit: Disposable) {
+    this.#context = context;
+    this.#options = options;
+    this.#permit = permit;
+  }
+
+  section(name: string, itemsTotal: number | null = null): SectionWriter {
+    this.#sections.at(-1)?.end();
+    const section = new SectionTotals(randomUUID(), name, this.#sections.length);
+    this.#sections.push(section);
+    if (itemsTotal !== null) this.#itemsTotal = (this.#itemsTotal ?? 0) + itemsTotal;
+    const { signal, dryRun = false } = this.#options;
+    const { encoder } = this.#context;
+    return {
+      writeLines: (batches, options) =>
+        this.#write(section, encodeLines(encoder, section.id, batches, options, signal)),
+      writeCells: (batches, plan) =>
+        this.#write(
+          section,
+          encodeCells(encoder, section.id, batches, { ...plan, collectsFailures: dryRun }),
+        ),
+    };
+  }
+
+  get progress(): DraftProgress {
+    return { items: this.#items, itemsTotal: this.#itemsTotal, bytes: this.#bytes };
+  }
+
+  get failures(): { readonly first: readonly JsonlError[]; readonly total: number } {
+    return this.#failures;
+  }
+
+  get hashes(): { readonly versionHash: string; readonly sections: readonly SectionRecord[] } {
+    const sections = this.#sections.map((section) => section.end());
+    return { sections, versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)) };
+  }
+
+  async insert(meta: DatasetMeta): Promise<DatasetSummary> {
+    const { sections, versionHash } = this.hashes;
+    const counts = { itemCount: this.#items, assetCount: this.#assets };
+    return await asStoreErrors(async () => {
+      const copied = (await this.#copy?.end()) ?? 0;
+      if (copied !== this.#items) {
+        throw new Error(`${copied} items were copied, and ${this.#items} were counted.`);
+      }
+      const { client } = await this.#begin();
+      const dataset = { ...meta, ...counts, id: this.#id, versionHash };
+      const { summary, transactionId } = await insertDataset(client, dataset, sections);
+      this.#transactionId = transactionId;
+      return summary;
+    });
+  }
+
+  async completeJob(claim: JobClaim): Promise<void> {
+    await asStoreErrors(async () => completeJob((await this.#begin()).client, claim, this.#id));
+  }
+
+  async saveResponse(claim: IdempotencyClaim, response: StoredResponse): Promise<void> {
+    await asStoreErrors(async () => completeClaim((await this.#begin()).client, claim, response));
+  }
+
+  async commit(): Promise<void> {
+    this.#options.signal?.throwIfAborted();
+    const transactionId = this.#transactionId;
+    if (this.#transaction === undefined || transactionId === undefined) {
+      throw new Error('A draft needs a dataset before it can be committed.');
+    }
+    try {
+      await this.#transaction.commit();
+    } catch (error) {
+      const found = toStoreError(error);
+      // The connection was lost during COMMIT: find out whether the transaction committed.
+      const isLost = found instanceof StoreError && found.code === 'unavailable';
+      if (!isLost || !(await hasCommitted(this.#context.pool, transactionId))) throw found;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.#copy?.abort(new Error('The draft was not committed.'));
+      await this.#transaction?.[Symbol.asyncDispose]();
+    } finally {
+      this.#permit[Symbol.dispose]();
+    }
+  }
+
+  async #write(section: SectionTotals, batches: AsyncIterable<EncodedBatch>): Promise<void> {
+    const rows = this.#count(section, batches);
+    if (this.#options.dryRun === true) {
+      for await (const _ of rows);
+      return;
+    }
+    if (this.#copy === undefined) {
+      const { client } = await asStoreErrors(() => this.#begin());
+      this.#copy = new CopyIn(client, COPY_ITEMS, this.#options.signal);
+    }
+    await this.#copy.write(rows);
+  }
+
+  /** Counts and hashes batches as they pass, and takes their buffers back when they have been sent. */
+  async *#count(section: SectionTotals, batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
+    const { signal, onProgress } = this.#options;
+    const yieldToEventLoop = createYielder();
+    for await (const { encoded, bytes } of batches) {
+      signal?.throwIfAborted();
+      section.add(encoded);
+      this.#items += encoded.itemCount;
+      this.#assets += encoded.assetCount;
+      this.#bytes += bytes;
+      if (encoded.failures !== null) this.#failures.add(encoded.failures);
+      onProgress?.(this.progress);
+      yield encoded.rows;
+      this.#context.encoder.recycle(encoded);
+      await yieldToEventLoop();
+    }
+  }
+
+  async #begin(): Promise<Transaction> {
+    this.#options.signal?.throwIfAborted();
+    this.#transaction ??= await Transaction.begin(this.#context.pool);
+    return this.#transaction;
+  }
+}
+
+async function asStoreErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}

@@ -1,0 +1,19 @@
+import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
+import type { ReadFile } from '../copy/encode-with-files.ts';
+import type { LineOptions, MappingPlan } from '../copy/encoded-rows.ts';
+
+export interface WriteLinesOptions extends LineOptions {
+  /** Reads a file that an item refers to; lines without such items need none. */
+  readonly readFile?: ReadFile | undefined;
+}
+
+/** Writes the items of one section, in order. Reads batches as fast as the database takes rows, and takes them over. */
+export interface SectionWriter {
+  /**
+   * @throws JsonlError with file and line; what `batches` and `readFile` throw, unchanged; StoreError `unavailable`,
+   *   `invalid_request` for an item that is too large for the database
+   */
+  writeLines(batches: AsyncIterable<LineBatch>, options: WriteLinesOptions): Promise<void>;
+  /** @throws as {@link writeLines}, with the row; a dry run collects the errors of rows instead */
+  writeCells(batches: AsyncIterable<CellBatch>, plan: MappingPlan): Promise<void>;
+}
