@@ -43,8 +43,8 @@ describe('IDENTIFIERS', () => {
 
 describe('splitSource', () => {
   it('separates code, comments and strings', () => {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
     const source =
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a source text
       "const a = 'x // y'; // one\n// two\nlet b = `${c + `${d}`} text`; /* z */ e /= /['/]/.test(f);";
     const pieces = [...splitSource(source)];
     expect(pieces.map(({ kind, text }) => [kind, text])).toEqual([
