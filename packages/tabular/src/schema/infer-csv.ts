@@ -1,7 +1,7 @@
 import { type JsonValue, parseNumber } from '@svc/jsonl-v23/json';
 import type { RawRow } from '../text/raw-row.ts';
 import { type Features, valueFeature } from './features.ts';
-import { isInt64 } from './int64.ts';
+import { isInt64, isUint64 } from './int64.ts';
 
 /** The fields of one CSV column so far. */
 interface CsvShape {
@@ -75,10 +75,10 @@ export function csvKind(text: string): 'int' | 'uint' | 'long' | 'float' | 'bool
   if (/^-?[0-9]{1,15}$/.test(text)) return 'int';
   if (/^(?:True|TRUE|true|False|FALSE|false)$/.test(text)) return 'bool';
   if (/^[ \t]*[+-]?[0-9]+[ \t]*$/.test(text)) {
-    const digits = text.trim();
-    if (isInt64(digits.replace(/^\+/, ''))) return 'int';
-    const value = BigInt(digits.replace(/^\+/, ''));
-    return value >= 0n && value < 1n << 64n ? 'uint' : 'long';
+    const digits = text.trim().replace(/^\+/, '');
+    if (isInt64(digits)) return 'int';
+    const significant = digits.replace(/^-?0*/, '');
+    return significant === '' || (!digits.startsWith('-') && isUint64(significant)) ? 'uint' : 'long';
   }
   return csvNumber(text) === undefined ? 'text' : 'float';
 }

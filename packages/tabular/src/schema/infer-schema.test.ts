@@ -291,4 +291,12 @@ describe('what a text is', () => {
     expect(csvKind(text)).toBe(kind);
     expect(csvNumber(text)).toEqual(number);
   });
+
+  it('reads the kind of a field of millions of digits at once', () => {
+    const startMs = performance.now();
+    expect(csvKind('9'.repeat(5_000_000))).toBe('long');
+    expect(csvKind(`-${'0'.repeat(5_000_000)}1`)).toBe('long');
+    expect(csvKind(`${'0'.repeat(5_000_000)}1`)).toBe('uint');
+    expect(performance.now() - startMs).toBeLessThan(1000);
+  });
 });
