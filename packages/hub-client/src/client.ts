@@ -1,5 +1,5 @@
 import { type HttpDispatcher, openTransport } from '#platform';
-import { DEFAULT_REVISION, type HubDataset, openDataset } from './dataset.ts';
+import { type HubDataset, openDataset } from './dataset.ts';
 import { HubError } from './errors.ts';
 import { type Clock, SYSTEM_CLOCK } from './http/clock.ts';
 import type { RequestContext, RequestEvent, RetryEvent } from './http/request.ts';
@@ -7,6 +7,7 @@ import { Requester } from './http/requester.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from './http/retry.ts';
 import { type FetchFunction, fetchTransport, type OpenTransport } from './http/transport.ts';
 import { validateDatasetPath, validateRevision, validateToken } from './repository/validate-path.ts';
+import { DEFAULT_REVISION } from './snapshot.ts';
 
 /** The public hub. */
 export const PUBLIC_HUB = 'https://huggingface.co';

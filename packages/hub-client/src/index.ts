@@ -6,17 +6,12 @@ export {
   type OpenDatasetOptions,
   PUBLIC_HUB,
 } from './client.ts';
-export {
-  DEFAULT_REVISION,
-  type HubDataset,
-  type HubRow,
-  type HubSplit,
-  type ReadRowsOptions,
-  type SplitReader,
-} from './dataset.ts';
+export type { HubDataset, SelectOptions } from './dataset.ts';
 export { HubError, type HubErrorCode, type HubErrorDetails, type HubErrorOptions } from './errors.ts';
 export type { RequestEvent, RequestKind, RetryEvent } from './http/request.ts';
 export { DEFAULT_RETRY_POLICY, type RetryPolicy } from './http/retry.ts';
 export type { FetchFunction } from './http/transport.ts';
 export { validateDatasetPath, validateRevision, validateToken } from './repository/validate-path.ts';
+export { DEFAULT_REVISION } from './snapshot.ts';
+export type { HubRow, HubSplit, ReadRowsOptions, SplitReader } from './split-reader.ts';
 export { parseSplit, resolveSplit } from './splits/split-slice.ts';

@@ -1,6 +1,6 @@
 import type { YamlMap } from '../repository/parse-yaml.ts';
 import { compareUtf8 } from './compare-utf8.ts';
-import type { DatasetLayout, RepositoryFile, Subset } from './data-files.ts';
+import type { DatasetLayout, RepositoryFile, Subset } from './subset.ts';
 
 /** Revision at which the hub keeps the Parquet copies that it makes of the default branch. */
 export const CONVERTED_REVISION = 'refs/convert/parquet';

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { chooseSubset, resolveDataFiles, type Subset } from './data-files.ts';
+import { chooseSubset } from './choose-subset.ts';
+import { resolveDataFiles } from './layout.ts';
+import type { Subset } from './subset.ts';
 
 const resolve = (paths: string[], yaml?: string, options?: { repository?: string }) =>
   resolveDataFiles(
@@ -152,7 +154,7 @@ describe('splits by metadata', () => {
     ['a dash in a split name', '[{split: my-split, path: a.csv}]'],
     ['a number as split', '[{split: 2020, path: a.csv}]'],
     ['an extra key', '[{split: train, path: a.csv, sep: x}]'],
-    ['a split that stands twice', '[{split: a, path: a.csv}, {split: a, path: a.csv}]'],
+    ['a duplicate split', '[{split: a, path: a.csv}, {split: a, path: a.csv}]'],
     ['texts and maps mixed', '[a.csv, {split: test, path: a.csv}]'],
     ['an absolute path', '/a.csv'],
     ['a path out of the repository', '../a.csv'],
@@ -294,13 +296,13 @@ describe('cards that cost more than they are long', () => {
     ['subsets without patterns', {}],
     ['subsets with patterns for all files', { data_files: '**/*x*y*' }],
     ['subsets of a folder', { data_dir: 'folder' }],
-  ])('%s are given up, not tried out', (_name, config) => {
+  ])('%s are refused, not matched', (_name, config) => {
     const begunMs = performance.now();
     const { subsets } = resolveDataFiles(files, card(config));
     // 5,000 times 20,000 names take minutes.
     expect(performance.now() - begunMs).toBeLessThan(15_000);
     expect(subsets.at(-1)!.problem?.message).toBe(
-      'The subsets and patterns of the card are too many for so many files',
+      'The card has too many subsets and patterns for this number of files.',
     );
   });
 });

@@ -1,0 +1,135 @@
+import type { ByteSource } from '@svc/tabular/internal';
+import { HubError } from './errors.ts';
+import type { RequestContext } from './http/request.ts';
+import type { Requester } from './http/requester.ts';
+import { parseDatasetCardApart } from './repository/dataset-card.ts';
+import { openFile } from './repository/open-file.ts';
+import { type ListedFile, listFiles, openRepository, type Repository } from './repository/open-repository.ts';
+import { checkMetadata, type YamlMap } from './repository/parse-yaml.ts';
+import { CONVERTED_REVISION, convertedLayout } from './splits/converted-parquet.ts';
+import { layOutFiles } from './splits/layout.ts';
+import type { DatasetLayout } from './splits/subset.ts';
+
+/** Branch that is read by default; the only one of which the hub has a Parquet export. */
+export const DEFAULT_REVISION = 'main';
+/** Metadata is at the beginning of a card, and the largest known ones have some 100 KiB. */
+const MAX_CARD_BYTES = 4 * 1024 * 1024;
+/** Known ones have some hundred bytes; a longer one is not worth the time to read it. */
+const MAX_EVAL_LENGTH = 16 * 1024;
+
+/** The files of a repository at one commit. */
+export interface Snapshot {
+  readonly commit: string;
+  readonly layout: DatasetLayout;
+  /** Splits (`subset/split`) of which the Parquet export has the first rows only. */
+  readonly partialSplits: readonly string[];
+  /** Whether this is the hub's Parquet export. */
+  readonly isConverted: boolean;
+  /** Opens a listed file. */
+  open(path: string, context: RequestContext): ByteSource;
+}
+
+/**
+ * Lists the files of a repository and reads its dataset card.
+ *
+ * @param openExport opens the Parquet export, which takes the place of files that cannot be read; null if there is none
+ * @throws HubError; the signal's reason
+ */
+export async function openSnapshot(
+  requester: Requester,
+  repository: Repository,
+  context: RequestContext,
+  openExport: (card: YamlMap) => Promise<Snapshot | null>,
+): Promise<{ snapshot: Snapshot; evalYaml: string | null }> {
+  const listed = await listFiles(requester, repository, context);
+  const files = new FileList(requester, repository, listed);
+  const known = cardOf(repository);
+  const [readme, huggingfaceYaml, evalYaml] = await Promise.all([
+    known === null ? files.readText('README.md', context) : null,
+    files.readText('.huggingface.yaml', context),
+    files.readText('eval.yaml', context),
+  ]);
+  const usedEval = evalYaml === null || evalYaml.length > MAX_EVAL_LENGTH ? null : evalYaml;
+  try {
+    if (known !== null) checkMetadata(known, 'README.md');
+    const card = { ...known, ...(await parseDatasetCardApart(readme, huggingfaceYaml)) };
+    const layout = layOutFiles(listed, card, { repository: repository.id });
+    return { snapshot: files.snapshot(layout, null), evalYaml: usedEval };
+  } catch (error) {
+    const isUnsupported = error instanceof HubError && error.code === 'hub_unsupported_dataset';
+    const snapshot = isUnsupported ? await openExport({}) : null;
+    if (snapshot === null) throw error;
+    return { snapshot, evalYaml: usedEval };
+  }
+}
+
+/** Opens the Parquet export of a dataset; null if the hub has none. @throws HubError; the signal's reason */
+export async function openConverted(
+  requester: Requester,
+  { id }: Repository,
+  card: YamlMap,
+  context: RequestContext,
+): Promise<Snapshot | null> {
+  try {
+    const repository = await openRepository(requester, id, CONVERTED_REVISION, context);
+    const listed = await listFiles(requester, repository, context);
+    const { layout, partialSplits } = convertedLayout(listed, card);
+    if (layout.subsets.length === 0) return null;
+    return new FileList(requester, repository, listed).snapshot(layout, partialSplits);
+  } catch (error) {
+    if (error instanceof HubError && error.code === 'hub_revision_not_found') return null;
+    throw error;
+  }
+}
+
+/** The listed files of a repository. */
+class FileList {
+  readonly #requester: Requester;
+  readonly #repository: Repository;
+  readonly #files: ReadonlyMap<string, ListedFile>;
+
+  constructor(requester: Requester, repository: Repository, listed: readonly ListedFile[]) {
+    this.#requester = requester;
+    this.#repository = repository;
+    this.#files = new Map(listed.map((file) => [file.path, file]));
+  }
+
+  /** @param partialSplits of a Parquet export; null for the dataset's own files */
+  snapshot(layout: DatasetLayout, partialSplits: readonly string[] | null): Snapshot {
+    return {
+      commit: this.#repository.commit,
+      layout,
+      partialSplits: partialSplits ?? [],
+      isConverted: partialSplits !== null,
+      open: (path, context) => {
+        const file = this.#files.get(path);
+        if (file === undefined) throw new RangeError(`The repository has no file ${path}.`);
+        return this.#open(file, context);
+      },
+    };
+  }
+
+  /** A text file, only its first megabytes if it is very long; null if there is none. */
+  async readText(path: string, context: RequestContext): Promise<string | null> {
+    const file = this.#files.get(path);
+    if (file === undefined) return null;
+    const end = Math.min(file.size, MAX_CARD_BYTES);
+    return new TextDecoder().decode(await this.#open(file, context).readRange(0, end));
+  }
+
+  #open({ path, size, sha256 }: ListedFile, context: RequestContext): ByteSource {
+    const { id, commit } = this.#repository;
+    return openFile(this.#requester, { dataset: id, commit, path, byteLength: size, sha256 }, context);
+  }
+}
+
+/**
+ * The dataset card's metadata as the hub has parsed it, which saves a request. It is the default branch's card; without
+ * members about files, it may be incomplete.
+ */
+function cardOf({ revision, about }: Repository): YamlMap | null {
+  const card = about['cardData'];
+  if (revision !== DEFAULT_REVISION || typeof card !== 'object' || card === null) return null;
+  const { configs, dataset_info: info } = card as Record<string, unknown>;
+  return configs || info ? (card as YamlMap) : null;
+}

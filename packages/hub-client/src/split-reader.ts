@@ -1,0 +1,192 @@
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { CellBatch } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import { type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
+import type { HubError } from './errors.ts';
+import { emptySelection, resolveSplit, type SplitExpression, type SplitRange } from './splits/split-slice.ts';
+import type { Subset } from './splits/subset.ts';
+import { suggestMapping } from './splits/suggest-mapping.ts';
+import type { SplitTable } from './table-errors.ts';
+
+/** A split, and the number of its rows if that is known. */
+export interface HubSplit {
+  readonly subset: string;
+  readonly split: string;
+  readonly numRows: number | null;
+}
+
+/** A row with its location, in JSON form. */
+export interface HubRow {
+  readonly row: JsonObject;
+  /** 0-based, in its split. */
+  readonly rowIndex: number;
+  readonly split: string;
+}
+
+export interface ReadRowsOptions {
+  /** Columns to read; default all. */
+  readonly columns?: readonly string[] | undefined;
+  /** Maximum number of rows. */
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A slice of one subset, with what is known before a row is read. */
+export interface SplitReader {
+  readonly subset: string;
+  /** The split expression. */
+  readonly split: string;
+  readonly features: readonly MappableFeature[];
+  /** Rows of the slice; null if only reading the data tells. */
+  readonly numRows: number | null;
+  /** All splits of all subsets. */
+  readonly splits: readonly HubSplit[];
+  /**
+   * `description`, `citation`, `homepage`, `license` (null if unknown); if known `pretty_name`, `language`, `tags`,
+   * `ignored_files` (in no split), `class_labels` (column to names), `converted_parquet`, `converted_revision`, `partial`.
+   */
+  readonly info: JsonObject;
+  readonly suggestedMapping: Mapping | null;
+  /** The row at which looking for columns ended early, because it is invalid; absent if there is none. */
+  readonly unreadRow?: HubError | undefined;
+  /**
+   * The rows in order, in batches; the next ones are downloaded while you use these.
+   * @throws HubError `invalid_row` with file and line, `invalid_split` if the slice turns out to be empty, and those of
+   *   reading
+   */
+  rowBatches(options?: ReadRowsOptions): AsyncGenerator<HubRow[], void, undefined>;
+  /**
+   * The same rows as the canonical JSON texts of their cells, which become items several times as fast.
+   * @throws as `rowBatches`
+   */
+  cellBatches(options?: ReadRowsOptions): AsyncGenerator<CellBatch, void, undefined>;
+  /** The rows in order. @throws as `rowBatches` */
+  rows(options?: ReadRowsOptions): AsyncGenerator<HubRow, void, undefined>;
+}
+
+/** A range of one split, and its table. */
+interface TableRange extends SplitRange {
+  readonly table: SplitTable;
+}
+
+/**
+ * Makes the reader of a slice.
+ *
+ * @param tables the splits that the expression names
+ * @throws HubError `invalid_split`, `hub_split_not_found`
+ */
+export function createSplitReader(
+  subset: Subset,
+  expression: SplitExpression,
+  tables: ReadonlyMap<string, SplitTable>,
+  known: { splits: readonly HubSplit[]; info: JsonObject; evalYaml: string | null },
+): SplitReader {
+  const counts = new Map([...tables].map(([name, { rowCount }]) => [name, rowCount ?? undefined]));
+  const ranges = resolveSplit(
+    expression,
+    subset.splits.map(({ name }) => ({ name, numRows: counts.get(name) })),
+  ).flatMap((range): TableRange[] => {
+    const table = tables.get(range.split);
+    return table === undefined ? [] : [{ ...range, table }];
+  });
+  const features = mergeFeatures([...tables.values()].map((table) => table.features));
+  const mappable = features.map(toMappable);
+  const first = expression.parts[0]?.split;
+  const names = features.map(({ name }) => name);
+
+  async function* rowBatches(options: ReadRowsOptions = {}): AsyncGenerator<HubRow[], void, undefined> {
+    const { columns = names } = options;
+    const batches = readRanges(expression, ranges, options, ({ table }, range) =>
+      table.read({ ...range, columns }),
+    );
+    for await (const { batch, split } of batches) {
+      const { firstRow, rows } = batch;
+      yield rows.map((row, index) => ({ row, rowIndex: firstRow + index, split }));
+    }
+  }
+  async function* cellBatches(options: ReadRowsOptions = {}): AsyncGenerator<CellBatch, void, undefined> {
+    const { columns = names } = options;
+    const batches = readRanges(expression, ranges, options, ({ table }, range) =>
+      table.readCells({ ...range, columns }),
+    );
+    for await (const { batch, split } of batches) yield { ...batch, split, columns };
+  }
+  return {
+    subset: subset.name,
+    split: expression.text,
+    features: mappable,
+    numRows: countSelected(subset, ranges),
+    splits: known.splits.map((split) => {
+      const numRows = split.subset === subset.name ? counts.get(split.split) : undefined;
+      return { ...split, numRows: numRows ?? split.numRows };
+    }),
+    info: { ...known.info, ...classLabels(features) },
+    suggestedMapping: suggestMapping(mappable, known.evalYaml, {
+      subset: subset.name,
+      ...(first === undefined ? {} : { split: first }),
+    }),
+    unreadRow: [...tables.values()].find((table) => table.unreadRow !== undefined)?.unreadRow,
+    rowBatches,
+    cellBatches,
+    async *rows(options) {
+      for await (const batch of rowBatches(options)) yield* batch;
+    },
+  };
+}
+
+function classLabels(features: Features): JsonObject {
+  const labels = features.flatMap(
+    ({ name, feature }): Array<[string, string[]]> =>
+      feature.kind === 'class_label' ? [[name, [...feature.names]]] : [],
+  );
+  return labels.length === 0 ? {} : { class_labels: Object.fromEntries(labels) };
+}
+
+/** Rows of the slice, as counted, else as the dataset card declares; null if neither tells. */
+function countSelected(subset: Subset, ranges: readonly TableRange[]): number | null {
+  let sum = 0;
+  for (const { split, from, to, table } of ranges) {
+    const { rowCount, atLeastRows } = table;
+    const declared = subset.splits.find(({ name }) => name === split)?.declaredRows ?? null;
+    const count = rowCount ?? (declared === null ? null : Math.max(declared, atLeastRows));
+    if (count === null && (to === null || to > atLeastRows)) return null;
+    const end = Math.min(to ?? Number.POSITIVE_INFINITY, count ?? Number.POSITIVE_INFINITY);
+    sum += Math.max(0, end - from);
+  }
+  return sum;
+}
+
+interface ReadRange {
+  readonly from: number;
+  readonly to: number | null;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The batches of all ranges in order, each with its split. */
+async function* readRanges<T extends { rows: readonly unknown[] } | { rowCount: number }>(
+  expression: SplitExpression,
+  ranges: readonly TableRange[],
+  { limit = Number.POSITIVE_INFINITY, signal }: ReadRowsOptions,
+  read: (source: TableRange, range: ReadRange) => AsyncGenerator<T>,
+): AsyncGenerator<{ batch: T; split: string }, void, undefined> {
+  let count = 0;
+  for (const source of ranges) {
+    if (count >= limit) return;
+    const { from, to, split } = source;
+    const end = Number.isFinite(limit) ? Math.min(to ?? Number.POSITIVE_INFINITY, from + limit - count) : to;
+    for await (const batch of read(source, { from, to: end, signal })) {
+      signal?.throwIfAborted();
+      count += 'rows' in batch ? batch.rows.length : batch.rowCount;
+      yield { batch, split };
+    }
+  }
+  signal?.throwIfAborted();
+  if (count > 0 || limit <= 0) return;
+  // If the rows have not been counted, only now it is known that the slice is after the last row.
+  for (const { table, from } of ranges) {
+    if (from === 0) continue;
+    for await (const batch of table.read({ from: 0, to: 1, columns: [], signal })) {
+      if (batch.rows.length > 0) throw emptySelection(expression);
+    }
+  }
+}

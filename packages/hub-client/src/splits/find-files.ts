@@ -1,0 +1,139 @@
+import { shorten } from '@svc/tabular/internal';
+import type { YamlMap } from '../repository/parse-yaml.ts';
+import { readBase, readPatterns, relativePath } from './card-config.ts';
+import { compareUtf8 } from './compare-utf8.ts';
+import { type FoundSplits, findDefaultSplits } from './default-splits.ts';
+import { isDataFile } from './file-kind.ts';
+import { compileGlob, type MatchBudget } from './glob.ts';
+import { type RepositoryFile, unsupported } from './subset.ts';
+
+/** Data only if a pattern names them. */
+const NOT_DATA = new Set([
+  'README.md',
+  'config.json',
+  'dataset_info.json',
+  'dataset_infos.json',
+  'dummy_data.zip',
+  'dataset_dict.json',
+]);
+/** Costs of testing and of splitting a name, in steps of matching. */
+const STEPS_PER_MATCH = 10;
+const STEPS_PER_NAME = 150;
+const MAX_PATTERN_LENGTH = 1024;
+/** A fifth of a second; a repository of 100,000 files needs a few million steps. */
+const MATCH_STEPS = 20_000_000;
+
+/** The files of a repository, sorted by path, and the budget for matching their names. */
+export interface FileIndex {
+  readonly files: readonly RepositoryFile[];
+  readonly byPath: ReadonlyMap<string, RepositoryFile>;
+  readonly budget: MatchBudget;
+}
+
+/** Indexes the files of a repository. */
+export function indexFiles(files: readonly RepositoryFile[]): FileIndex {
+  const sorted = [...files].sort((a, b) => compareUtf8(a.path, b.path));
+  return {
+    files: sorted,
+    byPath: new Map(sorted.map((file) => [file.path, file])),
+    budget: { steps: MATCH_STEPS },
+  };
+}
+
+/**
+ * The paths of each split of a subset: by the patterns of its configuration, else by file names.
+ *
+ * @throws HubError `hub_unsupported_dataset`
+ */
+export function findFiles(config: YamlMap, repository: FileIndex): FoundSplits {
+  const base = readBase(config['data_dir'] ?? null);
+  const patterns = readPatterns(config['data_files'] ?? null);
+  if (patterns === null) {
+    const below = filesBelow(base, repository);
+    // Each subset tests all names, several times.
+    spend(repository, below.length * STEPS_PER_NAME);
+    const inside = below
+      .map(({ path }) => path.slice(base.length))
+      .filter((path) => isDataFile(path) && !NOT_DATA.has(baseName(path)) && !isHidden(path, ''));
+    return new Map(
+      [...findDefaultSplits(inside)].map(([split, paths]) => [split, paths.map((path) => base + path)]),
+    );
+  }
+  return new Map(
+    [...patterns].map(([split, list]) => [
+      split,
+      // A file that several patterns match is read once, at its first place.
+      [...new Set(list.flatMap((pattern) => matchPattern(base + relativePath(pattern), repository)))],
+    ]),
+  );
+}
+
+/** Data files that match a pattern, sorted by path. A path without wildcards must exist. */
+function matchPattern(pattern: string, repository: FileIndex): string[] {
+  const glob = pattern.length > MAX_PATTERN_LENGTH ? null : compileGlob(pattern);
+  if (glob === null) throw unsupported(`${shorten(pattern)} is not a file pattern.`);
+  if (glob.literal) {
+    if (!repository.byPath.has(pattern) || !isDataFile(pattern)) {
+      throw unsupported(`Data file ${shorten(pattern)} not found.`);
+    }
+    return [pattern];
+  }
+  const paths: string[] = [];
+  for (const { path } of filesBelow(glob.literalPrefix, repository)) {
+    spend(repository, STEPS_PER_MATCH);
+    if (!glob.matches(path, repository.budget)) continue;
+    const requested = !NOT_DATA.has(baseName(path)) || baseName(path) === baseName(pattern);
+    if (isDataFile(path) && requested && !isHidden(path, pattern)) paths.push(path);
+  }
+  spend(repository, 0);
+  return paths;
+}
+
+/** Takes steps from the budget. @throws HubError `hub_unsupported_dataset` if it is used up */
+function spend({ budget }: FileIndex, steps: number): void {
+  budget.steps -= steps;
+  if (budget.steps < 0) {
+    throw unsupported('The card has too many subsets and patterns for this number of files.');
+  }
+}
+
+/** The files whose paths begin with a prefix; their number is taken from the budget. */
+function filesBelow(prefix: string, repository: FileIndex): RepositoryFile[] {
+  const { files } = repository;
+  spend(repository, 1);
+  const first = firstWithPrefix(files, prefix);
+  let end = first;
+  while (files[end]?.path.startsWith(prefix) === true) end += 1;
+  spend(repository, end - first);
+  return files.slice(first, end);
+}
+
+function firstWithPrefix(files: readonly RepositoryFile[], prefix: string): number {
+  let low = 0;
+  let high = files.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareUtf8(files[middle]?.path ?? '', prefix) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Whether a path has parts with a leading dot, or folders with two leading underscores, that the pattern does not name. */
+function isHidden(path: string, pattern: string): boolean {
+  const count = (text: string, start: string): number =>
+    text
+      .split('/')
+      .filter((part, index, all) => part.startsWith(start) && (start === '.' || index < all.length - 1))
+      .length;
+  return count(path, '.') !== count(pattern, '.') || count(path, '__') !== count(pattern, '__');
+}
+
+/** Whether a file belongs to the repository and not to the data: the card, settings, files of git and the hub. */
+export function servesRepository(path: string): boolean {
+  return NOT_DATA.has(path) || path === 'eval.yaml' || path.split('/').some((part) => part.startsWith('.'));
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,60 @@
+import { type ByteSource, openParquetTable, openTextTables } from '@svc/tabular/internal';
+import { featuresFromYaml } from '../repository/card-features.ts';
+import { type SplitTable, withHubErrors } from '../table-errors.ts';
+import { needsRowCounts, resolveSplit, type SplitExpression } from './split-slice.ts';
+import type { Subset, SubsetSplit } from './subset.ts';
+
+/** Parquet files of one split whose footers are all read for rows and columns that the card does not declare. */
+const MAX_COUNTED_FILES = 32;
+
+/**
+ * Opens the splits that an expression names, by the format of their subset.
+ *
+ * @throws HubError `hub_split_not_found`, `hub_unsupported_dataset`, and those of reading; TableError
+ */
+export async function openTables(
+  subset: Subset,
+  expression: SplitExpression,
+  open: (path: string) => ByteSource,
+  signal: AbortSignal | undefined,
+): Promise<Map<string, SplitTable>> {
+  const splits = namedSplits(subset, expression);
+  const filesOf = (split: SubsetSplit): ByteSource[] => split.files.map(({ path }) => open(path));
+  const declared = featuresFromYaml(subset.declaredFeatures);
+  const mustCount = needsRowCounts(expression);
+
+  if (subset.format !== 'parquet') {
+    const tables = await openTextTables(new Map(splits.map((split) => [split.name, filesOf(split)])), {
+      format: subset.format ?? 'text',
+      params: subset.params,
+      declared,
+      count: new Set(mustCount ? splits.map(({ name }) => name) : []),
+      signal,
+    });
+    return new Map([...tables].map(([name, table]) => [name, withHubErrors(table)]));
+  }
+  const startsLater = expression.parts.some(({ from }) => from !== null && from !== 0n);
+  const tables = new Map<string, SplitTable>();
+  for (const split of splits) {
+    const isDeclared = split.declaredRows !== null && declared !== null;
+    const isSmall = split.files.length <= MAX_COUNTED_FILES;
+    const everyFooter = mustCount || startsLater || (!isDeclared && isSmall);
+    const table = await openParquetTable(filesOf(split), { declared, everyFooter, signal });
+    tables.set(split.name, withHubErrors(table));
+  }
+  return tables;
+}
+
+/** The splits of an expression, each once. */
+function namedSplits(subset: Subset, expression: SplitExpression): readonly SubsetSplit[] {
+  if (expression.all) return subset.splits;
+  const named = expression.parts.map((part) => subset.splits.find(({ name }) => name === part.split));
+  if (named.includes(undefined)) {
+    // Without counts, this reports the unknown name before it reports missing counts.
+    resolveSplit(
+      expression,
+      subset.splits.map(({ name }) => ({ name })),
+    );
+  }
+  return [...new Set(named.filter((split) => split !== undefined))];
+}
