@@ -102,16 +102,16 @@ describe('access', () => {
       'get /docs',
       'get /docs/{file}',
     ]);
-    const row = (tried: number) => ({ area: 'Access', tried, happened: { 'as promised': tried } });
+    const row = (runs: number) => ({ area: 'Access', runs, observed: { 'as expected': runs } });
     report(context, {
       ...row(checked),
-      fault: 'every endpoint of the OpenAPI document, without a key',
-      promised: '401 with `WWW-Authenticate`; the probes, the OpenAPI document and its page alone are open',
+      scenario: 'every endpoint of the OpenAPI document, without a key',
+      expected: '401 with `WWW-Authenticate`; only the probes, the OpenAPI document and its page are public',
     });
     report(context, {
       ...row(checked * RANK.length),
-      fault: 'every endpoint of the OpenAPI document, with the key of each of three roles',
-      promised: '403 below the role that it asks for; no change is possible with a viewer’s key',
+      scenario: 'every endpoint of the OpenAPI document, with a key of each of the three roles',
+      expected: '403 below the required role; a viewer’s key cannot change anything',
     });
   });
 

@@ -180,8 +180,8 @@ function startProbing(): Probes {
 it('C1, H2, H3 and M3 at once leave the service answering', { timeout: 900_000 }, async (context) => {
   const bomb = repeatedAsset();
   expect(bomb.byteLength).toBeLessThan(120_000);
-  const happened: Record<string, string[]> = { upload: [], read: [], run: [], export: [], search: [] };
-  const count = (what: string, outcome: string): void => void happened[what]?.push(outcome);
+  const observed: Record<string, string[]> = { upload: [], read: [], run: [], export: [], search: [] };
+  const count = (what: string, outcome: string): void => void observed[what]?.push(outcome);
 
   const attacks: readonly (() => Promise<void>)[] = [
     async () => {
@@ -233,7 +233,7 @@ it('C1, H2, H3 and M3 at once leave the service answering', { timeout: 900_000 }
     inTime,
     p99Ms: Math.round(slowest[Math.floor(slowest.length * 0.99)] ?? 0),
     peakMb: Math.round(peakBytes / 1e6),
-    ...Object.fromEntries(Object.entries(happened).map(([what, outcomes]) => [what, tally(outcomes)])),
+    ...Object.fromEntries(Object.entries(observed).map(([what, outcomes]) => [what, tally(outcomes)])),
   };
   const shown = JSON.stringify(facts);
   console.info(shown);
@@ -248,12 +248,12 @@ it('C1, H2, H3 and M3 at once leave the service answering', { timeout: 900_000 }
   expect(outcomeOf(await say('viewer', '/datasets'))).toBe('200');
   report(context, {
     area: 'Security review',
-    fault:
-      'C1, H2, H3, M3: a repeated asset, quadratic checks, a quadratic sanitiser and 30 searches in long texts, all at once, by a viewer and an editor',
+    scenario:
+      'C1, H2, H3, M3: a repeated asset, quadratic checks, a quadratic sanitiser and 30 searches in long texts at once, by a viewer and an editor',
     before: 'the process ended; each alone stopped `/healthz` for 7 to 10 s',
-    promised: '`/healthz` within 250 ms in 99 of 100 cases, less than 600 MB, no restart',
-    tried: latenciesMs.length,
-    happened: {
+    expected: '`/healthz` within 250 ms in 99 of 100 cases, less than 600 MB, no restart',
+    runs: latenciesMs.length,
+    observed: {
       'in time': inTime,
       ...(inTime < latenciesMs.length ? { later: latenciesMs.length - inTime } : {}),
     },

@@ -221,11 +221,12 @@ describe('a foreign page in a browser', { timeout: 120_000 }, () => {
     expect(await service.spooled()).toEqual([]);
     report(context, {
       area: AREA,
-      fault: 'M1: in a browser, a foreign page sends simple requests and forms, reads, and embeds answers',
+      scenario:
+        'M1: in a browser, a foreign page sends simple requests and forms, reads and embeds responses',
       before: 'uploads were taken: 201',
-      promised: 'no change is taken (403 `cross_origin`), no answer can be read or embedded',
-      tried: sent + read.length,
-      happened: { '403 cross_origin': sent, 'nothing to read': read.length },
+      expected: 'changes get 403 `cross_origin`, responses cannot be read or embedded',
+      runs: sent + read.length,
+      observed: { '403 cross_origin': sent, 'nothing to read': read.length },
     });
     await page.close();
   });
@@ -260,12 +261,12 @@ describe('a foreign page in a browser', { timeout: 120_000 }, () => {
     expect(await listDatasets(service.url)).toEqual([]);
     report(context, {
       area: AREA,
-      fault:
-        'H1: in a browser, a page whose name points to the service by now does all that our own pages do',
+      scenario:
+        'H1: in a browser, a page whose name resolves to the service (DNS rebinding) sends every request',
       before: 'it was an admin: lists, exports, changes, runs with the operator’s keys',
-      promised: '421 `misdirected_request`, whatever it asks for',
-      tried: outcomes.length + CHANGES.length,
-      happened: { '421 misdirected_request': outcomes.length + CHANGES.length },
+      expected: '421 `misdirected_request` for every request',
+      runs: outcomes.length + CHANGES.length,
+      observed: { '421 misdirected_request': outcomes.length + CHANGES.length },
     });
     await page.close();
   });
@@ -291,11 +292,11 @@ describe('a foreign page in a browser', { timeout: 120_000 }, () => {
     expect((await ask(`${service.url}/settings`)).body.onboarding_telemetry_enabled).toBe(true);
     report(context, {
       area: AREA,
-      fault: 'L12: `/docs` in a browser, over plain HTTP and under a name that is not loopback',
+      scenario: 'L12: `/docs` in a browser, over plain HTTP and under a name that is not loopback',
       before: 'blank: its scripts were asked for by HTTPS',
-      promised: 'shows every operation, and can try them',
-      tried: 1,
-      happened: { 'as promised': 1 },
+      expected: 'shows every operation, and can try them',
+      runs: 1,
+      observed: { 'as expected': 1 },
     });
     await page.close();
   });

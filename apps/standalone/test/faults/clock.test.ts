@@ -85,11 +85,11 @@ describe('a wall clock that jumps by hours and years', () => {
     expect(Math.abs(Date.parse(changed.body.updated_at) - Date.now())).toBeLessThan(60_000);
     report(context, {
       area: 'The clock',
-      fault:
+      scenario:
         'the wall clock of the process jumps by hours, days and years every 37 ms: uploads, a job, a run, a change, lists under a rate limit',
-      promised: 'nothing notices: waits use the monotonic clock, times that are kept are the database’s',
-      tried: count + 3,
-      happened: { ...tally(found), 'job succeeded': 1, 'run completed': 1, 'change dated right': 1 },
+      expected: 'no effect: timeouts use the monotonic clock, stored times are the database’s',
+      runs: count + 3,
+      observed: { ...tally(found), 'job succeeded': 1, 'run completed': 1, 'change dated right': 1 },
     });
   }, 120_000);
 });

@@ -91,11 +91,11 @@ describe('a database that is away', () => {
     expect(await names()).toEqual(['before']);
     report(context, {
       area: AREA,
-      fault: 'away: connections are refused; requests of every kind',
-      promised:
-        '503 `unavailable` with `Retry-After`; `/healthz` and `/metrics` still answer; all works again when it is back',
-      tried: answers.length,
-      happened: tally(answers.map(outcomeOf)),
+      scenario: 'unavailable: connections are refused; requests of every kind',
+      expected:
+        '503 `unavailable` with `Retry-After`; `/healthz` and `/metrics` still respond; the service recovers',
+      runs: answers.length,
+      observed: tally(answers.map(outcomeOf)),
     });
   });
 
@@ -110,10 +110,10 @@ describe('a database that is away', () => {
     expect(tally(answers.map(outcomeOf))).toEqual({ 200: answers.length });
     report(context, {
       area: AREA,
-      fault: 'restarted while nothing was asked; requests of every kind after it',
-      promised: 'answered as if nothing had been',
-      tried: answers.length,
-      happened: tally(answers.map(outcomeOf)),
+      scenario: 'restarted while idle, then requests of every kind',
+      expected: 'normal responses',
+      runs: answers.length,
+      observed: tally(answers.map(outcomeOf)),
     });
   });
 });
@@ -141,11 +141,10 @@ describe('a database whose line breaks', () => {
     expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
     report(context, {
       area: AREA,
-      fault: 'line broken in the middle of an import',
-      promised:
-        '503 `unavailable` and nothing of it stored, or 201 and all of it; spool and connection freed',
-      tried: answers.length,
-      happened: tally(answers.map(outcomeOf)),
+      scenario: 'connection lost during an import',
+      expected: '503 `unavailable` and nothing stored, or 201 and everything; file and connection released',
+      runs: answers.length,
+      observed: tally(answers.map(outcomeOf)),
     });
   });
 
@@ -167,17 +166,16 @@ describe('a database whose line breaks', () => {
         expect(bytes).toBe(whole);
         found.push('complete');
       } catch {
-        found.push('broken off, as the client can see');
+        found.push('aborted visibly for the client');
       }
     }
-    expect(found).toContain('broken off, as the client can see');
+    expect(found).toContain('aborted visibly for the client');
     report(context, {
       area: AREA,
-      fault: 'line broken in the middle of an export',
-      promised:
-        'the answer ends with an error of the transport: half an archive never looks like a whole one',
-      tried: found.length,
-      happened: tally(found),
+      scenario: 'connection lost during an export',
+      expected: 'the response ends with a transport error: a partial archive never looks complete',
+      runs: found.length,
+      observed: tally(found),
     });
   });
 });
@@ -202,11 +200,10 @@ describe('a database that does not answer', () => {
     for (const [path, init] of REQUESTS) expect([path, (await send(path, init)).status]).toEqual([path, 200]);
     report(context, {
       area: AREA,
-      fault: 'the line is open and nothing comes; requests of every kind',
-      promised:
-        '503 `unavailable` after a bounded wait; `/healthz`, `/readyz` and `/metrics` answer meanwhile',
-      tried: answers.length,
-      happened: tally(answers.map(outcomeOf)),
+      scenario: 'the connection is open but silent; requests of every kind',
+      expected: '503 `unavailable` after a bounded wait; `/healthz`, `/readyz` and `/metrics` respond',
+      runs: answers.length,
+      observed: tally(answers.map(outcomeOf)),
     });
   }, 180_000);
 
@@ -222,10 +219,10 @@ describe('a database that does not answer', () => {
     expect(Object.keys(tally(answers.map(outcomeOf)))).toEqual(['200', '201']);
     report(context, {
       area: AREA,
-      fault: 'every packet 15 ms late; requests of every kind',
-      promised: 'answered, later',
-      tried: answers.length,
-      happened: tally(answers.map(outcomeOf)),
+      scenario: 'every packet 15 ms late; requests of every kind',
+      expected: 'normal responses, later',
+      runs: answers.length,
+      observed: tally(answers.map(outcomeOf)),
     });
   });
 });
@@ -253,11 +250,11 @@ describe('a crowd', () => {
     }
     report(context, {
       area: AREA,
-      fault:
-        'many more requests at once than connections (8 in the pool, two of them held by readers that take nothing)',
-      promised: 'answered in turn, or 503 `unavailable` with `Retry-After`',
-      tried: answers.length,
-      happened: tally(answers.map(outcomeOf)),
+      scenario:
+        'many more requests at once than connections (8 in the pool, two of them held by clients that do not read)',
+      expected: 'responses in turn, or 503 `unavailable` with `Retry-After`',
+      runs: answers.length,
+      observed: tally(answers.map(outcomeOf)),
     });
   });
 });

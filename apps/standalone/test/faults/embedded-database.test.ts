@@ -52,11 +52,11 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
     expect(await last.end('SIGTERM')).toBe(0);
     report(context, {
       area: AREA,
-      fault: 'its server is killed while an upload is under way',
-      promised:
-        'the service logs it and ends with exit code 1, instead of refusing for ever; the next start has every 201, whole',
-      tried: rounds,
-      happened: { 'ended with 1, all there again': rounds },
+      scenario: 'its server is killed during an upload',
+      expected:
+        'the service logs it and exits with code 1; the next start has every dataset with 201, complete',
+      runs: rounds,
+      observed: { 'exit code 1, all datasets kept': rounds },
     });
   }, 120_000);
 
@@ -83,10 +83,10 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
     expect(await service.end('SIGTERM')).toBe(0);
     report(context, {
       area: AREA,
-      fault: 'a process of its server is killed while an upload is under way',
-      promised: '201 and whole, or 503 and absent; ready again by itself',
-      tried: found.length,
-      happened: tally(found),
+      scenario: 'a process of its server is killed during an upload',
+      expected: '201 and complete, or 503 and absent; recovers by itself',
+      runs: found.length,
+      observed: tally(found),
     });
   }, 120_000);
 
@@ -107,10 +107,10 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
     expect(await service.end('SIGTERM')).toBe(0);
     report(context, {
       area: AREA,
-      fault: 'the service is killed while an upload is under way',
-      promised: 'its database server stops by itself; the next start has whole datasets only',
-      tried: rounds,
-      happened: { stopped: rounds },
+      scenario: 'the service is killed during an upload',
+      expected: 'its database server stops by itself; the next start has only complete datasets',
+      runs: rounds,
+      observed: { stopped: rounds },
     });
   }, 120_000);
 });

@@ -20,7 +20,7 @@ import {
   verifyDataset,
 } from './stored-datasets.ts';
 
-const AREA = 'Full disks and other ends';
+const AREA = 'Resource exhaustion';
 let cleanUp: AsyncDisposableStack;
 let database: FaultyDatabase;
 let folder: string;
@@ -89,7 +89,7 @@ async function expectRefused(
   service: ServiceProcess,
   label: string,
   found: { large: Answer[]; small: Answer[] },
-  fault: string,
+  scenario: string,
   cause: string,
 ): Promise<void> {
   expect(tally(found.large.map(outcomeOf))).toEqual({ '503 unavailable': found.large.length });
@@ -104,11 +104,11 @@ async function expectRefused(
   expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
   report(context, {
     area: AREA,
-    fault,
-    promised:
-      '503 `unavailable` with `Retry-After`, the cause in the log, nothing of it stored; what fits still goes through',
-    tried: found.large.length + found.small.length,
-    happened: tally([...found.large, ...found.small].map(outcomeOf)),
+    scenario,
+    expected:
+      '503 `unavailable` with `Retry-After`, the cause in the log, nothing stored; uploads that fit succeed',
+    runs: found.large.length + found.small.length,
+    observed: tally([...found.large, ...found.small].map(outcomeOf)),
   });
 }
 
@@ -129,7 +129,7 @@ describe('uploads that do not fit', () => {
       service,
       'quota',
       found,
-      'the file of an upload grows beyond what the system allows',
+      'an upload exceeds the file size that the system allows',
       'EFBIG',
     );
   });
@@ -140,7 +140,7 @@ describe('uploads that do not fit', () => {
       await runService({ app: 'api', dataDir, env: { DATABASE_URL: database.url } }),
     );
     const found = await uploadTooMuch(service, 'spool');
-    await expectRefused(context, service, 'spool', found, 'the disk of the spool is full', 'Cannot take');
+    await expectRefused(context, service, 'spool', found, 'the disk for uploads is full', 'Cannot take');
   });
 
   it.skipIf(!canMount)('on the disk of the database', async (context) => {
@@ -191,10 +191,11 @@ describe('a server with fewer connections than asked for', () => {
     for (const dataset of stored) expect(await verifyDataset(service.url, dataset)).toEqual([]);
     report(context, {
       area: AREA,
-      fault: 'the database allows fewer connections than the pool would have',
-      promised: 'answered, or 503 `unavailable` with `Retry-After`; every 201 is there, and all works again',
-      tried: answers.length,
-      happened: tally(answers.map(outcomeOf)),
+      scenario: 'the database allows fewer connections than the pool size',
+      expected:
+        'a response, or 503 `unavailable` with `Retry-After`; every 201 is stored, and the service recovers',
+      runs: answers.length,
+      observed: tally(answers.map(outcomeOf)),
     });
   });
 });
@@ -235,11 +236,11 @@ describe('a process with few file descriptors', () => {
       for (const dataset of stored) expect(await verifyDataset(service.url, dataset)).toEqual([]);
       report(context, {
         area: AREA,
-        fault: 'uploads by more clients than the process may have file descriptors (70)',
-        promised:
-          'stored whole, refused with 503, or, for want of a descriptor, the connection closed before a request was read; what was read is answered, and all works again afterwards',
-        tried: fates.length,
-        happened: tally(fates),
+        scenario: 'uploads by more clients than file descriptors (70)',
+        expected:
+          'stored completely, refused with 503, or the connection is closed before a request is read; every request that was read gets a response, and the service recovers',
+        runs: fates.length,
+        observed: tally(fates),
       });
     },
   );

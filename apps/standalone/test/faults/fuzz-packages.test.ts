@@ -180,10 +180,10 @@ describe('mutated packages', () => {
     expect(Object.keys(found).length).toBeGreaterThan(4);
     report(context, {
       area: 'Random input',
-      fault: 'good packages of four makes with random bytes changed, cut, copied or added',
-      promised: '201 or an error of the package; never a 500, a crash, a hang beyond 5 s or a row left',
-      tried: Object.values(found).reduce((sum, count) => sum + count, 0),
-      happened: found,
+      scenario: 'valid packages of four kinds with random bytes changed, removed, copied or added',
+      expected: '201 or an error of the package; never a 500, a crash, a hang over 5 s or a leftover row',
+      runs: Object.values(found).reduce((sum, count) => sum + count, 0),
+      observed: found,
     });
   }, 600_000);
 
@@ -203,10 +203,10 @@ describe('mutated packages', () => {
     expect(Object.keys(found).length).toBeGreaterThan(4);
     report(context, {
       area: 'Random input',
-      fault: 'archives in order, with random bytes changed inside a file or its name',
-      promised: '201 or an error of the package; never a 500, a crash, a hang beyond 5 s or a row left',
-      tried: Object.values(found).reduce((sum, count) => sum + count, 0),
-      happened: found,
+      scenario: 'valid archives with random bytes changed inside a file or its name',
+      expected: '201 or an error of the package; never a 500, a crash, a hang over 5 s or a leftover row',
+      runs: Object.values(found).reduce((sum, count) => sum + count, 0),
+      observed: found,
     });
   }, 600_000);
 
@@ -224,11 +224,11 @@ describe('mutated packages', () => {
     expect(found['201']).toBeGreaterThan(10);
     report(context, {
       area: 'Random input',
-      fault: 'packages of items that are any JSON, under the keys that mean something',
-      promised:
-        '201 or an error of the package; what is stored can be read in every way, and comes out of its export with the same hash',
-      tried: Object.values(found).reduce((sum, count) => sum + count, 0),
-      happened: found,
+      scenario: 'packages of items with arbitrary JSON under the known keys',
+      expected:
+        '201 or an error of the package; stored datasets can be read in every way, and their exports have the same hash',
+      runs: Object.values(found).reduce((sum, count) => sum + count, 0),
+      observed: found,
     });
   }, 600_000);
 });

@@ -239,11 +239,11 @@ describe('mutated requests', () => {
     await expectUnharmed(before, made);
     report(context, {
       area: 'Random input',
-      fault: 'JSON bodies of every endpoint that takes one, with random bytes or values changed',
-      promised:
-        'done, or an error that names what is wrong; never a 500, a crash, a hang beyond 5 s or a row left',
-      tried: outcomes.length,
-      happened: tally(outcomes),
+      scenario: 'JSON bodies of every endpoint that takes one, with random bytes or values changed',
+      expected:
+        'success, or an error that names the cause; never a 500, a crash, a hang over 5 s or a leftover row',
+      runs: outcomes.length,
+      observed: tally(outcomes),
     });
   }, 300_000);
 
@@ -313,10 +313,10 @@ describe('mutated requests', () => {
     await expectUnharmed(before, made);
     report(context, {
       area: 'Random input',
-      fault: 'upload forms with random bytes changed, under seven content types',
-      promised: '201, or an error; never a 500, a crash, a hang beyond 5 s or a row left',
-      tried: outcomes.length,
-      happened: tally(outcomes),
+      scenario: 'upload forms with random bytes changed, under seven content types',
+      expected: '201, or an error; never a 500, a crash, a hang over 5 s or a leftover row',
+      runs: outcomes.length,
+      observed: tally(outcomes),
     });
   }, 300_000);
 
@@ -415,11 +415,11 @@ describe('mutated requests', () => {
     await expectUnharmed(before, made);
     report(context, {
       area: 'Random input',
-      fault: 'any path parameters, query, headers and body, on every endpoint of the OpenAPI document',
-      promised:
-        'done, or an error of the request; never a 500, a crash, a hang beyond 5 s or a row left; streams of events are left after their start',
-      tried: outcomes.length,
-      happened: tally(outcomes),
+      scenario: 'any path parameters, query, headers and body, on every endpoint of the OpenAPI document',
+      expected:
+        'success, or a client error; never a 500, a crash, a hang over 5 s or a leftover row; event streams are closed after their start',
+      runs: outcomes.length,
+      observed: tally(outcomes),
     });
   }, 300_000);
 
@@ -471,11 +471,11 @@ describe('mutated requests', () => {
     await expectUnharmed(before, {});
     report(context, {
       area: 'Random input',
-      fault: 'a request as bytes on the connection, some of them changed',
-      promised:
-        'an answer with a request id, or the end of the connection; never a 500, a crash or a hang beyond 5 s',
-      tried: outcomes.length,
-      happened: tally(outcomes),
+      scenario: 'raw requests with random bytes changed',
+      expected:
+        'a response with a request id, or a closed connection; never a 500, a crash or a hang over 5 s',
+      runs: outcomes.length,
+      observed: tally(outcomes),
     });
   }, 300_000);
 });

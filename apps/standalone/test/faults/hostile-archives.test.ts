@@ -118,55 +118,59 @@ async function expectNothingStored(datasets: number): Promise<void> {
 describe('an archive in which many references name one file', () => {
   const ATTACKS = [
     {
-      fault: 'C1: one item refers to one file of 20 MB 21 times, in an archive of under 200 kB',
-      before: '201 after 18 s, 3,219 MB of memory; whoever looked at the item ended the process',
+      scenario: 'C1: one item refers to one file of 20 MB 21 times, in an archive of under 200 kB',
+      before: '201 after 18 s, 3,219 MB of memory; reading the item ended the process',
       archive: () => packageOf(itemsOf(1, 21), compressible()),
       error: { file: 'sections/default.jsonl', line: 1, path: '/assets/a2' },
     },
     {
-      fault: 'C1: one item refers to one file of one byte 100,000 times',
+      scenario: 'C1: one item refers to one file of one byte 100,000 times',
       before: '201, an item of 10 MB',
       archive: () => packageOf(itemsOf(1, 100_000), Buffer.of(1)),
       error: { file: 'sections/default.jsonl', line: 1 },
     },
     {
-      fault: 'L1: 20 items refer to one file of 20 MB, in an archive of under 200 kB',
+      scenario: 'L1: 20 items refer to one file of 20 MB, in an archive of under 200 kB',
       before: '201; the health check took 0.36 s (median), 0.49 s at most',
       archive: () => packageOf(itemsOf(20, 1), compressible()),
       error: { file: 'sections/default.jsonl', line: expect.any(Number) },
     },
     {
-      fault: 'L1: 60 items refer to one file of 20 MB, in an archive of under 200 kB',
+      scenario: 'L1: 60 items refer to one file of 20 MB, in an archive of under 200 kB',
       before: '201 after 40 s of an import slot; the health check took 0.23 s',
       archive: () => packageOf(itemsOf(60, 1), compressible()),
       error: { file: 'sections/default.jsonl', line: expect.any(Number) },
     },
   ];
 
-  it.for(ATTACKS)('$fault', { timeout: 300_000 }, async ({ fault, before, archive, error }, context) => {
-    const datasets = (await listDatasets(own.service.url)).length;
-    const outcomes: string[] = [];
-    const tries = times(10, 1);
-    for (let index = 0; index < tries; index++) {
-      const bytes = archive();
-      expect(bytes.byteLength).toBeLessThan(2 * MIB);
-      for (const send of [upload, uploadAsJob]) {
-        const { answer, peakRssBytes } = await watch(() => send(`hostile ${index}`, bytes));
-        expect(answer.body.errors).toEqual([expect.objectContaining(error)]);
-        expect(peakRssBytes).toBeLessThan(MAX_RSS_BYTES);
-        outcomes.push(`${outcomeOf(answer)}, under ${MAX_RSS_BYTES / MIB} MiB of memory`);
+  it.for(ATTACKS)(
+    '$scenario',
+    { timeout: 300_000 },
+    async ({ scenario, before, archive, error }, context) => {
+      const datasets = (await listDatasets(own.service.url)).length;
+      const outcomes: string[] = [];
+      const tries = times(10, 1);
+      for (let index = 0; index < tries; index++) {
+        const bytes = archive();
+        expect(bytes.byteLength).toBeLessThan(2 * MIB);
+        for (const send of [upload, uploadAsJob]) {
+          const { answer, peakRssBytes } = await watch(() => send(`hostile ${index}`, bytes));
+          expect(answer.body.errors).toEqual([expect.objectContaining(error)]);
+          expect(peakRssBytes).toBeLessThan(MAX_RSS_BYTES);
+          outcomes.push(`${outcomeOf(answer)}, under ${MAX_RSS_BYTES / MIB} MiB of memory`);
+        }
       }
-    }
-    await expectNothingStored(datasets);
-    report(context, {
-      area: AREA,
-      fault,
-      before,
-      promised: '400 package_limit with the line, little memory, nothing stored',
-      tried: 2 * tries,
-      happened: tally(outcomes),
-    });
-  });
+      await expectNothingStored(datasets);
+      report(context, {
+        area: AREA,
+        scenario,
+        before,
+        expected: '400 package_limit with the line, little memory, nothing stored',
+        runs: 2 * tries,
+        observed: tally(outcomes),
+      });
+    },
+  );
 
   it('L1: the health check is answered while large files are put into items', {
     timeout: 300_000,
@@ -180,11 +184,11 @@ describe('an archive in which many references name one file', () => {
     await ask(`${own.service.url}/datasets/${answer.body.id}`, { method: 'DELETE' });
     report(context, {
       area: AREA,
-      fault: `L1: ${items} items refer to one file of 20 MB that does not compress, and the import is within all limits`,
-      before: 'the health check stood still for 0.36 s (median) of each item',
-      promised: '201; the health check waits more than 100 ms in less than a quarter of the time',
-      tried: 1,
-      happened: {
+      scenario: `L1: ${items} items refer to one file of 20 MB that does not compress, and the import is within all limits`,
+      before: 'the health check hung for 0.36 s (median) per item',
+      expected: '201; the health check waits more than 100 ms in less than a quarter of the time',
+      runs: 1,
+      observed: {
         [`201; it waited ${(waitingShare * 100).toFixed(0)} % of the time; ${Math.round(peakRssBytes / MIB)} MiB of memory`]: 1,
       },
     });
@@ -246,11 +250,11 @@ describe('a line of very many values', () => {
       expect(peakMib).toBeLessThan(MAX_PEAK_MIB);
       report(context, {
         area: AREA,
-        fault: `C1: a line of 60 MB or less with ${what}, in an archive of its own, then four at once`,
+        scenario: `C1: a line of 60 MB or less with ${what}, in one archive, then four at once`,
         before: 'up to 2,627 MB of memory for one, and 19 s',
-        promised: `400 package_limit with the line, under ${MAX_PEAK_MIB} MiB of memory at any time`,
-        tried: answers.length,
-        happened: outcomes,
+        expected: `400 package_limit with the line, under ${MAX_PEAK_MIB} MiB of memory at any time`,
+        runs: answers.length,
+        observed: outcomes,
       });
     },
   );
@@ -298,11 +302,11 @@ describe('a hub file with a line that is too long', () => {
     expect(tally(outcomes)).toEqual({ '400 invalid_row': 2 });
     report(context, {
       area: AREA,
-      fault: 'C1: a hub file has a row of 1,000,000 numbers that are longer in canonical form',
+      scenario: 'C1: a hub file has a row of 1,000,000 numbers that are longer in canonical form',
       before: 'parsed whole',
-      promised: '400 invalid_row, before the row is parsed',
-      tried: 2,
-      happened: tally(outcomes),
+      expected: '400 invalid_row, before the row is parsed',
+      runs: 2,
+      observed: tally(outcomes),
     });
   });
 
@@ -331,11 +335,11 @@ describe('a hub file with a line that is too long', () => {
     expect(tally(outcomes)).toEqual({ '400 invalid_row': 2 * tries });
     report(context, {
       area: AREA,
-      fault: 'L17: a hub file has a line of over 64 MiB: preview and import',
+      scenario: 'L17: a hub file has a line of over 64 MiB: preview and import',
       before: 'preview: invalid_row; import: column_not_found',
-      promised: '400 invalid_row with the line in both',
-      tried: 2 * tries,
-      happened: tally(outcomes),
+      expected: '400 invalid_row with the line in both',
+      runs: 2 * tries,
+      observed: tally(outcomes),
     });
   });
 });

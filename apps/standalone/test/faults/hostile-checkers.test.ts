@@ -165,11 +165,11 @@ describe('content of a dataset that is made to be slow to check', () => {
     expect(probeMs).toBeLessThan(MAX_PROBE_MS);
     report(test, {
       area: AREA,
-      fault: `H2: ${name}`,
+      scenario: `H2: ${name}`,
       before,
-      promised: 'the run goes on, probes are answered meanwhile',
-      tried: 1,
-      happened: { 'run completed, probes within 2 s': 1 },
+      expected: 'the run continues, probes are answered in the meantime',
+      runs: 1,
+      observed: { 'run completed, probes within 2 s': 1 },
     });
   });
 
@@ -196,11 +196,11 @@ describe('content of a dataset that is made to be slow to check', () => {
     expect(probeMs).toBeLessThan(MAX_PROBE_MS);
     report(test, {
       area: AREA,
-      fault: 'H2: cancelling a run of slow checks',
+      scenario: 'H2: cancelling a run of slow checks',
       before: 'answered after 8.0 to 9.6 s, when the check was over',
-      promised: 'the check under way is cut short',
-      tried: 1,
-      happened: tally([cancelMs < 2_000 ? 'cancelled within 2 s' : 'cancelled within 5 s']),
+      expected: 'the running check is terminated',
+      runs: 1,
+      observed: tally([cancelMs < 2_000 ? 'cancelled within 2 s' : 'cancelled within 5 s']),
     });
   });
 });
@@ -236,11 +236,11 @@ describe('run configurations that are made to be slow to sanitise', () => {
     expect(Math.max(postMs, exportMs)).toBeLessThan(MAX_PROBE_MS);
     report(test, {
       area: AREA,
-      fault: `H3: 48,000 characters of ${name} in \`params\`, sent and stored`,
-      before: 'newlines: accepted after 7.0 s, in which probes stood still; 8.0 s for each export',
-      promised: 'refused with 400; one that is stored is exported at once',
-      tried: 2,
-      happened: { 'probes answered within 2 s': 2 },
+      scenario: `H3: 48,000 characters of ${name} in \`params\`, sent and stored`,
+      before: 'newlines: accepted after 7.0 s, while probes hung; 8.0 s for each export',
+      expected: 'refused with 400; one that is stored is exported at once',
+      runs: 2,
+      observed: { 'probes answered within 2 s': 2 },
     });
   });
 });

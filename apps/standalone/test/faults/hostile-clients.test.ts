@@ -110,8 +110,8 @@ const FILE_NAMES: readonly (string | Buffer)[] = [
 
 type Case = readonly [
   area: string,
-  fault: string,
-  promised: string,
+  scenario: string,
+  expected: string,
   tries: readonly [long: number, short: number],
   outcomes: readonly string[],
   act: (index: number) => Promise<string>,
@@ -120,20 +120,20 @@ const SLOW = 'Slow clients';
 const FORMS = 'Forms';
 const BODIES = 'Bodies';
 const HTTP = 'HTTP';
-const LET_GO = '408 `request_timeout`; slot, spool and transaction are freed';
+const LET_GO = '408 `request_timeout`; slot, file and transaction are released';
 
 const CASES: readonly Case[] = [
   [
     SLOW,
-    'a connection that says nothing',
-    'ended after the time for headers',
+    'a silent connection',
+    'closed after the header timeout',
     [20, 3],
     ['408 request_timeout', 'no answer'],
     () => dribble('', ''),
   ],
   [
     SLOW,
-    'headers that dribble',
+    'headers that arrive slowly',
     LET_GO,
     [20, 3],
     ['408 request_timeout'],
@@ -141,7 +141,7 @@ const CASES: readonly Case[] = [
   ],
   [
     SLOW,
-    'a JSON body that stops',
+    'a JSON body that stalls',
     LET_GO,
     [20, 3],
     ['408 request_timeout'],
@@ -153,7 +153,7 @@ const CASES: readonly Case[] = [
   ],
   [
     SLOW,
-    'a JSON body that dribbles for ever',
+    'a JSON body that arrives slowly without an end',
     LET_GO,
     [20, 3],
     ['408 request_timeout'],
@@ -162,7 +162,7 @@ const CASES: readonly Case[] = [
   ],
   [
     SLOW,
-    'an upload that stops, anywhere',
+    'an upload that stalls, at any point',
     LET_GO,
     [40, 4],
     ['408 request_timeout'],
@@ -190,8 +190,8 @@ const CASES: readonly Case[] = [
   ],
   [
     SLOW,
-    'uploads whose clients go away, anywhere',
-    'nothing of them is stored; slot, spool and transaction are freed',
+    'uploads whose clients disconnect, at any point',
+    'nothing is stored; slot, file and transaction are released',
     [200, 20],
     ['gone'],
     (index) => leave(upload(field('name', 'gone'), file(ARCHIVE), END), ((index * 31) % 100) / 100),
@@ -213,15 +213,15 @@ const CASES: readonly Case[] = [
   ],
   [
     FORMS,
-    'file names with paths, control and other odd characters, of 3,000 characters',
-    '201, and the name that the dataset gets from them is one line of text without a path; else 400 `invalid_request`',
+    'file names with paths, control and other unusual characters, of 3,000 characters',
+    '201, and the dataset’s name is one line of text without a path; else 400 `invalid_request`',
     [60, 12],
     ['201', '400 invalid_request'],
     (index) => exchange(upload(file(ARCHIVE, FILE_NAMES[index % FILE_NAMES.length]), END)),
   ],
   [
     FORMS,
-    'no file; two files; a field twice; a field nobody asked for; a field without a name',
+    'no file; two files; a duplicate field; an unknown field; a field without a name',
     '400 `invalid_request`',
     [50, 5],
     ['400 invalid_request'],
@@ -238,7 +238,7 @@ const CASES: readonly Case[] = [
   ],
   [
     FORMS,
-    'no boundary; another boundary; an empty body; a body that ends in the middle',
+    'no boundary; another boundary; an empty body; a truncated body',
     '400 `invalid_request`',
     [40, 4],
     ['400 invalid_request'],
@@ -263,7 +263,7 @@ const CASES: readonly Case[] = [
   [
     FORMS,
     'a million tiny fields',
-    '400 `invalid_request` as soon as there are too many',
+    '400 `invalid_request` as soon as the limit is exceeded',
     [5, 1],
     ['400 invalid_request'],
     () => exchange(upload(Buffer.alloc(54_000_000, field('name', '')), END)),
@@ -271,7 +271,7 @@ const CASES: readonly Case[] = [
   [
     BODIES,
     `JSON nested ${DEEP.toLocaleString('en')} deep: as a body, in an item, in a manifest`,
-    '400 before anything recurses',
+    '400 before any recursion',
     [60, 6],
     ['400 invalid_json', '400 package_invalid_line', '400 package_invalid_json'],
     (index) => {
@@ -288,7 +288,7 @@ const CASES: readonly Case[] = [
   ],
   [
     BODIES,
-    'JSON that is not: cut, with a repeated key, not UTF-8, two values, nothing, a word',
+    'invalid JSON: truncated, duplicate keys, not UTF-8, two values, nothing, a word',
     '400 `invalid_json`',
     [60, 6],
     ['400 invalid_json'],
@@ -308,16 +308,16 @@ const CASES: readonly Case[] = [
   ],
   [
     BODIES,
-    'an archive that unpacks to a thousand times its size',
-    '400 `package_limit`, nothing of it stored',
+    'an archive that expands to a thousand times its size',
+    '400 `package_limit`, nothing stored',
     [20, 2],
     ['400 package_limit'],
     () => exchange(upload(file(zip({ 'sections/a.jsonl': `{"a":"${'x'.repeat(8_000_000)}"}` })), END)),
   ],
   [
     HTTP,
-    'a hundred requests at once on one connection, errors among them',
-    'answered all, in their order',
+    'a hundred pipelined requests on one connection, including errors',
+    'all get responses, in order',
     [20, 2],
     ['all in order'],
     async () => {
@@ -349,8 +349,8 @@ const CASES: readonly Case[] = [
   ],
   [
     HTTP,
-    'requests that are none: nonsense, two lengths, a length and chunks, a bad chunk, a bare line feed, no host',
-    '400 `invalid_request`, and the end of the connection',
+    'invalid requests: garbage, two lengths, a length and chunks, a bad chunk, a bare line feed, no host',
+    '400 `invalid_request`, then the connection is closed',
     [60, 6],
     ['400 invalid_request'],
     (index) =>
@@ -373,7 +373,7 @@ describe('a client', () => {
   it.for(CASES)(
     '%s: %s',
     { timeout: 120_000 },
-    async ([area, fault, promised, [long, short], outcomes, act], context) => {
+    async ([area, scenario, expected, [long, short], outcomes, act], context) => {
       const before = (await listDatasets(service.url)).length;
       const found: string[] = [];
       const tries = times(long, short);
@@ -395,7 +395,7 @@ describe('a client', () => {
       await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
       expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
       expect(service.log().filter(({ event }) => event === 'error.internal')).toEqual([]);
-      report(context, { area, fault, promised, tried: found.length, happened: tally(found) });
+      report(context, { area, scenario, expected, runs: found.length, observed: tally(found) });
     },
   );
 
@@ -446,10 +446,10 @@ describe('a client', () => {
     expect(after).toEqual(before);
     report(context, {
       area: HTTP,
-      fault: 'requests with random methods and paths',
-      promised: 'the number of series in `/metrics` stays the same',
-      tried: 10_000,
-      happened: { [`series before, ${after.length} after`]: before.length },
+      scenario: 'requests with random methods and paths',
+      expected: 'the number of series in `/metrics` stays the same',
+      runs: 10_000,
+      observed: { [`series before, ${after.length} after`]: before.length },
     });
   }, 120_000);
 });

@@ -50,11 +50,11 @@ describe('requests', () => {
     }
     report(context, {
       area: AREA,
-      fault: 'L4: a request without a key',
-      before: 'was told to send “an Authorization: Bearer [redacted]”',
-      promised: 'names the header and the scheme',
-      tried: answers.length,
-      happened: { 'as promised': answers.length },
+      scenario: 'L4: a request without a key',
+      before: 'the message said “an Authorization: Bearer [redacted]”',
+      expected: 'names the header and the scheme',
+      runs: answers.length,
+      observed: { 'as expected': answers.length },
     });
   });
 
@@ -70,11 +70,11 @@ describe('requests', () => {
     for (const line of service.lines) expect(line.length).toBeLessThan(4000);
     report(context, {
       area: AREA,
-      fault: 'L6: an `X-Request-ID` of 15 kB, without a key',
+      scenario: 'L6: an `X-Request-ID` of 15 kB, without a key',
       before: 'echoed, and 15 kB in every log line',
-      promised: 'beyond 128 characters an id of our own; up to there echoed as it is',
-      tried: ids.length + 1,
-      happened: { 'as promised': ids.length + 1 },
+      expected: 'echoed up to 128 characters, else replaced by a new id',
+      runs: ids.length + 1,
+      observed: { 'as expected': ids.length + 1 },
     });
   });
 });
@@ -111,12 +111,12 @@ describe('one client', () => {
     await expect.poll(ended, { timeout: 60_000 }).toBe(tally(outcomes)['200']);
     report(context, {
       area: AREA,
-      fault: 'L7: 8 readers with one key take nothing of their exports, and others ask for one',
-      before: 'every other export was refused (503) for up to 120 s, and longer where they sipped',
-      promised:
-        'four of them are served, the rest get 429; others are served at once; readers that take nothing are let go',
-      tried: 8 + others.length,
-      happened: { ...tally([...outcomes, ...others.map(outcomeOf)]) },
+      scenario: 'L7: 8 clients with one key do not read their exports, and other clients request one',
+      before: 'every other export was refused (503) for up to 120 s, and longer if they read slowly',
+      expected:
+        'four of them are served, the rest get 429; others are served at once; clients that do not read are disconnected',
+      runs: 8 + others.length,
+      observed: { ...tally([...outcomes, ...others.map(outcomeOf)]) },
     });
   });
 
@@ -156,13 +156,13 @@ describe('one client', () => {
     for (const text of last) expect(text).toMatch(/event: end\ndata: \{.*"status":"cancelled"/);
     report(context, {
       area: AREA,
-      fault: 'L8: 150 event streams with one key, on one run',
+      scenario: 'L8: 150 event streams with one key, on one run',
       before:
-        'all were opened, and each asked the database twice a second: lists at 1.2 s beside 2,500 of them',
-      promised:
-        '100, the others 429 with `Retry-After`; all of them read the database together; other keys have their own',
-      tried: 151,
-      happened: { ...tally(refused.map(outcomeOf)), 'open until the end': last.length },
+        'all were opened, and each queried the database twice per second: lists took 1.2 s with 2,500 of them',
+      expected:
+        '100, the others 429 with `Retry-After`; they share their database reads; other keys have their own limit',
+      runs: 151,
+      observed: { ...tally(refused.map(outcomeOf)), 'open until the end': last.length },
     });
   });
 
@@ -172,28 +172,27 @@ describe('one client', () => {
     using uploads = new DisposableStack();
     const head = (key: string): string =>
       `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 10000000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`;
-    const tried = times(60, 20);
+    const runs = times(60, 20);
     for (const [index, key] of [KEYS.editor, KEYS.otherEditor].entries()) {
       const open: RawConnection[] = [];
-      for (let count = 0; count < tried; count++) {
+      for (let count = 0; count < runs; count++) {
         const upload = uploads.use(await openConnection(service.url));
         upload.send(head(key));
         upload.send(Buffer.alloc(100_000));
         open.push(upload);
       }
       const refused = (): number => open.filter(({ answer }) => /^HTTP\/1\.1 503 /.test(answer())).length;
-      await expect.poll(refused, { timeout: 30_000 }).toBe(tried - UPLOADS / 2);
+      await expect.poll(refused, { timeout: 30_000 }).toBe(runs - UPLOADS / 2);
       expect(await service.spooled()).toHaveLength((UPLOADS / 2) * (index + 1));
     }
     report(context, {
       area: AREA,
-      fault: 'M1: many uploads at once, which do not end',
-      before:
-        'all lay on the disk, whatever their number: imports were counted after their upload had arrived',
-      promised:
-        'as many as are allowed are on the disk, at most half of them of one client; the others get 503 before a byte is stored',
-      tried: 2 * tried,
-      happened: { arriving: UPLOADS, '503 unavailable': 2 * tried - UPLOADS },
+      scenario: 'M1: many uploads at once, which do not end',
+      before: 'all were on the disk, in any number: imports were counted after their upload had arrived',
+      expected:
+        'the allowed number is on the disk, at most half of it for one client; the others get 503 before a byte is stored',
+      runs: 2 * runs,
+      observed: { arriving: UPLOADS, '503 unavailable': 2 * runs - UPLOADS },
     });
   });
 });
@@ -216,11 +215,11 @@ describe('keys', () => {
     }
     report(context, {
       area: AREA,
-      fault: 'L9: keys of fewer than 16 characters',
+      scenario: 'L9: keys of fewer than 16 characters',
       before: 'accepted: `SVC_API_KEYS=admin:a`, `SVC_JOB_KEY=x`',
-      promised: 'refuses to start, and says which',
-      tried: wrong.length,
-      happened: { 'as promised': wrong.length },
+      expected: 'refuses to start and names it',
+      runs: wrong.length,
+      observed: { 'as expected': wrong.length },
     });
   });
 
@@ -246,12 +245,11 @@ describe('keys', () => {
     expect(await tryKey(KEYS.viewer)).toBe('200');
     report(context, {
       area: AREA,
-      fault: 'L9: 300 wrong keys from one address, one after the other',
-      before: 'all looked at: 300 in 0.3 s',
-      promised:
-        '10 a minute are looked at, the rest get 429, right or wrong; keys in use at that address go on',
-      tried: 300,
-      happened: { 'looked at or refused': 300 },
+      scenario: 'L9: 300 wrong keys from one address, one after the other',
+      before: 'all checked: 300 in 0.3 s',
+      expected: '10 per minute are checked, the rest get 429; keys in use at that address still work',
+      runs: 300,
+      observed: { 'checked or refused': 300 },
     });
   });
 
@@ -274,11 +272,11 @@ describe('keys', () => {
       }
       report(context, {
         area: AREA,
-        fault: 'L11: `deploy/make-env.sh` under the umask 022',
+        scenario: 'L11: `deploy/make-env.sh` under the umask 022',
         before: 'all keys and passwords could be read by every user of the machine',
-        promised: 'a file of mode 0600; one that is there is not written over',
-        tried: 2,
-        happened: { 'as promised': 2 },
+        expected: 'a file of mode 0600; an existing file is not overwritten',
+        runs: 2,
+        observed: { 'as expected': 2 },
       });
     },
   );
@@ -300,11 +298,11 @@ describe('transport headers', () => {
     expect(await strict(url, byHttps)).toEqual(['max-age=31536000', true]);
     report(context, {
       area: AREA,
-      fault: 'L12: `Strict-Transport-Security` and `upgrade-insecure-requests`',
-      before: 'sent by plain HTTP too, and for all subdomains: `/docs` was blank beyond loopback',
-      promised: 'sent where a trusted proxy says HTTPS, for this host; never by plain HTTP',
-      tried: 4,
-      happened: { 'as promised': 4 },
+      scenario: 'L12: `Strict-Transport-Security` and `upgrade-insecure-requests`',
+      before: 'sent over plain HTTP too, and for all subdomains: `/docs` was blank except on loopback',
+      expected: 'sent if a trusted proxy says HTTPS, for this host; never over plain HTTP',
+      runs: 4,
+      observed: { 'as expected': 4 },
     });
   });
 });

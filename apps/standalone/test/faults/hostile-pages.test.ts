@@ -78,12 +78,12 @@ describe('DNS rebinding', () => {
     expect(tally(outcomes)).toEqual({ '421 misdirected_request': outcomes.length });
     report(context, {
       area: AREA,
-      fault:
-        'H1: a page whose name was re-pointed to 127.0.0.1 lists, exports, changes, starts runs and deletes; probes, `/metrics` and `/docs` too',
+      scenario:
+        'H1: a page whose name resolves to 127.0.0.1 (DNS rebinding) lists, exports, changes, starts runs and deletes; probes, `/metrics` and `/docs` too',
       before: '200, 202 and 204: any page was an admin of the default installation',
-      promised: '421 `misdirected_request`, whatever is asked for',
-      tried: outcomes.length,
-      happened: tally(outcomes),
+      expected: '421 `misdirected_request` for every request',
+      runs: outcomes.length,
+      observed: tally(outcomes),
     });
   });
 
@@ -107,11 +107,11 @@ describe('DNS rebinding', () => {
     expect(tally(outcomes)).toEqual({ '400 invalid_request': outcomes.length });
     report(context, {
       area: AREA,
-      fault: 'L5: two `Host` headers, none, or one that is no host',
+      scenario: 'L5: two `Host` headers, none, or an invalid one',
       before: '200',
-      promised: '400 `invalid_request` (RFC 9112 section 3.2)',
-      tried: outcomes.length,
-      happened: tally(outcomes),
+      expected: '400 `invalid_request` (RFC 9112 section 3.2)',
+      runs: outcomes.length,
+      observed: tally(outcomes),
     });
   });
 
@@ -188,11 +188,11 @@ describe('requests of foreign pages', () => {
       expect(await send('POST /datasets/upload HTTP/1.1', [host, multipart, ...headers], form())).toBe('201');
     report(context, {
       area: AREA,
-      fault: 'M1: a foreign page uploads by a simple request, or sends any other change',
-      before: '201: a page could plant datasets',
-      promised: '403 `cross_origin` before the body is read; nothing is stored',
-      tried: outcomes.length + 1,
-      happened: { ...tally(outcomes), '403 cross_origin': outcomes.length + 1 },
+      scenario: 'M1: a foreign page uploads by a simple request, or sends any other change',
+      before: '201: a page could create datasets',
+      expected: '403 `cross_origin` before the body is read; nothing is stored',
+      runs: outcomes.length + 1,
+      observed: { ...tally(outcomes), '403 cross_origin': outcomes.length + 1 },
     });
   });
 });
@@ -206,10 +206,10 @@ it('every origin for everybody is no configuration', async (context) => {
   await expect(started).rejects.toThrow(/SVC_CORS_ORIGINS/);
   report(context, {
     area: AREA,
-    fault: 'L10: `SVC_CORS_ORIGINS=*` without keys',
-    before: 'started: every page might do everything',
-    promised: 'refuses to start, and says why',
-    tried: 1,
-    happened: { 'as promised': 1 },
+    scenario: 'L10: `SVC_CORS_ORIGINS=*` without keys',
+    before: 'started: every page could do everything',
+    expected: 'refuses to start and gives the reason',
+    runs: 1,
+    observed: { 'as expected': 1 },
   });
 });

@@ -110,12 +110,12 @@ it('W1: files whose pages are shorter than their footer says show nothing of oth
   expect(tally(found)).toEqual({ '502 hub_bad_response': found.length });
   report(context, {
     area: AREA,
-    fault:
+    scenario:
       'W1: previews of Parquet files that claim more than their pages hold, between those of private rows',
-    before: '10 of 180 previews held rows of the private dataset, others pointers',
-    promised: '502 with the column, row group and page; no byte of anything else',
-    tried: found.length,
-    happened: tally(found),
+    before: '10 of 180 previews contained rows of the private dataset, others pointers',
+    expected: '502 with the column, row group and page; no other bytes',
+    runs: found.length,
+    observed: tally(found),
   });
 });
 
@@ -142,11 +142,12 @@ it('W10: mutated Parquet files are refused in words of our own', { timeout: 3_60
   expect(service.log().filter(({ event }) => event === 'error.internal')).toEqual([]);
   report(context, {
     area: AREA,
-    fault: 'W10: previews of mutated Parquet files, all compressions and encodings, both versions of pages',
+    scenario:
+      'W10: previews of mutated Parquet files, all compressions and encodings, both versions of pages',
     before: '9 % of 6,000 had a message of the JavaScript engine in `detail`',
-    promised: 'rows, or 400 or 502 in words of our own',
-    tried: found.length,
-    happened: tally(found),
+    expected: 'rows, or 400 or 502 with a message of the service',
+    runs: found.length,
+    observed: tally(found),
   });
 });
 
@@ -170,11 +171,11 @@ it('L2: dataset cards of very many entries hold nobody up', { timeout: 300_000 }
   expect(found).toEqual(['400 hub_unsupported_dataset', '200']);
   report(context, {
     area: AREA,
-    fault: 'L2: previews of datasets whose card has 190,000 and 45,000 entries',
-    before: '190,000 entries held the main thread for 3.4 to 4.9 s',
-    promised: '400 beyond 50,000 entries; below, a thread parses, and probes are answered meanwhile',
-    tried: found.length,
-    happened: tally(found),
+    scenario: 'L2: previews of datasets whose card has 190,000 and 45,000 entries',
+    before: '190,000 entries blocked the main thread for 3.4 to 4.9 s',
+    expected: '400 over 50,000 entries; otherwise a thread parses, and probes are answered in the meantime',
+    runs: found.length,
+    observed: tally(found),
   });
 });
 
@@ -209,10 +210,10 @@ it('L16: a hub on a public address leads nowhere private', { timeout: 300_000 },
   expect(outcomeOf(await preview('org/stored'))).toBe('200');
   report(context, {
     area: AREA,
-    fault: 'L16: a hub on a public address that redirects to the loopback interface',
-    before: 'followed; the status of what is there showed in the error',
-    promised: '502 without a connection',
-    tried: found.length,
-    happened: tally(found),
+    scenario: 'L16: a hub on a public address that redirects to the loopback interface',
+    before: 'followed; the error contained the status of the response',
+    expected: '502 without a connection',
+    runs: found.length,
+    observed: tally(found),
   });
 });

@@ -142,18 +142,18 @@ function startRefused(env: Readonly<Record<string, string>>): Promise<{ exitCode
 
 function reportM2(
   context: TestContext,
-  fault: string,
+  scenario: string,
   before: string,
-  promised: string,
+  expected: string,
   outcomes: string[],
 ): void {
   report(context, {
     area: 'Security review',
-    fault: `M2: ${fault}`,
+    scenario: `M2: ${scenario}`,
     before,
-    promised,
-    tried: outcomes.length,
-    happened: tally(outcomes),
+    expected,
+    runs: outcomes.length,
+    observed: tally(outcomes),
   });
 }
 
@@ -184,7 +184,7 @@ it('a key without origins, and origins without a key, refuse to start', {
     context,
     'start with a key that has no origins, origins that have no key, and a typing error in either',
     'accepted; the key went to any host that an editor named',
-    'exit code 78, every wrong variable is named',
+    'exit code 78, every invalid variable is named',
     outcomes,
   );
 });
@@ -224,7 +224,7 @@ it('names of variables that are no keys are refused', async (context) => {
   reportM2(
     context,
     'name a variable of origins as the key',
-    'its text arrived as a bearer key',
+    'its value was sent as a bearer key',
     '400 `invalid_request`',
     outcomes,
   );
@@ -338,14 +338,14 @@ it('no text of an internal page is readable', { timeout: 120_000 }, async (conte
     const { code, text, message } = await outcomeOfRun(openAi(`http://127.0.0.1:${other.port}/${page}`));
     expect(code).toMatch(/^provider_/);
     expect(message).not.toBe('');
-    outcomes.push(text.includes(INTERNAL) ? 'text readable' : 'status, type and length alone');
+    outcomes.push(text.includes(INTERNAL) ? 'text readable' : 'status, type and length only');
   }
-  expect(tally(outcomes)).toEqual({ 'status, type and length alone': pages.length });
+  expect(tally(outcomes)).toEqual({ 'status, type and length only': pages.length });
   reportM2(
     context,
-    'read a page of the network that the service is in as the answer of a model',
+    'read a page of the internal network as the response of a model',
     'the first 300 characters were readable in the result',
-    'status, type and length, nothing of the text',
+    'status, type and length only',
     outcomes,
   );
 });
@@ -366,8 +366,8 @@ it('a closed port and a port that speaks something else look the same', async (c
   expect(new Set(found).size).toBe(1);
   reportM2(
     context,
-    'tell a closed port from an open one that speaks no HTTP, the database among them',
-    'told apart: `ECONNREFUSED`, `UND_ERR_SOCKET`',
+    'distinguish a closed port from an open one that does not speak HTTP, including the database',
+    'distinguishable: `ECONNREFUSED`, `UND_ERR_SOCKET`',
     'one sentence',
     found.map((text) => text.split(':')[0] ?? ''),
   );

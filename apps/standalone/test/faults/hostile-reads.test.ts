@@ -119,13 +119,12 @@ it.skipIf(process.platform !== 'linux')(
     ]);
     report(context, {
       area: AREA,
-      fault:
-        'C1: an item of 560 MB that is stored already: listed, streamed, exported, compared, searched, run, deleted',
-      before: 'every look at it ended the process, and a run on it the next two starts',
-      promised:
-        'the other items are listed, exports say which item it is, a run goes on without it; under 600 MB of memory',
-      tried: outcomes.length,
-      happened: tally(outcomes),
+      scenario: 'C1: a stored item of 560 MB: listed, streamed, exported, compared, searched, run, deleted',
+      before: 'every access ended the process, and a run on it the next two starts',
+      expected:
+        'the other items are listed, exports name the item, a run continues without it; under 600 MB of memory',
+      runs: outcomes.length,
+      observed: tally(outcomes),
     });
   },
 );
@@ -161,11 +160,11 @@ it.skipIf(process.platform !== 'linux')(
     await ask(`${service.url}/datasets/${id}`, { method: 'DELETE' });
     report(context, {
       area: AREA,
-      fault: `M4: all pages of ${count} items of 27 MB that take 375 kB each in the database, and all lines`,
+      scenario: `M4: all pages of ${count} items of 27 MB that take 375 kB each in the database, and all lines`,
       before: '20 items: 533 MB in one response, 5.1 GB of memory; 60 items: 500 `internal`',
-      promised: 'pages of 16 MiB or one item, under 600 MB of memory, and every item is listed',
-      tried: pages.length,
-      happened: tally(pages),
+      expected: 'pages of 16 MiB or one item, under 600 MB of memory, and every item is listed',
+      runs: pages.length,
+      observed: tally(pages),
     });
   },
 );
@@ -210,13 +209,13 @@ it('searches of one caller, all at once', { timeout: 600_000 }, async (context) 
   await ask(`${service.url}/datasets/${id}`, { method: 'DELETE' });
   report(context, {
     area: AREA,
-    fault:
-      'M3: 30 searches at once through 8 large items, while others list datasets; then searches whose caller leaves',
-    before: 'lists of others: 503 after 10 s; a search went on when its caller had left',
-    promised:
-      'a quarter of the connections for searches, 503 with `Retry-After` beyond it, every list 200; ended in the database when the caller leaves',
-    tried: found.length + lists.length,
-    happened: { ...tally(found.map((answer) => `search ${outcomeOf(answer)}`)), 'list 200': lists.length },
+    scenario:
+      'M3: 30 searches at once through 8 large items, while others list datasets; then searches whose client disconnects',
+    before: 'lists of others: 503 after 10 s; a search continued after its client disconnected',
+    expected:
+      'a quarter of the connections for searches, 503 with `Retry-After` for the rest, every list 200; cancelled in the database when the client disconnects',
+    runs: found.length + lists.length,
+    observed: { ...tally(found.map((answer) => `search ${outcomeOf(answer)}`)), 'list 200': lists.length },
   });
 });
 
@@ -246,10 +245,10 @@ it('forged cursors', async (context) => {
   expect(tally(outcomes)).toEqual({ '400 invalid_cursor': outcomes.length });
   report(context, {
     area: AREA,
-    fault: 'L3: cursors with times and numbers that no database holds',
+    scenario: 'L3: cursors with times and numbers out of the database’s range',
     before: '500 `internal`, with a stack in the log',
-    promised: '400 `invalid_cursor`',
-    tried: outcomes.length,
-    happened: tally(outcomes),
+    expected: '400 `invalid_cursor`',
+    runs: outcomes.length,
+    observed: tally(outcomes),
   });
 });

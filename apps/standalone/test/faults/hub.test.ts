@@ -58,7 +58,7 @@ async function expectNothingLeft(datasets: number): Promise<void> {
 
 const REFUSED = expect.stringMatching(/^50[234] hub_(?:unavailable|bad_response|timeout|rate_limited)$/);
 
-const FAULTS: readonly (readonly [fault: string, rule: Fault])[] = [
+const FAULTS: readonly (readonly [scenario: string, rule: Fault])[] = [
   ['answers 500', { kind: 'status', status: 500 }],
   ['answers with a page', { kind: 'html' }],
   ['answers with bytes that are not HTTP', { kind: 'garbage' }],
@@ -74,23 +74,22 @@ describe('a hub', () => {
       post('preview', { path }, { url }),
       post('import', { name: 'never', config: { path }, mapping: { prompt_column: 'q' } }, { url }),
     ];
-    const failing = FAULTS.map(([fault, rule], index) => {
+    const failing = FAULTS.map(([scenario, rule], index) => {
       const id = `org/failing-${index}`;
       hub.add({ id, files: { 'train.jsonl': '{"q":"x"}\n' } });
       hub.fail({ match: new RegExp(id), fault: rule });
-      return [fault, Array.from({ length: tries }, () => both(service.url, id)).flat()] as const;
+      return [scenario, Array.from({ length: tries }, () => both(service.url, id)).flat()] as const;
     });
     const refused = Array.from({ length: tries }, () => both(gone.service.url, 'org/lines')).flat();
-    for (const [fault, asked] of [...failing, ['is gone: connections are refused', refused] as const]) {
+    for (const [scenario, asked] of [...failing, ['is gone: connections are refused', refused] as const]) {
       const answers = await Promise.all(asked);
-      for (const answer of answers) expect([fault, outcomeOf(answer)]).toEqual([fault, REFUSED]);
+      for (const answer of answers) expect([scenario, outcomeOf(answer)]).toEqual([scenario, REFUSED]);
       report(context, {
         area: AREA,
-        fault: `a hub that ${fault}: previews and imports`,
-        promised:
-          '502, 503 or 504 with a code that says it is the hub; nothing is stored, the service stays ready',
-        tried: answers.length,
-        happened: tally(answers.map(outcomeOf)),
+        scenario: `a hub that ${scenario}: previews and imports`,
+        expected: '502, 503 or 504 with a `hub_*` code; nothing is stored, the service stays ready',
+        runs: answers.length,
+        observed: tally(answers.map(outcomeOf)),
       });
     }
     await expectNothingLeft(0);
@@ -114,10 +113,10 @@ describe('a hub', () => {
     await expectNothingLeft(before + answers.length);
     report(context, {
       area: AREA,
-      fault: 'a hub that breaks off in the middle of a file, twice',
-      promised: '201, with every row once',
-      tried: answers.length,
-      happened: tally(answers.map(outcomeOf)),
+      scenario: 'a hub that breaks off in the middle of a file, twice',
+      expected: '201, with every row once',
+      runs: answers.length,
+      observed: tally(answers.map(outcomeOf)),
     });
   });
 
@@ -140,10 +139,10 @@ describe('a hub', () => {
     expect(tally(after.map(outcomeOf))).toEqual({ 201: SLOTS });
     report(context, {
       area: AREA,
-      fault: 'imports from a hub that goes silent, whose clients go away',
-      promised: 'slot, transaction and connection are freed; nothing is stored',
-      tried: found.length,
-      happened: tally(found),
+      scenario: 'imports from a hub that stops responding, whose clients disconnect',
+      expected: 'slot, transaction and connection are released; nothing is stored',
+      runs: found.length,
+      observed: tally(found),
     });
   });
 });

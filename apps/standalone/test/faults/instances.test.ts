@@ -63,10 +63,10 @@ describe('two instances on one database and one data folder', () => {
     expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
     report(context, {
       area: AREA,
-      fault: 'two instances import at once',
-      promised: 'all is stored whole and seen by both',
-      tried: count,
-      happened: tally(answers.map(outcomeOf)),
+      scenario: 'two instances import at once',
+      expected: 'everything is stored completely and visible to both',
+      runs: count,
+      observed: tally(answers.map(outcomeOf)),
     });
   }, 120_000);
 
@@ -87,10 +87,10 @@ describe('two instances on one database and one data folder', () => {
     expect(stored).toHaveLength(count);
     report(context, {
       area: AREA,
-      fault: 'the same request with one `Idempotency-Key`, four times at once, to both',
-      promised: 'one dataset, and the same answer to all',
-      tried: count,
-      happened: tally(found),
+      scenario: 'the same request with one `Idempotency-Key`, four times at once, to both',
+      expected: 'one dataset, and the same response for all',
+      runs: count,
+      observed: tally(found),
     });
   }, 120_000);
 
@@ -120,11 +120,10 @@ describe('two instances on one database and one data folder', () => {
     expect(await third.spooled()).toEqual([]);
     report(context, {
       area: AREA,
-      fault:
-        'an instance starts beside one that receives an upload and one that was killed in the middle of one',
-      promised: 'it removes what the dead one left in the spool, and nothing else',
-      tried: 1,
-      happened: { 'removed one file, the other upload got 201': 1 },
+      scenario: 'an instance starts while another one receives an upload and a third was killed during one',
+      expected: 'it removes the files of the killed one, and nothing else',
+      runs: 1,
+      observed: { 'removed one file, the other upload got 201': 1 },
     });
   });
 });

@@ -116,7 +116,7 @@ const CASES: readonly Case[] = [
     expected: { status: 'ok', score: 1, output: 'x' },
   },
   {
-    name: 'a prompt of 40 MiB that has to be escaped, asked of a model',
+    name: 'a prompt of 40 MiB that needs escaping, sent to a model',
     before: '1.3 s',
     item: () =>
       `{"answer":"x","checker":"exact_match","inputs":{"prompt":"\u20ac${list(40 * MIB, (digit) => `${digit}\\n`)}"}}`,
@@ -149,11 +149,11 @@ describe('runs over items of 40 MiB', () => {
     expect(probeMs).toBeLessThan(MAX_PROBE_MS);
     report(test, {
       area: 'Security review',
-      fault: `H2: a run over an item with ${name}`,
-      before: `not in the review; probes stood still for ${before}`,
-      promised: 'the item is read on a thread; probes are answered meanwhile',
-      tried: 1,
-      happened: { 'probes answered within 2 s': 1 },
+      scenario: `H2: a run over an item with ${name}`,
+      before: `not in the review; probes hung for ${before}`,
+      expected: 'the item is read on a thread; probes are answered in the meantime',
+      runs: 1,
+      observed: { 'probes answered within 2 s': 1 },
     });
   });
 });

@@ -60,11 +60,11 @@ afterAll(async () => {
 });
 
 it('every variable that is a limit is tried here', () => {
-  const tried = new Set(CASES.flatMap(({ limit }) => limit.match(/SVC_\w+/g) ?? []));
+  const runs = new Set(CASES.flatMap(({ limit }) => limit.match(/SVC_\w+/g) ?? []));
   const limits = Object.values(VARIABLES)
     .map(({ name }) => name)
     .filter((name) => !NO_LIMITS.has(name));
-  expect([...tried].sort()).toEqual(limits.sort());
+  expect([...runs].sort()).toEqual(limits.sort());
 });
 
 describe('a limit', () => {
@@ -87,10 +87,10 @@ describe('a limit', () => {
     await expect.poll(() => service.spooled()).toEqual([]);
     report(context, {
       area: 'Limits',
-      fault: limit,
-      promised: `${within.what}: ${within.outcome}; ${beyond.what}: ${beyond.outcome}, and nothing of it is kept`,
-      tried: 2 * tries,
-      happened: tally([...accepted, ...refused]),
+      scenario: limit,
+      expected: `${within.what}: ${within.outcome}; ${beyond.what}: ${beyond.outcome}, and nothing is stored`,
+      runs: 2 * tries,
+      observed: tally([...accepted, ...refused]),
     });
   });
 
@@ -111,10 +111,10 @@ describe('a limit', () => {
     await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
     report(context, {
       area: 'Limits',
-      fault: `very many uploads at once, ${LIMITS.SVC_MAX_CONCURRENT_IMPORTS} of them served, the rest waiting ${LIMITS.SVC_IMPORT_WAIT_MS} ms`,
-      promised: '201, or 503 `unavailable` with `Retry-After`',
-      tried: answers.length,
-      happened: tally(answers.map(outcomeOf)),
+      scenario: `400 uploads at once, ${LIMITS.SVC_MAX_CONCURRENT_IMPORTS} of them served, the rest waiting ${LIMITS.SVC_IMPORT_WAIT_MS} ms`,
+      expected: '201, or 503 `unavailable` with `Retry-After`',
+      runs: answers.length,
+      observed: tally(answers.map(outcomeOf)),
     });
   });
 });

@@ -7,16 +7,16 @@ const FILE = fileURLToPath(new URL('../../../../docs/reliability.md', import.met
 
 const HEAD = `# Reliability
 
-What is done to the built service, as processes of its own, before it is released: each fault and bad input, how many were
-tried, what is promised, and what happened. This file is written by the suite itself:
+Fault-injection results of the built service: each scenario, the number of runs, and the expected and the observed result.
+The suite writes this file:
 
     npm run test:faults -- --write
 
-\`npm test\` runs the same cases, the larger ones with fewer tries. Everything stays on the loopback interface, every loop is
-bounded, and random input has fixed seeds.
+\`npm test\` runs the same scenarios, the larger ones with fewer runs. Everything stays on the loopback interface, every loop
+is bounded, and random input has fixed seeds.
 `;
 
-/** Writes docs/reliability.md from what the tests of a whole run found; a failed run writes nothing. */
+/** Writes docs/reliability.md from the results of a complete run; a failed run writes nothing. */
 export default class ReliabilityReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
@@ -32,9 +32,9 @@ export default class ReliabilityReporter implements Reporter {
 }
 
 /**
- * The report: a table for each area, and what could not be tried on the machine that wrote it.
+ * The report: a table per area, and the tests that did not run.
  *
- * @param findings what tests found; those that differ in their numbers alone are added up
+ * @param findings results of tests; those with the same scenario and expectation are added up
  * @param skipped names of tests that did not run
  */
 export function toMarkdown(findings: readonly Diagnostic[], skipped: readonly string[]): string {
@@ -42,34 +42,34 @@ export function toMarkdown(findings: readonly Diagnostic[], skipped: readonly st
   const sections = [...areas]
     .sort(([a], [b]) => a.localeCompare(b, 'en'))
     .map(([area, found]) => {
-      const rows = Map.groupBy(found, ({ fault, promised }) => `${fault}\n${promised}`);
+      const rows = Map.groupBy(found, ({ scenario, expected }) => `${scenario}\n${expected}`);
       const hasBefore = found.some(({ before }) => before !== undefined);
       const head = hasBefore
-        ? ['| finding | tried | before | promised | now |', '|---|---:|---|---|---|']
-        : ['| fault or bad input | tried | promised | happened |', '|---|---:|---|---|'];
+        ? ['| finding | runs | before | expected | observed |', '|---|---:|---|---|---|']
+        : ['| scenario | runs | expected | observed |', '|---|---:|---|---|'];
       return [`## ${area}`, '', ...head, ...[...rows.values()].map((row) => toRow(row, hasBefore))].join(
         '\n',
       );
     });
   if (skipped.length > 0) {
     const lines = skipped.map((name) => `- ${name}`);
-    sections.push(['## Not tried', '', 'The machine that wrote this could not:', '', ...lines].join('\n'));
+    sections.push(['## Skipped', '', 'This machine could not run:', '', ...lines].join('\n'));
   }
   return `${HEAD}\n${sections.join('\n\n')}\n`;
 }
 
 function toRow(findings: readonly Diagnostic[], hasBefore: boolean): string {
   const [first] = findings;
-  const tried = findings.reduce((sum, finding) => sum + finding.tried, 0);
-  const happened: Record<string, number> = {};
+  const runs = findings.reduce((sum, finding) => sum + finding.runs, 0);
+  const observed: Record<string, number> = {};
   for (const finding of findings) {
-    for (const [name, count] of Object.entries(finding.happened))
-      happened[name] = (happened[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(finding.observed))
+      observed[name] = (observed[name] ?? 0) + count;
   }
-  const outcome = Object.entries(happened)
+  const outcome = Object.entries(observed)
     .map(([name, count]) => `${count.toLocaleString('en')} × ${name}`)
     .join(', ');
   const before = hasBefore ? [first?.before ?? ''] : [];
-  const cells = [first?.fault ?? '', tried.toLocaleString('en'), ...before, first?.promised ?? '', outcome];
+  const cells = [first?.scenario ?? '', runs.toLocaleString('en'), ...before, first?.expected ?? '', outcome];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

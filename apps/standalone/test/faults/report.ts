@@ -1,18 +1,18 @@
 import type { TestContext } from 'vitest';
 
-/** One row of docs/reliability.md, or a part of one: rows that differ in their numbers alone are added up. */
+/** One row of docs/reliability.md, or a part of one: rows with the same scenario and expectation are added up. */
 export interface Diagnostic {
-  /** heading that the row stands under */
+  /** Heading of the row. */
   readonly area: string;
-  /** the fault or bad input */
-  readonly fault: string;
-  readonly promised: string;
-  /** what happened before the fix, where the row belongs to a review's finding; `fault` then begins with its id, "H1: …" */
+  /** The fault or invalid input. */
+  readonly scenario: string;
+  readonly expected: string;
+  /** The result before the fix of a review's finding; `scenario` then begins with its id, "H1: …". */
   readonly before?: string;
-  /** how many were tried */
-  readonly tried: number;
-  /** what happened, and how often */
-  readonly happened: Readonly<Record<string, number>>;
+  /** Number of runs. */
+  readonly runs: number;
+  /** Each observed result, and how often it occurred. */
+  readonly observed: Readonly<Record<string, number>>;
 }
 
 declare module 'vitest' {
@@ -21,20 +21,20 @@ declare module 'vitest' {
   }
 }
 
-/** Keeps what a test found for the report that `npm run test:faults -- --write` writes. */
+/** Records a result for the report that `npm run test:faults -- --write` writes. */
 export function report({ task }: Pick<TestContext, 'task'>, finding: Diagnostic): void {
   task.meta.findings = [...(task.meta.findings ?? []), finding];
 }
 
-/** How often each of these stands in a list. */
+/** Counts the occurrences of each value. */
 export function tally(values: Iterable<string | number>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
   return counts;
 }
 
-/** Whether this is `npm run test:faults`, which tries everything, and not `npm test`, which tries a part. */
+/** Whether this is `npm run test:faults`, which runs everything, rather than `npm test`, which runs a part. */
 export const IS_LONG: boolean = process.env['FAULTS'] === 'long';
 
-/** A number of tries: all of them, or those that `npm test` has time for. */
+/** The number of runs: all of them, or as many as `npm test` has time for. */
 export const times = (long: number, short: number): number => (IS_LONG ? long : short);

@@ -214,12 +214,12 @@ describe('planted secrets', () => {
     const secrets = Object.keys({ ...KEYS, ...DATA }).length;
     report(context, {
       area: 'Secrets and logs',
-      fault:
-        'keys, tokens, a password, a cookie, prompts and answers, planted in configuration, headers, bodies, paths, queries and archives',
-      promised:
-        'keys and tokens in no log line, answer, metric, export, row or file of the spool; prompts and answers in no log line or metric',
-      tried: secrets,
-      happened: { 'found nowhere else': secrets },
+      scenario:
+        'keys, tokens, a password, a cookie, prompts and answers in configuration, headers, bodies, paths, queries and archives',
+      expected:
+        'no key or token in a log line, response, metric, export, row or staging file; no prompt or answer in a log line or metric',
+      runs: secrets,
+      observed: { 'found nowhere else': secrets },
     });
   });
 
@@ -277,11 +277,11 @@ describe('planted secrets', () => {
     expect(found('a log line', service.lines.join('\n'), { ...KEYS, ...DATA })).toEqual([]);
     report(context, {
       area: 'Secrets and logs',
-      fault:
-        'header, field, file and path names with control characters, separators, quotes, escapes, bytes that are no text, and of 8 kB',
-      promised: 'an answer; every log line is one line of JSON that nobody else wrote into',
-      tried: sent,
-      happened: { 'answered, logged in order': sent },
+      scenario:
+        'header, field, file and path names with control characters, separators, quotes, escapes, bytes that are not text, and of 8 kB',
+      expected: 'a response; every log line is one valid line of JSON',
+      runs: sent,
+      observed: { 'answered, logged in order': sent },
     });
   });
 });

@@ -23,7 +23,7 @@ import {
   verifyDataset,
 } from './stored-datasets.ts';
 
-const AREA = 'Ends of the process';
+const AREA = 'Process termination';
 let cleanUp: AsyncDisposableStack;
 let database: FaultyDatabase;
 let dataDir: string;
@@ -111,11 +111,11 @@ describe('SIGTERM under load', () => {
     }
     report(context, {
       area: AREA,
-      fault: 'SIGTERM while 30 uploads are under way',
-      promised:
-        'every connection that was there is taken and its request answered, with 201 or 503; exit code 0; every 201 is there and nothing else',
-      tried: found.length,
-      happened: tally(found),
+      scenario: 'SIGTERM during 30 uploads',
+      expected:
+        'every open connection is accepted and gets a response, 201 or 503; exit code 0; exactly the datasets with 201 are stored',
+      runs: found.length,
+      observed: tally(found),
     });
   }, 180_000);
 
@@ -147,11 +147,11 @@ describe('SIGTERM under load', () => {
     }
     report(context, {
       area: AREA,
-      fault: 'SIGTERM while 16 clients ask on and on, on connections that they keep and on new ones',
-      promised:
-        'what was read is answered; after the end connections are refused. Between the two, the system may accept a connection, or a client use a kept one, in the instant in which the service closes it: nothing of that request is read, and it can be sent again',
-      tried: found.length,
-      happened: tally(found),
+      scenario: 'SIGTERM while 16 clients send requests continuously, on kept and on new connections',
+      expected:
+        'every request that was read gets a response; afterwards, connections are refused. In between, the system may accept a connection, or a client reuse one, at the moment the service closes it: nothing of that request is read, and the client can send it again',
+      runs: found.length,
+      observed: tally(found),
     });
   }, 120_000);
 
@@ -174,10 +174,10 @@ describe('SIGTERM under load', () => {
     expect(await expectWhole(next)).toEqual(before);
     report(context, {
       area: AREA,
-      fault: 'SIGTERM while uploads hang, beyond the time to drain',
-      promised: '503 `unavailable` with `Retry-After`, exit code 0, nothing is left',
-      tried: answers.length,
-      happened: { '503 unavailable': answers.length },
+      scenario: 'SIGTERM while uploads hang for longer than the drain timeout',
+      expected: '503 `unavailable` with `Retry-After`, exit code 0, nothing is left over',
+      runs: answers.length,
+      observed: { '503 unavailable': answers.length },
     });
   });
 
@@ -204,10 +204,10 @@ describe('SIGTERM under load', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     report(context, {
       area: AREA,
-      fault: 'SIGTERM while clients have only connected, keep connections open or watch a job',
-      promised: 'they are not waited for',
-      tried: 3,
-      happened: { 'ended at once': 3 },
+      scenario: 'SIGTERM with idle connections and job event streams',
+      expected: 'the process does not wait for them',
+      runs: 3,
+      observed: { 'ended at once': 3 },
     });
   });
 
@@ -223,10 +223,10 @@ describe('SIGTERM under load', () => {
     expect(await service.end('SIGTERM')).toBe(1);
     report(context, {
       area: AREA,
-      fault: 'a second SIGTERM while the first one drains',
-      promised: 'the process ends at once, with exit code 1',
-      tried: 1,
-      happened: { 'ended with 1': 1 },
+      scenario: 'a second SIGTERM during the drain',
+      expected: 'the process ends at once, with exit code 1',
+      runs: 1,
+      observed: { 'ended with 1': 1 },
     });
   });
 });
@@ -270,10 +270,11 @@ describe('SIGKILL', () => {
     }
     report(context, {
       area: AREA,
-      fault: 'SIGKILL during an upload, an export, a deletion or a hub import, and a new start',
-      promised: 'every dataset is whole or absent, what was answered holds, no row and no file is left over',
-      tried: rounds,
-      happened: tally(found),
+      scenario: 'SIGKILL during an upload, an export, a deletion or a hub import, then a new start',
+      expected:
+        'every dataset is complete or absent, confirmed changes are kept, no row or file is left over',
+      runs: rounds,
+      observed: tally(found),
     });
   }, 300_000);
 });

@@ -76,11 +76,11 @@ async function portsOf(pid: number): Promise<string[]> {
 /** What happens when another account of the machine connects to a socket. */
 async function connectAsNobody(path: string): Promise<string> {
   const script = `require('net').connect(${JSON.stringify(path)}).on('error', ({ code }) => console.log(code)).on('connect', () => console.log('connected'))`;
-  const tried = spawn(process.execPath, ['-e', script], {
+  const runs = spawn(process.execPath, ['-e', script], {
     ...{ uid: ANONYMOUS, gid: ANONYMOUS, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] },
   });
-  const [said] = (await once(tried.stdout, 'data')) as [Buffer];
-  tried.kill();
+  const [said] = (await once(runs.stdout, 'data')) as [Buffer];
+  runs.kill();
   return said.toString().trim();
 }
 
@@ -95,8 +95,8 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
     const service = await start();
     expect(await portsOf(await serverPid())).toEqual([]);
     const socket = join(dataDir, 'postgres/.s.PGSQL.5432');
-    const happened = IS_ROOT ? await connectAsNobody(socket) : 'EACCES';
-    expect(happened).toBe('EACCES');
+    const observed = IS_ROOT ? await connectAsNobody(socket) : 'EACCES';
+    expect(observed).toBe('EACCES');
     for (const user of ['svc', 'postgres'] as const) {
       const guessed = new URL(await urlAs(user));
       guessed.password = 'guess';
@@ -105,14 +105,14 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
     expect(await service.end('SIGTERM')).toBe(0);
     report(context, {
       area: AREA,
-      fault:
+      scenario:
         'H4: another account of the machine takes the port of the embedded database first, or connects to it',
       before:
-        'the first who took the port got the password in clear text, and a shell as the account of the database',
-      promised:
-        'it listens on no port; its socket lies in a folder that its account alone may enter; SCRAM behind that',
-      tried: 1,
-      happened: { 'no port, EACCES': 1 },
+        'the first process on the port got the password in clear text, and a shell as the account of the database',
+      expected:
+        'it listens on no port; only its account may enter the folder of its socket; SCRAM in addition',
+      runs: 1,
+      observed: { 'no port, EACCES': 1 },
     });
   });
 
@@ -153,12 +153,12 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
         await expectNothingLeft();
         report(context, {
           area: AREA,
-          fault: `M6: it is started by root, in ${kind}`,
+          scenario: `M6: started by root, in ${kind}`,
           before,
-          promised:
-            'no capability, an ordinary role, no file of root is read; a warning, and the service leaves root where the account of the database can reach code and data',
-          tried: 1,
-          happened: { 'as promised': 1 },
+          expected:
+            'no capability, an ordinary role, no file of root is read; a warning, and the service drops root if the account of the database can access code and data',
+          runs: 1,
+          observed: { 'as expected': 1 },
         });
       }
     },
@@ -168,10 +168,10 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
 
 /** Whether every user may enter the folders on the way to the code: only then can root be left. */
 async function isCodeOpen(): Promise<boolean> {
-  const tried = spawn(process.execPath, ['-e', `require('fs').readFileSync(${JSON.stringify(MAIN)})`], {
+  const runs = spawn(process.execPath, ['-e', `require('fs').readFileSync(${JSON.stringify(MAIN)})`], {
     ...{ uid: ANONYMOUS, gid: ANONYMOUS, cwd: '/', stdio: 'ignore' },
   });
-  const [code] = (await once(tried, 'exit').catch(() => [1])) as [number];
+  const [code] = (await once(runs, 'exit').catch(() => [1])) as [number];
   return code === 0;
 }
 
@@ -261,14 +261,14 @@ describe.runIf(process.platform === 'linux')('a start', () => {
     for (const [end, codes] of found) {
       report(context, {
         area: AREA,
-        fault: `M5, L13, L15: ${end.endsWith('npm') ? `${end} that has started it` : end} at a random moment of a start`,
+        scenario: `M5, L13, L15: ${end.endsWith('npm') ? `${end} that has started it` : end} at a random moment of a start`,
         before: end.endsWith('npm')
-          ? 'the service went on with nobody to stop it'
-          : 'between the start of the server and that of its guard: exit code 0 and a server that stayed; 39 MB stayed after `initdb`',
-        promised:
-          'no process is left, the exit code is not 0 where it had not started, and the next start works',
-        tried: codes.length,
-        happened: tally(codes),
+          ? 'the service kept running without a parent'
+          : 'between the start of the server and that of its guard: exit code 0 and a running server; 39 MB were left after `initdb`',
+        expected:
+          'no process is left, the exit code is not 0 if startup was not complete, and the next start works',
+        runs: codes.length,
+        observed: tally(codes),
       });
     }
   }, 3_600_000);
@@ -288,11 +288,11 @@ describe.runIf(process.platform === 'linux')('a start', () => {
     await expectStarts();
     report(context, {
       area: AREA,
-      fault: 'M5: SIGTERM while a start waits for a server that does not answer',
+      scenario: 'M5: SIGTERM while a start waits for a server that does not answer',
       before: 'exit code 0',
-      promised: 'exit code 143',
-      tried: 1,
-      happened: { [code]: 1 },
+      expected: 'exit code 143',
+      runs: 1,
+      observed: { [code]: 1 },
     });
   }, 120_000);
 
@@ -308,18 +308,18 @@ describe.runIf(process.platform === 'linux')('a start', () => {
       '0\n',
       '9'.repeat(40),
     ];
-    const tried = contents.slice(0, times(contents.length, 3));
-    for (const content of tried) {
+    const runs = contents.slice(0, times(contents.length, 3));
+    for (const content of runs) {
       await writeFile(join(dataDir, 'postgres/data/postmaster.pid'), content);
       await expectStarts();
     }
     report(context, {
       area: AREA,
-      fault: 'L14: `postmaster.pid` is empty, garbage or of a foreign process',
-      before: 'four of eight contents: no start, one sentence without advice',
-      promised: 'it starts when no server works in the folder',
-      tried: tried.length,
-      happened: { started: tried.length },
+      scenario: 'L14: `postmaster.pid` is empty, garbage or of another process',
+      before: 'no start for four of eight contents, one sentence without advice',
+      expected: 'starts if no server uses the folder',
+      runs: runs.length,
+      observed: { started: runs.length },
     });
   }, 240_000);
 
@@ -331,11 +331,11 @@ describe.runIf(process.platform === 'linux')('a start', () => {
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
     report(context, {
       area: AREA,
-      fault: 'L15: a second start on the same folder',
+      scenario: 'L15: a second start on the same folder',
       before: '"Another process is using the database"',
-      promised: 'refused by the number of the process that uses it, which goes on',
-      tried: 1,
-      happened: { 'named, exit code 1': 1 },
+      expected: 'refused with the number of the process that uses it, which keeps running',
+      runs: 1,
+      observed: { 'named, exit code 1': 1 },
     });
   }, 60_000);
 });

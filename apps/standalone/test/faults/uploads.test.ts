@@ -153,26 +153,26 @@ describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted,
 
     report(context, {
       area: 'Uploads',
-      fault: 'good, broken and aborted uploads, 20 at a time, while the database restarts twice',
-      promised:
-        'every 201 is there, whole and with the right hash; every other is absent; nothing is held afterwards',
-      tried: outcomes.size,
-      happened: seen,
+      scenario: 'valid, invalid and aborted uploads, 20 at a time, while the database restarts twice',
+      expected:
+        'every dataset with 201 is complete and has the correct hash; all others are absent; no resource is leaked',
+      runs: outcomes.size,
+      observed: seen,
     });
     report(context, {
       area: 'Uploads',
-      fault:
-        'what the process holds afterwards, beside what it held before: files, sockets, connections to the database, files in the spool, requests in progress',
-      promised: 'no more than before',
-      tried: 1,
-      happened: { 'all back where they were': 1 },
+      scenario:
+        'resources of the process afterwards: files, sockets, database connections, staging files, requests in progress',
+      expected: 'no more than before',
+      runs: 1,
+      observed: { 'all as before': 1 },
     });
     report(context, {
       area: 'Uploads',
-      fault: 'the memory that the process holds afterwards, when its garbage has been collected',
-      promised: 'no more than before, but for 4 MiB that the program keeps for itself',
-      tried: 1,
-      happened: { [`${(grownBytes / 2 ** 20).toFixed(1)} MiB more`]: 1 },
+      scenario: 'memory of the process afterwards, after garbage collection',
+      expected: 'at most 4 MiB more than before',
+      runs: 1,
+      observed: { [`${(grownBytes / 2 ** 20).toFixed(1)} MiB more`]: 1 },
     });
   }, 240_000);
 });

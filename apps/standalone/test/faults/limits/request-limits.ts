@@ -92,7 +92,7 @@ export const REQUEST_LIMITS: readonly LimitCase[] = [
     },
   })),
   {
-    limit: 'fields of a form beside its file: `SVC_MAX_FORM_FIELDS`',
+    limit: 'fields of a form besides its file: `SVC_MAX_FORM_FIELDS`',
     within: {
       what: '2 fields',
       outcome: '201',

@@ -100,13 +100,13 @@ export const WORK_LIMITS: readonly LimitCase[] = [
     tries: 5,
   },
   {
-    limit: 'time that an import waits for its turn: `SVC_IMPORT_WAIT_MS`',
-    within: { what: 'a turn well within the time', outcome: '201', send: uploadBeside(IMPORTS, 50) },
-    beyond: { what: 'no turn', outcome: '503 unavailable', send: uploadBeside(IMPORTS) },
+    limit: 'time that an import waits for a slot: `SVC_IMPORT_WAIT_MS`',
+    within: { what: 'a slot well within the time', outcome: '201', send: uploadBeside(IMPORTS, 50) },
+    beyond: { what: 'no slot', outcome: '503 unavailable', send: uploadBeside(IMPORTS) },
     tries: 5,
   },
   {
-    limit: 'requests a minute of one address: `SVC_RATE_LIMIT_PER_MINUTE`',
+    limit: 'requests per minute and address: `SVC_RATE_LIMIT_PER_MINUTE`',
     within: { what: count(PER_MINUTE, 'requests'), outcome: '200', send: lastOf(PER_MINUTE) },
     beyond: {
       what: count(PER_MINUTE + 1, 'requests'),
