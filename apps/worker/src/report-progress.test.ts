@@ -28,10 +28,10 @@ it('writes the first update at once, the last one at the end, and few between', 
   expect(written).toEqual(written.toSorted((a, b) => a - b));
 });
 
-it('tells of a write that failed and goes on', async () => {
+it('reports a failed write and continues', async () => {
   const errors: unknown[] = [];
   const report = reportProgress(
-    { report: () => Promise.reject(new Error('away')) },
+    { report: () => Promise.reject(new Error('unavailable')) },
     claim,
     (error) => void errors.push(error),
   );

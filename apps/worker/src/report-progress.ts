@@ -1,18 +1,18 @@
 import type { JobClaim, JobProgress, JobStore } from '@svc/store';
 
-/** Tells the database how far a job is, no oftener than it can be of interest to anyone. */
+/** Stores the progress of a job, at most twice per second. */
 export interface ProgressReport {
   update(progress: JobProgress): void;
-  /** Resolves when the last update is stored, or could not be. */
+  /** Resolves when the last update is stored or has failed. */
   flush(): Promise<void>;
 }
 
 const INTERVAL_MS = 500;
 
 /**
- * Makes a report that has one write under way at a time and leaves out what was overtaken.
+ * Makes a report with one write at a time, which skips outdated updates.
  *
- * @param onError hears of writes that failed; progress that is not stored is no reason to stop
+ * @param onError receives the errors of writes; a job continues without stored progress
  */
 export function reportProgress(
   jobs: Pick<JobStore, 'report'>,

@@ -5,7 +5,7 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { StoreError } from '@svc/store';
 
-/** Errors of ours say what was wrong with what was asked; nothing of any other is told to anyone but the log. */
+/** Errors whose messages are for the client. Any other error is only for the log. */
 type KnownError = JsonlError | PackageError | HubError | StoreError | RunError;
 
 function isKnown(error: unknown): error is KnownError {
@@ -13,7 +13,7 @@ function isKnown(error: unknown): error is KnownError {
   return [JsonlError, PackageError, HubError, RunError].some((known) => error instanceof known);
 }
 
-/** The stable code of an error; `internal` for one that is a fault of ours. */
+/** The stable code of an error; `internal` for any other error. */
 export function errorCode(error: unknown): string {
   return isKnown(error) ? error.code : 'internal';
 }
@@ -26,18 +26,18 @@ const TRANSIENT: ReadonlySet<string> = new Set<HubErrorCode | 'internal'>([
   'hub_bad_response',
 ]);
 
-/** Whether the same work may succeed another time. */
+/** Whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(errorCode(error));
 }
 
-/** An error as a job keeps it; `errors` says where. The API makes an error body of it. */
+/** An error as a job stores it, with its locations in `errors`. The API turns it into an error body. */
 export type JobFailure = JsonObject & { readonly code: string; readonly message: string };
 
-/** The error that ended a job, as the job keeps it. */
+/** The error that ended a job, as the job stores it. */
 export function jobFailure(error: unknown): JobFailure {
   if (!isKnown(error)) {
-    return { code: 'internal', message: 'Something went wrong on the side of the service', errors: [] };
+    return { code: 'internal', message: 'Internal error.', errors: [] };
   }
   const location = locationMembers(('location' in error ? error.location : undefined) ?? {});
   return {

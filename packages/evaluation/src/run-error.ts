@@ -1,4 +1,4 @@
-/** Every code a {@link RunError} can carry. They are stable: code may branch on them. */
+/** Every code of a {@link RunError}. Codes are stable: you can branch on them. */
 export type RunErrorCode =
   | 'invalid_request'
   | 'item_too_large'
@@ -19,20 +19,20 @@ export type RunErrorCode =
   | 'run_cancelled'
   | 'internal';
 
-/** One of several things that are wrong with a run's configuration. */
+/** One problem of a run configuration. */
 export interface RunConfigProblem {
   readonly message: string;
-  /** JSON Pointer of the member at fault */
+  /** JSON Pointer of the member in the request body. */
   readonly path: string;
 }
 
-/** What went wrong with a run or with one of its items, in a message that holds no secret. */
+/** An error of a run or of one of its items. Its message holds no secret. */
 export class RunError extends Error {
   override readonly name: string = 'RunError';
   readonly code: RunErrorCode;
-  /** whether every other item would fail in the same way, so that the run ends */
+  /** Whether every other item would fail in the same way, so that the run ends. */
   readonly endsRun: boolean;
-  /** what is wrong where, for `invalid_request` */
+  /** The problems of a configuration, for `invalid_request`. */
   readonly errors: readonly RunConfigProblem[];
 
   constructor(
@@ -51,7 +51,7 @@ export class RunError extends Error {
   }
 }
 
-/** The reason of the signal that ends a run because somebody asked for it. */
+/** The abort reason for a run that a client has cancelled. */
 export function runCancelled(): RunError {
-  return new RunError('run_cancelled', 'The run was cancelled');
+  return new RunError('run_cancelled', 'The run was cancelled.');
 }

@@ -1,165 +1,143 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonValue } from '@svc/jsonl-v23/json';
-import type { CheckOutcome, Judge } from './checkers/checker.ts';
+import { checkOutput } from './check-output.ts';
+import type { CheckOutcome } from './checkers/checker.ts';
 import { buildMessages } from './item/build-messages.ts';
 import { readCanonicalText } from './item/canonical-text.ts';
 import { isLargeItem, MAX_INLINE_TEXT_CHARS, readItem } from './item/large-item.ts';
-import {
-  JsonText,
-  type Provider,
-  type RunClock,
-  type RunFailure,
-  type RunItem,
-  type RunResult,
-} from './ports.ts';
+import { JsonText } from './json-text.ts';
+import type { Completion, Provider } from './provider.ts';
 import { RunError } from './run-error.ts';
-import { checkOutput } from './scoring/check-output.ts';
-import { packValue } from './scoring/check-task.ts';
-import { askJudge } from './scoring/judge.ts';
+import type { RunFailure, RunItem, RunResult } from './run-session.ts';
+import { askJudge, type Judge } from './scoring/ask-judge.ts';
+import { packValue, unpackSmall } from './scoring/packed-value.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
-import { packOutput, readOutput } from './threads/item-task.ts';
 
-/** What one repetition of an item is done with. */
-export interface RunItemPorts {
+/** A monotonic clock. */
+export interface RunClock {
+  nowMs(): number;
+}
+
+export interface RunItemDeps {
   readonly provider: Provider;
   readonly judge: Judge | null;
   readonly checks: CheckRunner;
   readonly clock: RunClock;
-  /** hears of an error that is no fault of the item or its provider */
+  /** Receives errors that neither the item nor its provider caused. */
   readonly onInternalError?: ((error: unknown) => void) | undefined;
 }
 
-type Output = RunResult['output'];
-
-/** What came of asking for an output, and how it can be scored. */
-interface Answered {
+/** An item with its completion or the error of it, and how to score its output. */
+interface CompletedItem {
   readonly itemId: JsonValue;
-  readonly answer:
-    | { readonly output: Output; readonly usage: RunResult['usage'] }
-    | { readonly error: unknown };
-  /** scores the output where the item is read already; otherwise a thread does */
+  readonly completion: Completion | { readonly error: unknown };
+  /** Scores an output if the item has been read; otherwise a thread does. */
   readonly score?: (output: JsonValue) => Promise<CheckOutcome>;
 }
 
 /**
- * Does one repetition of one item: messages, answer, score. What goes wrong with this item becomes its
- * result, `failed`. A large item is read on a thread.
+ * Does one repetition of one item: messages, completion, score. An error of the item becomes its result, `failed`. A
+ * thread reads a large item.
  *
- * @throws RunError with `endsRun` when it would go wrong with every item; the signal's reason when it was
- * aborted
+ * @throws RunError with `endsRun` if every item would fail in the same way; the signal's reason when it is aborted
  */
 export async function runItem(
-  ports: RunItemPorts,
-  { parts, ...location }: RunItem,
+  deps: RunItemDeps,
+  { parts, ...item }: RunItem,
   repetition: number,
   signal: AbortSignal,
 ): Promise<RunResult> {
-  const base = {
-    section: location.section,
-    sectionOrderIndex: location.sectionOrderIndex,
-    orderIndex: location.orderIndex,
-    repetition,
-  };
+  const { section, sectionOrderIndex, orderIndex } = item;
+  const base = { section, sectionOrderIndex, orderIndex, repetition };
   const failed = (
     itemId: JsonValue,
     error: unknown,
-    output: Output,
-    rest: Pick<RunResult, 'latencyMs' | 'usage'>,
+    known: Pick<RunResult, 'output' | 'latencyMs' | 'usage'>,
   ): RunResult => {
     signal.throwIfAborted();
     if (error instanceof RunError && error.endsRun) throw error;
-    if (!(error instanceof RunError)) ports.onInternalError?.(error);
-    return {
-      ...base,
-      itemId,
-      status: 'failed',
-      output,
-      score: null,
-      passed: null,
-      explanation: null,
-      error: toFailure(error),
-      ...rest,
-    };
+    if (!(error instanceof RunError)) deps.onInternalError?.(error);
+    const outcome = { status: 'failed', score: null, passed: null, explanation: null } as const;
+    return { ...base, itemId, ...outcome, error: toFailure(error), ...known };
   };
+  const nothing = { output: null, latencyMs: null, usage: null };
 
   if (parts === null) {
-    const { code, message } = location.failure ?? { code: 'internal', message: 'The item cannot be read' };
-    return failed(null, new RunError(code, message), null, { latencyMs: null, usage: null });
+    const { code, message } = item.failure ?? { code: 'internal', message: 'Cannot read the item.' };
+    return failed(null, new RunError(code, message), nothing);
   }
 
-  const startMs = ports.clock.nowMs();
-  const { itemId, answer, score } = await (isLargeItem(parts) ? answerLarge : answerSmall)(
-    ports,
-    parts,
-    signal,
-  );
-  if ('error' in answer) return failed(itemId, answer.error, null, { latencyMs: null, usage: null });
-  const { output, usage } = answer;
-  const latencyMs = ports.clock.nowMs() - startMs;
+  const startMs = deps.clock.nowMs();
+  const complete = isLargeItem(parts) ? completeLarge : completeSmall;
+  const { itemId, completion, score } = await complete(deps, parts, signal);
+  if ('error' in completion) return failed(itemId, completion.error, nothing);
+  const { output, usage } = completion;
+  const latencyMs = deps.clock.nowMs() - startMs;
 
   try {
     const outcome =
       score === undefined || output instanceof JsonText || isLongText(output)
-        ? await scoreOnThread(ports, parts, output, signal)
+        ? await scoreOnThread(deps, parts, output, signal)
         : await score(output);
     return { ...base, itemId, ...outcome, output, error: null, latencyMs, usage };
   } catch (error) {
-    return failed(itemId, error, output, { latencyMs, usage });
+    return failed(itemId, error, { output, latencyMs, usage });
   }
 }
 
-async function answerSmall(
-  { provider, judge, checks }: RunItemPorts,
+async function completeSmall(
+  { provider, judge, checks }: RunItemDeps,
   parts: ItemParts,
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<CompletedItem> {
   let itemId: JsonValue = null;
   try {
     const item = readItem(parts);
     itemId = getMember(item, 'id') ?? null;
     const messages = provider.usesMessages ? buildMessages(item) : [];
-    const answer = await provider.answer({ item, messages }, signal);
+    const completion = await provider.complete({ item, messages }, signal);
     return {
       itemId,
-      answer,
+      completion,
       score: (output) => checkOutput({ output, item, judge, checks, signal }),
     };
   } catch (error) {
-    return { itemId, answer: { error } };
+    return { itemId, completion: { error } };
   }
 }
 
-async function answerLarge(
-  { provider, checks }: RunItemPorts,
+async function completeLarge(
+  { provider, checks }: RunItemDeps,
   parts: ItemParts,
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<CompletedItem> {
   const { usesMessages, outputSource = null } = provider;
   let itemId: JsonValue = null;
   try {
     const question = await checks.run({ kind: 'question', parts, usesMessages, outputSource }, signal);
     itemId = question.itemId === null ? null : readCanonicalText(question.itemId);
     if (question.failure !== undefined) throw new RunError(question.failure.code, question.failure.message);
-    if (question.output !== undefined)
-      return { itemId, answer: { output: readOutput(question.output), usage: null } };
+    if (question.output !== undefined) {
+      return { itemId, completion: { output: unpackSmall(question.output), usage: null } };
+    }
     const request = { item: {}, messages: [], messagesJson: question.messagesJson };
-    return { itemId, answer: await provider.answer(request, signal) };
+    return { itemId, completion: await provider.complete(request, signal) };
   } catch (error) {
-    return { itemId, answer: { error } };
+    return { itemId, completion: { error } };
   }
 }
 
 async function scoreOnThread(
-  { judge, checks }: RunItemPorts,
+  { judge, checks }: RunItemDeps,
   parts: ItemParts,
-  output: Output,
+  output: RunResult['output'],
   signal: AbortSignal,
 ): Promise<CheckOutcome> {
   const scored = await checks.run(
     {
       kind: 'score',
       parts,
-      output: packOutput(output),
+      output: packValue(output),
       judge: judge === null ? null : { defaultPrompts: packValue(judge.defaultPrompts) },
     },
     signal,
@@ -171,8 +149,8 @@ function isLongText(output: JsonValue): boolean {
   return typeof output === 'string' && output.length > MAX_INLINE_TEXT_CHARS;
 }
 
-/** What people are told of an error; of one that is no fault of the item, no more than that. */
+/** An error as a result or a run stores it. The message says nothing about internal errors. */
 export function toFailure(error: unknown): RunFailure {
   if (error instanceof RunError) return { code: error.code, message: error.message };
-  return { code: 'internal', message: 'Something went wrong on the side of the service' };
+  return { code: 'internal', message: 'Internal error.' };
 }

@@ -38,7 +38,7 @@ describe('forEachConcurrently', () => {
     expect(most).toBe(Math.min(concurrency, 50));
   });
 
-  it('pulls no further than it has room', async () => {
+  it('pulls no more values than may run', async () => {
     const { source, state } = counting(1000);
     const release: (() => void)[] = [];
     const all = forEachConcurrently(
@@ -58,7 +58,7 @@ describe('forEachConcurrently', () => {
     await all;
   });
 
-  it('stops at a failure: the others are aborted and waited for, the source is closed', async () => {
+  it('stops at a failure: aborts and awaits the other calls and closes the source', async () => {
     const { source, state } = counting(1000);
     const ended: string[] = [];
     const run = forEachConcurrently(source, { concurrency: 3, signal: never }, async (value, signal) => {
@@ -103,7 +103,7 @@ describe('forEachConcurrently', () => {
     expect(state.pulled).toBe(0);
   });
 
-  it('waits for what is under way when the source fails', async () => {
+  it('waits for running calls when the source fails', async () => {
     let ended = false;
     async function* source(): AsyncGenerator<number> {
       yield 1;

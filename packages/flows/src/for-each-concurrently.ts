@@ -1,9 +1,9 @@
 /**
- * Calls `work` on each value of `source`, at most `concurrency` at once, in no order. Pulls the next value
- * only when there is room for it, so that memory holds no more values than that.
+ * Calls `work` on each value of `source`, at most `concurrency` at once, in any order. It pulls the next value only when
+ * a call may start, so that memory holds at most `concurrency` values.
  *
- * Resolves when all work is done. When one call, the source or the signal fails, `work` gets an aborted
- * signal, the source is closed, what is under way is waited for, and the first failure is thrown.
+ * Resolves when all work is done. If a call, the source or the signal fails, it aborts the signal of `work`, closes the
+ * source, waits for the running calls, and throws the first failure.
  */
 export async function forEachConcurrently<T>(
   source: AsyncIterable<T>,
@@ -12,16 +12,16 @@ export async function forEachConcurrently<T>(
 ): Promise<void> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   let wake: (() => void) | undefined;
   const start = (value: T): void => {
     const task: Promise<void> = work(value, signal)
       .catch((error: unknown) => stop.abort(error))
       .finally(() => {
-        underWay.delete(task);
+        running.delete(task);
         wake?.();
       });
-    underWay.add(task);
+    running.add(task);
   };
 
   try {
@@ -29,13 +29,13 @@ export async function forEachConcurrently<T>(
     for await (const value of source) {
       signal.throwIfAborted();
       start(value);
-      // Not Promise.race, which would leave a callback on a slow task for every fast one beside it.
-      while (underWay.size >= options.concurrency) await new Promise<void>((resolve) => (wake = resolve));
+      // Not Promise.race, which would leave a callback on a slow task for each fast one.
+      while (running.size >= options.concurrency) await new Promise<void>((resolve) => (wake = resolve));
       signal.throwIfAborted();
     }
   } catch (error) {
     stop.abort(error);
   }
-  await Promise.all(underWay);
+  await Promise.all(running);
   signal.throwIfAborted();
 }

@@ -16,5 +16,5 @@ export {
   type UploadJobRequest,
   type UploadRequest,
 } from './requests.ts';
-export { executeRun, type RunOptions, type RunPorts } from './run-dataset.ts';
+export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
 export { type UploadOptions, uploadPackage } from './upload-package.ts';

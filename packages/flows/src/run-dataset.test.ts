@@ -14,7 +14,7 @@ import type { Item } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import { executeRun, type RunOptions } from './run-dataset.ts';
+import { type RunDatasetOptions, runDataset } from './run-dataset.ts';
 
 /** An item as it is stored. */
 function stored({ answer, checker, ...payload }: Item): ItemParts {
@@ -74,13 +74,13 @@ const items = (count: number): Item[] =>
   }));
 
 function provider(
-  answer: (request: ProviderRequest, signal: AbortSignal) => Promise<JsonValue>,
+  complete: (request: ProviderRequest, signal: AbortSignal) => Promise<JsonValue>,
   usesMessages = true,
 ): Provider {
   return {
     usesMessages,
-    answer: async (request, signal) => ({
-      output: await answer(request, signal),
+    complete: async (request, signal) => ({
+      output: await complete(request, signal),
       usage: { total_tokens: 1 },
     }),
   };
@@ -91,12 +91,12 @@ const echo = provider(async ({ messages }) => messages.at(-1)?.content ?? null);
 function run(
   session: RunSession,
   given: Provider,
-  options: Partial<RunOptions> = {},
+  options: Partial<RunDatasetOptions> = {},
   judge: Provider | null = null,
 ) {
   let nowMs = 0;
   const config = { repetitions: 1, concurrency: 4, judge: null };
-  return executeRun(
+  return runDataset(
     {
       session,
       provider: given,
@@ -108,8 +108,8 @@ function run(
   );
 }
 
-describe('executeRun', () => {
-  it('gives every item a result and ends completed', async () => {
+describe('runDataset', () => {
+  it('stores a result for each item and ends as completed', async () => {
     const session = new MemorySession(items(50));
     expect(await run(session, echo)).toEqual({ status: 'completed' });
     expect(session.ends).toEqual([{ status: 'completed' }]);
@@ -137,7 +137,7 @@ describe('executeRun', () => {
     expect(session.saveCalls).toBe(0);
   });
 
-  it('repeats each item, and only what has no result yet', async () => {
+  it('repeats each item, without the repetitions that have a result', async () => {
     const session = new MemorySession(items(3), 3);
     session.results.set('1#2', { output: 'kept' } as RunResult);
     let calls = 0;
@@ -161,14 +161,14 @@ describe('executeRun', () => {
     expect(session.results.get('1#2')?.output).toBe('kept');
   });
 
-  it('makes a failed result of what goes wrong with one item, and goes on', async () => {
+  it('stores an error of one item as a failed result and continues', async () => {
     const session = new MemorySession([
       ...items(2),
       { id: 3, inputs: {} },
       { inputs: { prompt: 'p' }, answer: 'x', checker: { type: 'regex', pattern: '(' } },
     ]);
     const faults: unknown[] = [];
-    const bug = new TypeError('a mistake of ours that names a secret');
+    const bug = new TypeError('an internal mistake that names a secret');
     const flaky = provider(async ({ item }) => {
       if (item['id'] === 'i0') throw new RunError('provider_timeout', 'took too long');
       if (item['id'] === 'i1') throw bug;
@@ -188,7 +188,7 @@ describe('executeRun', () => {
       },
       {
         status: 'failed',
-        error: { code: 'internal', message: 'Something went wrong on the side of the service' },
+        error: { code: 'internal', message: 'Internal error.' },
       },
       { status: 'failed', itemId: 3, error: { code: 'item_without_prompt' } },
       {
@@ -202,7 +202,7 @@ describe('executeRun', () => {
     expect(faults).toEqual([bug]);
   });
 
-  it('makes a failed result of an item that cannot be read, without asking the provider', async () => {
+  it('stores a failed result for an unreadable item without calling the provider', async () => {
     const session = new MemorySession([]);
     const location = { section: 's', sectionOrderIndex: 0, doneRepetitions: [] };
     session.items = async function* () {
@@ -234,7 +234,7 @@ describe('executeRun', () => {
     const onThread = async (item: Item, given: Provider, judge: Provider | null = null) => {
       await using checks = createCheckRunner();
       const session = new MemorySession([item]);
-      await executeRun(
+      await runDataset(
         { session, provider: given, judge, checks, clock: { nowMs: () => 0 } },
         {
           config: { repetitions: 1, concurrency: 1, judge: null },
@@ -246,14 +246,14 @@ describe('executeRun', () => {
     };
     const asked = (reply: string, seen: string[]): Provider => ({
       usesMessages: true,
-      answer: async ({ messages, messagesJson }) => {
+      complete: async ({ messages, messagesJson }) => {
         expect(messages).toEqual([]);
         seen.push(new TextDecoder().decode(messagesJson));
         return { output: reply, usage: null };
       },
     });
 
-    it('gives the provider and the judge the messages as text', async () => {
+    it('passes the messages to the provider and the judge as text', async () => {
       const questions: string[] = [];
       const judged: string[] = [];
       const judge = asked('{"score": 0.6}', judged);
@@ -263,11 +263,11 @@ describe('executeRun', () => {
       expect(judged).toEqual([expect.stringContaining('From the dataset')]);
     });
 
-    it('takes an output that stands in the item, large or not', async () => {
+    it('reads an output in the item, large or not', async () => {
       const from = (pointer: string): Provider => ({
         usesMessages: false,
         outputSource: { from: 'pointer', pointer },
-        answer: async () => expect.unreachable(),
+        complete: async () => expect.unreachable(),
       });
       const item = large({ answer: noise, checker: 'exact_match' });
       expect(await onThread(item, from('/meta/noise'))).toMatchObject({
@@ -279,11 +279,11 @@ describe('executeRun', () => {
       expect(await onThread(item, from('/id/x'))).toMatchObject({
         itemId: 'big',
         status: 'failed',
-        error: { code: 'field_missing', message: 'The item has nothing at "/id/x"' },
+        error: { code: 'field_missing', message: 'The item has no value at "/id/x".' },
       });
     });
 
-    it('fails one of which there is too much to read, and one that has no prompt', async () => {
+    it('fails an item with too many values and one without a prompt', async () => {
       const zeros = new Array<number>(250_001).fill(0);
       const seen: string[] = [];
       expect(await onThread(large({ inputs: { choices: zeros } }), asked('x', seen))).toMatchObject({
@@ -318,7 +318,7 @@ describe('executeRun', () => {
     expect(session.results.get('0#1')).toMatchObject({ status: 'ok', passed: true });
   });
 
-  it('ends failed when every item would fail, and keeps what it has', async () => {
+  it('ends as failed if every item would fail, and keeps its results', async () => {
     const session = new MemorySession(items(100));
     const refused = provider(async ({ item }) => {
       if (item['id'] === 'i5')
@@ -337,7 +337,7 @@ describe('executeRun', () => {
     expect(session.closed).toBe(true);
   });
 
-  it('ends cancelled: calls under way are aborted, results so far stay', async () => {
+  it('ends as cancelled: aborts running calls and keeps its results', async () => {
     const session = new MemorySession(items(100));
     const controller = new AbortController();
     let aborted = 0;
@@ -361,7 +361,7 @@ describe('executeRun', () => {
     expect(session.closed).toBe(true);
   });
 
-  it('does not end when its worker has to stop, and goes on elsewhere', async () => {
+  it('does not end when its worker stops, and continues on another one', async () => {
     const session = new MemorySession(items(20));
     const controller = new AbortController();
     const stopping = provider(async ({ item }) => {
@@ -390,7 +390,7 @@ describe('executeRun', () => {
     expect(session.ends).toEqual([]);
   });
 
-  it('holds no more items than are under way', async () => {
+  it('holds only the items in progress', async () => {
     let most = 0;
     let pulled = 0;
     let done = 0;
@@ -438,7 +438,7 @@ describe('executeRun', () => {
     });
   });
 
-  it('leaves what has no checker unscored', async () => {
+  it('leaves items without a checker unscored', async () => {
     const session = new MemorySession([{ inputs: { prompt: 'p' } }]);
     await run(session, echo);
     expect(session.results.get('0#1')).toMatchObject({

@@ -1,8 +1,6 @@
 import {
   type CheckRunner,
-  type Judge,
   type Provider,
-  plainText,
   type RunClock,
   type RunConfig,
   type RunEnd,
@@ -16,60 +14,63 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
 import { forEachConcurrently } from './for-each-concurrently.ts';
 import { createResultWriter } from './write-results.ts';
 
-/** Results that may wait for the store before the next item is begun. */
+/** Results that may wait for the store before the next item starts. */
 const MAX_WAITING_RESULTS = 64;
 
-/** Everything a run touches. */
-export interface RunPorts {
+export interface RunDatasetDeps {
   readonly session: RunSession;
   readonly provider: Provider;
-  /** the judge model; null where the run has none */
+  /** The judge model; null if the run has none. */
   readonly judge: Provider | null;
-  /** does the work of checkers on foreign content */
+  /** Handles untrusted content without blocking the event loop. */
   readonly checks: CheckRunner;
   readonly clock: RunClock;
 }
 
-/** How a run is done. */
-export interface RunOptions {
+export interface RunDatasetOptions {
   readonly config: Pick<RunConfig, 'repetitions' | 'concurrency' | 'judge'>;
-  /** `default_judge_prompts` of the dataset's package, null where it has none */
+  /** `default_judge_prompts` of the dataset's package; null without them. */
   readonly defaultJudgePrompts: JsonValue;
   /**
-   * Aborted with {@link runCancelled} as its reason, the run ends `cancelled`. Aborted with any other reason,
-   * such as a worker that has to stop, the run stays as it is, and another worker goes on with it.
+   * Aborted with `runCancelled()`, the run ends as `cancelled`. Aborted for any other reason, such as a worker that
+   * stops, the run does not end, and another worker continues it.
    */
   readonly signal: AbortSignal;
-  /** called for an error that is no fault of an item or its provider, so that somebody hears of it */
+  /** Receives errors that neither an item nor its provider caused. */
   readonly onInternalError?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Runs the items of a dataset: items without a result → provider → checker → store, with bounded concurrency.
- * A result is written as soon as it is there and stays, however the run ends; so a run that was interrupted
- * goes on where it stopped.
+ * Runs the items of a dataset: items without a result → provider → checker → store, with limited concurrency. Each
+ * result is stored as soon as it exists and stays, however the run ends, so that an interrupted run continues where it
+ * stopped.
  *
- * Memory holds as many items as are under way and a bounded number of results.
+ * Memory holds the items in progress and a limited number of results.
  *
- * @returns how the run ended, after the session was told
- * @throws what the store throws, and the signal's reason when it is not a cancellation: the run has not ended
- * then
+ * @returns how the run ended, after the session has stored it
+ * @throws what the store throws, and the signal's reason unless it is a cancellation: the run has not ended then
  */
-export async function executeRun(ports: RunPorts, options: RunOptions): Promise<RunEnd> {
-  const { session, provider, checks, clock } = ports;
-  const { config, signal } = options;
-  const judge = judgeOf(ports.judge, options);
+export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOptions): Promise<RunEnd> {
+  const { session, provider, checks, clock } = deps;
+  const { config, signal, onInternalError } = options;
+  const judge =
+    deps.judge === null
+      ? null
+      : {
+          provider: deps.judge,
+          threshold: config.judge?.threshold ?? 0.5,
+          defaultPrompts: options.defaultJudgePrompts,
+        };
+  const itemDeps = { provider, judge, checks, clock, onInternalError };
   const results = createResultWriter((batch) => session.saveResults(batch), MAX_WAITING_RESULTS);
 
   let end: RunEnd = { status: 'completed' };
   try {
-    const tasks = repetitionsToDo(session.items(signal), config.repetitions);
     await forEachConcurrently(
-      tasks,
+      repetitionsToDo(session.items(signal), config.repetitions),
       { concurrency: config.concurrency, signal },
-      async (task, taskSignal) => {
-        const itemPorts = { provider, judge, checks, clock, onInternalError: options.onInternalError };
-        await results.write(await runItem(itemPorts, task.item, task.repetition, taskSignal));
+      async ({ item, repetition }, itemSignal) => {
+        await results.write(await runItem(itemDeps, item, repetition, itemSignal));
       },
     );
   } catch (error) {
@@ -87,26 +88,10 @@ export async function executeRun(ports: RunPorts, options: RunOptions): Promise<
 async function* repetitionsToDo(
   items: AsyncIterable<RunItem>,
   repetitions: number,
-): AsyncGenerator<{ item: RunItem; repetition: number }> {
+): AsyncGenerator<{ readonly item: RunItem; readonly repetition: number }> {
   for await (const item of items) {
-    for (let repetition = 1; repetition <= repetitions; repetition++) {
+    for (let repetition = 1; repetition <= repetitions; repetition += 1) {
       if (!item.doneRepetitions.includes(repetition)) yield { item, repetition };
     }
   }
-}
-
-function judgeOf(provider: Provider | null, options: RunOptions): Judge | null {
-  if (provider === null) return null;
-  return {
-    threshold: options.config.judge?.threshold ?? 0.5,
-    defaultPrompts: options.defaultJudgePrompts,
-    async ask(messages, signal) {
-      const request =
-        messages instanceof Uint8Array
-          ? { item: {}, messages: [], messagesJson: messages }
-          : { item: {}, messages };
-      const { output } = await provider.answer(request, signal);
-      return plainText(output);
-    },
-  };
 }

@@ -17,7 +17,7 @@ function slowStore() {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('createResultWriter', () => {
-  it('writes the first at once and what comes meanwhile together', async () => {
+  it('writes the first result at once and the next ones together', async () => {
     const { batches, release, save } = slowStore();
     const writer = createResultWriter(save, 10);
     for (let i = 0; i < 4; i++) await writer.write(result(i));
@@ -32,7 +32,7 @@ describe('createResultWriter', () => {
     expect(batches).toEqual([[0], [1, 2, 3], [4]]);
   });
 
-  it('makes its caller wait when too much waits', async () => {
+  it('makes its caller wait if too many results wait', async () => {
     const { release, save } = slowStore();
     const writer = createResultWriter(save, 2);
     await writer.write(result(0));
@@ -49,7 +49,7 @@ describe('createResultWriter', () => {
     await waiting;
   });
 
-  it('says at the next write and at the flush that a write failed', async () => {
+  it('rejects the next write and the flush after a failed write', async () => {
     const writer = createResultWriter(() => Promise.reject(new Error('no room')), 10);
     await writer.write(result(0)).catch(() => undefined);
     await turn();

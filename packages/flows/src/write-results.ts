@@ -1,22 +1,22 @@
 import type { RunResult } from '@svc/evaluation';
 
-/** Hands results to the store in batches. */
+/** Passes results to the store in batches. */
 export interface ResultWriter {
   /**
-   * Takes a result. Resolves when there is room for the next one, which may be before this one is stored;
-   * rejects when a write has failed.
+   * Adds a result. Resolves when the next one may be added, which can be before this one is stored; rejects once a
+   * write has failed.
    */
   write(result: RunResult): Promise<void>;
-  /** Resolves when every result taken so far is stored. */
+  /** Resolves when every result so far is stored. */
   flush(): Promise<void>;
 }
 
 /**
- * Makes a writer that has one call of `save` under way at a time: the first result goes at once, and what
- * comes meanwhile goes together in the next call. So a slow run stores each result when it is there, and a
- * fast one stores many in one transaction, without a timer.
+ * Makes a writer with one call of `save` at a time: the first result is saved at once, and the results that arrive
+ * during a call are saved together by the next one. So a slow run stores each result immediately, and a fast one stores
+ * many per transaction, without a timer.
  *
- * @param maxWaiting how many results may wait before `write` makes its caller wait
+ * @param maxWaiting number of results that may wait before `write` makes its caller wait
  */
 export function createResultWriter(
   save: (results: readonly RunResult[]) => Promise<void>,

@@ -1,17 +1,21 @@
 import { expect, it } from 'vitest';
 import { createYielder } from './create-yielder.ts';
 
-it('lets timers fire during work that never waits', async () => {
-  let fired = 0;
-  const timer = setInterval(() => {
-    fired += 1;
-  }, 1);
-  const yieldToEventLoop = createYielder();
-  const startedAt = performance.now();
-  while (performance.now() - startedAt < 150) {
-    await Promise.resolve();
+it('yields to the event loop every 20 ms, and not before', async () => {
+  let nowMs = 0;
+  let turns = 0;
+  const yieldToEventLoop = createYielder(() => nowMs);
+  const yieldsAfter = async (ms: number): Promise<boolean> => {
+    const before = turns;
+    setImmediate(() => {
+      turns += 1;
+    });
+    nowMs += ms;
     await yieldToEventLoop();
-  }
-  clearInterval(timer);
-  expect(fired).toBeGreaterThanOrEqual(2);
+    return turns > before;
+  };
+  expect(await yieldsAfter(19)).toBe(false);
+  expect(await yieldsAfter(1)).toBe(true);
+  expect(await yieldsAfter(19)).toBe(false);
+  expect(await yieldsAfter(100)).toBe(true);
 });

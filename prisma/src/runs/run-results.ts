@@ -1,5 +1,5 @@
 import { JsonText, type RunResult, type RunResultStatus } from '@svc/evaluation';
-import { canonicalJson } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
@@ -192,17 +192,19 @@ export async function insertResults(
       results.map((result) => result.section),
       results.map((result) => (result.itemId === null ? null : canonicalJson(result.itemId))),
       results.map((result) => result.status),
-      results.map(({ output }) => {
-        if (output === null) return null;
-        return output instanceof JsonText ? output.json : canonicalJson(output);
-      }),
+      results.map(({ output }) => toJsonText(output)),
       results.map((result) => result.score),
       results.map((result) => result.passed),
       results.map((result) => (result.explanation === null ? null : canonicalJson(result.explanation))),
       results.map((result) => (result.error === null ? null : canonicalJson({ ...result.error }))),
       results.map((result) => result.latencyMs),
-      results.map((result) => (result.usage === null ? null : canonicalJson(result.usage))),
+      results.map(({ usage }) => toJsonText(usage)),
     ],
   );
   return Number(rows[0]?.inserted ?? 0);
+}
+
+function toJsonText(value: JsonValue | JsonText): string | null {
+  if (value === null) return null;
+  return value instanceof JsonText ? value.json : canonicalJson(value);
 }

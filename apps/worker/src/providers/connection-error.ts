@@ -1,20 +1,20 @@
 import { RunError } from '@svc/evaluation';
 import { ForbiddenDestination } from './provider-dispatcher.ts';
 
-/** Errors of certificates and of the TLS handshake, by the beginnings of their codes in Node and OpenSSL. */
+/** Prefixes of the codes of certificate and TLS errors in Node and OpenSSL. */
 const TLS_CODE =
   /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/;
 
 export interface ConnectionError {
   readonly error: RunError;
   readonly isTransient: boolean;
-  /** what the system says, for the log */
+  /** The error code of the system, for the log. */
   readonly reason: string;
 }
 
 /**
- * Why there is no answer, in one fixed sentence for each class: whoever starts a run chooses the destination, and must
- * not learn from the message what listens on which port of the worker's network.
+ * Why there is no response, in one fixed sentence per class: the author of a run chooses the destination, and must not
+ * learn from the message which ports are open in the worker's network.
  */
 export function connectionError(cause: unknown): ConnectionError {
   const reason = errorCode(cause);
@@ -32,18 +32,18 @@ export function connectionError(cause: unknown): ConnectionError {
     reason,
   });
   if (cause instanceof ForbiddenDestination) {
-    return ended('provider_forbidden', 'The worker does not allow requests to this destination');
+    return ended('provider_forbidden', 'The worker does not allow requests to this destination.');
   }
-  if (reason === 'ENOTFOUND') return ended('provider_not_found', "Cannot resolve the provider's host name");
+  if (reason === 'ENOTFOUND') return ended('provider_not_found', "Cannot resolve the provider's host name.");
   if (reason === 'UND_ERR_CONNECT_TIMEOUT' || reason === 'ETIMEDOUT') return transient(...TIMED_OUT);
   if (TLS_CODE.test(reason)) {
-    return transient('provider_unavailable', 'Cannot connect to the provider: the TLS handshake failed');
+    return transient('provider_unavailable', 'Cannot connect to the provider: the TLS handshake failed.');
   }
-  return transient('provider_unavailable', 'Cannot connect to the provider, or the connection broke');
+  return transient('provider_unavailable', 'Cannot connect to the provider, or the connection broke.');
 }
 
-/** The code and message of a request that took too long, at whatever stage. */
-export const TIMED_OUT = ['provider_timeout', 'The provider did not answer in time'] as const;
+/** The code and message of a request that took too long at any stage. */
+export const TIMED_OUT = ['provider_timeout', 'Timed out waiting for the provider.'] as const;
 
 function errorCode(error: unknown): string {
   const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;

@@ -1,4 +1,4 @@
-import { parseRunConfig } from '@svc/evaluation';
+import { createCheckRunner, parseRunConfig } from '@svc/evaluation';
 import { describe, expect, it } from 'vitest';
 import { createProviders } from './create-provider.ts';
 import { createProviderDispatcher } from './provider-dispatcher.ts';
@@ -7,28 +7,29 @@ const signal = new AbortController().signal;
 
 describe('createProviders', () => {
   const dispatcher = createProviderDispatcher({ allowedHosts: null });
-  const setup = { dispatcher, providerKeys: {}, logger: { log: () => undefined } };
+  const checks = createCheckRunner({ threads: 0 });
+  const deps = { dispatcher, checks, providerKeys: {}, logger: { log: () => undefined } };
 
-  it('makes the provider of each type', async () => {
-    const echo = createProviders(parseRunConfig({ provider: 'echo' }), setup);
+  it('creates the provider of each type', async () => {
+    const echo = createProviders(parseRunConfig({ provider: 'echo' }), deps);
     expect(
-      await echo.provider.answer({ item: {}, messages: [{ role: 'user', content: 'x' }] }, signal),
+      await echo.provider.complete({ item: {}, messages: [{ role: 'user', content: 'x' }] }, signal),
     ).toMatchObject({ output: 'x' });
     expect(echo.judge).toBeNull();
-    const field = createProviders(parseRunConfig({ provider: 'item_field', pointer: '/o' }), setup);
-    expect(await field.provider.answer({ item: { o: 5 }, messages: [] }, signal)).toMatchObject({
+    const field = createProviders(parseRunConfig({ provider: 'item_field', pointer: '/o' }), deps);
+    expect(await field.provider.complete({ item: { o: 5 }, messages: [] }, signal)).toMatchObject({
       output: 5,
     });
   });
 
-  it('makes a judge, and a missing key ends the run at the first question', async () => {
+  it('creates a judge, and a missing key ends the run at the first request', async () => {
     const model = { base_url: 'http://127.0.0.1:1', model: 'm', api_key_env: 'SVC_PROVIDER_X' };
     const made = createProviders(
       parseRunConfig({ provider: { type: 'openai_compatible', ...model }, judge: model }),
-      setup,
+      deps,
     );
     for (const provider of [made.provider, made.judge]) {
-      await expect(provider?.answer({ item: {}, messages: [] }, signal)).rejects.toMatchObject({
+      await expect(provider?.complete({ item: {}, messages: [] }, signal)).rejects.toMatchObject({
         code: 'provider_key_missing',
         endsRun: true,
       });

@@ -1,4 +1,4 @@
-import type { Provider, ProviderConfig, RunConfig } from '@svc/evaluation';
+import type { CheckRunner, Provider, ProviderConfig, RunConfig } from '@svc/evaluation';
 import type { Logger } from '@svc/observability';
 import type { ProviderKeys } from '@svc/runtime';
 import type { Dispatcher } from 'undici';
@@ -7,30 +7,31 @@ import { createItemFieldProvider } from './item-field.ts';
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts';
 import { providerKey } from './provider-key.ts';
 
-/** What providers need of the worker. */
-export interface ProviderSetup {
-  /** from `createProviderDispatcher`, one for the process */
+export interface ProviderDeps {
+  /** From `createProviderDispatcher`, one per process. */
   readonly dispatcher: Dispatcher;
+  /** The check threads of the process. */
+  readonly checks: CheckRunner;
   readonly providerKeys: ProviderKeys;
   readonly logger: Pick<Logger, 'log'>;
 }
 
-/** The providers of a run: what gives the outputs, and the judge model where the run has one. */
+/** The providers of a run: one for the outputs, and the judge model if the run has one. */
 export function createProviders(
   config: RunConfig,
-  setup: ProviderSetup,
+  deps: ProviderDeps,
 ): { provider: Provider; judge: Provider | null } {
   const judge =
     config.judge === null
       ? null
-      : createProvider({ type: 'openai_compatible', ...config.judge }, config, setup);
-  return { provider: createProvider(config.provider, config, setup), judge };
+      : createProvider({ type: 'openai_compatible', ...config.judge }, config, deps);
+  return { provider: createProvider(config.provider, config, deps), judge };
 }
 
 function createProvider(
   provider: ProviderConfig,
   { maxRetries, timeoutMs }: Pick<RunConfig, 'maxRetries' | 'timeoutMs'>,
-  { dispatcher, providerKeys, logger }: ProviderSetup,
+  { dispatcher, checks, providerKeys, logger }: ProviderDeps,
 ): Provider {
   switch (provider.type) {
     case 'echo':
@@ -44,6 +45,7 @@ function createProvider(
         maxRetries,
         timeoutMs,
         dispatcher,
+        checks,
         logger,
       });
   }

@@ -1,14 +1,11 @@
 import { lastMessageText, type Provider } from '@svc/evaluation';
 
-/**
- * A provider that answers with the text of the last message, to try a dataset or a deployment without a
- * model.
- */
+/** A provider that returns the text of the last message, to try a dataset or a deployment without a model. */
 export function createEchoProvider(): Provider {
   return {
     usesMessages: true,
     outputSource: { from: 'last_message' },
-    async answer({ messages }) {
+    async complete({ messages }) {
       return { output: lastMessageText(messages), usage: null };
     },
   };

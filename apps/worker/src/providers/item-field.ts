@@ -2,8 +2,8 @@ import { fieldMissing, isIndex, type Provider, pointerSteps } from '@svc/evaluat
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
 /**
- * A provider that takes its outputs from the items themselves, so that outputs made elsewhere can be scored.
- * An item that has nothing at the pointer fails with `field_missing`; null is an output.
+ * A provider that takes its outputs from the items, to score outputs from other tools. An item without a value at the
+ * pointer fails with `field_missing`; null is an output.
  *
  * @param pointer JSON Pointer (RFC 6901) into the item
  */
@@ -12,7 +12,7 @@ export function createItemFieldProvider(pointer: string): Provider {
   return {
     usesMessages: false,
     outputSource: { from: 'pointer', pointer },
-    async answer({ item }) {
+    async complete({ item }) {
       let value: JsonValue | undefined = item;
       for (const step of steps) value = value === undefined ? undefined : memberOf(value, step);
       if (value === undefined) throw fieldMissing(pointer);

@@ -20,8 +20,8 @@ describe('item_field', () => {
     ['/m~0n/~1', true],
     ['/n', new ExactNumber('12345678901234567890')],
     ['/__proto__', 7],
-  ])('takes %j', async (pointer, output) => {
-    expect(await createItemFieldProvider(pointer).answer({ item, messages: [] }, signal)).toEqual({
+  ])('returns the value at %j', async (pointer, output) => {
+    expect(await createItemFieldProvider(pointer).complete({ item, messages: [] }, signal)).toEqual({
       output,
       usage: null,
     });
@@ -37,13 +37,13 @@ describe('item_field', () => {
     '/constructor',
     '/a/b/1/0',
     '/n/text',
-  ])('finds nothing at %s', async (pointer) => {
+  ])('finds no value at %s', async (pointer) => {
     await expect(
-      createItemFieldProvider(pointer).answer({ item, messages: [] }, signal),
+      createItemFieldProvider(pointer).complete({ item, messages: [] }, signal),
     ).rejects.toMatchObject({
       code: 'field_missing',
       endsRun: false,
-      message: `The item has nothing at "${pointer}"`,
+      message: `The item has no value at "${pointer}".`,
     });
   });
 
@@ -55,12 +55,12 @@ describe('echo', () => {
     ['hello', 'hello'],
     [[{ type: 'text', text: 'a' }, { type: 'image_url' }, { type: 'text', text: 'b' }], 'a\nb'],
     [null, ''],
-  ])('says %j as %j', async (content, output) => {
+  ])('returns %j as %j', async (content, output) => {
     const messages = [
       { role: 'system', content: 'no' },
       { role: 'user', content },
     ];
-    expect(await createEchoProvider().answer({ item: {}, messages }, signal)).toEqual({
+    expect(await createEchoProvider().complete({ item: {}, messages }, signal)).toEqual({
       output,
       usage: null,
     });

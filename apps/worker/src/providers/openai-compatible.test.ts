@@ -1,6 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { type ChatMessage, type ProviderRequest, RunError } from '@svc/evaluation';
+import {
+  type ChatMessage,
+  type CheckRunner,
+  createCheckRunner,
+  JsonText,
+  type ProviderRequest,
+  RunError,
+} from '@svc/evaluation';
 import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,6 +21,7 @@ const messages: ChatMessage[] = [{ role: 'user', content: 'Q' }];
 const completion = (message: JsonValue, more: JsonObject = {}): string =>
   JSON.stringify({ choices: [{ message }], ...more });
 
+const checks = createCheckRunner({ threads: 0 });
 let dispatcher: Dispatcher;
 let server: ReturnType<typeof createServer>;
 let handlers: Handler[];
@@ -49,7 +57,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const answer =
+const reply =
   (statusCode: number, body: string, headers: Record<string, string> = {}): Handler =>
   (_request, response) =>
     response.writeHead(statusCode, { 'content-type': 'application/json', ...headers }).end(body);
@@ -68,17 +76,18 @@ function ask(
     maxRetries: 3,
     timeoutMs: 20_000,
     dispatcher,
+    checks,
     logger: { log: (event, ...[fields]) => void logged.push([event, fields as Record<string, unknown>]) },
     wait: async (delayMs) => void waits.push(delayMs),
     random: () => 1,
     ...options,
   });
-  return provider.answer({ item: {}, messages, ...request }, signal);
+  return provider.complete({ item: {}, messages, ...request }, signal);
 }
 
 describe('a request', () => {
   it('is a chat completion with the key as a bearer token', async () => {
-    handlers = [answer(200, completion({ role: 'assistant', content: 'A' }, { usage: { total_tokens: 3 } }))];
+    handlers = [reply(200, completion({ role: 'assistant', content: 'A' }, { usage: { total_tokens: 3 } }))];
     const params = parseJson('{"temperature":0,"seed":12345678901234567890,"stop":null}') as JsonObject;
     expect(await ask({ params })).toEqual({ output: 'A', usage: { total_tokens: 3 } });
     expect(seen).toMatchObject([
@@ -91,8 +100,8 @@ describe('a request', () => {
     ]);
   });
 
-  it('has the messages of a large item as they are', async () => {
-    handlers = [answer(200, completion({ content: 'A' }))];
+  it('contains the messages of a large item unchanged', async () => {
+    handlers = [reply(200, completion({ content: 'A' }))];
     const messagesJson = new TextEncoder().encode('[{"content":"é","role":"user"}]');
     await ask({ params: { seed: 1, messages: [] } }, undefined, { messagesJson });
     expect(seen.map(({ body }) => body)).toEqual([
@@ -101,7 +110,7 @@ describe('a request', () => {
   });
 
   it('has no authorization without a key', async () => {
-    handlers = [answer(200, completion({ content: 'A' }))];
+    handlers = [reply(200, completion({ content: 'A' }))];
     await ask({ apiKey: null });
     expect(seen[0]?.headers).not.toHaveProperty('authorization');
   });
@@ -113,7 +122,7 @@ describe('a request', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each<[string, JsonValue, JsonValue]>([
     ['text', { content: 'A' }, 'A'],
     [
@@ -127,7 +136,7 @@ describe('an answer', () => {
     ['an empty text', { content: '' }, ''],
     ['no content', {}, ''],
   ])('may be %s', async (_name, message, output) => {
-    handlers = [answer(200, completion(message))];
+    handlers = [reply(200, completion(message))];
     expect(await ask()).toEqual({ output, usage: null });
   });
 
@@ -140,11 +149,11 @@ describe('an answer', () => {
     ['an empty body', ''],
     ['a list', '[]'],
   ])('that is %s fails the item', async (_name, body) => {
-    handlers = [answer(200, body)];
+    handlers = [reply(200, body)];
     await expect(ask()).rejects.toMatchObject({
       code: 'provider_bad_response',
       endsRun: false,
-      message: `The provider's answer is no chat completion: status 200, application/json, ${body.length} bytes`,
+      message: `The provider's response is not a chat completion: status 200, application/json, ${body.length} bytes.`,
     });
     expect(seen).toHaveLength(1);
     expect(logged).toMatchObject([['provider.request', { status_code: 200 }]]);
@@ -164,8 +173,80 @@ describe('an answer', () => {
     ];
     await expect(ask()).rejects.toMatchObject({
       code: 'provider_bad_response',
-      message: expect.stringContaining('longer than'),
+      message: expect.stringContaining('must have at most'),
     });
+  });
+});
+
+describe('a large response', () => {
+  /** Turns of the event loop while a thread reads a response. */
+  async function askWithThread(
+    body: string,
+    request: Partial<ProviderRequest> = {},
+    statusCode = 200,
+  ): Promise<{ result: Promise<unknown>; turns: number; tasks: string[] }> {
+    await using threads = createCheckRunner();
+    const tasks: string[] = [];
+    let turns = 0;
+    const counting: Pick<CheckRunner, 'run'> = {
+      run: async (task, signal) => {
+        tasks.push(task.kind);
+        let isReading = true;
+        const count = (): void => {
+          turns += 1;
+          if (isReading) setImmediate(count);
+        };
+        setImmediate(count);
+        try {
+          return await threads.run(task, signal);
+        } finally {
+          isReading = false;
+        }
+      },
+    };
+    handlers = [reply(statusCode, body)];
+    const result = ask({ checks: counting as CheckRunner, maxRetries: 0 }, undefined, request);
+    await result.catch(() => undefined);
+    return { result, turns, tasks };
+  }
+
+  it('is read on a thread and does not block the event loop', async () => {
+    const noise = `[${'[],'.repeat(2_000_000)}0]`;
+    const body = `{"noise":${noise},"choices":[{"message":{"content":"A"}}],"usage":{"total_tokens":1}}`;
+    const { result, turns, tasks } = await askWithThread(body);
+    expect(await result).toEqual({ output: 'A', usage: { total_tokens: 1 } });
+    expect(tasks).toEqual(['response']);
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('keeps a long output and long usage as JSON text', async () => {
+    const long = 'x\n'.repeat(100_000);
+    const { result } = await askWithThread(completion({ content: long }, { usage: { details: long } }));
+    expect(await result).toEqual({
+      output: new JsonText(JSON.stringify(long)),
+      usage: new JsonText(JSON.stringify({ details: long })),
+    });
+  });
+
+  it('returns only the end of the output to a caller that needs no more', async () => {
+    const { result } = await askWithThread(completion({ content: `${'x'.repeat(100_000)}PASS` }), {
+      maxOutputChars: 10,
+    });
+    expect(await result).toEqual({ output: 'xxxxxxPASS', usage: null });
+  });
+
+  it.each([
+    [200, `{"choices":[${' '.repeat(100_000)}`, 'provider_bad_response', false],
+    [
+      429,
+      `{"error":{"code":"insufficient_quota","message":"${'x'.repeat(100_000)}"}}`,
+      'provider_rejected',
+      true,
+    ],
+  ])('fails like a small one: status %i', async (statusCode, body, code, endsRun) => {
+    const { result, tasks } = await askWithThread(body, {}, statusCode);
+    await expect(result).rejects.toMatchObject({ code, endsRun });
+    expect(tasks).toEqual(['response']);
   });
 });
 
@@ -178,12 +259,12 @@ describe('errors', () => {
     [404, 'provider_not_found', true],
     [413, 'provider_rejected', false],
     [422, 'provider_rejected', false],
-  ])('%i is %s (ends the run: %j), not tried again', async (statusCode, code, endsRun) => {
-    handlers = [answer(statusCode, '{"error":{"message":"because"}}')];
+  ])('%i is %s (ends the run: %j), without a retry', async (statusCode, code, endsRun) => {
+    handlers = [reply(statusCode, '{"error":{"message":"because"}}')];
     await expect(ask()).rejects.toMatchObject({
       code,
       endsRun,
-      message: `The provider answered with an error: status ${statusCode}, application/json, 31 bytes`,
+      message: `The provider returned an error: status ${statusCode}, application/json, 31 bytes.`,
     });
     expect(seen).toHaveLength(1);
   });
@@ -194,18 +275,18 @@ describe('errors', () => {
     [500, 'provider_unavailable'],
     [503, 'provider_unavailable'],
     [529, 'provider_unavailable'],
-  ])('%i is tried again and then %s', async (statusCode, code) => {
-    handlers = [answer(statusCode, 'busy')];
+  ])('%i is retried and then becomes %s', async (statusCode, code) => {
+    handlers = [reply(statusCode, 'busy')];
     await expect(ask()).rejects.toMatchObject({ code, endsRun: false });
     expect(seen).toHaveLength(4);
     expect(waits).toEqual([500, 1000, 2000]);
   });
 
-  it('are got over when a later try succeeds', async () => {
+  it('do not matter if a later attempt succeeds', async () => {
     handlers = [
-      answer(429, '', { 'retry-after': '2' }),
-      answer(503, ''),
-      answer(200, completion({ content: 'A' })),
+      reply(429, '', { 'retry-after': '2' }),
+      reply(503, ''),
+      reply(200, completion({ content: 'A' })),
     ];
     expect(await ask()).toMatchObject({ output: 'A' });
     expect(waits).toEqual([2200, 1000]);
@@ -220,56 +301,56 @@ describe('errors', () => {
     ]);
   });
 
-  it('are final without retries, and when the provider asks for too long a wait', async () => {
-    handlers = [answer(503, '')];
+  it('are final without retries, and if the provider asks for too long a delay', async () => {
+    handlers = [reply(503, '')];
     await expect(ask({ maxRetries: 0 })).rejects.toMatchObject({ code: 'provider_unavailable' });
-    handlers = [answer(429, '', { 'retry-after': '86400' })];
+    handlers = [reply(429, '', { 'retry-after': '86400' })];
     await expect(ask()).rejects.toMatchObject({ code: 'provider_rate_limited' });
     expect([seen.length, waits]).toEqual([2, []]);
   });
 
   it('of an account without credit end the run', async () => {
-    handlers = [answer(429, '{"error":{"message":"quota","code":"insufficient_quota"}}')];
+    handlers = [reply(429, '{"error":{"message":"quota","code":"insufficient_quota"}}')];
     await expect(ask()).rejects.toMatchObject({ code: 'provider_rejected', endsRun: true });
     expect(seen).toHaveLength(1);
   });
 
-  it('a redirect is not followed', async () => {
-    handlers = [answer(307, '', { location: 'http://127.0.0.1:9/v1' })];
+  it('do not include following a redirect', async () => {
+    handlers = [reply(307, '', { location: 'http://127.0.0.1:9/v1' })];
     await expect(ask()).rejects.toMatchObject({ code: 'provider_rejected', endsRun: true });
     expect(seen).toHaveLength(1);
   });
 
-  it('a broken connection is tried again', async () => {
+  it('of a broken connection are retried', async () => {
     handlers = [
       (request) => request.socket.destroy(),
       (request, response) => {
         response.writeHead(200, { 'content-length': '100' }).write('{"choices"');
         setImmediate(() => request.socket.destroy());
       },
-      answer(200, completion({ content: 'A' })),
+      reply(200, completion({ content: 'A' })),
     ];
     expect(await ask()).toMatchObject({ output: 'A' });
     expect(waits).toHaveLength(2);
   });
 
-  it('nobody listening is tried again and then unavailable', async () => {
+  it('of a refused connection are retried and then become unavailable', async () => {
     await expect(ask({ baseUrl: 'http://127.0.0.1:1', maxRetries: 1 })).rejects.toMatchObject({
       code: 'provider_unavailable',
     });
     expect(waits).toHaveLength(1);
   });
 
-  it('no answer in time is tried again and then a timeout', async () => {
+  it('of a late response are retried and then become a timeout', async () => {
     handlers = [() => undefined];
     await expect(ask({ timeoutMs: 30, maxRetries: 1 })).rejects.toMatchObject({
       code: 'provider_timeout',
-      message: 'The provider did not answer in time',
+      message: 'Timed out waiting for the provider.',
     });
     expect(seen).toHaveLength(2);
   });
 
-  it('an answer that never ends is a timeout too', async () => {
+  it('of an endless response become a timeout', async () => {
     handlers = [(_request, response) => void response.writeHead(200).write('{')];
     await expect(ask({ timeoutMs: 30, maxRetries: 0 })).rejects.toMatchObject({ code: 'provider_timeout' });
   });
@@ -279,10 +360,10 @@ describe('errors', () => {
     ['TEXT/HTML', 'text/html'],
     ['text/planted-type', 'another type'],
     ['', 'another type'],
-  ])('say status, type %j and length, and nothing of the text', async (type, shown) => {
+  ])('name the status, type %j and length, but never the text', async (type, shown) => {
     const text = `planted ${'x'.repeat(10_000)}`;
     for (const statusCode of [200, 400, 401, 404, 422, 500]) {
-      handlers = [answer(statusCode, text, { 'content-type': type })];
+      handlers = [reply(statusCode, text, { 'content-type': type })];
       const error = await ask({ maxRetries: 0 }).catch((caught: unknown) => caught as Error);
       expect((error as Error).message).toContain(`: status ${statusCode}, ${shown}, 10008 bytes`);
       expect((error as Error).message).not.toMatch(/planted|x{9}/);
@@ -295,14 +376,14 @@ describe('errors', () => {
     ['{"error":{"code":"planted"}}', ''],
     ['{"error":"planted"}', ''],
     ['{"code":"model_not_found"}', ', model_not_found'],
-  ])('say which documented code stands in %s', async (body, shown) => {
-    handlers = [answer(400, body)];
+  ])('name the documented code in %s', async (body, shown) => {
+    handlers = [reply(400, body)];
     await expect(ask()).rejects.toMatchObject({
-      message: `The provider answered with an error: status 400, application/json, ${body.length} bytes${shown}`,
+      message: `The provider returned an error: status 400, application/json, ${body.length} bytes${shown}.`,
     });
   });
 
-  it('never show the key, even when the provider repeats it', async () => {
+  it('never contain the key, even if the provider repeats it', async () => {
     for (const statusCode of [400, 401, 500, 200]) {
       handlers = [
         (request, response) =>
@@ -317,7 +398,7 @@ describe('errors', () => {
     expect(JSON.stringify(logged)).not.toContain(key);
   });
 
-  it('do not tell a closed port from one that speaks something else', async () => {
+  it('do not distinguish a closed port from one with another protocol', async () => {
     const other = createTcpServer(
       (socket) =>
         void socket
@@ -343,16 +424,16 @@ describe('errors', () => {
     );
     found.push(`${(closed as RunError).code}: ${(closed as RunError).message}`);
     expect(new Set(found)).toEqual(
-      new Set(['provider_unavailable: Cannot connect to the provider, or the connection broke']),
+      new Set(['provider_unavailable: Cannot connect to the provider, or the connection broke.']),
     );
   });
 
-  it('of TLS have a sentence of their own', async () => {
-    handlers = [answer(200, '')];
+  it('of TLS have their own message', async () => {
+    handlers = [reply(200, '')];
     const { port } = server.address() as AddressInfo;
     await expect(ask({ baseUrl: `https://127.0.0.1:${port}`, maxRetries: 0 })).rejects.toMatchObject({
       code: 'provider_unavailable',
-      message: 'Cannot connect to the provider: the TLS handshake failed',
+      message: 'Cannot connect to the provider: the TLS handshake failed.',
     });
   });
 
@@ -366,7 +447,7 @@ describe('errors', () => {
 });
 
 describe('an abort', () => {
-  it('ends a request that is under way with its reason and closes the connection', async () => {
+  it('ends a running request with its reason and closes the connection', async () => {
     const controller = new AbortController();
     const closed = new Promise<void>((resolve) => {
       handlers = [
@@ -381,7 +462,7 @@ describe('an abort', () => {
     expect(logged).toEqual([]);
   });
 
-  it('ends a wait', async () => {
+  it('ends a delay', async () => {
     const controller = new AbortController();
     handlers = [
       (_request, response) => {
@@ -393,7 +474,7 @@ describe('an abort', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('before the request sends nothing', async () => {
+  it('before the request prevents sending', async () => {
     await expect(ask({}, AbortSignal.abort(new Error('before')))).rejects.toThrow('before');
     expect(seen).toEqual([]);
   });

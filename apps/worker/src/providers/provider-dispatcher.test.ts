@@ -18,11 +18,11 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** What a name server says, one answer after the other. */
-function resolving(...answers: readonly (readonly string[])[]): LookupFunction {
+/** A name server with one response after the other. */
+function resolving(...responses: readonly (readonly string[])[]): LookupFunction {
   let index = 0;
   return (_hostname, _options, callback) => {
-    const addresses = answers[Math.min(index++, answers.length - 1)] ?? [];
+    const addresses = responses[Math.min(index++, responses.length - 1)] ?? [];
     callback(
       null,
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
@@ -93,7 +93,7 @@ describe('a provider dispatcher', () => {
     [['other.example'], () => 'https://name.example', 'forbidden'],
     [['[::1]:443'], () => 'http://[::1]', 'forbidden'],
     [['169.254.1.1'], () => 'http://169.254.1.1', 'forbidden'],
-  ])('that may connect to %j', async (hosts, origin, outcome) => {
+  ])('with the allowed hosts %j', async (hosts, origin, outcome) => {
     const allowedHosts = hosts.map((host) => host.replace('PORT', String(port)));
     expect(await ask(origin(port), { allowedHosts })).toBe(outcome);
   });
@@ -102,7 +102,7 @@ describe('a provider dispatcher', () => {
     ['name.example:443', 'https://name.example'],
     ['name.example:80', 'http://name.example'],
     ['[::1]:80', 'http://[::1]'],
-  ])('knows the port of a scheme: %s is %s', async (host, origin) => {
+  ])('uses the default port of a scheme: %s is %s', async (host, origin) => {
     const lookup: LookupFunction = (_hostname, _options, callback) => callback(new Error('looked up'), []);
     const outcome = await ask(origin, { allowedHosts: [host], lookup });
     expect(outcome).not.toBe('forbidden');

@@ -4,13 +4,13 @@ import { isForbiddenAddress } from '@svc/evaluation';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 
 export interface ProviderDispatcherOptions {
-  /** `host` or `host:port` as URLs write them; null allows every host */
+  /** `host` or `host:port` as in URLs; null allows every host. */
   readonly allowedHosts: readonly string[] | null;
-  /** resolves names. Default: that of the system */
+  /** Resolves names. Default: the system's lookup. */
   readonly lookup?: LookupFunction;
 }
 
-/** A destination that runs may not send to. Nothing was sent. */
+/** A run must not send to this destination. Nothing was sent. */
 export class ForbiddenDestination extends Error {
   override readonly name = 'ForbiddenDestination';
 }
@@ -18,9 +18,8 @@ export class ForbiddenDestination extends Error {
 /**
  * Connections to providers, kept open between requests. Close it when the worker stops.
  *
- * Destinations are checked where connections are made, on the address that is connected to: a name that resolves
- * to another address from one moment to the next gets no further than an address in the URL. Requests to a
- * forbidden destination fail with {@link ForbiddenDestination}.
+ * It checks the address of each connection, so that a name cannot pass the check with one address and connect to
+ * another (DNS rebinding). Requests to a forbidden destination fail with {@link ForbiddenDestination}.
  */
 export function createProviderDispatcher(options: ProviderDispatcherOptions): Dispatcher {
   const { allowedHosts, lookup = systemLookup } = options;
@@ -28,12 +27,12 @@ export function createProviderDispatcher(options: ProviderDispatcherOptions): Di
   const connect = buildConnector({ timeout: 10_000, lookup: allowingLookup(lookup) });
   return new Agent({
     connect: (target, callback) => {
-      // Names are checked when they are resolved; addresses are not looked up.
+      // The lookup checks names; addresses are not looked up.
       const isForbidden = isIP(target.hostname) !== 0 && isForbiddenAddress(target.hostname);
       if (isForbidden || !isAllowed(allowed, target)) callback(new ForbiddenDestination(), null);
       else connect(target, callback);
     },
-    // A request has one deadline for all of it, so the timeouts of its parts are off.
+    // A request has one deadline, so the timeouts of its parts are off.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -46,7 +45,7 @@ function isAllowed(allowed: ReadonlySet<string> | null, target: buildConnector.O
   return allowed === null || allowed.has(host) || allowed.has(`${host}:${effectivePort}`);
 }
 
-/** A lookup that leaves forbidden addresses out; a name that has no others is a forbidden destination. */
+/** A lookup without forbidden addresses; a name that has no others is a forbidden destination. */
 function allowingLookup(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {

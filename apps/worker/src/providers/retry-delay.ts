@@ -1,23 +1,22 @@
 import { parseRetryAfter } from '@svc/hub-client/internal';
 
-/** The first delay; each further one is twice as long ... */
+/** The first delay; each further one is twice as long, ... */
 const FIRST_DELAY_MS = 500;
 /** ... up to this. */
 const MAX_DELAY_MS = 30_000;
-/** A provider that asks for a longer wait than this is as good as gone. */
+/** A provider that asks for a longer delay counts as unavailable. */
 const MAX_WAIT_MS = 300_000;
 
-/** Headers by lower-case name, as Node gives them. */
+/** Headers by lower-case name, as in Node. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * How long to wait before a request is sent again: what the answer asks for (`retry-after-ms`, or
- * `Retry-After` of RFC 9110 section 10.2.3 as seconds or date), else twice as long each time, somewhere
- * between half and all of it so that many clients do not come back together. Null when the answer asks for
- * more than five minutes.
+ * The delay before the next attempt: what the response asks for (`retry-after-ms` or `Retry-After`), else exponential
+ * backoff with jitter between half and all of it, so that clients do not retry at the same time.
  *
- * @param attempt which try failed, from 1
+ * @param attempt number of the failed attempt, from 1
  * @param random from 0 to 1
+ * @returns milliseconds; null if the response asks for more than five minutes
  */
 export function retryDelayMs(
   attempt: number,

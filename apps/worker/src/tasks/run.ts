@@ -1,5 +1,4 @@
 import {
-  type CheckRunner,
   parseStoredRunConfig,
   type RunConfig,
   type RunEnd,
@@ -9,33 +8,28 @@ import {
   type RunSession,
   runCancelled,
 } from '@svc/evaluation';
-import { executeRun } from '@svc/flows';
+import { runDataset } from '@svc/flows';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { type Run, readStoredJson, type Store, StoreError, type TakenRun } from '@svc/store';
-import { createProviders, type ProviderSetup } from '../providers/create-provider.ts';
+import { createProviders, type ProviderDeps } from '../providers/create-provider.ts';
 import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
 import { errorCode } from '../task-failure.ts';
 import type { CancelWatch } from '../watch-cancel.ts';
 
-export interface RunTaskDeps extends ProviderSetup {
+export interface RunTaskDeps extends ProviderDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Pick<Store, 'runs' | 'datasets'>;
   readonly cancelWatch: CancelWatch;
-  /** the process's threads for checkers */
-  readonly checks: CheckRunner;
 }
 
-/** What somebody learns of a run that failed through no fault of its items or provider. */
-const GIVEN_UP: RunFailure = {
-  code: 'internal',
-  message: 'Something went wrong on the side of the service, at every try',
-};
+/** The failure of a run that neither its items nor its provider caused. */
+const INTERNAL: RunFailure = { code: 'internal', message: 'Internal error in every attempt.' };
 
 /**
- * The task `run`: take the run → watch for its cancellation → do what has no result yet → end it. Every line logged
- * meanwhile carries the run's id and the id of the request that began it.
+ * The task `run`: take the run → watch for its cancellation → run the items without a result → end it. Each log line
+ * carries the run's id and the id of the request that created it.
  */
 export function createRunTask(deps: RunTaskDeps): TaskHandler {
   const { store, logger, metrics } = deps;
@@ -48,7 +42,7 @@ export function createRunTask(deps: RunTaskDeps): TaskHandler {
     onRetriesExhausted: async (task, error) => {
       const { code, message }: Readonly<Record<'code' | 'message', string>> = isExplained(error)
         ? error
-        : GIVEN_UP;
+        : INTERNAL;
       const status = await store.runs.fail(task.id, { code, message });
       if (status === null) return { status: 'done' };
       metrics.recordRun(status);
@@ -60,7 +54,7 @@ export function createRunTask(deps: RunTaskDeps): TaskHandler {
   };
 }
 
-/** Whether the error may be shown to those who asked for the run. */
+/** Whether the client may see the message of an error. */
 function isExplained(error: unknown): error is RunError | StoreError {
   return error instanceof RunError || (error instanceof StoreError && error.code === 'worker_lost');
 }
@@ -84,7 +78,7 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
   const counts = { ok, failed, unscored };
   let end: RunEnd;
   try {
-    end = await executeRun(
+    end = await runDataset(
       {
         session: counted(session, (status) => {
           counts[status] += 1;
@@ -123,7 +117,7 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
   return { status: end.status === 'cancelled' ? 'cancelled' : 'done' };
 }
 
-/** The run was deleted with its dataset, or ended by somebody else: there is nothing left to do. */
+/** Whether the run was deleted with its dataset, or another worker ended it: there is nothing left to do. */
 function isGone(error: unknown): boolean {
   return (
     error instanceof StoreError && ['run_not_found', 'run_finished', 'dataset_not_found'].includes(error.code)
@@ -141,7 +135,7 @@ function counted(session: RunSession, count: (status: RunResultStatus) => void):
   };
 }
 
-/** What the dataset's package says of judging; read only where a judge will ask. */
+/** The default judge prompts of the dataset's package; null without a judge. */
 async function defaultJudgePrompts(
   run: Run,
   config: RunConfig,

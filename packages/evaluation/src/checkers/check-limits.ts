@@ -3,17 +3,17 @@ import { RunError } from '../run-error.ts';
 
 /** Characters of the output and of the reference answer together. */
 export const MAX_CHECK_CHARS: number = 16 * 1024 * 1024;
-/** Values inside the output, the answer, the choices and the options: members of lists and objects, at any depth. */
+/** Values in the output, the answer, the choices and the options, at any depth. */
 export const MAX_CHECK_VALUES: number = 250_000;
-/** Characters of the output times the texts that are looked for in it. */
+/** Characters of the output times the number of texts to find in it. */
 export const MAX_SEARCH_STEPS = 100_000_000;
 
-/** The error of a check that would take more than its limits. */
+/** The error of a check that would exceed a limit. */
 export function checkerLimit(message: string): RunError {
   return new RunError('checker_limit', message);
 }
 
-/** What a check looks at. */
+/** The values of a check. */
 interface CheckedValues {
   readonly output: JsonValue;
   readonly answer: JsonValue | undefined;
@@ -22,10 +22,10 @@ interface CheckedValues {
 }
 
 /**
- * Measures what a check looks at, and refuses what is too large for any checker.
+ * Measures the values of a check.
  *
- * @returns about the characters of its JSON text
- * @throws RunError `checker_limit`
+ * @returns approximate number of characters of their JSON text
+ * @throws RunError `checker_limit` if they are too large for any checker
  */
 export function measureCheck({ output, answer, choices, options }: CheckedValues): number {
   let chars = 0;
@@ -43,12 +43,12 @@ export function measureCheck({ output, answer, choices, options }: CheckedValues
     } else chars += String(value).length + 1;
     if (chars > MAX_CHECK_CHARS) {
       throw checkerLimit(
-        `The output and the answer must have at most ${MAX_CHECK_CHARS} characters together to be checked`,
+        `The output and the answer must have at most ${MAX_CHECK_CHARS} characters together to be checked.`,
       );
     }
     if (values > MAX_CHECK_VALUES) {
       throw checkerLimit(
-        `The output and the answer must have at most ${MAX_CHECK_VALUES} values together to be checked`,
+        `The output and the answer must have at most ${MAX_CHECK_VALUES} values together to be checked.`,
       );
     }
   };

@@ -6,7 +6,7 @@ import { jsonEqual } from './json-equal.ts';
 import { numeric } from './numeric.ts';
 import { regex } from './regex.ts';
 
-/** The checkers that compare, by their `checker.type`; `judge` asks a model instead. */
+/** The checkers by `checker.type`, except `judge`, which asks a model. */
 export const CHECKERS: Readonly<Record<string, Checker>> = {
   exact_match: exactMatch,
   includes,

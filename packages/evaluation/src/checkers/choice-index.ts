@@ -1,30 +1,30 @@
 import type { LabelledChoice, LabelledChoices } from '../item/labelled-choices.ts';
 import { toNfc } from './to-nfc.ts';
 
-/** What may stand around a choice without being part of it. */
+/** Characters around a choice that are not part of it. */
 const AROUND = new Set(' \t\r\n*_"\'`()[]{}.:!$');
 
-/** A label of this form is looked for inside an output; any other only where it is the whole output. */
+/** A label of this form is searched for in an output; any other must be the whole output. */
 const SEARCHABLE = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M} +#/_.-]{0,62}[\p{L}\p{N}])?$/u;
 
-/** The choices of an item, looked up in time that does not grow with their number. */
+/** The choices of an item, with lookups in constant time. */
 export interface ChoiceIndex extends LabelledChoices {
-  /** position of the first choice with this label, whatever its case */
+  /** Index of the first choice with this label in any case. */
   byLabel(text: string): number | undefined;
-  /** position of the first choice with exactly this text, else of the first with it in another case */
+  /** Index of the first choice with this text, else of the first with it in another case. */
   byText(text: string): number | undefined;
-  /** position of the choice that a text is, by label or text, with no more around it than punctuation */
+  /** Index of the choice that is the whole text, by label or text, except for punctuation around it. */
   byWhole(text: string): number | undefined;
-  /** position of the choice whose label `labelPattern` found */
+  /** Index of the choice whose label `labelPattern` matched. */
   bySearched(label: string): number | undefined;
   /**
-   * Alternatives of a regular expression: the labels that can be looked for in a text, escaped, without punctuation
-   * around them, at most 64 characters each. They begin and end with a letter or digit. Matches nothing without any.
+   * Alternatives of a regular expression: the labels to search for in a text, escaped, without punctuation around them,
+   * at most 64 characters each. They begin and end with a letter or digit. Without labels it matches nothing.
    */
   readonly labelPattern: string;
 }
 
-/** Indexes the choices of an item. Where two are alike, the first counts. */
+/** Indexes the choices of an item. The first of two equal ones counts. */
 export function createChoiceIndex(listed: LabelledChoices): ChoiceIndex {
   const { choices } = listed;
   const labels = firstOf(choices, ({ label }) => alike(label));
@@ -57,7 +57,7 @@ export function createChoiceIndex(listed: LabelledChoices): ChoiceIndex {
   };
 }
 
-/** The labels to look for: without punctuation around them where that leaves them different, as in `(A)`, `(B)`. */
+/** The labels to search for, without punctuation around them if they stay different, as in `(A)`, `(B)`. */
 function searchedLabels(choices: readonly LabelledChoice[]): ReadonlyMap<string, number> {
   const bare = choices.map(({ label }) => withoutSurroundings(label));
   const areDifferent = new Set(bare).size === bare.length;
@@ -81,10 +81,7 @@ function firstOf(
   return found;
 }
 
-/**
- * By hand, since a pattern for the end of a text takes time that grows with the square of a long run of
- * blanks.
- */
+/** A loop, because a pattern for the end of a text takes quadratic time for a long run of blanks. */
 function withoutSurroundings(text: string): string {
   let start = 0;
   let end = text.length;

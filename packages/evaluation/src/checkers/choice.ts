@@ -5,22 +5,21 @@ import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from 
 import { type ChoiceIndex, createChoiceIndex } from './choice-index.ts';
 import { createTextSearch } from './find-text.ts';
 
-/** An output this long is searched for a choice from this many characters before its end ... */
+/** Characters of an output, from its end, that are searched for a choice ... */
 const MAX_SEARCHED_CHARS = 100_000;
-/** ... and from fewer where there are many choices to look for. */
+/** ... and fewer if there are many choices. */
 const MAX_SEARCH_STEPS = 10_000_000;
-/** No task offers more; looking for them would take seconds. */
+/** No task has more; searching for them would take seconds. */
 const MAX_CHOICES = 1_000;
-/** Elements of an output or an answer that is a list. No task asks for more choices than there are. */
+/** Elements of an output or an answer that is a list. */
 const MAX_ELEMENTS = 10_000;
 
 /**
- * `choice`: the output picks the choice that is the answer; where `answer` is a list, exactly those choices.
- * The answer may be a choice's label or letter, its text, or its index from 0. No options.
+ * `choice`: the output picks the choice that is the answer; if `answer` is a list, exactly those choices. The answer may
+ * be a choice's label or letter, its text, or its index from 0. No options.
  *
- * An output picks a choice when it is its label or its text, when it says so (`the answer is B`, `Answer:
- * (B)`, `\boxed{B}`; the last time counts), when it begins with its label (`B. Paris`), or when it names
- * exactly one of the choices.
+ * An output picks a choice if it is its label or its text, if it says so (`the answer is B`, `Answer: (B)`, `\boxed{B}`;
+ * the last time counts), if it begins with its label (`B. Paris`), or if it contains exactly one of the choices.
  */
 export const choice: Checker = ({ output, item }) => {
   const answer = referenceAnswer(item);
@@ -28,9 +27,7 @@ export const choice: Checker = ({ output, item }) => {
   if (answer === undefined) return NO_ANSWER;
   if (listed.choices.length === 0) return unscored('The item has no choices');
   if (listed.choices.length > MAX_CHOICES) {
-    throw checkerLimit(
-      `The item has ${listed.choices.length} choices, and at most ${MAX_CHOICES} are looked for`,
-    );
+    throw checkerLimit(`The item must have at most ${MAX_CHOICES} choices, got ${listed.choices.length}.`);
   }
 
   limitElements('answer', answer);
@@ -39,7 +36,7 @@ export const choice: Checker = ({ output, item }) => {
   const expected = new Set<number>();
   for (const one of Array.isArray(answer) ? answer : [answer]) {
     const meant = choiceMeant(one, index);
-    if (meant === undefined) return unscored(`The answer ${shown(one)} is none of the choices`);
+    if (meant === undefined) return unscored(`The answer ${excerpt(one)} is none of the choices`);
     expected.add(meant);
   }
   if (expected.size === 0) return NO_ANSWER;
@@ -53,10 +50,10 @@ export const choice: Checker = ({ output, item }) => {
 
 function limitElements(what: string, value: JsonValue): void {
   if (!Array.isArray(value) || value.length <= MAX_ELEMENTS) return;
-  throw checkerLimit(`The ${what} has ${value.length} elements, and at most ${MAX_ELEMENTS} are looked at`);
+  throw checkerLimit(`The ${what} must have at most ${MAX_ELEMENTS} elements, got ${value.length}.`);
 }
 
-/** Which choice a value that stands for one means: its own label, its text, its letter, its index from 0. */
+/** The choice that a value means: by its own label, its text, its letter, or its index from 0. */
 function choiceMeant(value: JsonValue, index: ChoiceIndex): number | undefined {
   if (value === null || (typeof value === 'object' && !(value instanceof ExactNumber))) {
     const text = value === null || Array.isArray(value) ? undefined : (value['label'] ?? value['text']);
@@ -66,8 +63,8 @@ function choiceMeant(value: JsonValue, index: ChoiceIndex): number | undefined {
   }
   const text = plainText(value).trim();
   const byIndex = /^\d{1,9}$/.test(text) && Number(text) < index.choices.length ? Number(text) : undefined;
-  // Letters that this service gave mean less than what the item itself says. A number is the index, but where
-  // the item's own labels are numbers, or its choices are.
+  // The item's own labels and texts come before letters that this service chose. A number is the index unless the
+  // item's own labels or choices are numbers.
   return index.ownLabels
     ? (index.byLabel(text) ?? index.byText(text) ?? byIndex)
     : (index.byText(text) ?? index.byLabel(text) ?? byIndex);
@@ -90,7 +87,7 @@ function choicesPicked(output: JsonValue, index: ChoiceIndex, several: boolean):
 function onePicked(text: string, index: ChoiceIndex): number[] {
   const whole = index.byWhole(text);
   if (whole !== undefined) return [whole];
-  // A label begins with a letter or digit and what may stand before it does not, so nothing is tried twice.
+  // A label begins with a letter or digit and the text before it does not, so there is no backtracking.
   const label = `(?=[\\p{L}\\p{N}])(${index.labelPattern})(?![\\p{L}\\p{N}])`;
   const said =
     last(
@@ -120,7 +117,7 @@ function severalPicked(text: string, index: ChoiceIndex): ReadonlySet<number> {
   return named.length > 0 ? new Set(named) : labelsAlone(after, index);
 }
 
-/** The choices whose labels stand in the text as words. */
+/** The choices whose labels are words of the text. */
 function labelsAlone(text: string, index: ChoiceIndex): ReadonlySet<number> {
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${index.labelPattern})(?![\\p{L}\\p{N}])`, 'gu');
   const found = new Set<number>();
@@ -131,7 +128,7 @@ function labelsAlone(text: string, index: ChoiceIndex): ReadonlySet<number> {
   return found;
 }
 
-/** The choices whose text stands in the output, without those that only stand in the text of a longer one. */
+/** The choices whose text the output contains, without those that are only part of a longer one. */
 function textsNamed(text: string, choices: readonly LabelledChoice[]): number[] {
   let rest = text.toLowerCase();
   const named: number[] = [];
@@ -139,28 +136,28 @@ function textsNamed(text: string, choices: readonly LabelledChoice[]): number[] 
   for (const [position, { text: choiceText }] of longestFirst) {
     const wanted = choiceText.trim().toLowerCase();
     if (wanted.length < 2) continue;
-    const places = occurrences(rest, wanted);
-    if (!places.some((start) => isWord(rest, start, start + wanted.length))) continue;
+    const starts = occurrences(rest, wanted);
+    if (!starts.some((start) => isWord(rest, start, start + wanted.length))) continue;
     named.push(position);
-    rest = without(rest, wanted.length, places);
+    rest = without(rest, wanted.length, starts);
   }
   return named;
 }
 
-/** Where `wanted` begins in the text, without overlaps. */
+/** Indexes at which `wanted` begins in the text, without overlaps. */
 function occurrences(text: string, wanted: string): number[] {
   const search = createTextSearch(wanted);
-  const places: number[] = [];
+  const starts: number[] = [];
   for (let start = search(text, 0); start >= 0; start = search(text, start + wanted.length))
-    places.push(start);
-  return places;
+    starts.push(start);
+  return starts;
 }
 
-/** The text with each of these places, `length` long, replaced by one character that no choice holds. */
-function without(text: string, length: number, places: readonly number[]): string {
+/** The text with `length` characters from each start replaced by one character that no choice contains. */
+function without(text: string, length: number, starts: readonly number[]): string {
   const parts: string[] = [];
   let end = 0;
-  for (const start of places) {
+  for (const start of starts) {
     parts.push(text.slice(end, start));
     end = start + length;
   }
@@ -170,7 +167,7 @@ function without(text: string, length: number, places: readonly number[]): strin
 const ENDS_IN_WORD = /[\p{L}\p{N}]$/u;
 const BEGINS_WITH_WORD = /^[\p{L}\p{N}]/u;
 
-/** Whether neither a letter nor a digit stands before `start` or at `end`. Two units hold any character. */
+/** Whether there is no letter or digit before `start` or at `end`. Two code units hold any character. */
 function isWord(text: string, start: number, end: number): boolean {
   return (
     !ENDS_IN_WORD.test(text.slice(Math.max(0, start - 2), start)) &&
@@ -183,7 +180,7 @@ function last(text: string, pattern: RegExp): string | undefined {
   return [...text.matchAll(pattern)].at(-1)?.[1];
 }
 
-function shown(value: JsonValue): string {
+function excerpt(value: JsonValue): string {
   const text = plainText(value);
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

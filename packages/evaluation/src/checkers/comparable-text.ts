@@ -2,16 +2,13 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
 import { plainText } from '../item/labelled-choices.ts';
 import { toNfc } from './to-nfc.ts';
 
-/** How two texts are made alike before they are compared. */
+/** How texts are normalized before they are compared. */
 export interface TextComparison {
   readonly ignoreCase: boolean;
   readonly trim: boolean;
 }
 
-/**
- * A JSON value as text to compare: Unicode NFC (see {@link toNfc}), without outer blanks and in lower case where that is asked
- * for.
- */
+/** A JSON value as text to compare: in Unicode NFC (see {@link toNfc}), optionally trimmed and in lower case. */
 export function comparableText(value: JsonValue, how: TextComparison): string {
   const text = toNfc(plainText(value)).replaceAll('\r\n', '\n');
   const trimmed = how.trim ? text.trim() : text;

@@ -1,14 +1,14 @@
 import { canonicalNumber } from '@svc/jsonl-v23/json';
 
-/** A decimal number, exactly: `digits` times ten to the power of minus `scale`. */
+/** An exact decimal number: `digits` × 10^−`scale`. */
 interface Decimal {
   readonly digits: bigint;
   readonly scale: number;
 }
 
 /**
- * Whether two numbers, written as JSON number literals, differ by at most `tolerance`, counted exactly and
- * not in doubles: 1.1 and 1 differ by 0.1.
+ * Whether two JSON number literals differ by at most `tolerance`, compared exactly and not as doubles: 1.1 and 1 differ
+ * by 0.1.
  */
 export function isWithin(a: string, b: string, tolerance: string): boolean {
   const [x, y, limit] = [parse(a), parse(b), parse(tolerance)];

@@ -3,8 +3,8 @@ import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } 
 import { comparableText } from './comparable-text.ts';
 
 /**
- * `exact_match`: the output is the answer, or one of the answers where `answer` is a list.
- * Options: `ignore_case` (false), `trim` (true: outer blanks do not count).
+ * `exact_match`: the output is the answer, or one of the answers if `answer` is a list.
+ * Options: `ignore_case` (false), `trim` (true: blanks around the text do not count).
  */
 export const exactMatch: Checker = ({ output, item, options }) => {
   const how = {

@@ -4,8 +4,8 @@ import { comparableText } from './comparable-text.ts';
 import { createTextSearch } from './find-text.ts';
 
 /**
- * `includes`: the output contains the answer; where `answer` is a list, one of them, or every one with `all`.
- * Options: `ignore_case` (false), `all` (false). Outer blanks of the answer do not count.
+ * `includes`: the output contains the answer; if `answer` is a list, one of them, or every one with `all`.
+ * Options: `ignore_case` (false), `all` (false). Blanks around the answer do not count.
  */
 export const includes: Checker = ({ output, item, options }) => {
   const ignoreCase = booleanOption(options, 'ignore_case', false);
@@ -19,7 +19,7 @@ export const includes: Checker = ({ output, item, options }) => {
   const given = comparableText(output, { ignoreCase, trim: false });
   if (wanted.length > 1 && wanted.length * given.length > MAX_SEARCH_STEPS) {
     throw checkerLimit(
-      `The item has ${wanted.length} answers, too many to look for in an output of ${given.length} characters`,
+      `The item has too many answers (${wanted.length}) for an output of ${given.length} characters.`,
     );
   }
   const isIn = (text: string): boolean => createTextSearch(text)(given, 0) >= 0;

@@ -2,9 +2,8 @@ import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
 
 /**
- * `json_equal`: the output and the answer are the same JSON value, by their canonical text: neither the order
- * of keys nor the spelling of numbers counts. A text is read as JSON; around it may stand a Markdown code
- * fence. No options.
+ * `json_equal`: the output and the answer are the same JSON value by their canonical text: neither the order of keys nor
+ * the spelling of numbers counts. A text is parsed as JSON, without a Markdown code fence around it. No options.
  */
 export const jsonEqual: Checker = ({ output, item }) => {
   const answer = referenceAnswer(item);

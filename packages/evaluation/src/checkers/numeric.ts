@@ -11,21 +11,21 @@ import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
 import { isWithin } from './decimal.ts';
 
-/** An output this long is searched for its number from this many characters before its end. */
+/** Characters of an output, from its end, that are searched for its number. */
 const MAX_SEARCHED_CHARS = 100_000;
 
-/** Digits of a number. More are counted in time that grows with the square of their number. */
-const MAX_DIGITS = 10_000;
+/** Characters of a number. Comparing takes quadratic time. */
+const MAX_NUMBER_CHARS = 10_000;
 
-/** A sign counts where nothing stands before it that it could join to (`10-20` is two numbers). */
+/** A sign counts unless it could be an operator (`10-20` is two numbers). */
 const NUMBERS =
   /(?:(?<![\w)\]])[-+][$€£]?)?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?/gi;
 
 /**
- * `numeric`: the number in the output differs from the answer's by at most `tolerance` (0), counted exactly.
- * A text's number is the last one in it, since reasoning comes before its result; groups of thousands
- * (`1,234`), a Unicode minus and exponents are understood, units and currency signs around it passed over.
- * Where `answer` is a list, one of its numbers has to fit.
+ * `numeric`: the number in the output differs from the answer's by at most `tolerance` (0), compared exactly. The number
+ * of a text is the last one in it, since reasoning comes before its result. Groups of thousands (`1,234`), a Unicode
+ * minus and exponents are supported; units and currency signs around the number are ignored. If `answer` is a list, one
+ * of its numbers has to fit.
  */
 export const numeric: Checker = ({ output, item, options }) => {
   const tolerance = toleranceOf(options);
@@ -43,10 +43,7 @@ export const numeric: Checker = ({ output, item, options }) => {
   );
 };
 
-/**
- * The number that a value is, or the last one in its text, as a canonical literal; undefined where there is
- * none.
- */
+/** The number of a value, or the last one in its text, as a canonical literal; undefined without one. */
 function numberIn(value: JsonValue): string | undefined {
   if (typeof value === 'number' || value instanceof ExactNumber) return limited(canonicalJson(value));
   if (typeof value !== 'string') return undefined;
@@ -56,9 +53,9 @@ function numberIn(value: JsonValue): string | undefined {
 }
 
 function limited(written: string): string {
-  if (written.length <= MAX_DIGITS) return written;
+  if (written.length <= MAX_NUMBER_CHARS) return written;
   throw checkerLimit(
-    `A number must have at most ${MAX_DIGITS} characters to be compared, got ${written.length}`,
+    `A number must have at most ${MAX_NUMBER_CHARS} characters to be compared, got ${written.length}.`,
   );
 }
 
@@ -70,7 +67,7 @@ function toLiteral(written: string): string | undefined {
   try {
     return canonicalNumber(json);
   } catch {
-    return undefined; // an exponent beyond all bounds
+    return undefined; // The exponent is too large.
   }
 }
 
@@ -79,7 +76,7 @@ function toleranceOf(options: JsonObject): string {
   const literal =
     typeof value === 'number' || value instanceof ExactNumber ? canonicalJson(value) : undefined;
   if (literal === undefined || literal.startsWith('-')) {
-    throw new RunError('checker_invalid', 'checker.tolerance must be a number that is not negative');
+    throw new RunError('checker_invalid', 'checker.tolerance must be a number of at least 0.');
   }
   return literal;
 }

@@ -10,7 +10,7 @@ import {
   stringOption,
 } from './checker.ts';
 
-/** A longer pattern is more likely a mistake or an attack than a pattern. */
+/** A longer pattern is probably a mistake or an attack. */
 const MAX_PATTERN_CHARS = 2_000;
 /** Program size times characters of the output: about a second on a slow machine in the worst case. */
 const MAX_STEPS = 20_000_000;
@@ -20,9 +20,8 @@ const MAX_STEPS = 20_000_000;
  * Options: `pattern` (else `answer`, a string), `flags` (of `i`, `m`, `s`, `u`, as in JavaScript),
  * `full_match` (false).
  *
- * Patterns come with datasets, so they run on an engine whose time grows with the output's length and no
- * faster. It takes JavaScript's syntax but for look-around and back-references, which no such engine can
- * have.
+ * Patterns are untrusted input: they run on an engine with linear time, which supports JavaScript's syntax without
+ * look-around and back-references.
  */
 export const regex: Checker = ({ output, item, options }) => {
   const answer = referenceAnswer(item);
@@ -33,7 +32,7 @@ export const regex: Checker = ({ output, item, options }) => {
   if (compiled.programSize() * text.length > MAX_STEPS) {
     throw new RunError(
       'checker_limit',
-      `The pattern is too large for an output of ${text.length} characters`,
+      `The pattern is too large for an output of ${text.length} characters.`,
     );
   }
   return passedOrNot(
@@ -45,7 +44,7 @@ function compile(pattern: string, flags: string): RE2JS {
   if (pattern.length > MAX_PATTERN_CHARS) {
     throw new RunError(
       'checker_invalid',
-      `The pattern has ${pattern.length} characters, and at most ${MAX_PATTERN_CHARS} may be`,
+      `The pattern must have at most ${MAX_PATTERN_CHARS} characters, got ${pattern.length}.`,
     );
   }
   let engineFlags = 0;
@@ -54,10 +53,10 @@ function compile(pattern: string, flags: string): RE2JS {
     else if (flag === 'm') engineFlags |= RE2JS.MULTILINE;
     else if (flag === 's') engineFlags |= RE2JS.DOTALL;
     else if (flag !== 'u' && flag !== 'g') {
-      throw new RunError('checker_invalid', `checker.flags has "${flag}", and may have i, m, s and u`);
+      throw new RunError('checker_invalid', `checker.flags must contain only i, m, s and u, got "${flag}".`);
     }
   }
-  // The engine would read a named back-reference as plain letters.
+  // The engine would treat a named back-reference as plain letters.
   if (/(^|[^\\])(\\\\)*\\k</.test(pattern)) throw unsupported(pattern, 'back-references are not supported');
   try {
     return RE2JS.compile(RE2JS.translateRegExp(pattern), engineFlags);
@@ -71,8 +70,8 @@ function compile(pattern: string, flags: string): RE2JS {
 }
 
 function unsupported(pattern: string, reason: string, cause?: unknown): RunError {
-  const shown = pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern;
-  return new RunError('checker_invalid', `The pattern ${JSON.stringify(shown)} cannot be used: ${reason}`, {
+  const excerpt = pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern;
+  return new RunError('checker_invalid', `Cannot use the pattern ${JSON.stringify(excerpt)}: ${reason}.`, {
     cause,
   });
 }

@@ -25,7 +25,7 @@ function problems(value: JsonValue): [string, string][] {
 }
 
 describe('parseRunConfig', () => {
-  it('gives the defaults', () => {
+  it('adds the defaults', () => {
     expect(parseRunConfig({ provider: openai })).toEqual({
       provider: {
         type: 'openai_compatible',
@@ -56,7 +56,7 @@ describe('parseRunConfig', () => {
     timeout_ms: 1000,
   };
 
-  it('takes everything', () => {
+  it('reads every member', () => {
     expect(parseRunConfig(whole)).toEqual({
       provider: {
         type: 'openai_compatible',
@@ -96,7 +96,7 @@ describe('parseRunConfig', () => {
   );
 
   it.each<JsonValue>([whole, { provider: 'echo' }, { provider: 'item_field', pointer: '/a~1b' }])(
-    'reads back what it writes: %j',
+    'reads what it writes: %j',
     (value) => {
       const config = parseRunConfig(value);
       const json = runConfigToJson(config);
@@ -160,12 +160,12 @@ describe('parseRunConfig', () => {
       '/config/judge/params/n',
     ],
     [{ provider: 'echo', 'a/b~': 1 }, '/config/a~1b~0'],
-  ])('refuses %j at %s', (value, path) => {
+  ])('rejects %j at %s', (value, path) => {
     expect(problems(value).map(([at]) => at)).toContain(path);
   });
 
   it.each([...secretNames.secret, 'API-KEY', 'headers', 'extra_headers'])(
-    'refuses a member %s anywhere, once, without repeating it',
+    'rejects a member %s anywhere, once, without repeating its value',
     (name) => {
       const secret = 'sk-0123456789';
       const config = {
@@ -188,11 +188,11 @@ describe('parseRunConfig', () => {
     expect(JSON.stringify(problems({ provider: { ...openai, api_key_env: secret } }))).not.toContain(secret);
   });
 
-  it.each(secretNames.notSecret)('takes a param %s', (name) => {
+  it.each(secretNames.notSecret)('accepts a param %s', (name) => {
     expect(problems({ provider: { ...openai, params: { deep: { [name]: 'x' } } } })).toEqual([]);
   });
 
-  it('takes params that only look like secrets', () => {
+  it('accepts params that only look like secrets', () => {
     const params = {
       max_tokens: 5,
       logit_bias: { '50256': -100 },
@@ -219,7 +219,7 @@ describe('parseRunConfig', () => {
       'secrets under a long name',
       () => ({ ['x'.repeat(900_000)]: Array.from({ length: 5_000 }, () => ({ token: 0 })) }),
     ],
-  ])('is done at once with very many %s', (_name, make) => {
+  ])('is fast with very many %s', (_name, make) => {
     const value = { provider: 'echo', ...(make() as JsonObject) };
     const startedAt = performance.now();
     const found = problems(value);
@@ -229,7 +229,7 @@ describe('parseRunConfig', () => {
     expect(JSON.stringify(found).length).toBeLessThan(10_000_000);
   });
 
-  it('names everything that is wrong at once, and where in the body', () => {
+  it('lists all problems with their locations in the body', () => {
     const value = { provider: { ...openai, model: 1 }, repetitions: 0, more: true };
     expect(
       problems(value)
@@ -254,16 +254,16 @@ describe('texts of params', () => {
       { provider: openai, judge: { base_url: 'https://host/v1', model: 'm', params: { a: long } } },
       '/config/judge/params/a',
     ],
-  ])('are refused when they are too long, but not where they are stored', (value, path) => {
+  ])('must not be too long, except in stored configurations', (value, path) => {
     expect(problems(value).map(([at]) => at)).toEqual([path]);
     expect(parseStoredRunConfig(value)).toBeDefined();
   });
 
-  it('may have 16 kB', () => {
+  it('can have 16 kB', () => {
     expect(problems({ provider: { ...openai, params: { stop: long.slice(1) } } })).toEqual([]);
   });
 
-  it('is quick with as many problems as fit into a request, and lists some of them', () => {
+  it('are checked fast, however many problems a request has, and the error lists some of them', () => {
     const params = Array.from({ length: 60_000 }, () => ({ token: 'x' }));
     const startMs = performance.now();
     const found = problems({ provider: { ...openai, params: { params } } });

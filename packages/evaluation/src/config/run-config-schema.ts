@@ -1,4 +1,4 @@
-/** A JSON Schema, as OpenAPI 3.1 takes it. */
+/** A JSON Schema for OpenAPI 3.1. */
 export type RunConfigSchema = Readonly<Record<string, unknown>>;
 
 const baseUrl = {
@@ -14,7 +14,7 @@ const params = {
   description:
     'members of the request body besides model and messages, such as `temperature` and `max_tokens`',
 };
-/** Names that end in `_ORIGINS` hold no keys but where keys may be sent; `SVC_PROVIDER_ALLOWED_HOSTS` is a setting. */
+/** Names that end in `_ORIGINS` list where keys may be sent; `SVC_PROVIDER_ALLOWED_HOSTS` is a setting. */
 const apiKeyEnv = {
   type: 'string',
   maxLength: 113,
@@ -22,14 +22,14 @@ const apiKeyEnv = {
   description: 'name of the environment variable of the workers that holds the key',
 };
 
-/** How outputs come about. One schema for each `type`. */
+/** The source of the outputs: one schema per `type`. */
 export const PROVIDER_SCHEMAS: Readonly<
   Record<'openai_compatible' | 'item_field' | 'echo', RunConfigSchema>
 > = {
   openai_compatible: {
     type: 'object',
     title: 'openai_compatible',
-    description: 'asks a model over the chat-completions protocol',
+    description: 'requests outputs from a model over the chat-completions protocol',
     properties: {
       type: { const: 'openai_compatible' },
       base_url: baseUrl,
@@ -43,7 +43,7 @@ export const PROVIDER_SCHEMAS: Readonly<
   item_field: {
     type: 'object',
     title: 'item_field',
-    description: 'takes outputs that the items already hold',
+    description: 'uses outputs that the items contain',
     properties: {
       type: { const: 'item_field' },
       pointer: {
@@ -59,7 +59,7 @@ export const PROVIDER_SCHEMAS: Readonly<
   echo: {
     type: 'object',
     title: 'echo',
-    description: 'answers with the question, for trials',
+    description: 'returns the last message, to try a dataset or a deployment',
     properties: { type: { const: 'echo' } },
     required: ['type'],
     additionalProperties: false,
@@ -81,7 +81,7 @@ export const JUDGE_SCHEMA: RunConfigSchema = {
       minimum: 0,
       maximum: 1,
       default: 0.5,
-      description: 'the least score that passes where the judge does not say',
+      description: 'the least score that passes if the judge does not say',
     },
   },
   required: ['base_url', 'model'],
@@ -101,7 +101,7 @@ const limits = {
     minimum: 1,
     maximum: 256,
     default: 8,
-    description: 'how many items are under way at once',
+    description: 'how many items run at the same time',
   },
   max_retries: {
     type: 'integer',
@@ -119,7 +119,7 @@ const limits = {
   },
 };
 
-/** The outer shape; `provider` is checked against the schema of its type. */
+/** The configuration without the details of `provider`, which has one schema per type. */
 export const RUN_CONFIG_SHAPE: RunConfigSchema = {
   type: 'object',
   properties: { provider: { type: 'object' }, judge: JUDGE_SCHEMA, ...limits },
@@ -127,7 +127,7 @@ export const RUN_CONFIG_SHAPE: RunConfigSchema = {
   additionalProperties: false,
 };
 
-/** The whole configuration of a run, as the OpenAPI document shows it. */
+/** The whole run configuration for the OpenAPI document. */
 export const RUN_CONFIG_SCHEMA: RunConfigSchema = {
   ...RUN_CONFIG_SHAPE,
   properties: { provider: { oneOf: Object.values(PROVIDER_SCHEMAS) }, judge: JUDGE_SCHEMA, ...limits },

@@ -155,7 +155,7 @@ describe('buildMessages', () => {
     [{ inputs: { messages: [], choices: [] } }],
     [{ inputs: { question: 'x' } }],
     [{ assets: { a: { url: 'https://h/a.mp3' } } }],
-  ])('refuses %j', (item) =>
+  ])('rejects %j', (item) =>
     expect(() => buildMessages(item)).toThrow(expect.objectContaining({ code: 'item_without_prompt' })),
   );
 });

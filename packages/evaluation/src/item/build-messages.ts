@@ -1,25 +1,23 @@
 import type { Item } from '@svc/jsonl-v23';
 import { assetEntries, mimeTypeForPath } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
-import type { ChatMessage } from '../ports.ts';
+import type { ChatMessage } from '../provider.ts';
 import { RunError } from '../run-error.ts';
 import { labelledChoices } from './labelled-choices.ts';
 
 type Part = JsonObject;
 
 /**
- * The conversation that an item stands for:
- * 1. `inputs.system_prompt` as the system message, unless the messages begin with that very text;
- * 2. `inputs.messages` as they are;
- * 3. `inputs.prompt` as a user message, unless the last message is that very text;
- * 4. in the last user message: after its text the choices, one a line as `A. text`, then each image of
- *   `assets` as an image part, embedded ones as a data: URL, others by their URL, which nobody but the
- *   provider fetches.
+ * The conversation of an item, in the chat-completions format:
+ * 1. `inputs.system_prompt` as the system message, unless the messages begin with the same text;
+ * 2. `inputs.messages` unchanged;
+ * 3. `inputs.prompt` as a user message, unless the last message is the same text;
+ * 4. in the last user message, after its text: the choices, one per line as `A. text`, then each image of `assets` as
+ *    an image part. An embedded image becomes a data: URL; any other keeps its URL, and only the provider fetches it.
  *
- * The shape is that of the chat-completions format. Assets that are no images are not sent.
+ * Assets that are not images are not sent.
  *
- * @throws RunError `item_without_prompt` when there is nothing to ask: no prompt, no messages, no choices, no
- * image
+ * @throws RunError `item_without_prompt` if the item has no prompt, no messages, no choices and no image
  */
 export function buildMessages(item: Item): ChatMessage[] {
   const inputs = asObject(getMember(item, 'inputs'));
@@ -34,16 +32,13 @@ export function buildMessages(item: Item): ChatMessage[] {
   const images = imageParts(item);
   if (choices.length > 0 || images.length > 0) appendToQuestion(messages, choices.join('\n'), images);
   if (messages.length === 0) {
-    throw new RunError(
-      'item_without_prompt',
-      'The item has no inputs.prompt and no inputs.messages, so there is nothing to ask',
-    );
+    throw new RunError('item_without_prompt', 'The item must have `inputs.prompt` or `inputs.messages`.');
   }
 
   const system = getMember(inputs, 'system_prompt');
   const first = messages[0];
-  const isThere = first !== undefined && isSystem(first) && first.content === system;
-  if (typeof system === 'string' && system !== '' && !isThere) {
+  const hasSystem = first !== undefined && isSystem(first) && first.content === system;
+  if (typeof system === 'string' && system !== '' && !hasSystem) {
     messages.unshift({ role: 'system', content: system });
   }
   return messages;
@@ -65,10 +60,7 @@ function itemMessages(inputs: JsonObject): ChatMessage[] {
   return messages;
 }
 
-/**
- * Adds choices and images to the last user message, or to a new one where the conversation has none at its
- * end.
- */
+/** Adds choices and images to the last user message, or to a new one if the conversation does not end with one. */
 function appendToQuestion(messages: ChatMessage[], choices: string, images: readonly Part[]): void {
   const last = messages.at(-1);
   const isQuestion = last !== undefined && last.role === 'user';
@@ -77,9 +69,9 @@ function appendToQuestion(messages: ChatMessage[], choices: string, images: read
 
   if (choices !== '') {
     const text = parts.at(-1);
-    const said = text !== undefined && text['type'] === 'text' ? text['text'] : undefined;
-    if (typeof said === 'string')
-      parts[parts.length - 1] = { ...text, type: 'text', text: `${said}\n\n${choices}` };
+    const existing = text !== undefined && text['type'] === 'text' ? text['text'] : undefined;
+    if (typeof existing === 'string')
+      parts[parts.length - 1] = { ...text, type: 'text', text: `${existing}\n\n${choices}` };
     else parts.push({ type: 'text', text: choices });
   }
   parts.push(...images);

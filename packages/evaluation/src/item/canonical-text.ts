@@ -1,14 +1,14 @@
 import { type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 
-/** Parses text that the service has written itself, however deep: depth was limited when the value came in. */
+/** Parses JSON text that the service wrote, at any depth: depth was limited when the value came in. */
 export function readCanonicalText(text: string): JsonValue {
   return parseJson(text, { maxDepth: Number.POSITIVE_INFINITY });
 }
 
-/** Where a value stands in a text. */
+/** The position of a value in a text. */
 export interface TextRange {
   readonly start: number;
-  /** behind its last character */
+  /** Index after its last character. */
   readonly end: number;
 }
 
@@ -21,10 +21,9 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /**
- * Finds members of an object in canonical JSON text without making values of anything, in time that grows with the text
- * and no faster. The others are skipped, whatever they hold.
+ * Finds members of an object in canonical JSON text, in linear time and without parsing values.
  *
- * @param start where the value begins; a value that is no object has no members
+ * @param start index of the value; a value that is not an object has no members
  */
 export function findMembers(
   text: string,
@@ -39,7 +38,7 @@ export function findMembers(
     const keyEnd = stringEnd(text, position);
     const quoted = text.slice(position, keyEnd);
     const key = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
-    // keys of canonical text are sorted
+    // The keys of canonical text are sorted.
     if (key > last) break;
     const end = valueEnd(text, keyEnd + 1);
     if (keys.has(key)) found.set(key, { start: keyEnd + 1, end });
@@ -51,14 +50,14 @@ export function findMembers(
 /**
  * Finds the element of an array in canonical JSON text.
  *
- * @param start where the value begins; a value that is no array has no elements
+ * @param start index of the value; a value that is not an array has no elements
  * @param index from 0
  */
 export function findElement(text: string, start: number, index: number): TextRange | undefined {
   if (text.charCodeAt(start) !== OPEN_BRACKET || text.charCodeAt(start + 1) === CLOSE_BRACKET)
     return undefined;
   let position = start + 1;
-  for (let passed = 0; ; passed++) {
+  for (let passed = 0; ; passed += 1) {
     const end = valueEnd(text, position);
     if (passed === index) return { start: position, end };
     if (text.charCodeAt(end) !== COMMA) return undefined;
@@ -66,10 +65,10 @@ export function findElement(text: string, start: number, index: number): TextRan
   }
 }
 
-/** At most how many values a range holds, at any depth: its commas and opening brackets, and one. */
+/** An upper bound for the values in a range, at any depth: its commas and opening brackets, plus one. */
 export function countValues(text: string, { start, end }: TextRange): number {
   let values = 1;
-  for (let position = start; position < end; position++) {
+  for (let position = start; position < end; position += 1) {
     switch (text.charCodeAt(position)) {
       case QUOTE:
         position = stringEnd(text, position) - 1;
@@ -77,23 +76,23 @@ export function countValues(text: string, { start, end }: TextRange): number {
       case COMMA:
       case OPEN_BRACKET:
       case OPEN_BRACE:
-        values++;
+        values += 1;
     }
   }
   return values;
 }
 
-/** Where the value that begins at `start` ends. */
+/** Index after the value at `start`. */
 function valueEnd(text: string, start: number): number {
   let depth = 0;
-  for (let position = start; position < text.length; position++) {
+  for (let position = start; position < text.length; position += 1) {
     switch (text.charCodeAt(position)) {
       case QUOTE:
         position = stringEnd(text, position) - 1;
         break;
       case OPEN_BRACKET:
       case OPEN_BRACE:
-        depth++;
+        depth += 1;
         break;
       case COMMA:
         if (depth === 0) return position;
@@ -101,17 +100,17 @@ function valueEnd(text: string, start: number): number {
       case CLOSE_BRACKET:
       case CLOSE_BRACE:
         if (depth === 0) return position;
-        depth--;
+        depth -= 1;
     }
   }
   return text.length;
 }
 
-/** Where the string that begins at `start` ends. */
+/** Index after the string at `start`. */
 function stringEnd(text: string, start: number): number {
   for (let position = start + 1; ; ) {
     const quote = text.indexOf('"', position);
-    if (quote === -1) throw new Error('A string of a stored item has no end');
+    if (quote === -1) throw new Error('Unterminated string in a stored item.');
     let backslashes = 0;
     while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++;
     if (backslashes % 2 === 0) return quote + 1;

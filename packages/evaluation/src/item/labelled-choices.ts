@@ -3,21 +3,20 @@ import { canonicalJson, getMember, isJsonObject, type JsonValue } from '@svc/jso
 
 /** One option of a multiple-choice item as the model sees it. */
 export interface LabelledChoice {
-  /** the choice's own label, else a letter */
+  /** The choice's own label, else a letter. */
   readonly label: string;
   readonly text: string;
 }
 
-/** The choices of an item, and whether their labels are the item's own. */
+/** The choices of an item, and whether their labels come from the item. */
 export interface LabelledChoices {
   readonly choices: readonly LabelledChoice[];
   readonly ownLabels: boolean;
 }
 
 /**
- * The choices of an item with their labels: `{label, text}` objects keep their own where every choice has one
- * and no two are alike, else they are lettered A to Z, AA, AB and so on. A choice that is no text is written
- * as JSON.
+ * The choices of an item with their labels. `{label, text}` objects keep their labels if every choice has one and all
+ * are different; otherwise the labels are A to Z, AA, AB and so on. A choice that is not text becomes JSON text.
  */
 export function labelledChoices(item: Item): LabelledChoices {
   const inputs = getMember(item, 'inputs');
@@ -33,15 +32,13 @@ export function labelledChoices(item: Item): LabelledChoices {
   return { choices, ownLabels };
 }
 
-/**
- * The letter of the choice at `index`, counted from 0: A to Z, then AA, AB ... as columns of a spreadsheet.
- */
+/** The letter of the choice at `index`, from 0: A to Z, then AA, AB ... like the columns of a spreadsheet. */
 export function letter(index: number): string {
   const last = String.fromCharCode(65 + (index % 26));
   return index < 26 ? last : letter(Math.floor(index / 26) - 1) + last;
 }
 
-/** A JSON value as a person would write it: a string as it is, anything else as canonical JSON. */
+/** A JSON value as plain text: a string unchanged, any other value as canonical JSON. */
 export function plainText(value: JsonValue): string {
   return typeof value === 'string' ? value : canonicalJson(value);
 }

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planCheck } from '../scoring/plan-check.ts';
 import { buildMessages } from './build-messages.ts';
-import { isIndex, itemIdText, pointerSteps, readLargeItem, textAt } from './large-item.ts';
+import { itemIdText, readLargeItem } from './large-item.ts';
+import { isIndex, pointerSteps, textAt } from './text-at.ts';
 
 function stored({ answer, checker, assets, ...payload }: Item): ItemParts {
   const text = (value: JsonValue | undefined): string | null =>
@@ -46,7 +47,7 @@ function valueAt(item: JsonValue, pointer: string): JsonValue | undefined {
 }
 
 describe('textAt', () => {
-  it('finds what stands at a pointer, as reading the whole item does', () => {
+  it('finds the value at a pointer, like reading the whole item', () => {
     fc.assert(
       fc.property(
         jsonObject,
@@ -110,7 +111,7 @@ describe('readLargeItem', () => {
   const withoutNonce = (plan: unknown): string =>
     JSON.stringify(plan)?.replaceAll(/(?<=mark |<<< [A-Za-z ]{1,30} )[0-9a-f]{16}/g, '') ?? '';
 
-  it('gives the messages and the check that the whole item gives', () => {
+  it('leads to the same messages and check as the whole item', () => {
     fc.assert(
       fc.property(anyItem, jsonValue, (given, output) => {
         const item = parseJson(canonicalJson(given as Item)) as Item;
@@ -127,14 +128,14 @@ describe('readLargeItem', () => {
     );
   });
 
-  it('makes nothing of what a run does not read, however much there is', () => {
+  it('skips the values that a run does not read', () => {
     const dense = `[${'0,'.repeat(2_000_000)}0]`;
     const payload = `{"id":1,"inputs":{"dense":${dense},"prompt":"p"},"meta":{"dense":${dense},"judge_prompt":"j"}}`;
     const parts = { payload, answer: null, checker: null, assets: null };
     expect(readLargeItem(parts)).toEqual({ id: 1, inputs: { prompt: 'p' }, meta: { judge_prompt: 'j' } });
   });
 
-  it.each(['messages', 'choices'])('refuses more values than a run reads in %s', (key) => {
+  it.each(['messages', 'choices'])('rejects too many values in %s', (key) => {
     const payload = `{"inputs":{"${key}":[${'0,'.repeat(250_000)}0]}}`;
     expect(() => readLargeItem({ payload, answer: null, checker: null, assets: null })).toThrow(
       expect.objectContaining({ code: 'item_too_large' }),

@@ -1,29 +1,30 @@
 import type { Item } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { measureCheck } from '../checkers/check-limits.ts';
-import { type CheckOutcome, type Judge, unscored } from '../checkers/checker.ts';
+import { type CheckOutcome, unscored } from '../checkers/checker.ts';
 import { CHECKERS } from '../checkers/checkers.ts';
 import { labelledChoices } from '../item/labelled-choices.ts';
-import type { ChatMessage } from '../ports.ts';
-import { type CheckTask, packValue } from './check-task.ts';
-import { asksForJudge, judgeQuestion } from './judge.ts';
+import type { ChatMessage } from '../provider.ts';
+import type { CheckTask } from './check-task.ts';
+import { asksForJudge, judgeQuestion } from './judge-question.ts';
+import { packValue } from './packed-value.ts';
 
-/** What a check is planned for. */
+/** An output to score. */
 interface PlannedCheck {
-  /** what the provider gave */
+  /** The provider's output. */
   readonly output: JsonValue;
   readonly item: Item;
-  /** null where the run has none */
-  readonly judge: Pick<Judge, 'defaultPrompts'> | null;
+  /** Null if the run has no judge. */
+  readonly judge: { readonly defaultPrompts: JsonValue } | null;
 }
 
-/** How an output is scored: not at all, by a checker, or by the judge, who is asked this. */
+/** How an output is scored: not at all, by a checker, or by the judge in this conversation. */
 export type CheckPlan =
   | { readonly outcome: CheckOutcome }
   | { readonly task: CheckTask }
   | { readonly judgeMessages: readonly ChatMessage[] };
 
-/** The checker of an item without one, by the item's type where that leaves no doubt. */
+/** The default checker by the type of the item. */
 const BY_ITEM_TYPE: Readonly<Record<string, string>> = {
   exact: 'exact_match',
   numeric: 'numeric',
@@ -31,12 +32,12 @@ const BY_ITEM_TYPE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Chooses how an output is scored: by the item's checker (`checker.type`, or `checker` itself where it is a string).
- * Without one: by item type (`exact`, `numeric`, `multiple_choice`), else by the judge where the run has one
- * and the item has a judge prompt or criteria, else unscored. A checker of a type that is not known here,
- * such as a script, is never executed: unscored.
+ * Chooses how an output is scored: by the item's checker (`checker.type`, or `checker` itself if it is a string). Without
+ * a checker, by the type of the item (`exact`, `numeric`, `multiple_choice`); else by the judge if the run has one and
+ * the item has a judge prompt or criteria. Everything else stays unscored, also a checker of an unknown type, such as a
+ * script, which is never executed.
  *
- * @throws RunError `checker_invalid`, `checker_limit` when a check or a question would be too large
+ * @throws RunError `checker_invalid`; `checker_limit` if a check or a question would be too large
  */
 export function planCheck({ output, item, judge }: PlannedCheck): CheckPlan {
   const { type, options } = chosenChecker(item, judge);
@@ -46,12 +47,13 @@ export function planCheck({ output, item, judge }: PlannedCheck): CheckPlan {
     return { judgeMessages: judgeQuestion({ output, item, options }, judge.defaultPrompts) };
   }
   if (!Object.hasOwn(CHECKERS, type))
-    return { outcome: unscored(`Checkers of type ${shown(type)} are not run`) };
+    return { outcome: unscored(`Checkers of type ${excerpt(type)} are not run`) };
   const answer = getMember(item, 'answer');
   const choices = type === 'choice' ? choicesOf(item) : undefined;
   const chars = measureCheck({ output, answer, choices, options });
   return {
     task: {
+      kind: 'check',
       type,
       chars,
       output: packValue(output),
@@ -76,7 +78,7 @@ function chosenChecker(
   if (isJsonObject(stated)) {
     const type = getMember(stated, 'type');
     if (typeof type === 'string') return { type, options: stated };
-    // A script is carried for others; an object that names no checker leaves the choice to the item's type.
+    // A script is for other tools. For an object without a type, the type of the item decides.
     if (getMember(stated, 'path') !== undefined || getMember(stated, 'data') !== undefined) {
       return { type: 'script', options: stated };
     }
@@ -90,16 +92,16 @@ function defaultChecker(item: Item, model: PlannedCheck['judge']): string | unde
   const clear =
     typeof type === 'string' && Object.hasOwn(BY_ITEM_TYPE, type) ? BY_ITEM_TYPE[type] : undefined;
   const canChoose = clear !== 'choice' || labelledChoices(item).choices.length > 0;
-  if (clear !== undefined && canChoose && hasAnswer(item)) return clear;
+  if (clear !== undefined && canChoose && hasReference(item)) return clear;
   if (model !== null && asksForJudge(item, model.defaultPrompts)) return 'judge';
   return clear;
 }
 
-function hasAnswer(item: Item): boolean {
+function hasReference(item: Item): boolean {
   const answer: JsonValue | undefined = getMember(item, 'answer');
   return answer !== undefined && answer !== null && answer !== '';
 }
 
-function shown(type: string): string {
+function excerpt(type: string): string {
   return JSON.stringify(type.length > 100 ? `${type.slice(0, 100)}…` : type);
 }

@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCancelled } from '../run-error.ts';
-import { type CheckTask, packValue } from '../scoring/check-task.ts';
+import type { CheckTask } from '../scoring/check-task.ts';
+import { packValue } from '../scoring/packed-value.ts';
 import { type CheckRunner, type CheckRunnerOptions, createCheckRunner } from './check-runner.ts';
 
 let folder: string;
@@ -18,7 +19,7 @@ const never = new AbortController().signal;
 
 function task(type: string, output: JsonValue, answer: JsonValue, more: Partial<CheckTask> = {}): CheckTask {
   const values = { output: packValue(output), answer: packValue(answer), choices: null };
-  return { type, chars: 100_000, ...values, options: packValue({}), ...more };
+  return { kind: 'check', type, chars: 100_000, ...values, options: packValue({}), ...more };
 }
 
 /** A runner whose threads do what the output says, so that every end of a thread can be seen. */
@@ -32,7 +33,7 @@ async function scripted(options: CheckRunnerOptions = {}): Promise<CheckRunner> 
          case 'hang': for (;;);
          case 'exit': process.exit(3);
          case 'fill': for (let held; ; ) held = { held, one: 1 };
-         case 'throw': throw new TypeError('a mistake of ours');
+         case 'throw': throw new TypeError('an internal mistake');
        }
        const outcome = { status: 'ok', score: 1, passed: true, explanation: JSON.stringify(process.env) };
        parentPort.postMessage({ kind: 'outcome', outcome });
@@ -63,7 +64,7 @@ describe('createCheckRunner', () => {
     });
   });
 
-  it('ends a check that takes too long, and does the next one on a new thread', async () => {
+  it('ends a check that takes too long and does the next one on a new thread', async () => {
     await using checks = await scripted({ deadlineMs: 1_000 });
     const late = checks.run(task('regex', 'hang', ''), never);
     const next = checks.run(task('regex', 'fine', ''), never);
@@ -79,7 +80,7 @@ describe('createCheckRunner', () => {
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
   });
 
-  it('is cut short by an aborted signal, also while it waits', async () => {
+  it('ends a running or waiting check when its signal is aborted', async () => {
     await using checks = await scripted({ deadlineMs: 60_000 });
     const controller = new AbortController();
     const running = checks.run(task('regex', 'hang', ''), controller.signal);
@@ -98,7 +99,7 @@ describe('createCheckRunner', () => {
     await using checks = await scripted({ deadlineMs: 60_000, maxHeapMb: 64 });
     await expect(checks.run(task('regex', 'fill', ''), never)).rejects.toMatchObject({
       code: 'checker_limit',
-      message: 'The check took too much memory',
+      message: 'The check took too much memory.',
     });
     for (const end of ['exit', 'throw']) {
       await expect(checks.run(task('regex', end, ''), never)).rejects.toThrow('has died');
@@ -111,7 +112,7 @@ describe('createCheckRunner', () => {
     expect(await checks.run(task('regex', 'fine', ''), never)).toMatchObject({ explanation: '{}' });
   });
 
-  it('fails what is under way when it is disposed of', async () => {
+  it('fails running and waiting checks when it is disposed', async () => {
     const checks = await scripted();
     const running = checks.run(task('regex', 'hang', ''), never);
     const waiting = checks.run(task('regex', 'hang', ''), never);

@@ -2,26 +2,25 @@ import { checkerLimit } from '../checkers/check-limits.ts';
 import type { CheckOutcome } from '../checkers/checker.ts';
 import { RunError, type RunErrorCode } from '../run-error.ts';
 import { type CheckTask, runCheck } from '../scoring/check-task.ts';
-import {
-  makeQuestion,
-  type Question,
-  type QuestionTask,
-  type Scored,
-  type ScoreTask,
-  scoreItem,
-} from './item-task.ts';
+import { makeQuestion, type Question, type QuestionTask } from './question-task.ts';
+import { type PackedResponse, packResponse, type ResponseTask } from './response-task.ts';
+import { type Scored, type ScoreTask, scoreItem } from './score-task.ts';
 
-/** What a thread can be asked. */
-export type ThreadTask = CheckTask | QuestionTask | ScoreTask;
+/** A task for a thread. */
+export type ThreadTask = CheckTask | QuestionTask | ResponseTask | ScoreTask;
 
-/** What becomes of a task. */
-export type ThreadOutcome<T extends ThreadTask> = T extends QuestionTask
-  ? Question
-  : T extends ScoreTask
-    ? Scored
-    : CheckOutcome;
+/** The result of a task, by the `kind` of the task. */
+interface Outcomes {
+  readonly check: CheckOutcome;
+  readonly question: Question;
+  readonly response: PackedResponse;
+  readonly score: Scored;
+}
 
-/** What a thread sends: first that it is ready, then the end of each task. */
+/** The result of a task. */
+export type ThreadOutcome<T extends ThreadTask> = Outcomes[T['kind']];
+
+/** A message from a thread: first that it is ready, then the result of each task. */
 export type ThreadReply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'outcome'; readonly outcome: ThreadOutcome<ThreadTask> }
@@ -29,29 +28,39 @@ export type ThreadReply =
   | { readonly kind: 'fault'; readonly error: unknown };
 
 /**
- * Does a task, wherever it is called.
+ * Does a task on the current thread.
  *
  * @throws RunError `checker_invalid`, `checker_limit`, `item_too_large`
  */
 export function runTask(task: ThreadTask): ThreadOutcome<ThreadTask> {
-  if (!('kind' in task)) return runCheck(task);
-  return task.kind === 'question' ? makeQuestion(task) : scoreItem(task);
+  switch (task.kind) {
+    case 'check':
+      return runCheck(task);
+    case 'question':
+      return makeQuestion(task);
+    case 'response':
+      return packResponse(task);
+    case 'score':
+      return scoreItem(task);
+  }
 }
 
 /** The error of a task that exceeded a limit. */
-export function taskLimit(task: ThreadTask, reason: string): RunError {
-  return 'kind' in task && task.kind === 'question'
-    ? new RunError('item_too_large', `Reading the item ${reason}`)
-    : checkerLimit(`The check ${reason}`);
+export function taskLimit({ kind }: ThreadTask, reason: string): RunError {
+  if (kind === 'question') return new RunError('item_too_large', `Reading the item ${reason}.`);
+  if (kind === 'response') {
+    return new RunError('provider_bad_response', `Reading the provider's response ${reason}.`);
+  }
+  return checkerLimit(`The check ${reason}.`);
 }
 
-/** The end of a task, as a thread sends it. */
+/** The message with the result of a task. */
 export function replyTo(task: ThreadTask): ThreadReply {
   try {
     return { kind: 'outcome', outcome: runTask(task) };
   } catch (error) {
     if (error instanceof RunError) return { kind: 'refused', code: error.code, message: error.message };
-    // a text beyond what the engine can hold, or too deep a recursion
+    // A text that is too long for the engine, or too deep a recursion.
     if (error instanceof RangeError) {
       const { code, message } = taskLimit(task, 'took too much memory');
       return { kind: 'refused', code, message };
@@ -60,7 +69,7 @@ export function replyTo(task: ThreadTask): ThreadReply {
   }
 }
 
-/** The bytes of a reply, which change their thread instead of being copied. */
+/** The bytes of a reply, which move to the other thread instead of being copied. */
 export function transferredBytes(reply: ThreadReply): ArrayBuffer[] {
   if (reply.kind !== 'outcome') return [];
   const { outcome } = reply;

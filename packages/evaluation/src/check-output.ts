@@ -1,16 +1,16 @@
 import type { Item } from '@svc/jsonl-v23';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import type { CheckOutcome, Judge } from '../checkers/checker.ts';
-import type { CheckRunner } from '../threads/check-runner.ts';
-import { askJudge } from './judge.ts';
-import { planCheck } from './plan-check.ts';
+import type { CheckOutcome } from './checkers/checker.ts';
+import { askJudge, type Judge } from './scoring/ask-judge.ts';
+import { planCheck } from './scoring/plan-check.ts';
+import type { CheckRunner } from './threads/check-runner.ts';
 
-/** An output to score, and what it is scored with. */
+/** An output to score, and what scores it. */
 export interface ScoreRequest {
-  /** what the provider gave */
+  /** The provider's output. */
   readonly output: JsonValue;
   readonly item: Item;
-  /** null where the run has none */
+  /** Null if the run has no judge. */
   readonly judge: Judge | null;
   readonly checks: CheckRunner;
   readonly signal: AbortSignal;
@@ -19,8 +19,8 @@ export interface ScoreRequest {
 /**
  * Scores an output as {@link planCheck} chooses.
  *
- * @throws RunError `checker_invalid` when the checker's options cannot be used, `checker_limit` when the check would
- * take too long or too much memory; the signal's reason when it was aborted
+ * @throws RunError `checker_invalid` for invalid options of the checker, `checker_limit` if the check would take too
+ * much time or memory; the signal's reason when it is aborted
  */
 export async function checkOutput(request: ScoreRequest): Promise<CheckOutcome> {
   const { judge, checks, signal } = request;

@@ -1,6 +1,6 @@
 import type { ResponseHeaders } from './retry-delay.ts';
 
-/** Media types that are named. What a server says of itself beyond these is not repeated. */
+/** Media types that a message may name. */
 const KNOWN_TYPES: ReadonlySet<string> = new Set([
   'application/json',
   'application/octet-stream',
@@ -14,10 +14,10 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An answer that is no completion, by status, type and length. Its text is never quoted: whoever starts a run chooses
- * who is asked, and must not read what only the worker can reach.
+ * Describes a response by status, type and length. It never quotes text: the author of a run chooses the server, and
+ * must not read what only the worker can reach.
  */
-export function describeCompletion(statusCode: number, headers: ResponseHeaders, byteLength: number): string {
+export function describeResponse(statusCode: number, headers: ResponseHeaders, byteLength: number): string {
   const header = headers['content-type'];
   const type = (Array.isArray(header) ? header[0] : header)?.split(';', 1)[0]?.trim().toLowerCase();
   const name = type === undefined ? 'no type' : KNOWN_TYPES.has(type) ? type : 'another type';

@@ -1,9 +1,10 @@
 import type { Item } from '@svc/jsonl-v23';
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import type { CheckOutcome, Judge } from '../checkers/checker.ts';
-import { createCheckRunner } from '../threads/check-runner.ts';
 import { checkOutput } from './check-output.ts';
+import type { CheckOutcome } from './checkers/checker.ts';
+import type { Judge } from './scoring/ask-judge.ts';
+import { createCheckRunner } from './threads/check-runner.ts';
 
 const exact = (text: string) => new ExactNumber(text);
 
@@ -90,12 +91,12 @@ describe('regex', () => {
     expect(await verdict({ checker: { type: 'regex', pattern, ...options } }, output)).toBe(expected);
   });
 
-  it('takes the answer for its pattern', async () => {
+  it('uses the answer as its pattern', async () => {
     expect(await verdict({ answer: '^x+$', checker: { type: 'regex' } }, 'xxx')).toBe(true);
     expect(await verdict({ checker: { type: 'regex' } }, 'xxx')).toBeNull();
   });
 
-  it('is done in time that grows with the output and no faster', async () => {
+  it('takes linear time in the output', async () => {
     for (const pattern of ['(a+)+$', '^(a|a)*$', '^(a|aa)+$', '^(([a-z])+.)+[A-Z]([a-z])+$']) {
       expect(await verdict({ checker: { type: 'regex', pattern } }, `${'a'.repeat(50_000)}!`)).toBe(false);
     }
@@ -109,13 +110,13 @@ describe('regex', () => {
     ['(', 'a mistake'],
     ['(a{1000}){1000}', 'too large a repeat'],
     ['a'.repeat(2_001), 'too long a pattern'],
-  ])('refuses %s (%s)', async (pattern) => {
+  ])('rejects %s (%s)', async (pattern) => {
     await expect(check({ checker: { type: 'regex', pattern } }, 'a')).rejects.toMatchObject({
       code: 'checker_invalid',
     });
   });
 
-  it('refuses what would take too long', async () => {
+  it('rejects a check that would take too long', async () => {
     const pattern = '([ab]?[bc]?){900}x';
     await expect(check({ checker: { type: 'regex', pattern } }, 'ab'.repeat(50_000))).rejects.toMatchObject({
       code: 'checker_limit',
@@ -127,7 +128,7 @@ describe('regex', () => {
     { pattern: 'a', flags: 'y' },
     { pattern: 'a', flags: 1 },
     { pattern: 'a', full_match: 'yes' },
-  ])('refuses the options %j', async (options) => {
+  ])('rejects the options %j', async (options) => {
     await expect(check({ checker: { type: 'regex', ...options } }, 'a')).rejects.toMatchObject({
       code: 'checker_invalid',
     });
@@ -173,19 +174,19 @@ describe('numeric', () => {
     expect(await verdict({ answer, checker }, output)).toBe(expected);
   });
 
-  it.each<JsonValue>([-1, '1', true])('refuses the tolerance %j', async (tolerance) => {
+  it.each<JsonValue>([-1, '1', true])('rejects the tolerance %j', async (tolerance) => {
     await expect(check({ answer: 1, checker: { type: 'numeric', tolerance } }, '1')).rejects.toMatchObject({
       code: 'checker_invalid',
     });
   });
 
-  it('says which number it read', async () => {
+  it('explains which number it read', async () => {
     expect(await check({ answer: 1, checker: { type: 'numeric' } }, 'is 2.50')).toMatchObject({
       explanation: 'Read as 2.5',
     });
   });
 
-  it('is quick on long outputs without a number', async () => {
+  it('is fast on long outputs without a number', async () => {
     expect(await verdict({ answer: 1, checker: { type: 'numeric' } }, '1,'.repeat(1_000_000))).toBe(true);
     expect(await verdict({ answer: 2, checker: { type: 'numeric' } }, '-'.repeat(1_000_000))).toBe(false);
   });
@@ -258,7 +259,7 @@ describe('choice', () => {
     expect(await verdict({ inputs: { choices: own }, answer, checker: 'choice' }, output)).toBe(expected);
   });
 
-  it('takes a text that is a letter for the text', async () => {
+  it('prefers a choice whose text is a letter to the letter', async () => {
     const item = { inputs: { choices: ['C', 'A', 'B'] }, answer: 'A', checker: 'choice' };
     expect(await verdict(item, 'B')).toBe(true); // the choice lettered B is the text A
   });
@@ -267,13 +268,13 @@ describe('choice', () => {
     expect(await verdict({ answer: 'A', checker: 'choice' }, 'A')).toBeNull();
   });
 
-  it('says what was picked', async () => {
+  it('explains which choice was picked', async () => {
     expect(
       await check({ inputs: { choices: cities }, answer: 'B', checker: 'choice' }, 'Rome'),
     ).toMatchObject({ explanation: 'Picked B' });
   });
 
-  it('is quick on outputs made to be slow', async () => {
+  it('is fast on hostile outputs', async () => {
     const item = { inputs: { choices: cities }, answer: 'B', checker: 'choice' };
     for (const part of [' ', '(', 'answer is ', 'answer', '\\boxed{', '*', '"', 'is : ', 'option ']) {
       await verdict(item, `${part.repeat(100_000)}x`);
@@ -307,7 +308,11 @@ describe('json_equal', () => {
 });
 
 describe('checkOutput', () => {
-  const judge: Judge = { ask: async () => '{"score": 0.7}', threshold: 0.5, defaultPrompts: null };
+  const judge: Judge = {
+    provider: { usesMessages: true, complete: async () => ({ output: '{"score": 0.7}', usage: null }) },
+    threshold: 0.5,
+    defaultPrompts: null,
+  };
 
   it.each<[string, Item, JsonValue, boolean | null]>([
     ['exact', { type: 'exact', answer: 'x' }, 'x', true],
@@ -348,12 +353,12 @@ describe('checkOutput', () => {
     expect(outcome.score === 0.7).toBe(asked);
   });
 
-  it('refuses options of the wrong type', async () => {
+  it('rejects options of the wrong type', async () => {
     await expect(
       check({ answer: 'x', checker: { type: 'exact_match', ignore_case: 'yes' } }, 'x'),
     ).rejects.toMatchObject({
       code: 'checker_invalid',
-      message: 'checker.ignore_case must be true or false',
+      message: 'checker.ignore_case must be true or false.',
     });
   });
 });

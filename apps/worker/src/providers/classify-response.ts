@@ -1,0 +1,38 @@
+import { type Completion, RunError, type RunErrorCode } from '@svc/evaluation';
+import type { Attempt, ReceivedResponse } from './attempt.ts';
+import { describeResponse } from './describe-response.ts';
+
+/** What a response means: a completion, an error of the item, or one that ends the run; and whether to retry. */
+export function classifyResponse(
+  { statusCode, headers, body }: ReceivedResponse,
+  { completion, errorCode }: { readonly completion: Completion | null; readonly errorCode: string | null },
+): Attempt {
+  const description = describeResponse(statusCode, headers, body.byteLength);
+  if (statusCode >= 200 && statusCode < 300) {
+    if (completion !== null) return { statusCode, completion };
+    const message = `The provider's response is not a chat completion: ${description}.`;
+    return { statusCode, error: new RunError('provider_bad_response', message) };
+  }
+  if (statusCode < 400) {
+    const message = 'The provider returned a redirect, which the worker does not follow.';
+    return { statusCode, error: new RunError('provider_rejected', message, { endsRun: true }) };
+  }
+  const message = `The provider returned an error: ${description}${errorCode === null ? '' : `, ${errorCode}`}.`;
+  const endsRun = (code: RunErrorCode): Attempt => ({
+    statusCode,
+    error: new RunError(code, message, { endsRun: true }),
+  });
+  const transient = (code: RunErrorCode): Attempt => ({
+    statusCode,
+    error: new RunError(code, message),
+    retry: { headers },
+  });
+  if (statusCode === 401 || statusCode === 403) return endsRun('provider_unauthorized');
+  if (statusCode === 404 || statusCode === 405) return endsRun('provider_not_found');
+  if (statusCode === 402 || errorCode === 'insufficient_quota') return endsRun('provider_rejected');
+  if (statusCode === 429) return transient('provider_rate_limited');
+  if (statusCode >= 500 || statusCode === 408 || statusCode === 409 || statusCode === 425) {
+    return transient('provider_unavailable');
+  }
+  return { statusCode, error: new RunError('provider_rejected', message) };
+}

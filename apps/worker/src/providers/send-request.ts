@@ -1,0 +1,76 @@
+import { RunError } from '@svc/evaluation';
+import type { Dispatcher } from 'undici';
+import type { FailedAttempt, ReceivedResponse } from './attempt.ts';
+import { connectionError, TIMED_OUT } from './connection-error.ts';
+
+/** Longer responses are not read to their end. */
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Sends a request once and receives the whole response.
+ *
+ * @returns the response, or why there is none
+ * @throws only the signal's reason when it is aborted
+ */
+export async function sendRequest(
+  request: {
+    readonly url: URL;
+    readonly body: string | Uint8Array;
+    readonly apiKey: string | null;
+    readonly timeoutMs: number;
+    readonly dispatcher: Dispatcher;
+  },
+  signal: AbortSignal,
+): Promise<ReceivedResponse | FailedAttempt> {
+  const { url, body, apiKey, timeoutMs, dispatcher } = request;
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  const stop = (): void => deadline.abort();
+  signal.addEventListener('abort', stop);
+  let statusCode: number | null = null;
+  try {
+    signal.throwIfAborted();
+    const response = await dispatcher.request({
+      origin: url.origin,
+      path: url.pathname,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+      },
+      body,
+      signal: deadline.signal,
+    });
+    statusCode = response.statusCode;
+    return { statusCode, headers: response.headers, body: await readBody(response.body) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof RunError) return { statusCode, error };
+    if (deadline.signal.aborted) {
+      return { statusCode, error: new RunError(...TIMED_OUT), retry: { headers: {} } };
+    }
+    const { error: failure, isTransient, reason } = connectionError(error);
+    return { statusCode, error: failure, reason, ...(isTransient ? { retry: { headers: {} } } : {}) };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function readBody(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let byteLength = 0;
+  for await (const chunk of body) {
+    byteLength += chunk.byteLength;
+    if (byteLength > MAX_RESPONSE_BYTES) {
+      throw new RunError(
+        'provider_bad_response',
+        `The provider's response must have at most ${MAX_RESPONSE_BYTES} bytes.`,
+      );
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,47 @@
+import type { Item } from '@svc/jsonl-v23';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonText } from './json-text.ts';
+
+/** A message of a conversation, in the chat-completions format, which items use as well. */
+export interface ChatMessage extends JsonObject {
+  readonly role: string;
+  /** Text, or parts such as `{type: 'text', text}` and `{type: 'image_url', image_url: {url}}`. */
+  readonly content: JsonValue;
+}
+
+/** The input of a provider. */
+export interface ProviderRequest {
+  readonly item: Item;
+  /** The conversation to continue; empty for a provider that does not use messages. */
+  readonly messages: readonly ChatMessage[];
+  /** The conversation of a large item as JSON text in UTF-8; `item` and `messages` are empty then. */
+  readonly messagesJson?: Uint8Array | undefined;
+  /** Characters that the caller needs of a text output, from its end. Default: all. */
+  readonly maxOutputChars?: number | undefined;
+}
+
+/** Where an item holds an output: the text of its last message, or the value at a JSON Pointer (RFC 6901). */
+export type OutputSource =
+  | { readonly from: 'last_message' }
+  | { readonly from: 'pointer'; readonly pointer: string };
+
+/** The output of a provider. */
+export interface Completion {
+  /** Usually a string. */
+  readonly output: JsonValue | JsonText;
+  /** Token counts as the provider reported them. */
+  readonly usage: JsonObject | JsonText | null;
+}
+
+/** The source of the outputs that are scored. It retries by itself and takes concurrent calls. */
+export interface Provider {
+  /** Whether it needs `messages`. If not, an item may lack a prompt. */
+  readonly usesMessages: boolean;
+  /** Set by a provider that sends no requests: a thread takes the output from a large item. */
+  readonly outputSource?: OutputSource | undefined;
+  /**
+   * @throws RunError, with `endsRun` if every other item would fail in the same way, such as for an invalid key; the
+   * signal's reason when it is aborted
+   */
+  complete(request: ProviderRequest, signal: AbortSignal): Promise<Completion>;
+}

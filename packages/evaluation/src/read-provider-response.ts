@@ -1,0 +1,36 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import { MAX_INLINE_TEXT_CHARS } from './item/large-item.ts';
+import { readResponse } from './item/read-response.ts';
+import type { JsonText } from './json-text.ts';
+import type { Completion } from './provider.ts';
+import { unpackSmall } from './scoring/packed-value.ts';
+import type { CheckRunner } from './threads/check-runner.ts';
+
+/** A response of a provider: a completion, an error with a documented code, or neither. */
+export interface ProviderResponse {
+  readonly completion: Completion | null;
+  readonly errorCode: string | null;
+}
+
+/**
+ * Reads the body of a provider's response: a large one on a thread, so that the event loop is not blocked.
+ *
+ * @param maxOutputChars characters that the caller needs of a text output, from its end; null for all
+ * @throws RunError `provider_bad_response` if reading takes too much time or memory; the signal's reason when it is
+ * aborted
+ */
+export async function readProviderResponse(
+  body: Uint8Array,
+  maxOutputChars: number | null,
+  checks: CheckRunner,
+  signal: AbortSignal,
+): Promise<ProviderResponse> {
+  if (body.byteLength <= MAX_INLINE_TEXT_CHARS) return readResponse(body);
+  const { completion, errorCode } = await checks.run({ kind: 'response', body, maxOutputChars }, signal);
+  if (completion === null) return { completion, errorCode };
+  const { output, usage } = completion;
+  return {
+    completion: { output: unpackSmall(output), usage: unpackSmall(usage) as JsonObject | JsonText | null },
+    errorCode,
+  };
+}

@@ -1,0 +1,36 @@
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { type CheckOutcome, unscored } from '../checkers/checker.ts';
+import { plainText } from '../item/labelled-choices.ts';
+import { JsonText } from '../json-text.ts';
+import type { ChatMessage, Provider } from '../provider.ts';
+import { MAX_REPLY_CHARS, readVerdict } from './judge-verdict.ts';
+
+/** The model that judges, and how. */
+export interface Judge {
+  readonly provider: Provider;
+  /** The least score that passes if the judge does not say. */
+  readonly threshold: number;
+  /** `default_judge_prompts` of the dataset; null without them. */
+  readonly defaultPrompts: JsonValue;
+}
+
+/**
+ * `judge`: the run's judge model scores the output. Without a judge model, the item stays unscored.
+ *
+ * @param messages from `judgeQuestion`, or their JSON text in UTF-8
+ * @throws RunError `judge_bad_answer` for a reply without a verdict; what the provider throws
+ */
+export async function askJudge(
+  judge: Judge | null,
+  messages: readonly ChatMessage[] | Uint8Array,
+  signal: AbortSignal,
+): Promise<CheckOutcome> {
+  if (judge === null) return unscored('The run has no judge model');
+  const conversation =
+    messages instanceof Uint8Array ? { messages: [], messagesJson: messages } : { messages };
+  const { output } = await judge.provider.complete(
+    { item: {}, ...conversation, maxOutputChars: MAX_REPLY_CHARS },
+    signal,
+  );
+  return readVerdict(output instanceof JsonText ? output.json : plainText(output), judge.threshold);
+}

@@ -1,0 +1,47 @@
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { checkerLimit, MAX_CHECK_VALUES } from '../checkers/check-limits.ts';
+import type { CheckOutcome } from '../checkers/checker.ts';
+import { countValues } from '../item/canonical-text.ts';
+import { readLargeItem } from '../item/large-item.ts';
+import { runCheck } from '../scoring/check-task.ts';
+import { type PackedValue, unpackValue } from '../scoring/packed-value.ts';
+import { planCheck } from '../scoring/plan-check.ts';
+
+/** Scores an output of a large item, or a large output. */
+export interface ScoreTask {
+  readonly kind: 'score';
+  readonly parts: ItemParts;
+  readonly output: PackedValue;
+  /** The dataset's default judge prompts; null if the run has no judge. */
+  readonly judge: { readonly defaultPrompts: PackedValue } | null;
+}
+
+/** A score, or the conversation for the judge as JSON text in UTF-8. */
+export type Scored =
+  | { readonly outcome: CheckOutcome }
+  | { readonly judgeMessagesJson: Uint8Array<ArrayBuffer> };
+
+/**
+ * Does the task on the current thread.
+ *
+ * @throws RunError `item_too_large`, `checker_invalid`, `checker_limit`
+ */
+export function scoreItem(task: ScoreTask): Scored {
+  const item = readLargeItem(task.parts);
+  const judge = task.judge === null ? null : { defaultPrompts: unpack(task.judge.defaultPrompts) };
+  const plan = planCheck({ item, output: unpack(task.output), judge });
+  if ('task' in plan) return { outcome: runCheck(plan.task) };
+  if ('outcome' in plan) return plan;
+  return { judgeMessagesJson: new TextEncoder().encode(canonicalJson([...plan.judgeMessages])) };
+}
+
+function unpack(packed: PackedValue): JsonValue {
+  if (packed !== null && 'json' in packed) {
+    const { json } = packed;
+    if (countValues(json, { start: 0, end: json.length }) > MAX_CHECK_VALUES) {
+      throw checkerLimit(`The output must have at most ${MAX_CHECK_VALUES} values to be checked.`);
+    }
+  }
+  return unpackValue(packed) ?? null;
+}
