@@ -3,35 +3,35 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Account, firstBarredFolder } from '@svc/embedded-postgres';
 
-/** What of the code is loaded later, in threads too, shows whether an account can reach all of it. */
+/** Code that is loaded later, also by threads: the account must be able to read it. */
 const CODE: readonly string[] = [import.meta.filename, createRequire(import.meta.url).resolve('@svc/store')];
 
 /**
- * Finds out why a root process cannot go on as another account: the first folder that the account may not enter, on the
- * way to the code or to the data.
+ * Finds the first folder, on the path to the code or to the data, that an account cannot enter. A root process can
+ * continue as that account only without one.
  *
- * @returns null when it can
+ * @returns null when there is none
  */
 export async function obstacleTo(account: Account, dataDir: string): Promise<string | null> {
   return await firstBarredFolder(account, [...CODE, process.execPath, dataDir]);
 }
 
 /**
- * Goes on as another account, for good, with no capability left. Ports below 1024 are bound before.
+ * Switches to another account, permanently and without capabilities. Bind ports below 1024 before.
  *
- * @param folders what the service writes to from now on; they are given to the account
+ * @param folders folders that the service writes to from now on; the account becomes their owner
  */
 export function leaveRoot(account: Account, folders: readonly string[]): void {
-  for (const folder of folders) give(folder, account);
+  for (const folder of folders) changeOwner(folder, account);
   process.setgroups?.([account.gid]);
   process.setgid?.(account.gid);
   process.setuid?.(account.uid);
 }
 
-function give(path: string, account: Account): void {
+function changeOwner(path: string, account: Account): void {
   const found = lstatSync(path);
-  // What has another name elsewhere is not ours to give away.
+  // A file with another hard link elsewhere keeps its owner.
   if (!found.isDirectory() && found.nlink !== 1) return;
   lchownSync(path, account.uid, account.gid);
-  if (found.isDirectory()) for (const name of readdirSync(path)) give(join(path, name), account);
+  if (found.isDirectory()) for (const name of readdirSync(path)) changeOwner(join(path, name), account);
 }

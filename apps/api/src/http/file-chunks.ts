@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** The bytes of a file in chunks of exactly `chunkBytes`, but for the last one. */
+/** The bytes of a file in chunks of exactly `chunkBytes`; the last one may be shorter. */
 export async function* fileChunks(path: string, chunkBytes: number): AsyncGenerator<Uint8Array> {
   await using file = await open(path);
   for (;;) {

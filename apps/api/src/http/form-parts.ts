@@ -66,10 +66,16 @@ export function formParts(
     if (arrivedBytes > maxFormBytes(limits)) fail(tooLarge(limits));
   };
 
-  form.on('field', (name, value, info) => {
+  form.on('field', (name: string | undefined, value, info) => {
     const { nameTruncated: isNameTruncated, valueTruncated: isTruncated } = info;
     const text = typeof value === 'string' ? value : undefined;
-    parts.push({ kind: 'field', name, value: text, isNameTruncated, isTruncated } satisfies FormField);
+    parts.push({
+      kind: 'field',
+      name: name ?? '',
+      value: text,
+      isNameTruncated,
+      isTruncated,
+    } satisfies FormField);
   });
   form.on('file', (name, stream, info) => {
     // Without a listener, the error of a file that is not read would end the process.

@@ -15,18 +15,18 @@ export const IDEMPOTENCY_KEY: Schema = {
   minLength: 1,
   maxLength: 255,
   description:
-    'a repeat with the same key and the same request within 24 hours gets the first answer again, also when the two run at once',
+    'a repeat of the same request with the same key within 24 hours gets the first response, even while the first one is still running',
 };
 
 /**
- * Answers a creating call once for each `Idempotency-Key`: a repeat gets the first answer, and waits for it where the
- * first is still under way. A call that fails gives its key back. Without the header the work is just done.
+ * Runs a creating request once per `Idempotency-Key`: a repeat gets the first response, and waits for it while the first
+ * request is still running. A request that fails releases its key. Without the header, just runs the request.
  *
- * @param describe SHA-256 of the request; asked for only where there is a key
- * @param work gets the claim that has to be completed in the transaction of what it creates, with the answer that it
+ * @param describe computes the SHA-256 of the request, if there is a key
+ * @param work gets the claim, which it must complete in the transaction that creates something, with the response that it
  * returns
- * @throws RequestError `invalid_request` for a header that is no key; StoreError `idempotency_key_reused` where the key
- * came with another request; what `work` throws
+ * @throws RequestError `invalid_request` for an invalid header; StoreError `idempotency_key_reused` when the key was used
+ * with another request; any error of `work`
  */
 export async function withIdempotency(
   request: Pick<RouteRequest, 'header' | 'signal'>,
@@ -37,10 +37,10 @@ export async function withIdempotency(
   const key = request.header('idempotency-key');
   if (key === undefined) return toResponse(await work(undefined));
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
-    const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters';
+    const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters.';
     throw new RequestError('invalid_request', message, { errors: [{ message, path: 'Idempotency-Key' }] });
   }
-  // Keys of different callers do not meet.
+  // Each caller has its own keys.
   const caller = request.header('authorization') ?? '';
   const outcome = await store.begin({
     key: requestDigest(caller, key).toString('hex'),
@@ -51,12 +51,12 @@ export async function withIdempotency(
   try {
     return toResponse(await work(outcome.claim));
   } finally {
-    // Where the database is away, the claim lapses by itself.
+    // If the database is unavailable, the claim expires.
     await outcome.release().catch(() => undefined);
   }
 }
 
-/** SHA-256 of several texts, which cannot run into one another. */
+/** SHA-256 of several texts; their boundaries count. */
 export function requestDigest(...parts: readonly (string | boolean | null)[]): Buffer {
   return createHash('sha256').update(JSON.stringify(parts)).digest();
 }

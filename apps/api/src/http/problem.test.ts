@@ -19,13 +19,13 @@ describe('the problem of an error', () => {
   );
 
   it('contains no secret, wherever a client put it', () => {
-    const redact = createRedactor(['k3y-of-somebody']);
-    const error = new RequestError('invalid_request', 'no k3y-of-somebody', {
-      errors: [{ message: 'k3y-of-somebody is too long', path: '/k3y-of-somebody', row: 3 }],
+    const redact = createRedactor(['k3y-of-a-client']);
+    const error = new RequestError('invalid_request', 'no k3y-of-a-client', {
+      errors: [{ message: 'k3y-of-a-client is too long', path: '/k3y-of-a-client', row: 3 }],
     });
     const { body } = problem(
       classify(error),
-      { instance: '/datasets/k3y-of-somebody', requestId: 'r1' },
+      { instance: '/datasets/k3y-of-a-client', requestId: 'r1' },
       redact,
     );
     expect(body).toMatchObject({

@@ -2,22 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type RouteResponse, stream } from '@svc/runtime';
 
 export interface WatchOptions<T> {
-  /** the states as they are now, of those that are still there */
+  /** Reads the current states of those that still exist. */
   readonly read: (ids: readonly string[]) => Promise<readonly T[]>;
-  /** the JSON text of a state; it is sent when it differs from the one before */
+  /** The JSON text of a state, sent when it differs from the previous one. */
   readonly toText: (state: T) => string;
   readonly hasEnded: (state: T) => boolean;
-  /** ends all streams early and in order: whoever watches connects again, to a process that stays */
+  /** Ends all streams, so that clients reconnect to another process. */
   readonly drainSignal: AbortSignal;
 }
 
-/** What is watched by however many streams. */
+/** One watched state, for any number of streams. */
 interface Topic {
   text: string;
   hasEnded: boolean;
-  /** why it cannot be watched any more */
+  /** Why it cannot be watched any more. */
   failure: unknown;
-  /** streams that wait for something to happen */
+  /** Streams that wait for a change. */
   readonly waiting: Set<() => void>;
   watchers: number;
 }
@@ -25,18 +25,18 @@ interface Topic {
 /** How often the states are read. */
 const POLL_MS = 500;
 
-/** How many states are in memory at once: a run's may be large, with its configuration. */
+/** States in memory at once: a run with its configuration may be large. */
 const MAX_READ = 50;
 
-/** After so long without an event a comment is sent, so that no proxy takes the connection for dead. */
+/** After this time without an event, send a comment so that proxies keep the connection open. */
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Makes answers that follow something until its end, as server-sent events (HTML standard, section 9.2): an event
- * `progress` for every change, and `end` with the last state, after which the stream ends. However many streams there
- * are, the states of what they watch are read together, and each is written as text once.
+ * Creates responses that follow a state until its end, as server-sent events (HTML standard, section 9.2): an event
+ * `progress` for every change, and `end` with the last state. The states of all streams are read together, and each is
+ * serialized once.
  *
- * @returns the answer that follows from a state on, until its end or until `signal` aborts
+ * @returns a function that makes the response for a first state, until its end or until `signal` aborts
  */
 export function createWatch<T extends { readonly id: string }>(
   options: WatchOptions<T>,
@@ -48,7 +48,7 @@ export function createWatch<T extends { readonly id: string }>(
     for (const topic of topics.values()) wake(topic);
   });
 
-  /** Whoever comes after the end, or after a failure, begins anew. */
+  /** A stream that starts after the end, or after a failure, gets a new topic. */
   function publish(id: string, topic: Topic, state: T): void {
     const text = toText(state);
     if (text === topic.text) return;
@@ -64,24 +64,24 @@ export function createWatch<T extends { readonly id: string }>(
     wake(topic);
   }
 
-  async function readSome(wanted: Map<string, Topic>): Promise<void> {
+  async function readSome(missing: Map<string, Topic>): Promise<void> {
     try {
-      for (const state of await read([...wanted.keys()])) {
-        const topic = wanted.get(state.id);
+      for (const state of await read([...missing.keys()])) {
+        const topic = missing.get(state.id);
         if (topic === undefined) continue;
-        wanted.delete(state.id);
+        missing.delete(state.id);
         publish(state.id, topic, state);
       }
-      for (const [id, topic] of wanted) fail(id, topic, new Error('What is watched has been deleted.'));
+      for (const [id, topic] of missing) fail(id, topic, new Error('The watched object was deleted.'));
     } catch (error) {
-      for (const [id, topic] of wanted) fail(id, topic, error);
+      for (const [id, topic] of missing) fail(id, topic, error);
     }
   }
 
   async function readAll(): Promise<void> {
-    const wanted = [...topics];
-    for (let at = 0; at < wanted.length; at += MAX_READ) {
-      await readSome(new Map(wanted.slice(at, at + MAX_READ)));
+    const all = [...topics];
+    for (let at = 0; at < all.length; at += MAX_READ) {
+      await readSome(new Map(all.slice(at, at + MAX_READ)));
     }
   }
 
@@ -96,7 +96,7 @@ export function createWatch<T extends { readonly id: string }>(
     isReading = false;
   }
 
-  function enter(first: T): Topic {
+  function subscribe(first: T): Topic {
     const known = topics.get(first.id);
     const topic = known ?? { text: '', hasEnded: false, failure: undefined, waiting: new Set(), watchers: 0 };
     topic.watchers += 1;
@@ -109,7 +109,7 @@ export function createWatch<T extends { readonly id: string }>(
   }
 
   async function* follow(first: T, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const topic = enter(first);
+    const topic = subscribe(first);
     try {
       let sent = '';
       let id = 0;
@@ -120,10 +120,10 @@ export function createWatch<T extends { readonly id: string }>(
           id += 1;
           yield Buffer.from(`id: ${id}\nevent: ${topic.hasEnded ? 'end' : 'progress'}\ndata: ${sent}\n\n`);
         }
-        // more may have happened while the reader took this
+        // the state may have changed while the client read this
         if (topic.text !== sent) continue;
         if (topic.hasEnded || drainSignal.aborted) return;
-        await somethingHappens(topic, signal);
+        await nextChange(topic, signal);
         signal.throwIfAborted();
         if (topic.failure !== undefined) throw topic.failure;
         if (drainSignal.aborted && topic.text === sent) return;
@@ -138,9 +138,9 @@ export function createWatch<T extends { readonly id: string }>(
     stream(follow(first, signal), {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store',
-      // nothing more comes on it, and a process that stops need not wait for it
+      // a draining process need not wait for a connection that would stay open
       Connection: 'close',
-      // proxies that collect answers would hold the events back
+      // keeps proxies from buffering the events
       'X-Accel-Buffering': 'no',
     });
 }
@@ -149,8 +149,8 @@ function wake(topic: Topic): void {
   for (const resolve of topic.waiting) resolve();
 }
 
-/** Resolves when the topic changes, after the time of a heartbeat, and when `signal` aborts. */
-function somethingHappens(topic: Topic, signal: AbortSignal): Promise<void> {
+/** Resolves when the topic changes, when a heartbeat is due, and when `signal` aborts. */
+function nextChange(topic: Topic, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer);

@@ -1,5 +1,6 @@
 import { type HealthDeps, healthRoutes, type Route } from '@svc/runtime';
 import { type ExportDeps, exportRoute } from './datasets/export.ts';
+import { itemRoutes } from './datasets/items.ts';
 import { type DatasetDeps, datasetRoutes } from './datasets/routes.ts';
 import { type UploadDeps, uploadRoute } from './datasets/upload.ts';
 import { documentationRoutes } from './docs/documentation.ts';
@@ -18,12 +19,13 @@ export type RouteDeps = DatasetDeps &
   UploadDeps &
   Parameters<typeof settingsRoutes>[0] & { readonly version: string };
 
-/** Every endpoint of the API. What stands first wins where two paths match. */
+/** Every endpoint of the API. The first route that matches a path wins. */
 export function apiRoutes(deps: RouteDeps): readonly Route[] {
   const routes = [
     uploadRoute(deps),
     ...hubRoutes(deps),
     ...datasetRoutes(deps),
+    ...itemRoutes(deps),
     exportRoute(deps),
     ...runRoutes(deps),
     ...jobRoutes(deps),

@@ -9,12 +9,12 @@ const FIELDS: Readonly<Record<string, Schema>> = {
 
 type Settings = Awaited<ReturnType<Store['settings']['get']>>;
 
-const body = (settings: Settings): JsonBody => ({
+const serialize = (settings: Settings): JsonBody => ({
   cancellation_check_interval_ms: settings.cancellationCheckIntervalMs,
   onboarding_telemetry_enabled: settings.onboardingTelemetryEnabled,
 });
 
-/** What an operator may change while the service runs; it holds for all processes on the database. */
+/** Settings that an operator can change at run time; they apply to all processes on the database. */
 export function settingsRoutes({
   store,
   logger,
@@ -26,7 +26,7 @@ export function settingsRoutes({
     path: '/settings',
     tag: 'settings',
     produces: 'application/json',
-    responses: { 200: { description: 'the settings as they are now', schema: shape(FIELDS) } },
+    responses: { 200: { description: 'the settings', schema: shape(FIELDS) } },
   } as const;
   return [
     {
@@ -36,7 +36,7 @@ export function settingsRoutes({
       summary: 'The settings',
       access: 'viewer',
       errors: ['unavailable'],
-      handle: async () => json(body(await store.settings.get())),
+      handle: async () => json(serialize(await store.settings.get())),
     },
     {
       ...common,
@@ -59,7 +59,7 @@ export function settingsRoutes({
             : { onboardingTelemetryEnabled: changes['onboarding_telemetry_enabled'] as boolean }),
         });
         logger.log('settings.update', { changed: changes as Record<string, boolean | number> });
-        return json(body(settings));
+        return json(serialize(settings));
       },
     },
   ];

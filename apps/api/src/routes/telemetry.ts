@@ -2,12 +2,12 @@ import type { Logger } from '@svc/observability';
 import { json, RequestError, type Route, shape } from '@svc/runtime';
 import type { Store } from '@svc/store';
 
-/** A path of a page: no query, no fragment, nothing that reads like text. */
+/** The path of a page: no query, no fragment, no text. */
 const PATH = "^/(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|/)*$";
 
 /**
- * `POST /telemetry/onboarding`: accepted and logged only while the setting is on. Nothing is stored, and nothing is
- * ever sent anywhere; unknown keys are errors, so that nothing else can slip in.
+ * `POST /telemetry/onboarding`: accepted and logged only while the setting is on. Nothing is stored or sent anywhere;
+ * unknown keys are errors.
  */
 export function telemetryRoute({
   store,
@@ -20,7 +20,7 @@ export function telemetryRoute({
     method: 'post',
     path: '/telemetry/onboarding',
     operationId: 'sendOnboardingTelemetry',
-    summary: 'Tell that a step of the introduction was seen',
+    summary: 'Report a step of the onboarding',
     tag: 'settings',
     access: 'editor',
     body: {
@@ -44,7 +44,7 @@ export function telemetryRoute({
     },
     produces: 'application/json',
     responses: {
-      202: { description: 'whether it was taken', schema: shape({ accepted: { type: 'boolean' } }) },
+      202: { description: 'whether it was accepted', schema: shape({ accepted: { type: 'boolean' } }) },
     },
     errors: ['invalid_json', 'body_too_large', 'unsupported_media_type', 'unavailable'],
     handle: async ({ body }) => {
@@ -56,7 +56,7 @@ export function telemetryRoute({
         anonymous_session_id: string;
       };
       if (!isTimeZone(event.time_zone)) {
-        const message = 'time_zone must be the name of a time zone, such as Europe/Vienna';
+        const message = 'time_zone must be the name of a time zone, such as Europe/Vienna.';
         throw new RequestError('invalid_request', message, { errors: [{ message, path: '/time_zone' }] });
       }
       const { onboardingTelemetryEnabled: accepted } = await store.settings.get();
@@ -66,7 +66,7 @@ export function telemetryRoute({
   };
 }
 
-/** A name of the IANA time zone database; offsets such as `+01:00` are none. */
+/** Whether this is a name of the IANA time zone database; offsets such as `+01:00` are not. */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {

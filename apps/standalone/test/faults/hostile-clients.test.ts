@@ -271,9 +271,9 @@ const CASES: readonly Case[] = [
   [
     BODIES,
     `JSON nested ${DEEP.toLocaleString('en')} deep: as a body, in an item, in a manifest`,
-    '400 before any recursion',
+    '400, or 413 for a body with too many values, before any recursion',
     [60, 6],
-    ['400 invalid_json', '400 package_invalid_line', '400 package_invalid_json'],
+    ['400 invalid_json', '413 body_too_large', '400 package_invalid_line', '400 package_invalid_json'],
     (index) => {
       const [open, close] = index % 2 === 0 ? ['[', ']'] : ['{"a":', '}'];
       const bomb = `{"x":${open?.repeat(DEEP)}1${close?.repeat(DEEP)}}`;

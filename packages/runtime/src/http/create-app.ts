@@ -105,7 +105,7 @@ function keepConnection(drainSignal: AbortSignal): RequestHandler {
   };
 }
 
-/** Rejects clients that try many wrong keys; see `slowDownFailures`. */
+/** Rejects clients that send many wrong keys; see `slowDownFailures`. */
 function limitGuesses({ failedKeysPerMinute, trustProxy }: Config): RequestHandler {
   const failures = slowDownFailures(failedKeysPerMinute);
   return (request, _response, next) => {

@@ -17,9 +17,9 @@ import { PREFER, prefersAsync } from '../../http/prefer.ts';
 import { receiveUpload, type Upload } from '../../http/receive-upload.ts';
 import type { Spool } from '../../http/spool-file.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
-import { JOB, jobAccepted } from '../jobs/job-body.ts';
-import { datasetCreated } from './dataset-body.ts';
-import { parseName } from './dataset-fields.ts';
+import { JOB, jobAccepted } from '../jobs/serialize.ts';
+import { parseName } from './fields.ts';
+import { datasetCreated } from './serialize.ts';
 
 export interface UploadDeps {
   readonly config: Config;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { json, RequestError, type Route, text } from '@svc/runtime';
 import { openApiDocument } from './openapi.ts';
 
-/** The files of the documentation page, each with its media type; the page needs no other host. */
+/** The files of the documentation page with their media types. The page loads nothing from other hosts. */
 const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -21,7 +21,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// The page asks nobody but us: without a validator of the document, which is another host's.
+// Disable the validator, which would send the document to another host.
 const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinking: true, validatorUrl: null });\n`;
 
 /** The OpenAPI document of the other routes, and a page to read and try it. */
@@ -66,7 +66,11 @@ export function documentationRoutes(routes: readonly Route[], version: string): 
         const name = params['file'] ?? '';
         if (name === 'start.js') return text(START, 'text/javascript; charset=utf-8');
         const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
-        if (type === undefined) throw new RequestError('not_found', 'the documentation has no such file');
+        if (type === undefined)
+          throw new RequestError(
+            'not_found',
+            `The documentation has no file ${JSON.stringify(name.slice(0, 100))}.`,
+          );
         return text(await readFile(join(folder, name), 'utf8'), type);
       },
     },

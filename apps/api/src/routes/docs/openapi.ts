@@ -1,7 +1,7 @@
 import type { Route, Schema } from '@svc/runtime';
 import { PROBLEM } from './schemas.ts';
 
-/** Codes that any route may answer with. */
+/** Error codes of every route. */
 const COMMON_ERRORS = [
   'invalid_request',
   'misdirected_request',
@@ -11,7 +11,7 @@ const COMMON_ERRORS = [
   'internal',
 ];
 
-/** The OpenAPI 3.1 document of these routes, made from the schemas that validate their requests. */
+/** Generates the OpenAPI 3.1 document from the schemas that validate requests. */
 export function openApiDocument(routes: readonly Route[], version: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
@@ -24,7 +24,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
       title: 'svc',
       version,
       description:
-        'Takes datasets from a hub or an archive, keeps them exactly, hands them on, and runs them.',
+        'Imports datasets from a hub or an archive, stores them losslessly, exports them, and runs them against models.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     paths,

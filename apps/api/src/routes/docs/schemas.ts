@@ -1,6 +1,6 @@
 import { type Schema, shape } from '@svc/runtime';
 
-/** The wire shapes of contract section 2, as the OpenAPI document shows them. */
+/** Schemas of responses, for the OpenAPI document. */
 
 const nullable = (type: string): Schema => ({ type: [type, 'null'] });
 const count: Schema = { type: 'integer', minimum: 0 };
@@ -33,7 +33,7 @@ const summary = {
   description: nullable('string'),
   notes: nullable('string'),
   version_hash: sha256,
-  schema: { type: 'object', description: 'where the dataset came from' },
+  schema: { type: 'object', description: 'the source of the dataset' },
   section_count: count,
   item_count: count,
   asset_count: count,
@@ -43,7 +43,10 @@ const summary = {
 };
 
 export const DATASET_SUMMARY: Schema = shape(summary);
-export const DATASET: Schema = shape({ ...summary, schema: { type: 'object', description: 'whole' } });
+export const DATASET: Schema = shape({
+  ...summary,
+  schema: { type: 'object', description: 'the whole schema' },
+});
 
 export const ITEM: Schema = shape(
   {
@@ -57,7 +60,7 @@ export const ITEM: Schema = shape(
     error: {
       type: 'object',
       properties: { code: { type: 'string' }, message: { type: 'string' } },
-      description: 'only beside an item that is too large to be read',
+      description: 'only with an item that is too large to be read',
     },
   },
   ['error'],
@@ -115,6 +118,6 @@ export const PAGE_QUERY: Readonly<Record<string, Schema>> = {
     type: 'string',
     minLength: 1,
     maxLength: 1024,
-    description: '`meta.next_cursor` of the page before',
+    description: '`meta.next_cursor` of the previous page',
   },
 };

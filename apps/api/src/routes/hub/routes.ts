@@ -39,10 +39,10 @@ import type { IdempotencyClaim, Job, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
 import { classify } from '../../http/problem.ts';
-import { datasetCreated } from '../datasets/dataset-body.ts';
-import { NAME, OPTIONAL_TEXT } from '../datasets/dataset-fields.ts';
+import { NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
+import { datasetCreated } from '../datasets/serialize.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
-import { JOB, jobAccepted } from '../jobs/job-body.ts';
+import { JOB, jobAccepted } from '../jobs/serialize.ts';
 
 export interface HubDeps {
   readonly config: Config;

@@ -2,14 +2,14 @@ import { type Logger, runWithContext } from '@svc/observability';
 import { json, type Route, type TokenCipher, toJsonText } from '@svc/runtime';
 import type { Store } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
-import { JOB, jobBody, jobHasEnded } from './job-body.ts';
+import { isFinished, JOB, serializeJob } from './serialize.ts';
 
 export interface JobDeps {
   readonly logger: Logger;
   readonly store: Pick<Store, 'jobs'>;
   /** where the hub tokens of asynchronous imports are; null where there is no key to seal them with */
   readonly vault: TokenCipher | null;
-  /** aborts when the process is to stop: streams that would last end then */
+  /** Aborts when the server starts to drain: event streams then end. */
   readonly drainSignal: AbortSignal;
 }
 
@@ -18,8 +18,8 @@ export function jobRoutes({ logger, store: { jobs }, vault, drainSignal }: JobDe
   const errors = ['job_not_found', 'unavailable'];
   const watch = createWatch({
     read: (ids) => jobs.getMany(ids),
-    toText: (job) => toJsonText(jobBody(job)),
-    hasEnded: jobHasEnded,
+    toText: (job) => toJsonText(serializeJob(job)),
+    hasEnded: isFinished,
     drainSignal,
   });
   return [
@@ -27,33 +27,33 @@ export function jobRoutes({ logger, store: { jobs }, vault, drainSignal }: JobDe
       method: 'get',
       path: '/jobs/{id}',
       operationId: 'getJob',
-      summary: 'How far an asynchronous import is',
+      summary: 'The progress of an asynchronous import',
       tag: 'jobs',
       access: 'viewer',
       produces: 'application/json',
-      responses: { 200: { description: 'the job as it is now', schema: JOB } },
+      responses: { 200: { description: 'the job', schema: JOB } },
       errors,
-      handle: async ({ params }) => json(jobBody(await jobs.get(params['id'] ?? ''))),
+      handle: async ({ params }) => json(serializeJob(await jobs.get(params['id'] ?? ''))),
     },
     {
       method: 'post',
       path: '/jobs/{id}/cancel',
       operationId: 'cancelJob',
-      summary: 'Ask for a job to end; again, or after its end, changes nothing',
+      summary: 'Cancel a job; no effect on a job that is cancelled or has finished',
       tag: 'jobs',
       access: 'editor',
       produces: 'application/json',
-      responses: { 202: { description: 'the job as it is now', schema: JOB } },
+      responses: { 202: { description: 'the job', schema: JOB } },
       errors,
       handle: async ({ params }) => {
         const job = await jobs.requestCancel(params['id'] ?? '');
-        if (jobHasEnded(job)) vault?.forget(job.id);
+        if (isFinished(job)) vault?.forget(job.id);
         else {
           runWithContext({ job_id: job.id }, () => {
             logger.log('job.cancel', { kind: job.kind, stage: 'requested' });
           });
         }
-        return json(jobBody(job), 202);
+        return json(serializeJob(job), 202);
       },
     },
     {
@@ -67,7 +67,7 @@ export function jobRoutes({ logger, store: { jobs }, vault, drainSignal }: JobDe
       streams: 'events',
       responses: {
         200: {
-          description: 'events `progress` and at last `end`, the job as data of each',
+          description: 'events `progress` and a last event `end`, each with the job as data',
           schema: { type: 'string' },
         },
       },

@@ -100,7 +100,7 @@ export const REQUEST_LIMITS: readonly LimitCase[] = [
     },
     beyond: {
       what: '3 fields',
-      outcome: '400 invalid_request: the form has more than 2 fields',
+      outcome: '400 invalid_request: The form must have at most 2 fields.',
       send: uploadFields(['name', 'x'], ['description', 'y'], ['name', 'z']),
     },
   },
@@ -113,7 +113,7 @@ export const REQUEST_LIMITS: readonly LimitCase[] = [
     },
     beyond: {
       what: count(FIELD_BYTES + 1, 'bytes'),
-      outcome: `400 invalid_request: the field description is longer than ${FIELD_BYTES} bytes`,
+      outcome: `400 invalid_request: The field "description" must have at most ${FIELD_BYTES} bytes.`,
       send: uploadFields(['description', `${'é'.repeat(FIELD_BYTES / 2)}x`]),
     },
   },

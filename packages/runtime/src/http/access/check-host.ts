@@ -30,10 +30,10 @@ const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
 
 /**
  * Checks the host that a request names. A page whose name was re-pointed to this machine (DNS rebinding) is same-origin
- * with us; only its name in `Host` distinguishes its requests from those of our own pages.
+ * with us; only its name in `Host` distinguishes its requests from those of the service's pages.
  *
  * Our names are `localhost`, 127.0.0.0/8, `[::1]` and the address that we listen on, with the port that we listen on.
- * When we listen on all addresses, the address of the connection is also ours: the name of a page cannot be an address.
+ * When we listen on all addresses, the address of the connection counts too: the name of a page cannot be an address.
  */
 export function createHostCheck({ listenHost, allowedHosts, isKeyed }: HostCheckOptions): HostCheck {
   const listenName = hostNameOf(listenHost);

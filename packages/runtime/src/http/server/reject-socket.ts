@@ -44,7 +44,7 @@ export function rejectSocket(
     'Connection: close',
   ];
   socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]));
-  // Nothing more is read; a client that keeps its side open does not keep ours.
+  // Nothing more is read; a client that keeps its side open cannot keep the connection.
   const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
   timer.unref();
   socket.once('close', () => clearTimeout(timer));

@@ -17,7 +17,7 @@ export const NAME: Schema = {
   format: 'storable-text',
 };
 
-/** A description or notes; null stands for none. */
+/** A description or notes; null for none. */
 export const OPTIONAL_TEXT: Schema = {
   type: ['string', 'null'],
   maxLength: 65_536,
@@ -35,6 +35,6 @@ const NAME_PATTERN = new RegExp(NAME['pattern'] as string, 'u');
 export function parseName(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   if ([...name].length <= 255 && name.isWellFormed() && NAME_PATTERN.test(name)) return name;
-  const message = 'name must have 1 to 255 characters, not all of them blank, and no control characters';
+  const message = 'name must have 1 to 255 characters, not all of them blank, and no control characters.';
   throw new RequestError('invalid_request', message, { errors: [{ message, path: 'name' }] });
 }

@@ -1,7 +1,7 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
 import { type JsonBody, JsonText, type Schema, shape } from '@svc/runtime';
 import type { ListedResult, Run } from '@svc/store';
-import { ITEM_TOO_LARGE } from '../page-body.ts';
+import { ITEM_TOO_LARGE } from '../page.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 const UUID: Schema = { type: 'string', format: 'uuid' };
@@ -38,7 +38,7 @@ export const RUN_RESULT: Schema = shape({
   repetition: { type: 'integer', minimum: 1 },
   item_id: { type: ['string', 'integer', 'null'] },
   status: { type: 'string', enum: RESULT_STATUSES },
-  output: { description: 'what the provider gave' },
+  output: { description: 'the output of the provider' },
   score: NUMBER_OR_NULL,
   passed: { type: ['boolean', 'null'] },
   explanation: TEXT_OR_NULL,
@@ -47,8 +47,8 @@ export const RUN_RESULT: Schema = shape({
   usage: { type: ['object', 'null'] },
 });
 
-/** A Run on the wire (contract section 2). */
-export function runBody(run: Run): JsonBody {
+/** A run as JSON. */
+export function serializeRun(run: Run): JsonBody {
   return {
     id: run.id,
     dataset_id: run.datasetId,
@@ -66,13 +66,13 @@ export function runBody(run: Run): JsonBody {
   };
 }
 
-/** Whether a run has come to its end. */
-export function runHasEnded(run: Run): boolean {
+/** Whether a run has finished. */
+export function isFinished(run: Run): boolean {
   return run.finishedAt !== null;
 }
 
-/** A result of a run on the wire. */
-export function resultBody(result: ListedResult): JsonBody {
+/** A result of a run as JSON. */
+export function serializeResult(result: ListedResult): JsonBody {
   return {
     section: result.section,
     order_index: result.orderIndex,
@@ -89,7 +89,7 @@ export function resultBody(result: ListedResult): JsonBody {
   };
 }
 
-/** JSON text that is stored goes into an answer as it is. */
+/** Stored JSON text is sent as it is. */
 function textOrNull(text: string | null): JsonText | null {
   return text === null ? null : new JsonText(text);
 }

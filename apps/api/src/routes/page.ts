@@ -2,15 +2,15 @@ import { encodeText } from '@svc/pkg-format/internal';
 import { type JsonBody, json, type RouteRequest, type RouteResponse, stream, toJsonText } from '@svc/runtime';
 import type { Page } from '@svc/store';
 
-/** Stands beside an item or result that is too large to be listed. */
+/** The error of an item or result that is too large for a list. */
 export const ITEM_TOO_LARGE = {
   code: 'item_too_large',
-  message: 'This is larger than SVC_MAX_LINE_BYTES, and is not read.',
+  message: 'Larger than SVC_MAX_LINE_BYTES.',
 } as const;
 
 type Query = RouteRequest['query'];
 
-/** Which page a query with the parameters of `PAGE_QUERY` asks for. */
+/** The page that a query requests, with the parameters of `PAGE_QUERY`. */
 export function pageOf(query: Query): { limit: number; cursor?: string } {
   return { limit: query['limit'] as number, ...definedOf({ cursor: query['cursor'] as string | undefined }) };
 }
@@ -24,7 +24,7 @@ export function definedOf<T extends Record<string, unknown>>(
   };
 }
 
-/** A list on the wire (contract section 1). */
+/** A page of a list as JSON. */
 export function toPage<T>(
   found: Page<T>,
   query: Query,
@@ -36,13 +36,13 @@ export function toPage<T>(
   };
 }
 
-/** A page whose memory is accounted for until it is released. */
+/** A page whose memory counts against a limit until it is released. */
 interface AccountedPage<T> extends Page<T> {
   readonly isLarge: boolean;
   release(): void;
 }
 
-/** The answer with such a page: a large one is sent entry by entry, so that it is never in memory as a whole text. */
+/** A response with such a page: a large one is sent entry by entry, so that it is never in memory as one text. */
 export function pageResponse<T>(
   found: AccountedPage<T>,
   query: Query,

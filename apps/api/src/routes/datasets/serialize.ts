@@ -1,13 +1,13 @@
 import { type JsonBody, JsonText, toJsonText } from '@svc/runtime';
 import type { DatasetSummary, SectionSummary, StoredResponse } from '@svc/store';
 
-/** Beyond this size a summary leaves the blobs of an uploaded package out; the dataset itself has them. */
+/** Above this size, a summary omits the metadata of an uploaded package; the dataset itself has it. */
 const MAX_SUMMARY_SCHEMA_BYTES = 64 * 1024;
 
 const TRUNCATED_SCHEMA = new JsonText('{"source":"pkg_zip","package":null,"truncated":true}');
 
-/** A section on the wire. */
-export function sectionBody(section: SectionSummary): JsonBody {
+/** A section as JSON. */
+export function serializeSection(section: SectionSummary): JsonBody {
   return {
     id: section.id,
     name: section.name,
@@ -16,19 +16,19 @@ export function sectionBody(section: SectionSummary): JsonBody {
   };
 }
 
-/** A DatasetSummary on the wire (contract section 2). */
+/** A dataset in a list. */
 export function serializeSummary(dataset: DatasetSummary): JsonBody {
   const isLarge =
     dataset.source === 'pkg_zip' && Buffer.byteLength(dataset.schema) > MAX_SUMMARY_SCHEMA_BYTES;
-  return body(dataset, isLarge ? TRUNCATED_SCHEMA : new JsonText(dataset.schema));
+  return serialize(dataset, isLarge ? TRUNCATED_SCHEMA : new JsonText(dataset.schema));
 }
 
-/** A Dataset on the wire: the summary with its whole schema. */
-export function datasetBody(dataset: DatasetSummary): JsonBody {
-  return body(dataset, new JsonText(dataset.schema));
+/** A dataset with its whole schema. */
+export function serializeDataset(dataset: DatasetSummary): JsonBody {
+  return serialize(dataset, new JsonText(dataset.schema));
 }
 
-/** The answer to a request that made a dataset. */
+/** The response to a request that created a dataset. */
 export function datasetCreated(dataset: DatasetSummary): StoredResponse {
   return {
     status: 201,
@@ -37,7 +37,7 @@ export function datasetCreated(dataset: DatasetSummary): StoredResponse {
   };
 }
 
-function body(dataset: DatasetSummary, schema: JsonText): JsonBody {
+function serialize(dataset: DatasetSummary, schema: JsonText): JsonBody {
   return {
     id: dataset.id,
     name: dataset.name,
@@ -48,7 +48,7 @@ function body(dataset: DatasetSummary, schema: JsonText): JsonBody {
     section_count: dataset.sectionCount,
     item_count: dataset.itemCount,
     asset_count: dataset.assetCount,
-    sections: dataset.sections.map(sectionBody),
+    sections: dataset.sections.map(serializeSection),
     created_at: dataset.createdAt,
     updated_at: dataset.updatedAt,
   };

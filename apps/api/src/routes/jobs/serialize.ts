@@ -22,15 +22,15 @@ export const JOB: Schema = shape({
     bytes_done: COUNT,
     bytes_total: COUNT_OR_NULL,
   }),
-  dataset_id: { type: ['string', 'null'], format: 'uuid', description: 'the dataset it made' },
+  dataset_id: { type: ['string', 'null'], format: 'uuid', description: 'the dataset that it created' },
   error: { oneOf: [{ type: 'null' }, PROBLEM] },
   created_at: TIME,
   started_at: TIME_OR_NULL,
   finished_at: TIME_OR_NULL,
 });
 
-/** A Job on the wire (contract section 2). */
-export function jobBody(job: Job): JsonBody {
+/** A job as JSON. */
+export function serializeJob(job: Job): JsonBody {
   const { progress } = job;
   return {
     id: job.id,
@@ -54,16 +54,16 @@ function problemOfJob(error: string, { id, requestId }: Job): ProblemBody {
   return serializeProblem(error, { instance: `/jobs/${id}`, requestId: requestId ?? '' });
 }
 
-/** Whether a job has come to its end. */
-export function jobHasEnded(job: Job): boolean {
+/** Whether a job has finished. */
+export function isFinished(job: Job): boolean {
   return job.finishedAt !== null;
 }
 
-/** The answer to a request that became a job. */
+/** The response to a request that became a job. */
 export function jobAccepted(job: Job): StoredResponse {
   return {
     status: 202,
     headers: { Location: `/jobs/${job.id}`, ...ASYNC_APPLIED },
-    body: toJsonText(jobBody(job)),
+    body: toJsonText(serializeJob(job)),
   };
 }

@@ -1,0 +1,107 @@
+import { linesToBytes } from '@svc/pkg-format/internal';
+import { type JsonBody, JsonText, json, type Route, stream } from '@svc/runtime';
+import { type ItemPosition, joinStoredItem, type ListedItem } from '@svc/store';
+import { DIFF, ITEM, PAGE_QUERY, page } from '../docs/schemas.ts';
+import { definedOf, ITEM_TOO_LARGE, pageOf, pageResponse, toPage } from '../page.ts';
+import { DATASET_READ, type DatasetDeps } from './routes.ts';
+
+/** The endpoints that read the items of datasets: as pages, as JSON Lines, and as a diff of two datasets. */
+export function itemRoutes(deps: Pick<DatasetDeps, 'store'>): readonly Route[] {
+  return [listRoute(deps), linesRoute(deps), diffRoute(deps)];
+}
+
+function listRoute({ store: { datasets } }: Pick<DatasetDeps, 'store'>): Route {
+  return {
+    ...DATASET_READ,
+    path: '/datasets/{id}/items',
+    operationId: 'listItems',
+    summary:
+      'Items in section and item order, whole and with every digit as stored; a page has at most 16 MiB or one item',
+    query: {
+      ...PAGE_QUERY,
+      section: { type: 'string', description: 'the section of this name' },
+      type: { type: 'string', description: 'items of this type' },
+      q: { type: 'string', description: 'part of the item’s text, in any case' },
+    },
+    responses: { 200: { description: 'a page', schema: page(ITEM) } },
+    handle: async ({ params, query, signal }) => {
+      const found = await datasets.listItems(params['id'] ?? '', {
+        ...pageOf(query),
+        signal,
+        ...definedOf({
+          section: query['section'] as string | undefined,
+          type: query['type'] as string | undefined,
+          q: query['q'] as string | undefined,
+        }),
+      });
+      return pageResponse(found, query, serializeItem);
+    },
+  };
+}
+
+function linesRoute({ store: { datasets } }: Pick<DatasetDeps, 'store'>): Route {
+  return {
+    ...DATASET_READ,
+    path: '/datasets/{id}/items.jsonl',
+    operationId: 'streamItems',
+    summary: 'Every item, one canonical line each',
+    query: { section: { type: 'string', description: 'only the section of this name' } },
+    produces: 'application/jsonl',
+    streams: 'data',
+    responses: { 200: { description: 'JSON Lines', schema: { type: 'string' } } },
+    handle: async ({ params, query, signal }) => {
+      const section = query['section'] as string | undefined;
+      const open = await datasets.open(params['id'] ?? '', { signal });
+      const sections = open.sections.filter(({ name }) => section === undefined || name === section);
+      async function* lines(): AsyncGenerator<string[]> {
+        for await (const batch of open.items(sections)) yield batch.map(joinStoredItem);
+      }
+      return stream(linesToBytes(lines()), { 'Content-Type': 'application/jsonl' }, () =>
+        open[Symbol.asyncDispose](),
+      );
+    },
+  };
+}
+
+function diffRoute({ store: { datasets } }: Pick<DatasetDeps, 'store'>): Route {
+  return {
+    ...DATASET_READ,
+    path: '/datasets/{id}/diff/{other_id}',
+    operationId: 'diffDatasets',
+    summary: 'What the other dataset adds, removes and moves, by item hash',
+    query: { ...PAGE_QUERY, change: { enum: ['added', 'removed', 'moved'], type: 'string' } },
+    responses: { 200: { description: 'a page of changes, and their counts', schema: DIFF } },
+    handle: async ({ params, query, signal }) => {
+      const change = query['change'] as 'added' | 'removed' | 'moved' | undefined;
+      const found = await datasets.diff(params['id'] ?? '', params['other_id'] ?? '', {
+        ...pageOf(query),
+        signal,
+        ...definedOf({ change }),
+      });
+      const changes = toPage(found, query, (entry) => ({
+        change: entry.change,
+        item_hash: Buffer.from(entry.itemHash).toString('hex'),
+        from: serializePosition(entry.from),
+        to: serializePosition(entry.to),
+      }));
+      return json({ ...changes, counts: { ...found.counts } });
+    },
+  };
+}
+
+/** An item of a list. One that is too large is listed with its hash and an error. */
+function serializeItem(item: ListedItem): JsonBody {
+  const location = {
+    section: item.section,
+    order_index: item.orderIndex,
+    item_hash: Buffer.from(item.itemHash).toString('hex'),
+  };
+  const { payload } = item;
+  return payload === null
+    ? { ...location, item: null, error: ITEM_TOO_LARGE }
+    : { ...location, item: new JsonText(joinStoredItem({ ...item, payload })) };
+}
+
+function serializePosition(position: ItemPosition | null): JsonBody {
+  return position === null ? null : { section: position.section, order_index: position.orderIndex };
+}
