@@ -1,6 +1,6 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 
-/** Every way an archive can fail to be a package; the same strings stand in HTTP answers and on the command line. */
+/** The codes of `PackageError`. They are stable; HTTP responses and the command line show the same codes. */
 export type PackageErrorCode =
   | 'package_no_sections'
   | 'package_invalid_json'
@@ -14,18 +14,17 @@ export type PackageErrorCode =
   | 'package_limit';
 
 export interface PackageErrorOptions {
-  /** The archive entry at fault. */
-  entry?: string;
-  /** Where in it; `file` defaults to the entry. */
-  location?: SourceLocation;
-  cause?: unknown;
+  /** The entry of the archive. */
+  readonly entry?: string;
+  /** The location in the entry; by default only its name. */
+  readonly location?: SourceLocation;
+  readonly cause?: unknown;
 }
 
 /**
- * An archive that cannot be read as a package, or a dataset that cannot be written as one.
- *
- * `code` is stable, `entry` names the archive entry at fault, `place` says where in it (1-based line and column, JSON
- * Pointer) as far as it is known.
+ * The error of an archive that cannot be read as a package, or of a dataset that cannot be written as one. It has a
+ * stable `code`, the `entry` of the archive, and the `location` in it (1-based line and column, JSON Pointer) as far as it
+ * is known.
  */
 export class PackageError extends Error {
   readonly code: PackageErrorCode;
@@ -42,29 +41,31 @@ export class PackageError extends Error {
 }
 
 /**
- * Turns what a line of a section failed with into the package's own error; anything else comes back as it is.
- *
- * A line over the limit is `package_limit`, every other fault of a line `package_invalid_line`; the place is kept, with
- * `file` as its file where it had none.
+ * Converts the error of a line to a `PackageError`: `package_limit` for a line that is too long, otherwise
+ * `package_invalid_line`. It keeps the location, with `file` if that has no file. Returns other errors unchanged.
  */
 export function toPackageError(error: unknown, file: string): unknown {
   if (!(error instanceof JsonlError)) return error;
   const code = error.code === 'line_too_long' ? 'package_limit' : 'package_invalid_line';
   const location: SourceLocation = { file, ...error.location };
-  return new PackageError(code, error.message, { entry: location.file ?? file, location, cause: error });
+  return new PackageError(code, `${error.message}.`, {
+    entry: location.file ?? file,
+    location,
+    cause: error,
+  });
 }
 
-/** The error of one archive entry: `Entry "sections/a.jsonl" is encrypted`. */
+/** The error of one entry of an archive: `Entry "sections/a.jsonl" is encrypted.` */
 export function entryError(
   code: PackageErrorCode,
   name: string,
-  fault: string,
+  problem: string,
   cause?: unknown,
 ): PackageError {
-  return new PackageError(code, `Entry ${quote(name)} ${fault}`, { entry: name, cause });
+  return new PackageError(code, `Entry ${quote(name)} ${problem}.`, { entry: name, cause });
 }
 
-/** A value as it may stand in a message: quoted, control characters escaped, cut after 100 characters. */
+/** A value for a message: quoted, control characters escaped, cut after 100 characters. */
 export function quote(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 99)}…` : value);
 }

@@ -1,55 +1,55 @@
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
-/** What a reader lets an archive cost. Bytes are counted as they come out, never taken from a header. */
+/** The limits of a reader. Bytes are counted while they are inflated, never taken from a header. */
 export interface PackageLimits {
-  /** Entries in the directory, folders and ignored ones included. */
-  maxEntries: number;
-  /** Uncompressed bytes handed out over the life of one reader; a file read twice counts twice. */
-  maxTotalBytes: number;
+  /** Entries in the directory, with folders and ignored entries. */
+  readonly maxEntries: number;
+  /** Uncompressed bytes that one reader returns in all; a file that is read twice counts twice. */
+  readonly maxTotalBytes: number;
   /**
-   * Uncompressed to compressed size: of one entry, once it has given its first 1 MiB, and of the archive as a whole, once
-   * it has given its first 64 MiB. The archive gives every byte that `maxTotalBytes` counts.
+   * Uncompressed to compressed size: of one entry past its first 1 MiB, and of the archive as a whole past its first
+   * 64 MiB. The archive counts the same bytes as `maxTotalBytes`.
    */
-  maxExpansionRatio: number;
+  readonly maxExpansionRatio: number;
   /**
-   * One line of a section, an item as it is with its files embedded, and each of `manifest.json` and `meta.json` as a
-   * whole.
+   * Bytes of one line of a section, of an item with its files embedded, and of each of `manifest.json` and `meta.json`.
    */
-  maxLineBytes: number;
-  /** One asset or checker file. */
-  maxAssetBytes: number;
-  /** Nested arrays and objects of one JSON value. */
-  maxDepth: number;
+  readonly maxLineBytes: number;
+  /** Bytes of one asset or checker file. */
+  readonly maxAssetBytes: number;
+  /** Levels of nested arrays and objects in one JSON value. */
+  readonly maxDepth: number;
 }
 
+/** The limits that apply unless you set others. */
 export const DEFAULT_LIMITS: PackageLimits = {
-  // A directory of this many entries takes some 100 MB of memory to check.
+  // To check a directory of this many entries takes some 100 MB of memory.
   maxEntries: 100_000,
   maxTotalBytes: 20 * GiB,
-  // Real text deflates 3 to 30 times, rows that repeat up to 300; deflate ends at 1,032.
+  // Real text expands 3 to 30 times, repeating rows up to 300 times, and deflate data at most 1,032 times.
   maxExpansionRatio: 500,
   maxLineBytes: 64 * MiB,
   maxAssetBytes: 64 * MiB,
   maxDepth: 256,
 };
 
-/** Below this an entry may expand as it likes: it cannot hurt, and small repetitive files are common. */
+/** Bytes of an entry that may expand without a limit: they do no harm, and small repetitive files are common. */
 export const RATIO_FREE_BYTES: number = MiB;
 
 /**
- * The same for the archive as a whole: a file that many items refer to comes out of it as often as it is referred to, and
- * small datasets share their images.
+ * The same for the archive as a whole: a file is read as often as items refer to it, and items of small datasets share
+ * images.
  */
 export const ARCHIVE_RATIO_FREE_BYTES: number = 64 * MiB;
 
-/** Contents of files that are kept for the next item that refers to them. */
+/** Bytes of files that are cached for the next item that refers to them. */
 export const FILE_CACHE_BYTES: number = 32 * MiB;
 
-/** The directory alone: names, extra fields and comments of 100,000 ordinary entries take a quarter of this. */
+/** Bytes of the directory. The names, extra fields and comments of 100,000 ordinary entries take a quarter of this. */
 export const MAX_DIRECTORY_BYTES: number = 64 * MiB;
 
-/** Fills in the defaults. */
+/** The limits with the defaults filled in. */
 export function resolveLimits(limits: Partial<PackageLimits> = {}): PackageLimits {
   return { ...DEFAULT_LIMITS, ...limits };
 }

@@ -71,7 +71,7 @@ export const VALID: ConformanceCase[] = [
     expect: oneSection,
   },
   {
-    name: 'top-folder-with-desktop-droppings',
+    name: 'top-folder-with-junk-files',
     archive: of(
       file('.DS_Store', 'x'),
       { name: 'p/' },
@@ -310,7 +310,7 @@ export const INVALID: ConformanceCase[] = [
   },
   {
     name: 'package_not_a_zip--text',
-    archive: { entries: [], prefix: pack('just some text that is no archive'), truncateTo: 33 },
+    archive: { entries: [], prefix: pack('just some text, not a ZIP archive'), truncateTo: 33 },
     expect: { code: 'package_not_a_zip' },
   },
   { name: 'package_no_sections--empty-archive', archive: of(), expect: { code: 'package_no_sections' } },

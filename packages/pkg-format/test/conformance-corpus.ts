@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type ConformanceCase, INVALID, VALID } from './conformance-cases.ts';
 
-/** Where the corpus lies in the repository. */
+/** The folder of the corpus. */
 export const CORPUS: URL = new URL('../../../conformance/pkg/', import.meta.url);
 
 /** A committed archive of the corpus. */

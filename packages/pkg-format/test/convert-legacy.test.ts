@@ -13,8 +13,8 @@ import {
   openPackageFile,
   writePackageStream,
 } from '../src/node/index.ts';
+import { collectBytes } from '../src/package/collect-bytes.ts';
 import { GENERATOR_VERSION } from '../src/package/manifest.ts';
-import { collectBytes } from '../src/package/open-archive.ts';
 import { buildZip } from './build-zip.ts';
 import { memoryDataset } from './memory-dataset.ts';
 import { type EverythingRead, readEverything } from './read-everything.ts';
@@ -89,7 +89,7 @@ describe('where items come from', () => {
     expect(report.itemCount).toBe(9);
   });
 
-  it('tells files of one name apart', async () => {
+  it('gives files with the same name unique names', async () => {
     const { sections } = await convert({
       'sections/a.jsonl': lines({ id: 1 }),
       'data/a.jsonl': lines({ id: 2 }),
@@ -110,7 +110,7 @@ describe('where items come from', () => {
     });
   });
 
-  it('keeps what stands beside the items, and carries other files along', async () => {
+  it('keeps members besides the items, and copies other files', async () => {
     const { meta, report, read, bytes } = await convert({
       'items.json': { owner: 'me', items: [{}], sections: [{ note: 'n', name: 's', items: [{}] }] },
       'README.md': '# read me',
@@ -454,7 +454,7 @@ describe('an archive that is new already', () => {
     expect(report.carried).toEqual(['README']);
   });
 
-  it('twice is once', async () => {
+  it('is idempotent', async () => {
     const first = await convert({
       'a.jsonl': lines({ question: 'Q', assets: [{ base64: base64('x') }] }),
       README: 'x',
@@ -483,7 +483,7 @@ describe('errors', () => {
       { code: 'package_invalid_line', location: { file: 'data/a.jsonl', line: 2, column: 6 } },
     ],
     [
-      'a line that is no object',
+      'a line that is not an object',
       { 'a.jsonl': '{}\n\n5\n' },
       { code: 'package_invalid_line', location: { file: 'a.jsonl', line: 3 } },
     ],
@@ -503,12 +503,12 @@ describe('errors', () => {
       { code: 'package_invalid_json', location: { file: 'a.json', line: 2, column: 5 } },
     ],
     [
-      'an item that is no object',
+      'an item that is not an object',
       { 'a.json': '[{},\n5]' },
       { code: 'package_invalid_line', location: { file: 'a.json', line: 2, column: 1 } },
     ],
     [
-      'a manifest that is no object',
+      'a manifest that is not an object',
       { 'manifest.json': '5', 'a.jsonl': '{}' },
       { code: 'package_invalid_json', entry: 'manifest.json' },
     ],

@@ -6,7 +6,7 @@ import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPackage, type PackageReader } from '../src/index.ts';
 import { openPackageFile } from '../src/node/index.ts';
-import { collectBytes } from '../src/package/open-archive.ts';
+import { collectBytes } from '../src/package/collect-bytes.ts';
 import { bytesSource } from '../src/zip/byte-source.ts';
 import { buildZip } from './build-zip.ts';
 import { readEverything } from './read-everything.ts';
@@ -78,7 +78,7 @@ describe('a line of a gibibyte in an archive of a megabyte', () => {
 });
 
 describe('limits', () => {
-  it('are no obstacle to what lies exactly on them', async () => {
+  it('accept what is exactly at the limit', async () => {
     const line = '{"assets":["assets/x"]}';
     const archive = buildZip({
       entries: [
@@ -170,7 +170,7 @@ describe('files that many entries refer to', () => {
     });
   });
 
-  it('give every byte that the ratio of a large archive allows', async () => {
+  it('return every byte that the ratio of a large archive allows', async () => {
     // an archive of 300 kB may give 150 MB
     const filling = { name: 'filling', content: randomBytes(300_000), method: 'stored' as const };
     const archive = buildZip({

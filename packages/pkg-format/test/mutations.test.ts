@@ -29,7 +29,7 @@ const readers = (archive: Uint8Array) => [
   verdict(() => openPackage(copyingSource(archive), { limits })),
 ];
 
-/** As a file: every read gives a buffer of its own. */
+/** Like a file: every read returns a new buffer. */
 const copyingSource = (archive: Uint8Array): ByteSource => ({
   byteLength: archive.byteLength,
   read: async (start, end) => archive.slice(start, end),

@@ -1,6 +1,6 @@
 /**
- * The sanitiser in its most straightforward form: what it takes out is the measure for the one in src, whose patterns are
- * linear. The time of these grows with the square of a text, so they are for short ones.
+ * The sanitiser in its most straightforward form, as the reference for the one in src, whose patterns are linear. Its time
+ * grows with the square of a text, so it is for short texts.
  */
 import { JsonlError } from '@svc/jsonl-v23';
 import {
@@ -15,19 +15,7 @@ import {
 
 const REDACTED = '[redacted]';
 
-/**
- * A run's configuration without secrets: no key, token, password, authorization header, cookie or user-info of a URL,
- * wherever it stands.
- *
- * Members whose name says that they are secret are left out, and so are name and value pairs in any of the forms in
- * which headers and environments are written. In texts, what looks like a secret and every known secret is replaced by
- * `[redacted]`, also in member names, in JSON inside a string, and base64- or percent-encoded.
- *
- * A name such as `api_key_env` that holds the name of a worker's `SVC_PROVIDER_...` variable stays: it is no secret, and
- * the run could not be repeated without it. Numbers stay under names such as `max_tokens`.
- *
- * @param secrets known to the process; one of fewer than four characters is replaced only where it is the whole text
- */
+/** As `sanitiseRunConfig` of the package. */
 export function sanitiseRunConfig(config: JsonObject, secrets: readonly string[] = []): JsonObject {
   return sanitiseObject(config, spellingsOf(secrets));
 }
@@ -247,7 +235,7 @@ function replaceSecrets(text: string, secrets: Secrets): string {
   return result;
 }
 
-/** JSON inside a string, as some clients pass headers; written anew only where something was taken out. */
+/** JSON inside a string, as some clients pass headers; written again only if something was removed. */
 function sanitiseJsonText(text: string, secrets: Secrets): string {
   try {
     const value = parseJson(text);

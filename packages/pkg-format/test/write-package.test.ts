@@ -12,8 +12,8 @@ import {
 } from '../src/index.ts';
 import { resolveLimits } from '../src/limits.ts';
 import { writePackageStream } from '../src/node/index.ts';
+import { collectBytes } from '../src/package/collect-bytes.ts';
 import { GENERATOR_VERSION } from '../src/package/manifest.ts';
-import { collectBytes } from '../src/package/open-archive.ts';
 import { bytesSource } from '../src/zip/byte-source.ts';
 import { readDirectory } from '../src/zip/read-directory.ts';
 import { memoryDataset } from './memory-dataset.ts';
@@ -143,7 +143,7 @@ describe.each(writers)('a package written %s', (_, write) => {
     ]);
   });
 
-  it('leaves the run out where there is none', async () => {
+  it('leaves out a run that does not exist', async () => {
     const files = await filesOf(await write(memoryDataset([{ name: 'a', items: [{}] }])));
     expect(Object.keys(files)).toEqual(['manifest.json', 'meta.json', 'sections/a.jsonl']);
     expect(files['manifest.json']).not.toContain('"run"');
@@ -447,7 +447,7 @@ describe('a package stream', () => {
   });
 
   it.each([true, false])(
-    'ends the reading of the dataset when its reader goes away (facts noted: %s)',
+    'stops reading the dataset when its reader stops (digests noted: %s)',
     async (noteFacts) => {
       const { dataset, state } = watched(5_000, noteFacts);
       let chunks = 0;

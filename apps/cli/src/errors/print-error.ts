@@ -13,13 +13,14 @@ export interface LocatedMessage {
 
 /**
  * `file:line:column: message (code)`, the form that editors and terminals turn into links. A JSON Pointer follows the
- * message unless the message contains it. Without a file, the line begins with `fallback`.
+ * message unless the message contains it. The message loses its full stop. Without a file, the line begins with
+ * `fallback`.
  */
 export function errorLine({ location, message, code }: LocatedMessage, fallback = 'svc-pkg'): string {
   const { path, ...position } = location;
   const where = formatLocation(position) || fallback;
   const pointer = path === undefined || path === '' || message.includes(path) ? '' : ` at ${path}`;
-  return printableText(`${where}: ${message}${pointer} (${code})`);
+  return printableText(`${where}: ${message.replace(/\.$/, '')}${pointer} (${code})`);
 }
 
 /** Prints how a command failed: lines for people, or one JSON document. Prints nothing for a broken pipe. */

@@ -1,43 +1,43 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 import type { ItemChange } from './upgrade-item.ts';
 
-/** One kind of change, how often it was made, and where first. */
+/** One kind of change, the number of times it was made, and the location of the first. */
 export interface ReportedChange extends ItemChange {
-  count: number;
-  first: SourceLocation;
+  readonly count: number;
+  readonly first: SourceLocation;
 }
 
-/** What a conversion did. */
+/** The result of a conversion. */
 export interface ConversionReport {
   /** The file that was written. */
-  output: string;
-  name: string;
+  readonly output: string;
+  readonly name: string;
   /** Lower-case hex. */
-  versionHash: string;
-  itemCount: number;
-  sections: { name: string; from: string; itemCount: number }[];
-  /** Files under `assets/` and `checkers/`. */
-  fileCount: number;
-  /** In the order in which they first occurred. */
-  changes: ReportedChange[];
-  /** Files that are no part of a package and were carried along as they are. */
-  carried: string[];
-  /** The archive was a package of this format already: only the generator's stamp is new. */
-  alreadyNew: boolean;
+  readonly versionHash: string;
+  readonly itemCount: number;
+  readonly sections: { name: string; from: string; itemCount: number }[];
+  /** Number of files in `assets/` and `checkers/`. */
+  readonly fileCount: number;
+  /** In the order of their first occurrence. */
+  readonly changes: ReportedChange[];
+  /** Files that do not belong to the format and were copied unchanged. */
+  readonly carried: string[];
+  /** True if the archive was a package of this format already, so that only the generator's version is new. */
+  readonly alreadyNew: boolean;
 }
 
 /** Counts changes by their kind. */
-export class ChangeTally {
-  readonly #changes = new Map<string, ReportedChange>();
+export class ChangeCounter {
+  readonly #changes = new Map<string, { change: ItemChange; count: number; first: SourceLocation }>();
 
   add(change: ItemChange, location: SourceLocation): void {
     const key = [change.what, change.from, change.to].join('\0');
     const known = this.#changes.get(key);
-    if (known) known.count++;
-    else this.#changes.set(key, { ...change, count: 1, first: location });
+    if (known) known.count += 1;
+    else this.#changes.set(key, { change, count: 1, first: location });
   }
 
   list(): ReportedChange[] {
-    return [...this.#changes.values()];
+    return Array.from(this.#changes.values(), ({ change, count, first }) => ({ ...change, count, first }));
   }
 }

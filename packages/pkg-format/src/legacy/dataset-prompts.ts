@@ -2,13 +2,13 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import type { DatasetPrompts } from './upgrade-item.ts';
 
 /**
- * The prompts that legacy blobs state for all items: `system_prompt`, `judge_prompt` and `default_judge_prompts`, each
- * from the first blob that has it.
+ * The prompts for all items in legacy metadata: `system_prompt`, `judge_prompt` and `default_judge_prompts`, each from
+ * the first object that has it.
  *
- * `default_judge_prompts` is one prompt, a list of prompts (all of them count, one after another), a map by item type or
+ * `default_judge_prompts` is one prompt, a list of prompts (which are joined), a map by item type or
  * section with `default` for the rest, or a list of `{type | section, prompt}`.
  *
- * @param blobs those that come first win: a file's own members, then `meta.json`, then `manifest.json`
+ * @param blobs the first has priority: a file's members, then `meta.json`, then `manifest.json`
  */
 export function datasetPrompts(blobs: readonly (JsonObject | null)[]): DatasetPrompts {
   const first = (key: string): JsonValue | undefined =>
@@ -37,14 +37,14 @@ function defaultPrompt(defaults: JsonValue | undefined, type: string, section: s
 }
 
 function promptOfList(list: readonly JsonValue[], type: string, section: string): string | null {
-  const fitting = list.filter((member) => {
+  const matching = list.filter((member) => {
     if (!isJsonObject(member)) return true;
     const [forType, forSection] = [getMember(member, 'type'), getMember(member, 'section')];
     return (
       (forType === undefined || forType === type) && (forSection === undefined || forSection === section)
     );
   });
-  const prompts = fitting.map(promptText).filter((prompt) => prompt !== null);
+  const prompts = matching.map(promptText).filter((prompt) => prompt !== null);
   return prompts.length === 0 ? null : prompts.join('\n\n');
 }
 

@@ -7,16 +7,16 @@ import { decodeUtf8 } from '../zip/entry-name.ts';
 import type { LegacySection } from './legacy-sources.ts';
 import { parseItemAt, splitJsonItems } from './split-json-items.ts';
 
-/** An item as a legacy archive has it, of whatever types, and where it stands. */
+/** An item of a legacy archive, not checked, and its location. */
 export interface LegacyItem {
   /** Index in the file's `sections`; null where the file is one section. */
-  section: number | null;
-  item: JsonObject;
-  location: SourceLocation;
+  readonly section: number | null;
+  readonly item: JsonObject;
+  readonly location: SourceLocation;
 }
 
 /**
- * The items of a legacy file in order, one batch of lines in memory.
+ * Reads the items of a legacy file in order, with one batch of lines in memory.
  *
  * @throws PackageError `package_invalid_line`, `package_invalid_json`, `package_limit`, `package_corrupt`
  */
@@ -50,10 +50,10 @@ export async function* readLegacyItems(
   }
 }
 
-/** As `parseLines`, but for objects of any shape. */
+/** Like `parseLines`, but for objects of any shape. */
 function* parseBatch({ bytes, firstLine }: LineBatch, file: string, maxDepth: number): Generator<LegacyItem> {
   let line = firstLine;
-  for (let start = 0; start < bytes.length; line++) {
+  for (let start = 0; start < bytes.length; line += 1) {
     const lineFeed = bytes.indexOf(0x0a, start);
     const end = lineFeed < 0 ? bytes.length : lineFeed;
     const location = { file, line };

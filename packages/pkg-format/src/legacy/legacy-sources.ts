@@ -12,27 +12,27 @@ import type { Archive } from '../package/open-archive.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
 import { splitJsonItems } from './split-json-items.ts';
 
-/** Where the items of one section of a legacy archive come from. */
+/** The source of the items of one section of a legacy archive. */
 export interface LegacySection {
-  file: string;
-  kind: 'jsonl' | 'json';
+  readonly file: string;
+  readonly kind: 'jsonl' | 'json';
   /** Index in the file's `sections`; null where the file is one section. */
-  index: number | null;
-  name: string;
-  /** What the file says of this section and of all its items, nearest first. */
-  blobs: JsonObject[];
+  readonly index: number | null;
+  readonly name: string;
+  /** Metadata of the file on this section and on all its items, the most specific first. */
+  readonly blobs: JsonObject[];
 }
 
 export interface LegacySources {
-  /** By the UTF-8 bytes of their files, then as they stand in them. */
-  sections: LegacySection[];
-  /** What JSON files hold beside their items, by file. */
-  leftovers: Map<string, JsonObject>;
+  /** In the order of the UTF-8 bytes of their files, then in file order. */
+  readonly sections: LegacySection[];
+  /** Members of JSON files besides their items, by file. */
+  readonly leftovers: Map<string, JsonObject>;
 }
 
 /**
- * Finds the items of a legacy archive: every `*.jsonl`, and every `*.json` that holds items. JSON files are read through
- * once, so that what stands behind their items counts too. Memory does not grow with the items.
+ * Finds the items of a legacy archive: every `*.jsonl`, and every `*.json` with items. Reads JSON files to the end, for
+ * members after their items. Memory does not grow with the items.
  *
  * @throws PackageError `package_invalid_json`, `package_limit`, `package_corrupt`
  */
@@ -49,11 +49,10 @@ export async function findLegacySources(archive: Archive, signal?: AbortSignal):
       if (found.leftover) leftovers.set(file, found.leftover);
     }
   }
-  nameApart(sections);
-  return { sections, leftovers };
+  return { sections: withUniqueNames(sections), leftovers };
 }
 
-/** Files of a package that hold no items, whatever their extension. */
+/** Whether a file of a package has no items, whatever its extension. */
 function isOtherFile(file: string): boolean {
   return (
     file === RUN_CONFIG_FILE ||
@@ -85,7 +84,7 @@ async function inspectJson(archive: Archive, file: string, signal?: AbortSignal)
       }
     }
   } catch (error) {
-    // A JSON file of other content may be as large as it likes.
+    // JSON files with other content have no limit.
     const isOther = error instanceof PackageError && error.code === 'package_limit' && withItems.size === 0;
     if (!isOther) throw error;
   }
@@ -108,19 +107,18 @@ function textOf(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** Sections of one name are called by their file's whole path, and where that is one too, numbered. */
-function nameApart(sections: LegacySection[]): void {
-  const byName = Map.groupBy(sections, ({ name }) => name);
-  for (const [, group] of byName) {
-    if (group.length > 1) for (const section of group) section.name = fullName(section);
-  }
+/** Sections with the same name get the path of their file as name; if that is not unique either, a number follows. */
+function withUniqueNames(sections: readonly LegacySection[]): LegacySection[] {
+  const counts = new Map<string, number>();
+  for (const { name } of sections) counts.set(name, (counts.get(name) ?? 0) + 1);
   const taken = new Set<string>();
-  for (const section of sections) {
-    let name = section.name;
-    for (let number = 2; taken.has(name); number++) name = `${section.name} (${number})`;
-    section.name = name;
+  return sections.map((section) => {
+    const base = (counts.get(section.name) ?? 0) > 1 ? fullName(section) : section.name;
+    let name = base;
+    for (let number = 2; taken.has(name); number += 1) name = `${base} (${number})`;
     taken.add(name);
-  }
+    return { ...section, name };
+  });
 }
 
 function fullName({ file, index, name }: LegacySection): string {

@@ -1,12 +1,12 @@
-/** An iterator whose next value can be looked at before it is taken. */
+/** An iterator with a look at the next value. */
 export interface Peekable<T> extends AsyncDisposable {
-  /** The next value; undefined at the end. */
+  /** The next value, which is not taken; undefined at the end. */
   peek(): Promise<T | undefined>;
-  /** Takes what `peek` gave. */
+  /** Takes the value that `peek` returned. */
   take(): void;
 }
 
-/** Disposing it closes the source. */
+/** Makes an iterable peekable; disposing it closes the source. */
 export function peekable<T extends object>(source: AsyncIterable<T>): Peekable<T> {
   const iterator = source[Symbol.asyncIterator]();
   let waiting: IteratorResult<T> | undefined;

@@ -20,32 +20,32 @@ import {
 import { PackageError, quote } from '../errors.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';
 
-/** Where an entry stands; `path` is its JSON Pointer. */
+/** The location of an entry; `path` is its JSON Pointer. */
 type EntryLocation = SourceLocation & { path: string };
 
 export interface AssetUpgrade {
-  /** A list or a map of entries, as the legacy item had it. */
-  assets: JsonValue;
-  /** What kind of content became a file, one for each: `assets (inline)`, `assets (file)`. */
-  moved: string[];
-  /** Archive files whose content is to be embedded, by the JSON Pointer of their entry. */
-  files: Map<string, string>;
+  /** A list or a map of entries, as in the legacy item. */
+  readonly assets: JsonValue;
+  /** The kind of each content that became a file: `assets (inline)`, `assets (file)`. */
+  readonly moved: string[];
+  /** Files of the archive to embed, by the JSON Pointer of their entry. */
+  readonly files: Map<string, string>;
 }
 
-/** Where an old value is kept that has no place in the new entry. */
+/** The member for old values that the new entry has no member for. */
 const LEGACY = 'legacy';
 const CONTENT_KEYS = ['data', 'base64', 'content'] as const;
 const TYPE_KEYS = ['mime_type', 'content_type', 'mime', 'media_type'] as const;
-/** Members that mean something else now, or may not stand beside content. */
+/** Members that have a new meaning, or are not allowed next to content. */
 const MOVING_KEYS = ['path', 'content_type', 'encoding'];
 const REFERENCE_KEYS = ['path', 'file', 'src', 'href', 'url', 'uri', 'filename'] as const;
 
 /**
- * Brings the assets of a legacy item into the form of JSONL v2.3: content inline under any of its old names, data: URIs
- * and references to files anywhere in the archive become entries with `mime_type` and content. A path that an entry
- * bore, and a second media type, are kept under its member `legacy`.
+ * Converts the assets of a legacy item to JSONL v2.3: inline content under any of its old names, data: URIs and references
+ * to files anywhere in the archive become entries with `mime_type` and content. The member `legacy` keeps the path and a
+ * second media type of an entry.
  *
- * @param resolveFile the path of the archive file that a reference means, or null
+ * @param resolveFile finds the file of the archive that a reference means; null if there is none
  * @throws JsonlError `invalid_asset`; PackageError `package_missing_file`
  */
 export function upgradeAssets(
@@ -53,16 +53,25 @@ export function upgradeAssets(
   resolveFile: (reference: string) => string | null,
   location: SourceLocation,
 ): AssetUpgrade {
-  const upgrade: AssetUpgrade = { assets, moved: [], files: new Map() };
-  const entryOf = (value: JsonValue, name: string | number): JsonValue =>
-    upgradeEntry(value, name, { ...location, path: jsonPointer(['assets', name]) }, resolveFile, upgrade);
-  if (Array.isArray(assets)) upgrade.assets = assets.map(entryOf);
-  else if (isJsonObject(assets)) {
-    const entries: JsonObject = {};
-    for (const name of Object.keys(assets)) setMember(entries, name, entryOf(assets[name]!, name));
-    upgrade.assets = entries;
-  } else if (typeof assets === 'string') upgrade.assets = [entryOf(assets, 0)];
-  return upgrade;
+  const moved: string[] = [];
+  const files = new Map<string, string>();
+  const entryOf = (value: JsonValue, name: string | number): JsonValue => {
+    const entryLocation = { ...location, path: jsonPointer(['assets', name]) };
+    return upgradeEntry(value, name, entryLocation, resolveFile, { moved, files });
+  };
+  return { assets: upgradeEntries(assets, entryOf), moved, files };
+}
+
+function upgradeEntries(
+  assets: JsonValue,
+  entryOf: (value: JsonValue, name: string | number) => JsonValue,
+): JsonValue {
+  if (Array.isArray(assets)) return assets.map(entryOf);
+  if (typeof assets === 'string') return [entryOf(assets, 0)];
+  if (!isJsonObject(assets)) return assets;
+  const entries: JsonObject = {};
+  for (const [name, entry] of Object.entries(assets)) setMember(entries, name, entryOf(entry, name));
+  return entries;
 }
 
 function upgradeEntry(
@@ -70,7 +79,7 @@ function upgradeEntry(
   name: string | number,
   location: EntryLocation,
   resolveFile: (reference: string) => string | null,
-  upgrade: AssetUpgrade,
+  upgrade: Pick<AssetUpgrade, 'moved' | 'files'>,
 ): JsonValue {
   const entry = typeof value === 'string' ? entryOfText(value) : value;
   if (!isJsonObject(entry)) return value;
@@ -94,12 +103,11 @@ function entryOfText(text: string): JsonObject {
   return isDataUri(text) || /^https?:\/\//i.test(text) ? { url: text } : { path: text };
 }
 
-/** An entry without the members that were used up; what it said of its path and other types is kept. */
+/** An entry with a new media type, without the used members; `legacy` keeps its path and other media types. */
 function renewed(entry: JsonObject, mimeType: string | null, usedKeys: readonly string[]): JsonObject {
   const result: JsonObject = {};
   const legacy: JsonObject = {};
-  for (const key of Object.keys(entry)) {
-    const value = entry[key]!;
+  for (const [key, value] of Object.entries(entry)) {
     if (usedKeys.includes(key) || key === 'mime_type') continue;
     if (key === 'encoding' && value === 'base64' && usedKeys.length > 0) continue;
     if ((TYPE_KEYS as readonly string[]).includes(key) && value === mimeType) continue;
@@ -142,10 +150,10 @@ function knownType(path: string): string | null {
 }
 
 interface InlineContent {
-  bytes: Uint8Array;
+  readonly bytes: Uint8Array;
   /** As a data: URI states it. */
-  mimeType: string | null;
-  usedKeys: string[];
+  readonly mimeType: string | null;
+  readonly usedKeys: string[];
 }
 
 function inlineContent(entry: JsonObject, location: EntryLocation): InlineContent | null {
@@ -157,7 +165,7 @@ function inlineContent(entry: JsonObject, location: EntryLocation): InlineConten
     const value = getMember(entry, key);
     if (typeof value === 'string')
       return { bytes: decodeContent(entry, key, value, location), mimeType: null, usedKeys: [key] };
-    // Content that is JSON itself is a file of that JSON.
+    // Content that is JSON becomes a JSON file.
     if (key === 'data' && value !== undefined && value !== null) {
       const mimeType = statedType(entry) ?? 'application/json';
       return { bytes: new TextEncoder().encode(canonicalJson(value)), mimeType, usedKeys: [key] };
@@ -174,9 +182,8 @@ function dataUriContent(entry: JsonObject, key: string, uri: string, location: E
 }
 
 /**
- * Content under an old name is base64, in any of its spellings; under a name that does not promise it (`content`,
- * `data` without `encoding`), text that is not base64 is taken as the text it is. So is text whose type is textual and
- * that would decode to no text.
+ * Decodes content under an old name: base64 in any spelling. Under a name that does not mean base64 (`content`, or `data`
+ * without `encoding`), other text is the content, and so is text of a textual media type that does not decode to text.
  */
 function decodeContent(entry: JsonObject, key: string, text: string, location: EntryLocation): Uint8Array {
   const bytes = decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
@@ -190,7 +197,7 @@ function decodeContent(entry: JsonObject, key: string, text: string, location: E
   return isLiteral ? new TextEncoder().encode(text.toWellFormed()) : bytes;
 }
 
-/** The archive file that an entry without content names; a `path` that names none is an error, a link is none. */
+/** The file of the archive that an entry without content refers to; null for a link. A `path` must refer to a file. */
 function referencedFile(
   entry: JsonObject,
   location: EntryLocation,
@@ -202,7 +209,7 @@ function referencedFile(
     const file = resolveFile(value);
     if (file !== null) return file;
     if (key === 'path' && typeof getMember(entry, 'url') !== 'string') {
-      throw new PackageError('package_missing_file', `The archive has no file ${quote(value)}`, {
+      throw new PackageError('package_missing_file', `The archive has no file ${quote(value)}.`, {
         entry: value,
         location,
       });

@@ -94,8 +94,8 @@ describe('upgradeItem moves', () => {
     ],
     [
       'other keys never',
-      { system_message: 's', answers: 1, __proto__x: 2 },
-      { system_message: 's', answers: 1, __proto__x: 2 },
+      { system_message: 's', solutions: 1, __proto__x: 2 },
+      { system_message: 's', solutions: 1, __proto__x: 2 },
     ],
     [
       'nulls that say nothing',
@@ -137,7 +137,7 @@ describe('upgradeItem keeps', () => {
       { inputs: { system: 'T', system_prompt: 'S' } },
       'clash inputs.system inputs.system_prompt',
     ],
-    ['a system prompt that is no text', { system: 5 }, { system: 5 }, 'kept system inputs.system_prompt'],
+    ['a system prompt that is not a text', { system: 5 }, { system: 5 }, 'kept system inputs.system_prompt'],
     [
       'a system message of parts',
       { inputs: { messages: [{ role: 'system', content: [{ type: 'text' }] }] } },
@@ -151,13 +151,13 @@ describe('upgradeItem keeps', () => {
       'kept inputs.messages[0] inputs.system_prompt',
     ],
     [
-      'a judge prompt beside a meta that is no object',
+      'a judge prompt and a meta that is not an object',
       { judge_prompt: 'J', meta: 'x' },
       { judge_prompt: 'J', meta: 'x' },
       'clash judge_prompt meta.judge_prompt',
     ],
     [
-      'messages beside other messages',
+      'messages and other messages',
       { messages: [], inputs: { messages: [{ role: 'user', content: 'U' }] } },
       { messages: [], inputs: { messages: [{ role: 'user', content: 'U' }] } },
       'clash messages inputs.messages',
@@ -287,7 +287,7 @@ describe('assets', () => {
     ],
     ['a percent-encoded data: URI', 'data:,a%20b', embedded('text/plain;charset=US-ASCII', base64('a b'))],
     [
-      'a path beside content',
+      'a path and content',
       { data: png, path: 'pics/a.png', mime: 'image/png' },
       embedded('image/png', png, { legacy: { path: 'pics/a.png' } }),
     ],

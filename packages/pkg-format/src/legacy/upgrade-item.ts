@@ -2,40 +2,40 @@ import type { SourceLocation } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type AssetUpgrade, upgradeAssets } from './upgrade-assets.ts';
 
-/** Something that an upgrade did to an item, or could not do. */
+/** A change that an upgrade made to an item, or could not make. */
 export interface ItemChange {
   /**
-   * `moved`: a value went to its new place. `clash`: it stayed, because its new place holds another value. `kept`: it
-   * stayed, because it is nothing that its new place takes. `applied`: a value of the whole dataset was put in.
-   * `asset`: content became a file of the package. `removed`: a null where the format has no null.
+   * `moved`: a value has a new path. `clash`: it kept its path, because the new path has another value. `kept`: it kept its
+   * path, because the new path does not allow its type. `applied`: a value of the whole dataset was added. `asset`: content
+   * became a file of the package. `removed`: a null that the format does not allow.
    */
-  what: 'moved' | 'clash' | 'kept' | 'applied' | 'asset' | 'removed';
-  /** Old and new place, as dotted paths in the item; `to` is empty for `removed`. */
-  from: string;
-  to: string;
+  readonly what: 'moved' | 'clash' | 'kept' | 'applied' | 'asset' | 'removed';
+  /** Old and new path, with dots; `to` is empty for `removed`. */
+  readonly from: string;
+  readonly to: string;
 }
 
-/** Prompts that a legacy archive states for the whole dataset, or for one file of it. */
+/** Prompts of a legacy archive for the whole dataset, or for one of its files. */
 export interface DatasetPrompts {
-  systemPrompt: string | null;
-  /** The judge prompt of items of a type in a section, or null. */
+  readonly systemPrompt: string | null;
+  /** The judge prompt for items of a type in a section, or null. */
   judgePrompt(type: string, section: string): string | null;
 }
 
 export interface UpgradeContext {
-  section: string;
-  prompts: DatasetPrompts;
-  /** Where the item stands. */
-  location: SourceLocation;
-  /** The path of the archive file that a reference means, or null. */
+  readonly section: string;
+  readonly prompts: DatasetPrompts;
+  /** The location of the item. */
+  readonly location: SourceLocation;
+  /** Finds the file of the archive that a reference means; null if there is none. */
   resolveFile(reference: string): string | null;
 }
 
 export interface UpgradedItem {
-  item: JsonObject;
-  changes: ItemChange[];
-  /** Archive files whose content is to be embedded, by the JSON Pointer of their entry. */
-  files: ReadonlyMap<string, string>;
+  readonly item: JsonObject;
+  readonly changes: ItemChange[];
+  /** Files of the archive to embed, by the JSON Pointer of their entry. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 type Path = readonly [string] | readonly [string, string];
@@ -45,7 +45,7 @@ const JUDGE_PROMPT: Path = ['meta', 'judge_prompt'];
 const PROMPT: Path = ['inputs', 'prompt'];
 const MESSAGES: Path = ['inputs', 'messages'];
 
-/** Members that say nothing when they are null, and that JSONL v2.3 does not have as null. */
+/** Members that JSONL v2.3 does not allow to be null, and that mean nothing if they are. */
 const NEVER_NULL: readonly Path[] = [
   ['id'],
   ['type'],
@@ -60,11 +60,10 @@ const NEVER_NULL: readonly Path[] = [
 ];
 
 /**
- * Brings an item of a legacy archive into the form of JSONL v2.3 (package-format section 4). Pure; the item given is not
- * changed.
+ * Converts an item of a legacy archive to JSONL v2.3 (package-format section 4). Does not change the given item.
  *
- * Nothing is dropped: a value goes to its new place where that is free, and stays where it was otherwise. Assets come
- * out with their content embedded, or are named in `files`.
+ * Nothing is lost: a value moves to its new path if that is free, and keeps its path otherwise. Assets have their content
+ * embedded, or are listed in `files`.
  *
  * @throws JsonlError `invalid_asset` for content that cannot be decoded; PackageError `package_missing_file`
  */
@@ -78,7 +77,7 @@ export function upgradeItem(legacy: JsonObject, context: UpgradeContext): Upgrad
     editor.take(path);
     editor.changes.push({ what: 'removed', from: path.join('.'), to: '' });
   }
-  // `inputs` of text is the prompt itself, under a name that has to become an object.
+  // If `inputs` is a text, it is the prompt; the format needs an object there.
   const inputs = editor.get(['inputs']);
   if (typeof inputs === 'string') {
     editor.take(['inputs']);
@@ -122,7 +121,7 @@ export function upgradeItem(legacy: JsonObject, context: UpgradeContext): Upgrad
   return { item: editor.item, changes: editor.changes, files: upgraded?.files ?? new Map() };
 }
 
-/** The first message of a conversation, where its role is `system`, is the system prompt. */
+/** Makes the first message of a conversation the system prompt, if its role is `system`. */
 function moveSystemMessage(editor: ItemEditor, source: Path): void {
   const messages = editor.get(source);
   if (!Array.isArray(messages) || !isJsonObject(messages[0]) || getMember(messages[0], 'role') !== 'system')
@@ -151,7 +150,7 @@ function isConversation(value: JsonValue): boolean {
   );
 }
 
-/** What is stated for the whole dataset goes to the items that have none of their own. */
+/** Adds the prompts of the whole dataset to an item without such prompts. */
 function applyPrompts(editor: ItemEditor, { prompts, section }: UpgradeContext): void {
   const type = editor.get(['type']);
   const judgePrompt = prompts.judgePrompt(typeof type === 'string' ? type : 'freeform', section);
@@ -166,7 +165,7 @@ function applyPrompts(editor: ItemEditor, { prompts, section }: UpgradeContext):
   }
 }
 
-/** An item under upgrade: a copy in which only what is touched is new. */
+/** Edits a copy of an item; the given item does not change. */
 class ItemEditor {
   readonly item: JsonObject;
   readonly changes: ItemChange[] = [];
@@ -191,7 +190,7 @@ class ItemEditor {
       second === undefined ? value : { ...(this.get([first]) as JsonObject | undefined), [second]: value };
   }
 
-  /** Takes a member out; an object that it leaves empty goes with it. */
+  /** Removes a member, and the object around it if that is empty then. */
   take([first, second]: Path): void {
     if (second === undefined) {
       delete this.item[first];
@@ -202,7 +201,7 @@ class ItemEditor {
     else this.item[first] = rest;
   }
 
-  /** Moves the member at `source` to `target` where it is there, of the right kind, and the target free. */
+  /** Moves the member at `source` to `target` if it exists, has an accepted type, and the target is free. */
   moveFrom(source: Path, target: Path, accepts: (value: JsonValue) => boolean): void {
     const value = this.get(source);
     if (value === undefined) return;
@@ -211,7 +210,7 @@ class ItemEditor {
       this.changes.push({ what: 'kept', from: source.join('.'), to: target.join('.') });
   }
 
-  /** Puts a value to its new place and has its old one removed; where another value is there, both stay. */
+  /** Moves a value to its new path and removes it from the old one; if the new path has another value, both stay. */
   move(from: string, value: JsonValue, target: Path, remove: () => void): void {
     const present = this.get(target);
     const isFree = present === undefined || (present === null && target.length === 2);

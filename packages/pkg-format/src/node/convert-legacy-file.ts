@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { ConversionReport } from '../legacy/conversion-report.ts';
 import type { PackageLimits } from '../limits.ts';
 import { MANIFEST_FILE } from '../package/layout.ts';
-import { isOurManifest } from '../package/manifest.ts';
+import { isPackageManifest } from '../package/manifest.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { convertLegacy } from './convert-legacy.ts';
 import { copyPackage } from './copy-package.ts';
@@ -12,24 +12,25 @@ import { type OnRead, openArchiveFile } from './open-package-file.ts';
 import { createTempDir } from './temp-dir.ts';
 import { zipStream } from './zip-stream.ts';
 
+/** Options of `convertLegacyFile`. */
 export interface ConvertOptions {
-  /** The dataset's name; else the archive's own, else the file's. */
-  name?: string | null;
-  /** Replaces an existing output. */
-  force?: boolean;
-  limits?: Partial<PackageLimits>;
-  signal?: AbortSignal;
-  /** Hears how much of the input has been read; files that are read twice make it stand at the end for a while. */
-  onRead?: OnRead;
+  /** The name of the dataset; by default that in the archive, or else that of the file. */
+  readonly name?: string | null;
+  /** Whether an existing output is replaced. */
+  readonly force?: boolean;
+  readonly limits?: Partial<PackageLimits>;
+  readonly signal?: AbortSignal;
+  /** Receives the progress. Files that are read twice keep it at the end for a while. */
+  readonly onRead?: OnRead;
 }
 
 /**
- * Converts a legacy archive into a package (package-format section 4). The output appears under its name when it is
- * complete, and not before; while it is made, a hidden folder beside it holds what waits to be written. Memory stays
- * flat. The same input gives the same output.
+ * Converts a legacy archive to a package (package-format section 4). The output appears when it is complete; until then
+ * a hidden folder next to it has the temporary files. Memory does not grow with the archive. The same input gives the same
+ * output.
  *
  * @param output null for `legacyOutputPath(input)`
- * @throws PackageError with entry and place for a bad archive; the file system's own errors, `EEXIST` where the output
+ * @throws PackageError with entry and location for an invalid archive; errors of the file system, `EEXIST` if the output
  *   exists and `force` is not set; the signal's reason
  * @example
  * const report = await convertLegacyFile('old.zip', null);
@@ -45,19 +46,19 @@ export async function convertLegacyFile(
   if (!force && (await exists(target))) throw fileExists(target);
 
   await using tempDir = await createTempDir(dirname(target));
-  const made = tempDir.path('package.zip');
+  const temporary = tempDir.path('package.zip');
   const report = await withArchive(input, { limits, onRead }, async (archive) => {
     const manifest = await archive.readJsonObject(MANIFEST_FILE);
-    const { plan, report } = isOurManifest(manifest?.value ?? null)
+    const { plan, report } = isPackageManifest(manifest?.value ?? null)
       ? await copyPackage(archive, name, signal)
       : await convertLegacy(archive, tempDir, { given: name, fallback: archiveName(input) }, signal);
     await writeWhole(
-      made,
+      temporary,
       zipStream(async () => plan, signal),
     );
     return report;
   });
-  await moveIntoPlace(made, target, { replace: force });
+  await moveIntoPlace(temporary, target, { replace: force });
   return { output: target, ...report };
 }
 
@@ -74,7 +75,7 @@ async function withArchive<T>(
   }
 }
 
-/** `data/old.zip` becomes `data/old.pkg.zip`. */
+/** The default output: `data/old.pkg.zip` for `data/old.zip`. */
 export function legacyOutputPath(input: string): string {
   return join(dirname(input), `${archiveName(input)}.pkg.zip`);
 }

@@ -11,7 +11,7 @@ import { checkItemSize, createSha256 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError, toPackageError } from '../errors.ts';
 import { toHex } from '../hex.ts';
-import { ChangeTally, type ConversionReport } from '../legacy/conversion-report.ts';
+import { ChangeCounter, type ConversionReport } from '../legacy/conversion-report.ts';
 import { datasetPrompts } from '../legacy/dataset-prompts.ts';
 import { type LegacyItem, readLegacyItems } from '../legacy/legacy-items.ts';
 import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.ts';
@@ -34,24 +34,24 @@ import { compareUtf8, foldName } from '../zip/entry-name.ts';
 import { LegacyContents } from './legacy-contents.ts';
 import type { TempDir, TempFile } from './temp-dir.ts';
 
-/** A package that is ready to be written, and what was done for it. */
+/** A package to write, and the report on its conversion. */
 export interface Conversion {
-  plan: PackagePlan;
-  report: Omit<ConversionReport, 'output'>;
+  readonly plan: PackagePlan;
+  readonly report: Omit<ConversionReport, 'output'>;
 }
 
 interface ConvertedSection {
-  source: LegacySection;
-  itemCount: number;
-  sectionHash: Uint8Array;
-  file: TempFile;
+  readonly source: LegacySection;
+  readonly itemCount: number;
+  readonly sectionHash: Uint8Array;
+  readonly file: TempFile;
 }
 
 /**
  * Converts a legacy archive (package-format section 4): every item is upgraded once and its line written to a temporary file, so
  * that memory stays flat however large the archive is.
  *
- * @throws PackageError with entry and place
+ * @throws PackageError with entry and location
  */
 export async function convertLegacy(
   archive: Archive,
@@ -63,17 +63,19 @@ export async function convertLegacy(
   const manifest = await readBlob(archive, MANIFEST_FILE, leftovers);
   const meta = await readBlob(archive, META_FILE, leftovers);
   const contents = new LegacyContents(archive, tempDir);
-  const tally = new ChangeTally();
+  const changes = new ChangeCounter();
 
   const resolveReference = createReferenceResolver(archive.files);
   const bySource = new Map<LegacySection, ConvertedSection>();
-  // JSON Lines come first: a JSON file that their items refer to is an asset, whatever it holds.
+  // JSON Lines come first: a JSON file that their items refer to is an asset, whatever its content.
   const files = Map.groupBy(sections, ({ file }) => file);
-  const order = [...files].sort(
-    ([, [a]], [, [b]]) => Number(a!.kind === 'json') - Number(b!.kind === 'json'),
-  );
-  for (const [file, sources] of order) {
-    const { kind } = sources[0]!;
+  const order = Array.from(files, ([file, sources]) => ({
+    file,
+    sources,
+    kind: sources[0]?.kind ?? 'jsonl',
+  }));
+  order.sort((a, b) => Number(a.kind === 'json') - Number(b.kind === 'json'));
+  for (const { file, sources, kind } of order) {
     if (kind === 'json' && contents.used.has(file)) continue;
     await using items = peekable(readLegacyItems(archive, file, kind, signal));
     for (const source of sources) {
@@ -81,7 +83,7 @@ export async function convertLegacy(
       const upgrade = ({ item, location }: LegacyItem): UpgradedItem => {
         const resolveFile = (reference: string) => resolveReference(reference, file);
         const upgraded = upgradeItem(item, { section: source.name, prompts, location, resolveFile });
-        for (const change of upgraded.changes) tally.add(change, location);
+        for (const change of upgraded.changes) changes.add(change, location);
         return upgraded;
       };
       bySource.set(source, await convertSection(archive, source, items, upgrade, contents, tempDir));
@@ -89,7 +91,7 @@ export async function convertLegacy(
   }
   const converted = sections.flatMap((source) => bySource.get(source) ?? []);
   if (converted.length === 0)
-    throw new PackageError('package_no_sections', 'The archive has no file of items');
+    throw new PackageError('package_no_sections', 'The archive has no file with items.');
 
   const taken = contents.list();
   const carried = await carriedFiles(archive, converted, contents, taken);
@@ -106,9 +108,8 @@ export async function convertLegacy(
 
   const sources = new Map<string, () => AsyncIterable<Uint8Array>>(carried.sources);
   sources.set(RESULTS_FILE, () => archive.read(RESULTS_FILE, { uncounted: true }));
-  for (const [index, path] of sectionPaths(content.sections.map(({ name }) => name)).entries()) {
-    sources.set(path, converted[index]!.file.read);
-  }
+  const paths = sectionPaths(content.sections.map(({ name }) => name));
+  for (const [index, { file }] of converted.entries()) sources.set(paths[index] ?? '', file.read);
   for (const { path, read } of taken) sources.set(path, read);
   return {
     plan: packagePlan(planPackage(content), sources),
@@ -122,7 +123,7 @@ export async function convertLegacy(
         itemCount,
       })),
       fileCount: taken.length,
-      changes: tally.list(),
+      changes: changes.list(),
       carried: carried.files.map(({ path }) => path),
       alreadyNew: false,
     },
@@ -152,10 +153,10 @@ async function convertSection(
       };
       const item = await rehydrateItem(parseItem(embedded, location), readFile, { maxItemBytes, location });
       const encoded = encodeItem(item);
-      // The package would be refused: what it takes inline content for is longer than the content.
+      // Otherwise the reader would refuse the package: base64 text is longer than the content.
       checkItemSize(encoded.byteLength, 0, { maxItemBytes, location });
       hasher.add(encoded.itemHash);
-      itemCount++;
+      itemCount += 1;
       yield [joinItem(await contents.externalize(encoded, upgraded.files))];
     }
   }
@@ -172,11 +173,11 @@ async function readBlob(
   file: string,
   leftovers: ReadonlyMap<string, JsonObject>,
 ): Promise<JsonObject | null> {
-  // Where the blob itself held items, they are sections now.
+  // The items of this file are sections now.
   return leftovers.get(file) ?? (await archive.readJsonObject(file))?.value ?? null;
 }
 
-/** The blobs as they came, and what JSON files held beside their items. */
+/** The original metadata, and members of JSON files besides their items. */
 function provenance(
   manifest: JsonObject | null,
   meta: JsonObject | null,
@@ -194,7 +195,7 @@ function textOf(blob: JsonObject | null, key: string): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
-/** A run's files go along; its configuration without secrets. */
+/** The run of the archive, without the secrets in its configuration. */
 async function readRun(archive: Archive): Promise<RunContent | null> {
   const config = await archive.readJsonObject(RUN_CONFIG_FILE);
   const results = archive.files.has(RESULTS_FILE) ? await readFacts(archive, RESULTS_FILE) : null;
@@ -214,8 +215,8 @@ async function readFacts(archive: Archive, path: string): Promise<FileDigest> {
 }
 
 /**
- * Every other file, under its own path; where a file of the package has that place, under `legacy/`. Nothing that came
- * in an archive is left behind.
+ * Copies all other files with their paths, or in `legacy/` if the package has a file at the path. No file of the archive
+ * is lost.
  */
 async function carriedFiles(
   archive: Archive,

@@ -19,10 +19,10 @@ import { compareUtf8 } from '../zip/entry-name.ts';
 import type { Conversion } from './convert-legacy.ts';
 
 /**
- * A package of this format as it is, under the stamp of this generator (and, where one is given, a new name). It is read
- * and verified first: what is broken is not passed on.
+ * Copies a package of this format, with the version of this generator and perhaps a new name in its manifest. Reads and
+ * verifies the package first, so that a broken package is not copied.
  *
- * @throws PackageError as `openPackage`, `readPackageItems` and `PackageReader.verify`
+ * @throws PackageError those of `openPackage`, `readPackageItems` and `PackageReader.verify`
  */
 export async function copyPackage(
   archive: Archive,
@@ -54,7 +54,7 @@ export async function copyPackage(
       sections: pkg.sections.map(({ name, file }, index) => ({
         name,
         from: file,
-        itemCount: found.sections[index]!.itemCount,
+        itemCount: found.sections[index]?.itemCount ?? 0,
       })),
       fileCount: paths.filter((path) => path.startsWith(ASSETS_FOLDER) || path.startsWith(CHECKERS_FOLDER))
         .length,
@@ -72,14 +72,14 @@ async function readVersion(pkg: PackageReader, signal?: AbortSignal): Promise<Fo
     let itemCount = 0;
     for await (const { item } of readPackageItems(pkg, section, { ...(signal && { signal }) })) {
       hasher.add(itemHash(item));
-      itemCount++;
+      itemCount += 1;
     }
     sections.push({ name: section.name, sectionHash: hasher.digest(), itemCount });
   }
   return { sections, versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)) };
 }
 
-/** package-format section 3, and after that whatever else there is. */
+/** The paths in the order of package-format section 3, then those of other files. */
 function orderedPaths(files: ArchiveFiles, sectionFiles: readonly string[]): string[] {
   const first = [META_FILE, RUN_CONFIG_FILE, RESULTS_FILE].filter((path) => files.has(path));
   const known = new Set([MANIFEST_FILE, ...first, ...sectionFiles]);

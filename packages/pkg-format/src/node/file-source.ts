@@ -1,12 +1,17 @@
 import { open } from 'node:fs/promises';
 import type { ByteSource } from '../zip/byte-source.ts';
 
-/** An archive in a file, read by position: nobody else's reading moves it. */
+/** An archive in a file, which is read by position. */
 export interface FileSource extends ByteSource {
+  /** Closes the file. */
   close(): Promise<void>;
 }
 
-/** Opens a file for random access. Throws the file system's own error. */
+/**
+ * Opens a file for random access.
+ *
+ * @throws errors of the file system
+ */
 export async function openFileSource(path: string): Promise<FileSource> {
   const file = await open(path, 'r');
   try {

@@ -6,7 +6,14 @@ import {
   type ItemParts,
   sniffMimeType,
 } from '@svc/jsonl-v23/internal';
-import { isJsonObject, type JsonObject, type JsonValue, jsonPointer, setMember } from '@svc/jsonl-v23/json';
+import {
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonPointer,
+  setMember,
+} from '@svc/jsonl-v23/json';
 import { encodeBase64 } from '#byte-tools';
 import type { Archive } from '../package/open-archive.ts';
 import { contentPath } from '../write/choose-file-paths.ts';
@@ -20,20 +27,22 @@ interface Content extends NamedFile {
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** The members that an entry gets with its content, its type aside, which is counted when the item is whole. */
+/** The members that an entry gets with its content, without its media type, which is counted with the whole item. */
 const ADDED_BYTES = ',"data":"","encoding":"base64"'.length;
 
 /**
- * The contents that become files of a converted package, each once, by the SHA-256 of their bytes. What lies in the
- * archive is read from there again; what stood inline waits in a temporary file. Memory holds some hundred bytes for each.
+ * The contents that become files of a converted package, each once, by the SHA-256 of their bytes. Files of the archive
+ * are read again; inline content is in temporary files. Memory holds some hundred bytes for each.
  */
 export class LegacyContents {
   readonly #archive: Archive;
   readonly #tempDir: TempDir;
-  readonly #contents = new Map<string, Content>();
-  /** SHA-256 of the archive's own checker files, by path: these keep their paths. */
+  readonly #contents: Content[] = [];
+  /** Paths of the contents by `fileKey`. */
+  readonly #paths = new Map<string, string>();
+  /** SHA-256 of the archive's checker files by path; these files keep their paths. */
   readonly #checkers = new Map<string, string>();
-  /** Archive files that have been put into items. */
+  /** Files of the archive that items embed now. */
   readonly used: Set<string> = new Set<string>();
 
   constructor(archive: Archive, tempDir: TempDir) {
@@ -51,9 +60,9 @@ export class LegacyContents {
   }
 
   /**
-   * Puts the content of archive files into the entries at these JSON Pointers.
+   * Embeds files of the archive in the entries at these JSON Pointers.
    *
-   * @throws JsonlError `line_too_long` for an item that is longer than a line with them
+   * @throws JsonlError `line_too_long` for an item that is longer than a line with its files
    */
   async embed(
     item: JsonObject,
@@ -70,7 +79,7 @@ export class LegacyContents {
       contents.set(pointer, bytes);
     }
     const texts = new Map<Uint8Array, string>();
-    const assets = item['assets']!;
+    const assets = getMember(item, 'assets');
     const embedOne = (entry: JsonValue, name: string | number): JsonValue => {
       const bytes = contents.get(jsonPointer(['assets', name]));
       if (bytes === undefined || !isJsonObject(entry)) return entry;
@@ -80,38 +89,39 @@ export class LegacyContents {
     };
     if (Array.isArray(assets)) return { ...item, assets: assets.map(embedOne) };
     const entries: JsonObject = {};
-    for (const name of Object.keys(assets as JsonObject)) {
-      setMember(entries, name, embedOne((assets as JsonObject)[name]!, name));
+    for (const [name, entry] of Object.entries(assets as JsonObject)) {
+      setMember(entries, name, embedOne(entry, name));
     }
     return { ...item, assets: entries };
   }
 
-  /** The stored parts of an item with its content moved into files; what is new among it is spooled. */
+  /** The stored parts of an item with its content moved to files; writes new inline content to temporary files. */
   async externalize(parts: ItemParts, files: ReadonlyMap<string, string>): Promise<ItemParts> {
-    const fresh: [string, Uint8Array, Content][] = [];
-    const pathFor = (file: EmbeddedFile): string => {
-      const sha256 = sha256Hex(file.bytes);
-      const key = fileKey(file.folder, sha256);
-      const known = this.#contents.get(key);
-      if (known) return known.path;
-      const { folder, extension, ownPath, bytes } = file;
+    const inline: { readonly file: NamedFile; readonly bytes: Uint8Array }[] = [];
+    const pathFor = ({ folder, extension, ownPath, pointer, bytes }: EmbeddedFile): string => {
+      const sha256 = sha256Hex(bytes);
+      const key = fileKey(folder, sha256);
+      const known = this.#paths.get(key);
+      if (known !== undefined) return known;
       const isOwn = folder === 'checkers' && ownPath !== null && this.#checkers.get(ownPath) === sha256;
-      const source = isOwn ? ownPath : files.get(file.pointer);
+      const source = isOwn ? ownPath : files.get(pointer);
       const path = isOwn ? ownPath : contentPath({ folder, sha256, extension });
-      const read = () => this.#archive.read(source!, { uncounted: true });
-      const content: Content = { path, bytes: bytes.byteLength, sha256, read };
-      if (source === undefined) fresh.push([sha256, bytes, content]);
-      this.#contents.set(key, content);
+      const file = { path, bytes: bytes.byteLength, sha256 };
+      if (source === undefined) inline.push({ file, bytes });
+      else this.#contents.push({ ...file, read: () => this.#archive.read(source, { uncounted: true }) });
+      this.#paths.set(key, path);
       return path;
     };
     const moved = externalizeAssets(parts, pathFor);
-    for (const [sha256, bytes, content] of fresh)
-      content.read = (await this.#tempDir.writeBytes(bytes, sha256)).read;
+    for (const { file, bytes } of inline) {
+      const { read } = await this.#tempDir.writeBytes(bytes, file.sha256);
+      this.#contents.push({ ...file, read });
+    }
     return moved;
   }
 
-  /** All contents, `assets/` before `checkers/`, by the UTF-8 bytes of their paths. */
+  /** All contents, `assets/` before `checkers/`, in the order of the UTF-8 bytes of their paths. */
   list(): Content[] {
-    return [...this.#contents.values()].sort((a, b) => compareUtf8(a.path, b.path));
+    return [...this.#contents].sort((a, b) => compareUtf8(a.path, b.path));
   }
 }

@@ -6,9 +6,9 @@ import type { ByteSource } from '../zip/byte-source.ts';
 import { openFileSource } from './file-source.ts';
 
 /**
- * Opens a package in a file. Memory does not grow with the archive: its directory is held, everything else is streamed.
+ * Opens a package in a file. Memory does not grow with the archive: its directory is held, and files are streamed.
  *
- * @throws PackageError as `openPackage`, and the file system's own errors
+ * @throws PackageError those of `openPackage`; errors of the file system
  * @example
  * await using pkg = await openPackageFile('dataset.pkg.zip');
  */
@@ -16,10 +16,10 @@ export async function openPackageFile(path: string, options: OpenOptions = {}): 
   return readPackage(await openArchiveFile(path, options.limits));
 }
 
-/** How much of an archive has been read, in bytes of the file. */
+/** Receives the number of bytes of the file that have been read. */
 export type OnRead = (readBytes: number, totalBytes: number) => void;
 
-/** Opens any ZIP archive in a file, package or not. */
+/** Opens any ZIP archive in a file, a package or not. */
 export async function openArchiveFile(
   path: string,
   limits?: Partial<PackageLimits>,

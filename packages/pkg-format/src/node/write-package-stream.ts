@@ -3,11 +3,11 @@ import { preparePackage } from '../write/prepare-package.ts';
 import { zipStream } from './zip-stream.ts';
 
 /**
- * Writes a dataset (and a run) as a package, as fast as it is read and no faster; memory is bounded by a batch of items.
- * The first bytes leave at once. A reader that stops, or the signal, ends the reading of the dataset.
+ * Writes a dataset, with a run or without, as a package. Reads the dataset as fast as you read the result, and stops when
+ * you stop or the signal aborts. Memory holds one batch of items. The first bytes leave at once.
  *
- * @throws what the dataset's own functions throw; the signal's reason; PackageError `package_hash_mismatch` where the
- *   dataset changed meanwhile. What came out until then is no archive.
+ * @throws errors of the dataset's functions; the signal's reason; PackageError `package_hash_mismatch` if the dataset
+ *   changed during the write. The bytes until then are not an archive.
  * @example
  * for await (const chunk of writePackageStream(dataset, { signal })) await send(chunk);
  */

@@ -5,11 +5,10 @@ import type { PackagePlan } from '../write/prepare-package.ts';
 import { DEFLATE_LEVEL, ENTRY_MODE } from '../write/write-package.ts';
 
 /**
- * Writes a plan as an archive, as fast as it is read and no faster. The first bytes leave before the plan is made: its
- * making is the beginning of the first entry's content.
+ * Writes a plan as an archive, as fast as the result is read. The first bytes leave before the plan exists: `prepare` runs
+ * while the content of the first entry is being read.
  *
- * A reader that stops, or the signal, aborts the signal that `prepare` gets, and closes what was being read before this
- * settles.
+ * Stopping early, or the signal, aborts the signal of `prepare` and closes all sources.
  */
 export async function* zipStream(
   prepare: (signal: AbortSignal) => Promise<PackagePlan>,
@@ -21,14 +20,14 @@ export async function* zipStream(
   const output = zip.outputStream as PassThrough;
   const sources = new Set<Readable>();
   const fail = (error: unknown) => output.destroy(error as Error);
-  // What fails after the output was closed has been said already.
+  // Errors after the output has closed were reported already.
   output.on('error', () => {});
   zip.on('error', fail);
   signal.addEventListener('abort', () => fail(signal.reason), { once: true });
 
   const add = (path: string, compress: boolean, bytes: () => AsyncIterable<Uint8Array>): void => {
     zip.addReadStreamLazy(path, entryOptions(compress), (give) => {
-      // What was on its way when reading stopped may still make yazl go on to the next entry.
+      // Data in flight when reading stopped may still make yazl open the next entry.
       if (signal.aborted) return give(signal.reason, new Readable());
       const source = Readable.from(bytes(), { objectMode: false });
       sources.add(source);
@@ -39,9 +38,10 @@ export async function* zipStream(
   };
   add(MANIFEST_FILE, true, async function* () {
     const plan = await prepare(signal);
-    for (const entry of plan.entries.slice(1)) add(entry.path, entry.compress, () => plan.bytesOf(entry));
+    const [manifest, ...entries] = plan.entries;
+    for (const entry of entries) add(entry.path, entry.compress, () => plan.bytesOf(entry));
     zip.end();
-    yield* plan.bytesOf(plan.entries[0]!);
+    if (manifest) yield* plan.bytesOf(manifest);
   });
 
   try {
@@ -53,7 +53,7 @@ export async function* zipStream(
   }
 }
 
-/** Ends a source; done when the iterators behind it are closed. */
+/** Closes a source and waits until its iterators are closed. */
 function close(source: Readable): Promise<void> {
   return new Promise((resolve) => {
     if (source.closed) resolve();
@@ -63,8 +63,8 @@ function close(source: Readable): Promise<void> {
 }
 
 /**
- * The same in every time zone: DOS times are written in local time, and 1 January 1980 is their zero. The Unix time
- * field, which would differ, is left out.
+ * The same in every time zone: DOS times are local times, whose zero is 1 January 1980. The Unix time field, which would
+ * differ, is left out.
  */
 function entryOptions(compress: boolean) {
   return {

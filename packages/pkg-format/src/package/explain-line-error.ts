@@ -3,8 +3,8 @@ import { toPackageError } from '../errors.ts';
 import type { Archive } from './open-archive.ts';
 
 /**
- * The error to report for what a line of an archive's file failed with. A damaged file usually fails as a line first; so
- * the file is read through, and where it is damaged that is the error. Otherwise as `toPackageError`.
+ * The error to report for an error of a line. A damaged file usually fails with an invalid line first, so this reads the
+ * whole file and reports damage if there is any; otherwise it converts the error with `toPackageError`.
  */
 export async function explainLineError(
   archive: Archive,

@@ -1,7 +1,7 @@
-/** Contents of files, those used last; together they have at most so many bytes. */
+/** Keeps the most recently used files, up to a total of bytes. */
 export class FileCache {
   readonly #maxBytes: number;
-  /** In the order of their last use. */
+  /** The least recently used file first. */
   readonly #contents = new Map<string, Uint8Array>();
   #bytes = 0;
 
@@ -9,6 +9,7 @@ export class FileCache {
     this.#maxBytes = maxBytes;
   }
 
+  /** The content of a file, if it is kept. */
   get(path: string): Uint8Array | undefined {
     const content = this.#contents.get(path);
     if (content === undefined) return undefined;
@@ -17,7 +18,7 @@ export class FileCache {
     return content;
   }
 
-  /** Keeps a content; one that is larger than the whole cache is not kept. */
+  /** Adds a file, unless it is larger than the whole cache. */
   set(path: string, content: Uint8Array): void {
     if (content.byteLength > this.#maxBytes) return;
     this.delete(path);

@@ -1,6 +1,6 @@
 import { PackageError, quote } from '../errors.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
-import type { ZipEntry } from '../zip/read-directory.ts';
+import type { ZipEntry } from '../zip/zip-entry.ts';
 
 export const MANIFEST_FILE = 'manifest.json';
 export const META_FILE = 'meta.json';
@@ -11,33 +11,33 @@ export const ASSETS_FOLDER = 'assets/';
 export const CHECKERS_FOLDER = 'checkers/';
 const SECTION_SUFFIX = '.jsonl';
 
-/** The files of an archive by their path from its root; each entry bears that path as its name. */
+/** The files of an archive by their paths from its root; the name of each entry is that path. */
 export type ArchiveFiles = ReadonlyMap<string, ZipEntry>;
 
-/** What a package's files are for. */
+/** The purpose of a package's files. */
 export interface PackageLayout {
-  /** Section files in order: by the UTF-8 bytes of their names. */
-  sectionFiles: string[];
-  /** Files that are no part of a package. */
-  ignoredEntries: string[];
+  /** Section files in the order of the UTF-8 bytes of their names. */
+  readonly sectionFiles: readonly string[];
+  /** Files that do not belong to the format. */
+  readonly ignoredEntries: readonly string[];
 }
 
 /**
- * The files that count, without folders, `__MACOSX/` and `.DS_Store`. Where all of them lie in one top folder, as when a
- * folder was zipped, that folder is the root, unless it is `sections/` itself, or the `data/` of an older archive.
+ * The files of an archive without folders, `__MACOSX/` and `.DS_Store`. If all are in one top folder, as in a zipped
+ * folder, that folder is the root, unless it is `sections/` itself or the `data/` of an older archive.
  */
 export function archiveFiles(entries: readonly ZipEntry[]): ArchiveFiles {
-  const counting = entries.filter((entry) => !entry.isDirectory && !isJunkFile(entry.name));
-  const root = commonTopFolder(counting.map((entry) => entry.name));
+  const relevant = entries.filter((entry) => !entry.isDirectory && !isJunkFile(entry.name));
+  const root = commonTopFolder(relevant.map((entry) => entry.name));
   const files = new Map<string, ZipEntry>();
-  for (const entry of counting) {
+  for (const entry of relevant) {
     const path = entry.name.slice(root.length);
     if (!isJunkFile(path)) files.set(path, { ...entry, name: path });
   }
   return files;
 }
 
-/** What macOS leaves in archives and folders. */
+/** Whether a file is one that macOS leaves in archives and folders. */
 export function isJunkFile(path: string): boolean {
   return path.startsWith('__MACOSX/') || path === '.DS_Store' || path.endsWith('/.DS_Store');
 }
@@ -49,7 +49,7 @@ function commonTopFolder(names: readonly string[]): string {
   return names.some(isSectionFile) || isLegacyDataFolder(folder, names) ? '' : folder;
 }
 
-/** `data/` with files of items directly in it is where older archives keep them, and no root. */
+/** Older archives keep items in files directly in `data/`, which is not a root then. */
 function isLegacyDataFolder(folder: string, names: readonly string[]): boolean {
   return (
     folder === 'data/' &&
@@ -72,31 +72,32 @@ function isSectionFile(path: string): boolean {
 }
 
 /**
- * Sorts an archive's files into a package's layout.
+ * Sorts an archive's files by purpose.
  *
- * @throws PackageError `package_unsupported` for a `.jsonl` file deeper under `sections/`, which would be lost in
- *   silence; `package_no_sections`
+ * @throws PackageError `package_unsupported` for a `.jsonl` file deeper in `sections/`, which would be lost silently;
+ *   `package_no_sections`
  */
 export function packageLayout(files: ArchiveFiles): PackageLayout {
-  const layout: PackageLayout = { sectionFiles: [], ignoredEntries: [] };
+  const sectionFiles: string[] = [];
+  const ignoredEntries: string[] = [];
   for (const path of files.keys()) {
-    if (isSectionFile(path)) layout.sectionFiles.push(path);
+    if (isSectionFile(path)) sectionFiles.push(path);
     else if (path.startsWith(SECTIONS_FOLDER) && path.endsWith(SECTION_SUFFIX)) {
       throw new PackageError(
         'package_unsupported',
-        `${quote(path)} lies too deep: sections are files directly under ${SECTIONS_FOLDER}`,
+        `Section ${quote(path)} must be directly in ${SECTIONS_FOLDER}.`,
         { entry: path },
       );
-    } else if (!isPackageFile(path)) layout.ignoredEntries.push(path);
+    } else if (!isPackageFile(path)) ignoredEntries.push(path);
   }
-  if (layout.sectionFiles.length === 0) {
+  if (sectionFiles.length === 0) {
     throw new PackageError(
       'package_no_sections',
-      `The archive has no ${SECTIONS_FOLDER}*${SECTION_SUFFIX} file`,
+      `The archive has no ${SECTIONS_FOLDER}*${SECTION_SUFFIX} file.`,
     );
   }
-  layout.sectionFiles.sort(compareUtf8);
-  return layout;
+  sectionFiles.sort(compareUtf8);
+  return { sectionFiles, ignoredEntries };
 }
 
 function isPackageFile(path: string): boolean {
@@ -110,7 +111,7 @@ function isPackageFile(path: string): boolean {
   );
 }
 
-/** A section's name as its file states it: `sections/train.jsonl` holds `train`. */
+/** The name of a section by its file: `train` for `sections/train.jsonl`. */
 export function sectionNameOf(file: string): string {
   return file.slice(SECTIONS_FOLDER.length, -SECTION_SUFFIX.length);
 }

@@ -6,36 +6,36 @@ import { missingFile } from './open-archive.ts';
 export const PACKAGE_FORMAT = 'svc-pkg';
 export const PACKAGE_FORMAT_VERSION = '2.3';
 export const GENERATOR = '@svc/pkg-format';
-/** This package's version: what it writes changes with it and with nothing else. */
+/** The version of this package. The bytes that it writes change only with its version. */
 export const GENERATOR_VERSION = '0.1.0';
 
-/** A checksum that a manifest states. */
+/** A file checksum in a manifest. */
 export interface StatedFile {
-  path: string;
-  /** Null where the manifest does not say. */
-  bytes: number | null;
+  readonly path: string;
+  /** Null if the manifest does not state it. */
+  readonly bytes: number | null;
   /** Lower-case hex. */
-  sha256: string;
-  /** Where in the manifest, as a JSON Pointer. */
-  pointer: string;
+  readonly sha256: string;
+  /** The location in the manifest as a JSON Pointer. */
+  readonly pointer: string;
 }
 
-/** Whether a manifest is of this format; only then do its section names and inventory bind. */
-export function isOurManifest(manifest: JsonObject | null): manifest is JsonObject {
+/** Whether a manifest is of this format; only then its section names and file list are binding. */
+export function isPackageManifest(manifest: JsonObject | null): manifest is JsonObject {
   return manifest !== null && getMember(manifest, 'format') === PACKAGE_FORMAT;
 }
 
 /**
- * The names of section files in order. Our own manifest keeps the true name of a section whose file had to be called
- * otherwise; without it the name is the file's.
+ * The names of sections in the order of their files. A manifest of this format keeps the name of a section whose file
+ * needs another name; otherwise the section has the name of the file.
  *
- * @throws PackageError `package_missing_file` for a section that our manifest lists and the archive lacks;
- *   `package_invalid_json` for two sections of one name
+ * @throws PackageError `package_missing_file` for a section that such a manifest lists and the archive lacks;
+ *   `package_invalid_json` for a duplicate name
  */
 export function sectionNames(manifest: JsonObject | null, sectionFiles: readonly string[]): string[] {
   const stated = new Map<string, string>();
   const known = new Set(sectionFiles);
-  for (const { section, pointer } of ourSections(manifest)) {
+  for (const { section, pointer } of manifestSections(manifest)) {
     const file = getMember(section, 'file');
     const name = getMember(section, 'name');
     if (typeof file !== 'string') continue;
@@ -46,26 +46,30 @@ export function sectionNames(manifest: JsonObject | null, sectionFiles: readonly
   const taken = new Set<string>();
   for (const name of names) {
     if (taken.has(name)) {
-      throw new PackageError('package_invalid_json', `The manifest names two sections ${quote(name)}`, {
-        entry: MANIFEST_FILE,
-        location: { file: MANIFEST_FILE, path: '/sections' },
-      });
+      throw new PackageError(
+        'package_invalid_json',
+        `The manifest has a duplicate section name ${quote(name)}.`,
+        {
+          entry: MANIFEST_FILE,
+          location: { file: MANIFEST_FILE, path: '/sections' },
+        },
+      );
     }
     taken.add(name);
   }
   return names;
 }
 
-/** The sections that our own manifest lists, with their place; none for any other manifest. */
-export function ourSections(manifest: JsonObject | null): { section: JsonObject; pointer: string }[] {
-  return isOurManifest(manifest)
+/** The sections that a manifest of this format lists, with their JSON Pointers; none for any other manifest. */
+export function manifestSections(manifest: JsonObject | null): { section: JsonObject; pointer: string }[] {
+  return isPackageManifest(manifest)
     ? members(manifest, 'sections').map(({ value, pointer }) => ({ section: value, pointer }))
     : [];
 }
 
 /**
- * The checksums that a manifest states, ours or not, as far as they have our form. What another manifest says of files
- * that are not in the archive is no concern of ours.
+ * The checksums that a manifest of any format states in the form of this format. Manifests of other formats may list files
+ * that the archive does not have; these are left out.
  */
 export function statedFiles(manifest: JsonObject | null, files: ArchiveFiles): StatedFile[] {
   if (manifest === null) return [];
@@ -75,7 +79,7 @@ export function statedFiles(manifest: JsonObject | null, files: ArchiveFiles): S
     const sha256 = getMember(value, 'sha256');
     const bytes = getMember(value, 'bytes');
     if (typeof path !== 'string' || typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256)) continue;
-    if (!files.has(path) && !isOurManifest(manifest)) continue;
+    if (!files.has(path) && !isPackageManifest(manifest)) continue;
     stated.push({
       path,
       sha256: sha256.toLowerCase(),

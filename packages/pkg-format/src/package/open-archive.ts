@@ -4,42 +4,42 @@ import { PackageError, quote } from '../errors.ts';
 import { FILE_CACHE_BYTES, type PackageLimits, resolveLimits } from '../limits.ts';
 import { ByteBudget } from '../zip/byte-budget.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
-import { concatBytes } from '../zip/concat-bytes.ts';
 import { entryCeiling } from '../zip/entry-ceiling.ts';
 import { readDirectory } from '../zip/read-directory.ts';
 import { readEntry } from '../zip/read-entry.ts';
+import { collectBytes } from './collect-bytes.ts';
 import { FileCache } from './file-cache.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
 import { parseJsonFile } from './parse-json-file.ts';
 
 export interface ReadOptions {
-  /** An error where the file has more. */
-  maxBytes?: number;
-  /** The bytes are only looked at, not handed out: they count against no total. */
-  uncounted?: boolean;
-  signal?: AbortSignal;
+  /** Bytes that the file may have. */
+  readonly maxBytes?: number;
+  /** Whether the bytes are only checked, not returned: they do not count towards the total. */
+  readonly uncounted?: boolean;
+  readonly signal?: AbortSignal;
 }
 
-/** A checked archive: every file by its path, bytes on demand. */
+/** A checked archive: its files by path. */
 export interface Archive {
   readonly files: ArchiveFiles;
   readonly limits: PackageLimits;
-  /** Streams a file; size, CRC-32 and limits are checked as it passes. */
+  /** Streams a file; checks size, CRC-32 and limits while reading. */
   read(path: string, options?: ReadOptions): AsyncGenerator<Uint8Array>;
   /**
-   * All of an asset or checker file. One that was read lately is not unpacked again, but counts like one that is; its
-   * bytes are shared, so they must not be changed.
+   * Reads all of an asset or checker file. A recently read file comes from a cache, but counts again; the bytes are
+   * shared, so do not change them.
    *
-   * @param open reads the file where it has to be unpacked; `read` where absent
+   * @param open reads a file that is not cached; `read` by default
    */
   readWhole(path: string, open?: (options: ReadOptions) => AsyncIterable<Uint8Array>): Promise<Uint8Array>;
-  /** A whole JSON file whose value is an object, and its size; null where there is no such file. */
+  /** Parses a JSON file with an object; null if there is no such file. */
   readJsonObject(path: string): Promise<{ value: JsonObject; byteLength: number } | null>;
   close(): Promise<void>;
 }
 
 /**
- * Checks an archive's structure and makes its files readable.
+ * Checks the structure of an archive and opens it.
  *
  * @param close called by `Archive.close`, and when opening fails
  * @throws PackageError as `readDirectory`
@@ -60,8 +60,8 @@ export async function openArchive(
 }
 
 /**
- * Manifest and meta end up inside the `schema` of a later `meta.json` (`schema.package.meta`): read with this much
- * room left, they can be exported and read again.
+ * An export puts manifest and meta inside the `schema` of its `meta.json` (`schema.package.meta`). This many levels are
+ * reserved, so that a reader accepts that file.
  */
 const PROVENANCE_DEPTH = 8;
 
@@ -97,7 +97,7 @@ function archiveOver(
       const entry = files.get(path);
       if (!entry) throw missingFile(path);
       const maxBytes = limits.maxAssetBytes;
-      // A buffer of its own size: pieces of an inflater's larger ones would keep those.
+      // A buffer of exactly this size; slices of the inflater's chunks would keep these in memory.
       const content = new Uint8Array(entryCeiling(entry, limits, maxBytes).bytes);
       let at = 0;
       for await (const chunk of open({ maxBytes })) {
@@ -117,17 +117,10 @@ function archiveOver(
   };
 }
 
-/** The error of a path that the archive does not have. */
+/** The error for a path that the archive does not have. */
 export function missingFile(path: string, location?: SourceLocation): PackageError {
-  return new PackageError('package_missing_file', `The archive has no file ${quote(path)}`, {
+  return new PackageError('package_missing_file', `The archive has no file ${quote(path)}.`, {
     entry: path,
     ...(location && { location }),
   });
-}
-
-/** All of a stream's bytes in one piece. */
-export async function collectBytes(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return concatBytes(chunks);
 }

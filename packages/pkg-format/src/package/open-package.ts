@@ -3,8 +3,9 @@ import { type ByteSource, bytesSource } from '../zip/byte-source.ts';
 import { openArchive } from './open-archive.ts';
 import { type PackageReader, readPackage } from './package-reader.ts';
 
+/** Options of `openPackage` and `openPackageFile`. */
 export interface OpenOptions {
-  limits?: Partial<PackageLimits>;
+  readonly limits?: Partial<PackageLimits>;
 }
 
 /**
@@ -13,8 +14,8 @@ export interface OpenOptions {
  *
  * The whole structure is checked first.
  *
- * @throws PackageError with any of its codes but `package_invalid_line` and `package_hash_mismatch`, which come while
- *   sections are read; errors of the source
+ * @throws PackageError with any code except `package_invalid_line` and `package_hash_mismatch`, which reading a section
+ *   throws; errors of the source
  * @example
  * await using pkg = await openPackage(bytes);
  * for (const section of pkg.sections) for await (const { item } of readPackageItems(pkg, section)) use(item);

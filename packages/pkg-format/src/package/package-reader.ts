@@ -8,14 +8,14 @@ import { isPathInside } from '../zip/entry-name.ts';
 import { normalForm } from '../zip/normal-form.ts';
 import { explainLineError } from './explain-line-error.ts';
 import { ASSETS_FOLDER, CHECKERS_FOLDER, MANIFEST_FILE, META_FILE, packageLayout } from './layout.ts';
-import { ourSections, type StatedFile, sectionNames, statedFiles } from './manifest.ts';
+import { manifestSections, type StatedFile, sectionNames, statedFiles } from './manifest.ts';
 import { type Archive, missingFile, type ReadOptions } from './open-archive.ts';
 
 /** One section of a package. */
 export interface PackageSection {
-  /** The true name: our manifest's, else the file name without `.jsonl`. */
+  /** The name in the manifest, or else the file name without `.jsonl`. */
   readonly name: string;
-  /** Its path in the archive, `sections/<file name>.jsonl`. */
+  /** The path in the archive, `sections/<file name>.jsonl`. */
   readonly file: string;
   /** From 0, in the order of the file names' UTF-8 bytes. */
   readonly orderIndex: number;
@@ -23,53 +23,61 @@ export interface PackageSection {
   bytes(signal?: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** What a reader of the sections found, for `PackageReader.verify`. */
+/** Counts and hashes of the items that were read, for `PackageReader.verify`. */
 export interface FoundVersion {
-  sections: readonly { name: string; sectionHash: Uint8Array; itemCount: number }[];
+  readonly sections: readonly { name: string; sectionHash: Uint8Array; itemCount: number }[];
   /** Lower-case hex. */
-  versionHash: string;
+  readonly versionHash: string;
 }
 
 /** An open package. Dispose it (`await using`), or call `close()`, to close the file. */
 export interface PackageReader extends AsyncDisposable {
-  /** As parsed, with every digit; null where the archive has none. */
+  /** As parsed, with every digit; null if absent. */
   readonly manifest: JsonObject | null;
   readonly meta: JsonObject | null;
-  /** Sizes of the two files as they stand in the archive, 0 where absent. */
+  /** Uncompressed sizes of the two files; 0 if absent. */
   readonly manifestBytes: number;
   readonly metaBytes: number;
   readonly sections: readonly PackageSection[];
-  /** Files that items may refer to, under `assets/` and `checkers/`, as they are named in the archive. */
+  /** Names of the files that items may refer to, in `assets/` and `checkers/`. */
   readonly itemFiles: readonly string[];
-  /** Files that are no part of a package, as they are named in the archive. */
+  /** Names of files that do not belong to the format. */
   readonly ignoredEntries: readonly string[];
   readonly limits: PackageLimits;
   /**
-   * A file under `assets/` or `checkers/`. The bytes are kept for the next item that refers to the same file: do not
+   * Reads a file in `assets/` or `checkers/`. The bytes are cached for the next item that refers to the file: do not
    * change them.
    *
-   * @param place of the item that refers to it; every error bears it
+   * @param location the item that refers to the file, for errors
    * @throws PackageError `package_missing_file`, `package_unsafe_entry` for a path that leaves those folders,
    *   `package_limit`, `package_corrupt`, `package_hash_mismatch`
    */
   readFile(path: string, location: SourceLocation): Promise<Uint8Array>;
-  /** Any file by its path: `results.jsonl`, `run_config.json`; throws `package_missing_file`. */
+  /**
+   * Reads any file by its path: `results.jsonl`, `run_config.json`.
+   *
+   * @throws PackageError `package_missing_file`; while reading, `package_corrupt`, `package_limit`,
+   *   `package_hash_mismatch`
+   */
   readEntry(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /**
-   * Holds what was read against what the manifest states: the version hash where `hash_spec` is ours, and every file
-   * checksum that was not checked while reading.
+   * Compares what was read with the manifest: the version hash if its `hash_spec` is the one of this version, and every
+   * file checksum that reading has not checked.
+   *
+   * @param found counts and hashes of all items
    *
    * @throws PackageError for the first of {@link mismatches}
    */
   verify(found: FoundVersion, signal?: AbortSignal): Promise<void>;
   /**
-   * Everything that `verify` finds, one error each: `package_hash_mismatch` for a count, hash or checksum that is not as
-   * stated, `package_missing_file` for a file that is stated and not there, `package_corrupt` for a damaged one.
+   * All differences that `verify` looks for, one error each: `package_hash_mismatch` for a count, hash or checksum that
+   * differs from the manifest, `package_missing_file` for a file that the archive lacks, `package_corrupt` for a damaged
+   * file.
    */
   mismatches(found: FoundVersion, signal?: AbortSignal): AsyncIterable<PackageError>;
   /**
-   * The error to report for what a line of `file` failed with. A damaged file usually fails as a line first; so the
-   * file is read through, and where it is damaged that is the error. Otherwise as `toPackageError`.
+   * The error to report for an error of a line of `file`. A damaged file usually fails with an invalid line first, so
+   * this reads the whole file and reports damage if there is any.
    */
   explain(error: unknown, file: string, signal?: AbortSignal): Promise<unknown>;
   /** Closes the file, as disposing does. */
@@ -77,7 +85,7 @@ export interface PackageReader extends AsyncDisposable {
 }
 
 /**
- * Reads a checked archive as a package: the one reader behind both entry points. The archive is closed when that fails.
+ * Opens a checked archive as a package; both entry points use it. Closes the archive if that fails.
  *
  * @throws PackageError `package_no_sections`, `package_unsupported`, `package_invalid_json`, `package_missing_file`
  */
@@ -93,7 +101,7 @@ export async function readPackage(archive: Archive): Promise<PackageReader> {
   }
 }
 
-type JsonFile = { value: JsonObject; byteLength: number } | null;
+type JsonFile = { readonly value: JsonObject; readonly byteLength: number } | null;
 
 function createReader(
   archive: Archive,
@@ -106,7 +114,7 @@ function createReader(
   const names = sectionNames(manifest, sectionFiles);
   const unchecked = new Map(statedFiles(manifest, archive.files).map((stated) => [stated.path, stated]));
 
-  /** The first complete reading of a file also checks the checksum that the manifest states. */
+  /** The first complete read of a file also checks its checksum in the manifest. */
   async function* read(path: string, options: ReadOptions): AsyncGenerator<Uint8Array> {
     const stated = unchecked.get(path);
     if (!stated) {
@@ -149,7 +157,7 @@ function createReader(
     ignoredEntries,
     limits: archive.limits,
     sections: sectionFiles.map((file, orderIndex) => ({
-      name: names[orderIndex]!,
+      name: names[orderIndex] ?? '',
       file,
       orderIndex,
       bytes: (signal) => read(file, { ...(signal && { signal }) }),
@@ -159,11 +167,11 @@ function createReader(
       if (!isItemFile(path)) {
         throw new PackageError(
           'package_unsafe_entry',
-          `The item refers to ${quote(path)}, which is no path under ${ASSETS_FOLDER} or ${CHECKERS_FOLDER}`,
+          `The item refers to ${quote(path)}, which is not a path in ${ASSETS_FOLDER} or ${CHECKERS_FOLDER}.`,
           { entry: path, location },
         );
       }
-      const file = knownPath(archive, path);
+      const file = archivePath(archive, path);
       if (file === null) throw missingFile(path, location);
       try {
         return await archive.readWhole(file, (options) => read(file, options));
@@ -195,8 +203,8 @@ function createReader(
 const isItemFile = (path: string): boolean =>
   isPathInside(path, ASSETS_FOLDER) || isPathInside(path, CHECKERS_FOLDER);
 
-/** The path as the archive has it. Tools of some systems decompose accents in names; references usually do not. */
-function knownPath(archive: Archive, path: string): string | null {
+/** The path in the archive. Tools of some systems decompose accents in names; references usually do not. */
+function archivePath(archive: Archive, path: string): string | null {
   return (
     [path, normalForm(path, 'NFC'), normalForm(path, 'NFD')].find((form) => archive.files.has(form)) ?? null
   );
@@ -205,32 +213,32 @@ function knownPath(archive: Archive, path: string): string | null {
 function checkStatedFile(stated: StatedFile, byteLength: number, sha256: string): void {
   if (stated.bytes !== null && stated.bytes !== byteLength) {
     throw mismatch(
-      `${quote(stated.path)} has ${byteLength} bytes; the manifest states ${stated.bytes}`,
+      `${quote(stated.path)} has ${byteLength} bytes; the manifest states ${stated.bytes}.`,
       `${stated.pointer}/bytes`,
       stated.path,
     );
   }
   if (stated.sha256 !== sha256) {
     throw mismatch(
-      `${quote(stated.path)} has the SHA-256 ${sha256}; the manifest states ${stated.sha256}`,
+      `${quote(stated.path)} has the SHA-256 ${sha256}; the manifest states ${stated.sha256}.`,
       `${stated.pointer}/sha256`,
       stated.path,
     );
   }
 }
 
-/** package-format section 2: the hash is compared where the manifest says that it was made by our rules. */
+/** package-format section 2: the hashes are compared if the manifest names the hash rules of this version. */
 function* versionMismatches(manifest: JsonObject | null, found: FoundVersion): Generator<PackageError> {
   if (manifest === null || getMember(manifest, 'hash_spec') !== HASH_SPEC) return;
   const byName = new Map(found.sections.map((section) => [section.name, section]));
-  for (const { section, pointer } of ourSections(manifest)) {
+  for (const { section, pointer } of manifestSections(manifest)) {
     const name = getMember(section, 'name');
     const actual = typeof name === 'string' ? byName.get(name) : undefined;
     if (!actual) continue;
     const itemCount = getMember(section, 'item_count');
     if (typeof itemCount === 'number' && itemCount !== actual.itemCount) {
       yield mismatch(
-        `Section ${quote(actual.name)} has ${actual.itemCount} items; the manifest states ${itemCount}`,
+        `Section ${quote(actual.name)} has ${actual.itemCount} items; the manifest states ${itemCount}.`,
         `${pointer}/item_count`,
       );
     }
@@ -238,7 +246,7 @@ function* versionMismatches(manifest: JsonObject | null, found: FoundVersion): G
     const actualHash = toHex(actual.sectionHash);
     if (typeof sectionHash === 'string' && sectionHash.toLowerCase() !== actualHash) {
       yield mismatch(
-        `Section ${quote(actual.name)} has the hash ${actualHash}; the manifest states ${quote(sectionHash)}`,
+        `Section ${quote(actual.name)} has the hash ${actualHash}; the manifest states ${quote(sectionHash)}.`,
         `${pointer}/section_hash`,
       );
     }
@@ -246,9 +254,9 @@ function* versionMismatches(manifest: JsonObject | null, found: FoundVersion): G
   const stated = getMember(manifest, 'version_hash');
   if (stated === undefined) return;
   if (typeof stated !== 'string' || stated.toLowerCase() !== found.versionHash) {
-    const shown = typeof stated === 'string' ? quote(stated) : 'something else';
+    const displayed = typeof stated === 'string' ? quote(stated) : 'something else';
     yield mismatch(
-      `The items have the version hash ${found.versionHash}; the manifest states ${shown}`,
+      `The items have the version hash ${found.versionHash}; the manifest states ${displayed}.`,
       '/version_hash',
     );
   }

@@ -3,11 +3,11 @@ import { parseLines, splitLines } from '@svc/jsonl-v23/internal';
 import type { PackageReader, PackageSection } from './package-reader.ts';
 
 /**
- * The items of a section in order, each with its place; files of the archive that an item refers to are put into it.
- * One batch of lines is in memory at a time.
+ * Reads the items of a section in order, each with its location, and embeds the files that they refer to. One batch of
+ * lines is in memory at a time.
  *
  * @throws PackageError `package_invalid_line` with file, line, column and JSON Pointer; `package_limit`, also for an item
- *   that is longer than a line with its files; `package_corrupt`; for files as `PackageReader.readFile`
+ *   that is longer than a line with its files; `package_corrupt`; for files, those of `PackageReader.readFile`
  */
 export async function* readPackageItems(
   pkg: PackageReader,

@@ -2,9 +2,8 @@ import { normalForm } from '../zip/normal-form.ts';
 import type { ArchiveFiles } from './layout.ts';
 
 /**
- * Gives a function that says which archive file a reference in a legacy item means: its path from the root, beside the
- * file that the item stands in, or under `assets/`; or else the only file whose path ends in it. Null where there is
- * none.
+ * Makes a function that finds the file that a reference in a legacy item means: by its path from the root, from the folder
+ * of the item's file, or in `assets/`; or else the only file whose path ends with it. Null if there is none.
  */
 export function createReferenceResolver(
   files: ArchiveFiles,
@@ -22,7 +21,8 @@ export function createReferenceResolver(
     if (path === null) return null;
     byLastPart ??= Map.groupBy(files.keys(), lastPart);
     const ending = (byLastPart.get(lastPart(path)) ?? []).filter((file) => file.endsWith(`/${path}`));
-    return ending.length === 1 ? ending[0]! : null;
+    const [file, ...others] = ending;
+    return file !== undefined && others.length === 0 ? file : null;
   };
 }
 
@@ -30,7 +30,7 @@ function lastPart(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** Without `.`, `..`, leading and doubled slashes; null for what leaves the archive or names nothing. */
+/** A path without `.`, `..`, leading and repeated slashes; null if it is empty or leaves the archive. */
 function normalPath(reference: string): string | null {
   const parts: string[] = [];
   for (const part of reference.replaceAll('\\', '/').split('/')) {

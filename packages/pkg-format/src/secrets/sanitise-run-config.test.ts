@@ -76,7 +76,7 @@ describe('sanitiseRunConfig by name', () => {
       },
     ],
     [
-      'what is no secret stays',
+      'what is not a secret stays',
       {
         model: 'm',
         max_tokens: 5,
@@ -159,7 +159,7 @@ describe('sanitiseRunConfig by value', () => {
     expect(sanitiseRunConfig({ text })).toEqual({ text: expected });
   });
 
-  it('takes known secrets out wherever they stand', () => {
+  it('removes known secrets everywhere', () => {
     const base64 = Buffer.from(SECRET).toString('base64');
     const config: JsonObject = {
       a: SECRET,
@@ -244,7 +244,7 @@ describe('sanitiseRunConfig', () => {
 });
 
 describe('createRedactor', () => {
-  it('takes known secrets out of strings and names, and leaves numbers alone', () => {
+  it('removes known secrets from strings and names, and leaves numbers alone', () => {
     const secret = 'quote"and\\slash';
     const redact = createRedactor([secret, '1234']);
     const value = {

@@ -22,7 +22,7 @@ describe('chooseFilePaths', () => {
       [byContent('a'), byContent('b'), 'assets/y'],
     ],
     [
-      'a second own path that nobody else has',
+      'a second own path that no other content has',
       [content('a', 'assets/x', 'assets/z'), content('b', 'assets/x')],
       ['assets/z', byContent('b')],
     ],
@@ -48,7 +48,7 @@ describe('chooseFilePaths', () => {
     expect(chooseFilePaths(contents)).toEqual(paths);
   });
 
-  it('never gives one place to two files, and does not depend on the order', () => {
+  it('never gives one path to two files, and does not depend on the order', () => {
     const names = fc.constantFrom(
       'assets/x',
       'assets/X',

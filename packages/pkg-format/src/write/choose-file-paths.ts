@@ -1,49 +1,53 @@
 import { isJunkFile } from '../package/layout.ts';
 import { compareUtf8, foldName, isPathInside } from '../zip/entry-name.ts';
 
-/** A content that a package keeps as a file, with everything that its items say of where. */
+/** Content that a package keeps as a file, and the paths that its items give it. */
 export interface FileContent {
-  folder: 'assets' | 'checkers';
+  readonly folder: 'assets' | 'checkers';
   /** Lower-case hex. */
-  sha256: string;
+  readonly sha256: string;
   /** With its dot, or empty. */
-  extension: string;
-  /** The paths that its entries bear. */
-  ownPaths: ReadonlySet<string>;
+  readonly extension: string;
+  /** The `path` members of its entries. */
+  readonly ownPaths: ReadonlySet<string>;
 }
 
 const MAX_PATH_LENGTH = 1024;
 
 /**
- * Says under which path each content is written; the same contents get the same paths, in whatever order they come.
+ * Chooses the path of each content. The result does not depend on the order of the contents.
  *
- * A content keeps a path of its own entries (the first by UTF-8 bytes) where that is a safe path in its folder, no other
- * content bears it, and no file system would take it for another file's or for a folder that is needed. Otherwise it
- * lies at `<folder>/<first two hex digits>/<sha256><extension>`. Each content is written once.
+ * Content keeps a path of its entries (the first by UTF-8 bytes) if that is a safe path in its folder, no other content
+ * has it, and no file system confuses it with another file or with a folder. Otherwise its path is
+ * `<folder>/<first two hex digits>/<sha256><extension>`. Each content is written once.
  */
 export function chooseFilePaths(contents: readonly FileContent[]): string[] {
   const owners = new Map<string, number>();
   for (const content of contents) {
     for (const path of content.ownPaths) owners.set(path, (owners.get(path) ?? 0) + 1);
   }
+  const contentPathAt = (index: number): string => {
+    const content = contents[index];
+    return content === undefined ? '' : contentPath(content);
+  };
   const paths = contents.map((content) => {
     const own = [...content.ownPaths].filter((path) => owners.get(path) === 1 && isUsablePath(path, content));
     return own.sort(compareUtf8)[0] ?? contentPath(content);
   });
-  // A content that gives way may get in another's way in turn; every round moves at least one.
+  // A path that moves may clash with another one; every round moves at least one.
   for (let clashes = clashingIndexes(paths); ; clashes = clashingIndexes(paths)) {
-    const moving = clashes.filter((index) => paths[index] !== contentPath(contents[index]!));
+    const moving = clashes.filter((index) => paths[index] !== contentPathAt(index));
     if (moving.length === 0) return paths;
-    for (const index of moving) paths[index] = contentPath(contents[index]!);
+    for (const index of moving) paths[index] = contentPathAt(index);
   }
 }
 
-/** Where a content lies that has no path of its own. */
+/** The path of content by its hash. */
 export function contentPath({ folder, sha256, extension }: Omit<FileContent, 'ownPaths'>): string {
   return `${folder}/${sha256.slice(0, 2)}/${sha256}${extension}`;
 }
 
-/** Whether an entry's own path can be a file's name in a package. */
+/** Whether a package can have a file at the path of an entry. */
 export function isUsablePath(path: string, { folder }: { folder: FileContent['folder'] }): boolean {
   return (
     path.length <= MAX_PATH_LENGTH &&
@@ -53,7 +57,7 @@ export function isUsablePath(path: string, { folder }: { folder: FileContent['fo
   );
 }
 
-/** Files of one name, and files whose name is a folder of others. */
+/** Indexes of files with the same name, and of files whose name is a folder of others. */
 function clashingIndexes(paths: readonly string[]): number[] {
   const byName = new Map<string, number[]>();
   for (const [index, path] of paths.entries()) {

@@ -7,18 +7,18 @@ export interface ItemsDataset {
   readonly name: string;
   readonly description?: string | null;
   readonly notes?: string | null;
-  /** Where the items come from; kept in `meta.json`. */
+  /** The provenance of the items, written to `meta.json`. */
   readonly schema?: JsonObject;
   /** In order. */
   readonly sections: readonly { readonly name: string; readonly items: Iterable<JsonValue> }[];
 }
 
 /**
- * Makes what `writePackage` and `writePackageStream` take out of items in memory: checks and encodes each, and computes
- * the hashes. Values that JavaScript's own literals give are fine; numbers that a double would lose are `ExactNumber`.
+ * Makes a dataset for `writePackage` and `writePackageStream` from items in memory: checks and encodes each item, and
+ * computes the hashes. Items are plain JavaScript values; a number that a double would round is an `ExactNumber`.
  *
- * @throws JsonlError `not_an_object`, `invalid_item`, `invalid_asset`, `invalid_json` with the section as the place's
- *   `file` and the item's index as its `row`
+ * @throws JsonlError `not_an_object`, `invalid_item`, `invalid_asset`, `invalid_json` with the section as the
+ *   location's `file` and the item's index as its `row`
  * @example
  * const item = { inputs: { prompt: '2+2?' }, answer: 4 };
  * const bytes = await writePackage(datasetFromItems({ name: 'Sums', sections: [{ name: 'train', items: [item] }] }));
@@ -51,6 +51,10 @@ function sectionFromItems(name: string, items: Iterable<JsonValue>): ExportSecti
     items: async function* () {
       yield encoded;
     },
-    itemAt: async (orderIndex) => encoded[orderIndex]!,
+    async itemAt(orderIndex) {
+      const item = encoded[orderIndex];
+      if (item === undefined) throw new RangeError(`Section ${name} has no item ${orderIndex}.`);
+      return item;
+    },
   };
 }

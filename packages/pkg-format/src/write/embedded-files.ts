@@ -11,30 +11,33 @@ import {
 } from '@svc/jsonl-v23/json';
 import { decodeBase64 } from '#byte-tools';
 
-/** Content that an item embeds and that a package keeps as a file. */
+/** Content that an item embeds and a package keeps as a file. */
 export interface EmbeddedFile {
-  folder: 'assets' | 'checkers';
+  readonly folder: 'assets' | 'checkers';
   /** JSON Pointer of the entry in the item. */
-  pointer: string;
-  /** The entry's own `path`, whatever it is worth. */
-  ownPath: string | null;
-  /** For a path made from the content: by the entry's media type, with its dot, or empty. */
-  extension: string;
-  bytes: Uint8Array;
+  readonly pointer: string;
+  /** The `path` of the entry, not checked. */
+  readonly ownPath: string | null;
+  /** The extension of the entry's media type, with its dot, or empty; for a path made from the content. */
+  readonly extension: string;
+  readonly bytes: Uint8Array;
 }
 
-/** The same texts as long as depth was checked when they were stored. */
-const STORED_DEPTH = 1000;
+/**
+ * Levels of nesting in a stored item. Its depth was limited when it was stored, perhaps by another setting than today's, so
+ * this is the highest limit that the service allows (`SVC_MAX_JSON_DEPTH`).
+ */
+const MAX_STORED_DEPTH = 1000;
 
-/** Whether an item embeds content at all; a text search that spares parsing the many items that do not. */
+/** Whether an item may embed content. A text search, so that most items need not be parsed. */
 export function mayEmbedFiles({ assets, checker }: ItemParts): boolean {
   return (assets?.includes('"data":"') ?? false) || (checker?.includes('"data":"') ?? false);
 }
 
 /**
- * Moves the content that an item embeds into files: each entry loses `encoding` and `data` and gets the `path` that
- * `pathFor` says. Everything else of the item stays as it is stored. Reading the result back gives an item of the same
- * hash; an entry for which that could not be (base64 in another spelling, no media type) keeps its content.
+ * Moves the content that an item embeds to files: replaces `encoding` and `data` of each entry by the `path` that
+ * `pathFor` returns. Reading the result gives an item with the same hash; an entry for which that is impossible (base64 in
+ * another spelling, no media type) keeps its content.
  */
 export function externalizeAssets(parts: ItemParts, pathFor: (file: EmbeddedFile) => string): ItemParts {
   if (!mayEmbedFiles(parts)) return parts;
@@ -45,7 +48,7 @@ export function externalizeAssets(parts: ItemParts, pathFor: (file: EmbeddedFile
   return { ...parts, assets, checker };
 }
 
-/** The one file that an item embeds at a JSON Pointer, or null. */
+/** The content that an item embeds at a JSON Pointer, or null. */
 export function embeddedFileAt(parts: ItemParts, pointer: string): Uint8Array | null {
   if (pointer === '/checker') {
     const checker = parts.checker === null ? null : parseStored(parts.checker);
@@ -75,7 +78,7 @@ function moveAssetsOut(text: string, pathFor: (file: EmbeddedFile) => string): s
   if (Array.isArray(assets)) return canonicalJson(assets.map(moved));
   if (!isJsonObject(assets)) return text;
   const result: JsonObject = {};
-  for (const name of Object.keys(assets)) setMember(result, name, moved(assets[name]!, name));
+  for (const [name, entry] of Object.entries(assets)) setMember(result, name, moved(entry, name));
   return canonicalJson(result);
 }
 
@@ -109,5 +112,5 @@ function contentOf(entry: JsonObject): Uint8Array | null {
 }
 
 function parseStored(text: string): JsonValue {
-  return parseJson(text, { maxDepth: STORED_DEPTH });
+  return parseJson(text, { maxDepth: MAX_STORED_DEPTH });
 }

@@ -1,9 +1,9 @@
-/** Longest piece, in UTF-16 code units. */
+/** UTF-16 code units of the longest piece. */
 const PIECE_LENGTH = 64 * 1024;
 
 /**
- * Encodes a text as UTF-8 in pieces of at most 64 Ki code units, so that no step over a long text takes long. A
- * surrogate pair stays in one piece.
+ * Encodes a text as UTF-8 in pieces of at most 64 Ki code units, so that each step over a long text is short. Does not
+ * split surrogate pairs.
  *
  * @example for (const piece of encodeText(text)) response.write(piece);
  */
@@ -11,7 +11,7 @@ export function* encodeText(text: string): Generator<Uint8Array> {
   const encoder = new TextEncoder();
   for (let start = 0; start < text.length; ) {
     let end = Math.min(start + PIECE_LENGTH, text.length);
-    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
     yield encoder.encode(text.slice(start, end));
     start = end;
   }

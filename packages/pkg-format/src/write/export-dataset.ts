@@ -1,29 +1,29 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 
-/** A section as a writer takes it from wherever it is stored. */
+/** A section to write, from any store. */
 export interface ExportSection {
   readonly name: string;
   readonly itemCount: number;
   /** 32 bytes. */
   readonly sectionHash: Uint8Array;
   /**
-   * Size and SHA-256 of the section's canonical lines, where they were noted when it was stored: then none of its items
-   * embeds a file, and writing starts without reading it first. Null where they are not known.
+   * Size and SHA-256 of the section's canonical lines, if the store noted them and no item embeds a file: then writing
+   * starts without reading the section first. Null if unknown.
    */
   readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;
-  /** The stored parts of its items in order, in batches of any size. May be asked for twice. */
+  /** Reads the stored parts of its items in order, in batches of any size. May be called twice. */
   items(signal?: AbortSignal): AsyncIterable<readonly ItemParts[]>;
-  /** One item again, for the files that it embeds; asked for only where `exportFile` is null. */
+  /** Reads one item again for the files that it embeds; called only if `exportFile` is null. */
   itemAt(orderIndex: number, signal?: AbortSignal): Promise<ItemParts>;
 }
 
-/** What a package is written from. */
+/** A dataset to write as a package. */
 export interface ExportDataset {
   readonly name: string;
   readonly description: string | null;
   readonly notes: string | null;
-  /** The provenance object as canonical JSON text; written as it is. */
+  /** The provenance object as canonical JSON text, which is written unchanged. */
   readonly schema: string;
   /** Lower-case hex. */
   readonly versionHash: string;
@@ -31,23 +31,23 @@ export interface ExportDataset {
   readonly sections: readonly ExportSection[];
 }
 
-/** One item result, as `results.jsonl` has it. What is absent is written as null. */
+/** One item result, as in `results.jsonl`. Absent members are written as null. */
 export interface ExportResult {
-  section: string;
-  order_index: number;
-  item_id?: JsonObject[string];
-  repetition?: JsonObject[string];
-  status?: JsonObject[string];
-  output?: JsonObject[string];
-  score?: JsonObject[string];
-  passed?: JsonObject[string];
-  explanation?: JsonObject[string];
-  error?: JsonObject[string];
-  latency_ms?: JsonObject[string];
-  usage?: JsonObject[string];
+  readonly section: string;
+  readonly order_index: number;
+  readonly item_id?: JsonObject[string];
+  readonly repetition?: JsonObject[string];
+  readonly status?: JsonObject[string];
+  readonly output?: JsonObject[string];
+  readonly score?: JsonObject[string];
+  readonly passed?: JsonObject[string];
+  readonly explanation?: JsonObject[string];
+  readonly error?: JsonObject[string];
+  readonly latency_ms?: JsonObject[string];
+  readonly usage?: JsonObject[string];
 }
 
-/** A run that goes along with its dataset. */
+/** A run to write with its dataset. */
 export interface ExportRun {
   readonly id: string;
   readonly status: string;
@@ -57,15 +57,16 @@ export interface ExportRun {
   /** Number of items by status. */
   readonly counts: JsonObject;
   readonly scores: JsonObject;
-  /** As configured; it is sanitised on the way out. */
+  /** As configured; the writer removes secrets. */
   readonly config: JsonObject;
-  /** In item order, in batches of any size. Asked for twice: the manifest states the file's size and SHA-256. */
+  /** Reads the results in item order, in batches of any size. Called twice, since the manifest states size and SHA-256. */
   results(signal?: AbortSignal): AsyncIterable<readonly ExportResult[]>;
 }
 
+/** Options of `writePackage` and `writePackageStream`. */
 export interface WriteOptions {
-  run?: ExportRun | null;
-  /** Secrets known to the process: none of them is written, wherever it stands in a run's configuration or results. */
-  secrets?: readonly string[];
-  signal?: AbortSignal;
+  readonly run?: ExportRun | null;
+  /** Secrets that the process knows; the writer redacts them in a run's configuration and results. */
+  readonly secrets?: readonly string[];
+  readonly signal?: AbortSignal;
 }

@@ -4,8 +4,8 @@ import { interruptible } from './interruptible.ts';
 const CHUNK_LENGTH = 64 * 1024;
 
 /**
- * Lines as UTF-8, each ended by a line feed, in chunks of some 64 KiB whatever the batches were: what comes out does not
- * depend on how a store cuts its answers. A long line is cut into pieces, and the event loop runs between them.
+ * Encodes lines as UTF-8, each followed by a line feed, in chunks of some 64 KiB that do not depend on the batches. Cuts
+ * a long line into pieces and lets the event loop run between them.
  */
 export async function* linesToBytes(batches: AsyncIterable<readonly string[]>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();

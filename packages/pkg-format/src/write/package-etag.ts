@@ -4,8 +4,8 @@ import type { ExportDataset, ExportRun } from './export-dataset.ts';
 import { sha256Hex } from './scan-dataset.ts';
 
 /**
- * An entity tag (RFC 9110 section 8.8.3, quotes included) for the package of a stored dataset and run: it changes when
- * the package's bytes do.
+ * The entity tag (RFC 9110 section 8.8.3, with quotes) of the package of a stored dataset and run. It changes when the
+ * bytes of the package change.
  */
 export function packageEtag(
   dataset: Pick<ExportDataset, 'name' | 'description' | 'notes' | 'schema' | 'versionHash'>,

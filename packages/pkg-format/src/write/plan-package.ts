@@ -15,47 +15,51 @@ import { sectionFileNames } from './section-file-names.ts';
 
 /** A file of a package, its size and checksum. */
 export interface NamedFile extends FileDigest {
-  path: string;
+  readonly path: string;
 }
 
-/** What a package is to hold, with the size and checksum of everything that is not in memory. */
+/** The content of a package, with the size and checksum of all that is not in memory. */
 export interface PackageContent {
-  name: string;
-  description: string | null;
-  notes: string | null;
-  /** Canonical JSON text, written as it is. */
-  schema: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly notes: string | null;
+  /** Canonical JSON text, which is written unchanged. */
+  readonly schema: string;
   /** Lower-case hex. */
-  versionHash: string;
+  readonly versionHash: string;
   /** In order. */
-  sections: readonly { name: string; itemCount: number; sectionHash: Uint8Array; file: FileDigest }[];
-  /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path; then what is carried along. */
-  files: readonly NamedFile[];
-  run: RunContent | null;
+  readonly sections: readonly {
+    name: string;
+    itemCount: number;
+    sectionHash: Uint8Array;
+    file: FileDigest;
+  }[];
+  /** `assets/` before `checkers/`, each in the order of the UTF-8 bytes of its path; then other files. */
+  readonly files: readonly NamedFile[];
+  readonly run: RunContent | null;
 }
 
-/** What of a run goes where; null leaves the file or member out. */
+/** The parts of a run; null leaves the file or member out. */
 export interface RunContent {
-  /** JSON text of `run_config.json`, free of secrets. */
-  config: string | null;
-  results: FileDigest | null;
+  /** JSON text of `run_config.json`, without secrets. */
+  readonly config: string | null;
+  readonly results: FileDigest | null;
   /** The member `run` of the manifest and of `meta.json`. */
-  manifest: JsonObject | null;
-  meta: JsonObject | null;
+  readonly manifest: JsonObject | null;
+  readonly meta: JsonObject | null;
 }
 
-/** One entry of a package: a text, or a file whose bytes are somewhere else. */
+/** One entry of a package: a text, or a file that is read later. */
 export interface PlannedEntry {
-  path: string;
-  /** Already compressed media are stored as they are. */
-  compress: boolean;
-  /** `facts` are null where the file's own archive vouches for it. */
-  content: { text: string } | { facts: FileDigest | null };
+  readonly path: string;
+  /** False for compressed media, which are stored. */
+  readonly compress: boolean;
+  /** `digest` is null for a file that is copied from a checked archive. */
+  readonly content: { text: string } | { digest: FileDigest | null };
 }
 
 /**
- * Says what a package holds, entry by entry in their order (package-format section 3). Pure: the same content gives the
- * same plan.
+ * Plans the entries of a package in their order (package-format section 3).
  */
 export function planPackage(content: PackageContent): PlannedEntry[] {
   const { run } = content;
@@ -64,13 +68,13 @@ export function planPackage(content: PackageContent): PlannedEntry[] {
   if (run?.results) entries.push(fileEntry(RESULTS_FILE, run.results));
   const paths = sectionPaths(content.sections.map(({ name }) => name));
   for (const [index, { file }] of content.sections.entries()) {
-    entries.push(fileEntry(paths[index]!, file));
+    entries.push(fileEntry(paths[index] ?? '', file));
   }
   for (const file of content.files) entries.push(fileEntry(file.path, file));
   return [textEntry(MANIFEST_FILE, manifestText(content, paths, entries)), ...entries];
 }
 
-/** Where the sections of these names lie in a package. */
+/** The paths of sections with these names. */
 export function sectionPaths(names: readonly string[]): string[] {
   return sectionFileNames(names).map((fileName) => `${SECTIONS_FOLDER}${fileName}`);
 }
@@ -81,12 +85,12 @@ export function textEntry(path: string, text: string): PlannedEntry {
 }
 
 /** An entry whose bytes are read when it is written. */
-export function fileEntry(path: string, facts: FileDigest | null): PlannedEntry {
-  return { path, compress: !isCompressed(path), content: { facts } };
+export function fileEntry(path: string, digest: FileDigest | null): PlannedEntry {
+  return { path, compress: !isCompressed(path), content: { digest } };
 }
 
 function metaText({ description, notes, schema, run }: PackageContent): string {
-  // The schema is text already, and stays as it is to the last digit.
+  // The schema is text, which keeps every digit.
   const members = [`"description":${canonicalJson(description)}`, `"notes":${canonicalJson(notes)}`];
   if (run?.meta) members.push(`"run":${canonicalJson(run.meta)}`);
   members.push(`"schema":${schema}`);
@@ -108,26 +112,27 @@ function manifestText(
     hash_spec: HASH_SPEC,
     sections: content.sections.map(({ name, itemCount, sectionHash }, index) => ({
       name,
-      file: paths[index]!,
+      file: paths[index] ?? '',
       order_index: index,
       item_count: itemCount,
       section_hash: toHex(sectionHash),
     })),
     files: entries.map(({ path, content }): JsonValue => {
-      const { bytes, sha256 } = 'text' in content ? factsOfText(content.text) : content.facts!;
-      return { path, bytes, sha256 };
+      const digest = 'text' in content ? digestOf(content.text) : content.digest;
+      if (digest === null) throw new TypeError(`The digest of ${path} is unknown.`);
+      return { path, bytes: digest.bytes, sha256: digest.sha256 };
     }),
   };
   if (content.run?.manifest) manifest['run'] = content.run.manifest;
   return `${canonicalJson(manifest)}\n`;
 }
 
-function factsOfText(text: string): FileDigest {
+function digestOf(text: string): FileDigest {
   const bytes = new TextEncoder().encode(text);
   return { bytes: bytes.byteLength, sha256: sha256Hex(bytes) };
 }
 
-/** Media types whose files deflate gains nothing on, by the file's extension. */
+/** Whether a file is of a compressed media type, by its extension. */
 function isCompressed(path: string): boolean {
   const type = mimeTypeForPath(path);
   if (type === DEFAULT_MIME_TYPE) return false;

@@ -6,7 +6,13 @@ import { RESULTS_FILE } from '../package/layout.ts';
 import { createRedactor } from '../secrets/redactor.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
-import type { ExportDataset, ExportResult, ExportRun, WriteOptions } from './export-dataset.ts';
+import type {
+  ExportDataset,
+  ExportResult,
+  ExportRun,
+  ExportSection,
+  WriteOptions,
+} from './export-dataset.ts';
 import { interruptible } from './interruptible.ts';
 import { linesToBytes } from './lines-to-bytes.ts';
 import {
@@ -25,14 +31,18 @@ import {
   sha256Hex,
 } from './scan-dataset.ts';
 
-/** A plan, and where the bytes of its entries come from. */
+/** The entries of a package, and their bytes. */
 export interface PackagePlan {
-  entries: readonly PlannedEntry[];
-  /** The bytes of one entry; what is not what the manifest states of it is an error at its end. */
+  readonly entries: readonly PlannedEntry[];
+  /**
+   * Reads the bytes of one entry.
+   *
+   * @throws PackageError `package_hash_mismatch` at the end if they differ from the manifest
+   */
   bytesOf(entry: PlannedEntry): AsyncIterable<Uint8Array>;
 }
 
-/** Joins a plan with the sources of the files that it names by their paths. */
+/** Joins planned entries with the sources of their files, by path. */
 export function packagePlan(
   entries: readonly PlannedEntry[],
   sources: ReadonlyMap<string, () => AsyncIterable<Uint8Array>>,
@@ -41,8 +51,9 @@ export function packagePlan(
     entries,
     bytesOf({ path, content }) {
       if ('text' in content) return oneChunk(new TextEncoder().encode(content.text));
-      const bytes = sources.get(path)!();
-      return content.facts ? unchanged(path, content.facts, bytes) : bytes;
+      const source = sources.get(path);
+      if (source === undefined) throw new TypeError(`The file ${path} has no source.`);
+      return content.digest ? unchanged(path, content.digest, source()) : source();
     },
   };
 }
@@ -62,11 +73,15 @@ const RESULT_MEMBERS = [
   'usage',
 ] as const satisfies (keyof ExportResult)[];
 
-/** Reads what has to be known of a dataset and run, and plans their package. */
+/**
+ * Scans a dataset and run, and plans their package.
+ *
+ * @throws errors of the dataset's functions; the signal's reason
+ */
 export async function preparePackage(dataset: ExportDataset, options: WriteOptions): Promise<PackagePlan> {
   const { run = null, secrets = [], signal } = options;
-  const facts = await scanDataset(dataset, signal);
-  const results = run && (await surveyResults(run, secrets, signal));
+  const scan = await scanDataset(dataset, signal);
+  const results = run && (await scanResults(run, secrets, signal));
   const { name, description, notes, schema, versionHash, sections } = dataset;
   const content: PackageContent = {
     name,
@@ -78,26 +93,27 @@ export async function preparePackage(dataset: ExportDataset, options: WriteOptio
       name,
       itemCount,
       sectionHash,
-      file: facts.sections[index]!,
+      file: scan.sections[index] as FileDigest,
     })),
-    files: facts.files,
+    files: scan.files,
     run: run && results && runContent(run, results, secrets),
   };
 
   const sources = new Map<string, () => AsyncIterable<Uint8Array>>();
   if (run) sources.set(RESULTS_FILE, () => linesToBytes(resultLines(run, secrets, signal)));
-  for (const [index, path] of sectionPaths(sections.map(({ name }) => name)).entries()) {
-    sources.set(path, () => sectionBytes(dataset, index, facts, signal));
+  const paths = sectionPaths(sections.map(({ name }) => name));
+  for (const [index, section] of sections.entries()) {
+    sources.set(paths[index] ?? '', () => sectionBytes(section, scan, signal));
   }
-  for (const file of facts.files) sources.set(file.path, () => fileBytes(dataset, file, signal));
+  for (const file of scan.files) sources.set(file.path, () => fileBytes(dataset, file, signal));
   return packagePlan(planPackage(content), sources);
 }
 
-interface ResultsFacts extends FileDigest {
-  count: number;
+interface ResultsDigest extends FileDigest {
+  readonly count: number;
 }
 
-function runContent(run: ExportRun, results: ResultsFacts, secrets: readonly string[]): RunContent {
+function runContent(run: ExportRun, results: ResultsDigest, secrets: readonly string[]): RunContent {
   const redact = createRedactor(secrets);
   const { id, status, startedAt, finishedAt, counts, scores, config } = run;
   return {
@@ -113,17 +129,16 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 function sectionBytes(
-  dataset: ExportDataset,
-  section: number,
+  section: ExportSection,
   { paths }: DatasetScan,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const pathFor = ({ folder, bytes }: EmbeddedFile): string => {
     const path = paths.get(fileKey(folder, sha256Hex(bytes)));
-    if (path === undefined) throw changed(dataset.sections[section]!.name);
+    if (path === undefined) throw changed(section.name);
     return path;
   };
-  return linesToBytes(exportLines(dataset.sections[section]!, pathFor, signal));
+  return linesToBytes(exportLines(section, pathFor, signal));
 }
 
 async function* fileBytes(
@@ -131,8 +146,8 @@ async function* fileBytes(
   file: DatasetScan['files'][number],
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const parts = await dataset.sections[file.section]!.itemAt(file.orderIndex, signal);
-  const bytes = embeddedFileAt(parts, file.pointer);
+  const parts = await dataset.sections[file.section]?.itemAt(file.orderIndex, signal);
+  const bytes = parts === undefined ? null : embeddedFileAt(parts, file.pointer);
   if (bytes === null) throw changed(file.path);
   yield* interruptible(piecesOf(bytes));
 }
@@ -143,24 +158,25 @@ function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
-async function surveyResults(
+async function scanResults(
   run: ExportRun,
   secrets: readonly string[],
   signal?: AbortSignal,
-): Promise<ResultsFacts> {
+): Promise<ResultsDigest> {
   const hash = createSha256();
-  const facts = { bytes: 0, count: 0 };
+  let bytes = 0;
+  let count = 0;
   async function* counted(): AsyncGenerator<string[]> {
     for await (const lines of resultLines(run, secrets, signal)) {
-      facts.count += lines.length;
+      count += lines.length;
       yield lines;
     }
   }
   for await (const chunk of linesToBytes(counted())) {
     hash.update(chunk);
-    facts.bytes += chunk.byteLength;
+    bytes += chunk.byteLength;
   }
-  return { ...facts, sha256: toHex(hash.digest()) };
+  return { bytes, count, sha256: toHex(hash.digest()) };
 }
 
 async function* resultLines(
@@ -179,10 +195,10 @@ async function* resultLines(
   }
 }
 
-/** The manifest is written first, so what follows must be what it states; anything else would be a broken package. */
+/** Checks that a file is still what the manifest, which is written first, states. */
 async function* unchanged(
   path: string,
-  facts: FileDigest,
+  digest: FileDigest,
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   const hash = createSha256();
@@ -192,15 +208,10 @@ async function* unchanged(
     bytes += chunk.byteLength;
     yield chunk;
   }
-  if (bytes !== facts.bytes || toHex(hash.digest()) !== facts.sha256) throw changed(path);
+  if (bytes !== digest.bytes || toHex(hash.digest()) !== digest.sha256) throw changed(path);
 }
 
 function changed(what: string): PackageError {
-  return new PackageError(
-    'package_hash_mismatch',
-    `${quote(what)} is not what it was when the package was begun`,
-    {
-      entry: what,
-    },
-  );
+  const message = `${quote(what)} changed while the package was being written.`;
+  return new PackageError('package_hash_mismatch', message, { entry: what });
 }

@@ -9,37 +9,37 @@ import { linesToBytes } from './lines-to-bytes.ts';
 
 /** Size and checksum of a file in a package. */
 export interface FileDigest {
-  bytes: number;
+  readonly bytes: number;
   /** Lower-case hex. */
-  sha256: string;
+  readonly sha256: string;
 }
 
-/** An asset or checker file of a package, and an item that embeds its content. */
+/** An asset or checker file of a package, and the location of its content in an item. */
 interface PackageFile extends FileDigest {
-  path: string;
+  readonly path: string;
   /** Index of the section in the dataset. */
-  section: number;
-  orderIndex: number;
+  readonly section: number;
+  readonly orderIndex: number;
   /** JSON Pointer of the entry in the item. */
-  pointer: string;
+  readonly pointer: string;
 }
 
-/** All that has to be known of a dataset before the first line of a package can be written. */
+/** What a writer must know of a dataset before it writes the first line of a package. */
 export interface DatasetScan {
   /** In order. */
-  sections: FileDigest[];
+  readonly sections: FileDigest[];
   /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path. */
-  files: PackageFile[];
+  readonly files: PackageFile[];
   /** The path of each content by `fileKey`. */
-  paths: ReadonlyMap<string, string>;
+  readonly paths: ReadonlyMap<string, string>;
 }
 
-/** Names a content: the same bytes as an asset and as a checker are two files. */
+/** The key of content: the same bytes as an asset and as a checker are two files. */
 export function fileKey(folder: EmbeddedFile['folder'], sha256: string): string {
   return `${folder}/${sha256}`;
 }
 
-/** Hashes bytes in one go. */
+/** The SHA-256 of bytes as lower-case hex digits. */
 export function sha256Hex(bytes: Uint8Array): string {
   const hash = createSha256();
   hash.update(bytes);
@@ -47,22 +47,22 @@ export function sha256Hex(bytes: Uint8Array): string {
 }
 
 interface KnownContent {
-  folder: EmbeddedFile['folder'];
-  sha256: string;
-  bytes: number;
-  extension: string;
-  ownPaths: Set<string>;
-  /** The path that lines were hashed with so far. */
-  guess: string;
-  section: number;
-  orderIndex: number;
-  pointer: string;
+  readonly folder: EmbeddedFile['folder'];
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly extensions: Set<string>;
+  readonly ownPaths: Set<string>;
+  /** The path with which lines have been hashed so far. */
+  readonly guess: string;
+  readonly section: number;
+  readonly orderIndex: number;
+  readonly pointer: string;
 }
 
 /**
- * Finds out a dataset's facts: at once where they were noted when it was stored, else by reading it. Lines are hashed
- * with a guess of where their files will lie; the few sections whose guess was wrong are read again. Memory holds one
- * batch, and some hundred bytes for each file.
+ * Finds the digests and files of a dataset. Reads only sections whose digest was not noted when they were stored. It
+ * hashes their lines with a guess of the paths of their files, and reads the few sections with a wrong guess again. Memory
+ * holds one batch, and some hundred bytes for each file.
  */
 export async function scanDataset(dataset: ExportDataset, signal?: AbortSignal): Promise<DatasetScan> {
   const contents = new Map<string, KnownContent>();
@@ -81,26 +81,28 @@ export async function scanDataset(dataset: ExportDataset, signal?: AbortSignal):
       const content = contents.get(key) ?? firstSeen(file, sha256, index, orderIndex);
       contents.set(key, content);
       if (file.ownPath !== null) content.ownPaths.add(file.ownPath);
-      if (file.extension !== '' && (content.extension === '' || file.extension < content.extension)) {
-        content.extension = file.extension;
-      }
+      if (file.extension !== '') content.extensions.add(file.extension);
       used.set(key, content.guess);
       return content.guess;
     };
     sections.push(await hashLines(section, noteFile, signal));
   }
 
-  const known = [...contents.values()];
+  const known = Array.from(contents.values(), (content) => ({
+    ...content,
+    extension: [...content.extensions].sort()[0] ?? '',
+  }));
   const chosen = chooseFilePaths(known);
-  const paths = new Map([...contents.keys()].map((key, index) => [key, chosen[index]!]));
-  for (const [index, used] of guesses.entries()) {
+  const paths = new Map([...contents.keys()].map((key, index) => [key, chosen[index] ?? '']));
+  for (const [index, section] of dataset.sections.entries()) {
+    const used = guesses[index];
     if (!used || [...used].every(([key, guess]) => paths.get(key) === guess)) continue;
-    const pathOf = ({ folder, bytes }: EmbeddedFile) => paths.get(fileKey(folder, sha256Hex(bytes)))!;
-    sections[index] = await hashLines(dataset.sections[index]!, pathOf, signal);
+    const pathOf = ({ folder, bytes }: EmbeddedFile) => paths.get(fileKey(folder, sha256Hex(bytes))) ?? '';
+    sections[index] = await hashLines(section, pathOf, signal);
   }
 
   const files = known.map(({ bytes, sha256, section, orderIndex, pointer }, index) => ({
-    path: chosen[index]!,
+    path: chosen[index] ?? '',
     bytes,
     sha256,
     section,
@@ -118,7 +120,7 @@ function firstSeen(file: EmbeddedFile, sha256: string, section: number, orderInd
     folder,
     sha256,
     bytes: bytes.byteLength,
-    extension,
+    extensions: new Set(),
     ownPaths: new Set(),
     guess,
     section,
@@ -141,7 +143,7 @@ async function hashLines(
   return { bytes, sha256: toHex(hash.digest()) };
 }
 
-/** The lines of a section's file: canonical items whose files are moved out, without line ends, in batches. */
+/** Reads the lines of a section's file in batches: canonical items with their files moved out, without line feeds. */
 export async function* exportLines(
   section: ExportSection,
   pathFor: (file: EmbeddedFile, orderIndex: number) => string,
@@ -149,7 +151,8 @@ export async function* exportLines(
 ): AsyncGenerator<string[]> {
   let orderIndex = 0;
   const lineOf = (parts: ItemParts): string => {
-    const index = orderIndex++;
+    const index = orderIndex;
+    orderIndex += 1;
     if (section.exportFile) return joinItem(parts);
     return joinItem(externalizeAssets(parts, (file) => pathFor(file, index)));
   };

@@ -5,18 +5,20 @@ import { compareUtf8, foldName } from '../zip/entry-name.ts';
 const MAX_NAME_BYTES = 200;
 
 /**
- * The file names (without folder, with `.jsonl`) of sections in their order.
+ * The file names (with `.jsonl`) of sections in order.
  *
- * A name that is no safe file name on every system is percent-encoded. Where the files would then sort in another order
- * than the sections, or two of them would be one file on some system, every file gets its section's number in front.
- * The manifest keeps the true names.
+ * A name that is not safe on every file system is percent-encoded. If the files would then sort in another order than the
+ * sections, or two of them would be one file on some system, the number of its section precedes each name. The manifest
+ * keeps the original names.
  *
  * @example sectionFileNames(['a', 'b/c']) // ['a.jsonl', 'b%2Fc.jsonl']
  * @example sectionFileNames(['train', 'test']) // ['0-train.jsonl', '1-test.jsonl']
  */
 export function sectionFileNames(names: readonly string[]): string[] {
   const plain = names.map((name) => `${safeFileName(name)}.jsonl`);
-  const isInOrder = plain.every((name, index) => index === 0 || compareUtf8(plain[index - 1]!, name) < 0);
+  const isInOrder = plain.every(
+    (name, index) => index === 0 || compareUtf8(plain[index - 1] ?? '', name) < 0,
+  );
   const isUnique = new Set(plain.map(foldName)).size === plain.length;
   if (isInOrder && isUnique) return plain;
   const digits = String(names.length - 1).length;
@@ -24,7 +26,7 @@ export function sectionFileNames(names: readonly string[]): string[] {
 }
 
 function safeFileName(name: string): string {
-  // A composed and a decomposed accent are one name on some systems, and "%" must not be taken for an escape.
+  // Composed and decomposed accents are one name on some systems, and "%" would read as an escape.
   let safe = '';
   for (const char of name.normalize('NFC') === name ? name : '')
     safe += isSafeChar(char) ? char : percentEncode(char);
@@ -32,12 +34,12 @@ function safeFileName(name: string): string {
     safe = Array.from(name, (char) => (/[a-z0-9]/i.test(char) ? char : percentEncode(char))).join('');
   safe = safe.replace(/^[. -]|[. ]$/g, percentEncode);
   if (/^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i.test(safe))
-    safe = percentEncode(safe[0]!) + safe.slice(1);
+    safe = percentEncode(safe.slice(0, 1)) + safe.slice(1);
   if (safe === '') safe = '%';
   return new TextEncoder().encode(safe).length > MAX_NAME_BYTES ? shortened(safe, name) : safe;
 }
 
-/** Neither control characters nor what Windows and shells take for something else. */
+/** Whether a character is neither a control character nor special to Windows and shells. */
 function isSafeChar(char: string): boolean {
   return !/[\p{C}\p{Zl}\p{Zp}<>:"/\\|?*%]/u.test(char);
 }

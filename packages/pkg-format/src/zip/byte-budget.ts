@@ -1,13 +1,13 @@
 import { entryError } from '../errors.ts';
 import { ARCHIVE_RATIO_FREE_BYTES, type PackageLimits } from '../limits.ts';
 
-/** The uncompressed bytes that an archive may give over the life of one reader. */
+/** Limits the uncompressed bytes that one reader takes out of an archive. */
 export class ByteBudget {
   readonly #limits: PackageLimits;
   readonly #ratioBytes: number;
   #spentBytes = 0;
 
-  /** @param archiveBytes the size of the archive as it is, compressed */
+  /** @param archiveBytes the compressed size of the archive */
   constructor(archiveBytes: number, limits: PackageLimits) {
     this.#limits = limits;
     this.#ratioBytes = Math.max(
@@ -22,18 +22,18 @@ export class ByteBudget {
   }
 
   /**
-   * Takes bytes off that an entry gives.
+   * Spends the bytes of an entry.
    *
-   * @throws PackageError `package_limit` where that is more than is left
+   * @throws PackageError `package_limit` if fewer remain
    */
   spend(byteLength: number, entry: string): void {
     if (byteLength > this.remainingBytes) {
       const { maxTotalBytes, maxExpansionRatio } = this.#limits;
-      const fault =
+      const problem =
         maxTotalBytes <= this.#ratioBytes
-          ? "goes over the archive's total of uncompressed bytes"
-          : `makes the archive as a whole expand over ${maxExpansionRatio} times`;
-      throw entryError('package_limit', entry, fault);
+          ? `exceeds the limit of ${maxTotalBytes} uncompressed bytes for the archive`
+          : `makes the archive as a whole expand more than ${maxExpansionRatio} times`;
+      throw entryError('package_limit', entry, problem);
     }
     this.#spentBytes += byteLength;
   }

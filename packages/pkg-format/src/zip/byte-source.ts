@@ -1,13 +1,13 @@
 import { PackageError } from '../errors.ts';
 
-/** Random access to an archive: a file, bytes in memory, or anything that can answer a byte range. */
+/** Random access to an archive: a file, bytes in memory, or anything else with byte ranges. */
 export interface ByteSource {
   readonly byteLength: number;
   /** The bytes from `start` up to, not including, `end`. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-/** An archive that is in memory already; nothing is copied. */
+/** An archive in memory; reading copies nothing. */
 export function bytesSource(bytes: Uint8Array): ByteSource {
   return {
     byteLength: bytes.byteLength,
@@ -33,7 +33,7 @@ export async function* readRange(
     const stop = Math.min(end, at + READ_BYTES);
     const bytes = await untilAborted(() => source.read(at, stop), signal);
     if (bytes.byteLength < stop - at)
-      throw new PackageError('package_corrupt', 'The archive became shorter while it was read');
+      throw new PackageError('package_corrupt', 'The archive became shorter while it was read.');
     yield bytes;
   }
 }
@@ -50,34 +50,39 @@ function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined
   });
 }
 
-/** Reads a source in windows, so that many small neighbouring reads cost one. */
+/** Reads a source in windows, so that many small reads next to each other cost one. */
 export interface WindowedSource {
-  /** A view of exactly the bytes `start` to `end`; throws `package_corrupt` where the archive ends before. */
+  /**
+   * A view of exactly the bytes `start` to `end`.
+   *
+   * @throws PackageError `package_corrupt` if the archive is shorter
+   */
   view(start: number, end: number): Promise<DataView>;
 }
 
 const WINDOW_BYTES = 4096;
 
+/** Reads a source in windows of at least 4 KiB. */
 export function windowedSource(source: ByteSource): WindowedSource {
   let window: Uint8Array = new Uint8Array(0);
   let windowStart = 0;
   return {
     async view(start, end) {
       if (start < windowStart || end > windowStart + window.byteLength) {
-        if (start < 0 || end > source.byteLength) throw cutOff(end);
+        if (start < 0 || end > source.byteLength) throw truncated(end);
         const windowEnd = Math.min(source.byteLength, Math.max(end, start + WINDOW_BYTES));
         window = await source.read(start, windowEnd);
         windowStart = start;
-        if (window.byteLength < windowEnd - start) throw cutOff(windowEnd);
+        if (window.byteLength < windowEnd - start) throw truncated(windowEnd);
       }
       return new DataView(window.buffer, window.byteOffset + start - windowStart, end - start);
     },
   };
 }
 
-function cutOff(end: number): PackageError {
+function truncated(end: number): PackageError {
   return new PackageError(
     'package_corrupt',
-    `The archive is cut off: it says it holds a record up to byte ${end}`,
+    `The archive is truncated: one of its records should end at byte ${end}.`,
   );
 }

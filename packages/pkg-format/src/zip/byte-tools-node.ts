@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { createInflateRaw, crc32 as zlibCrc32 } from 'node:zlib';
 import { entryError } from '../errors.ts';
-import type { ZipEntry } from './read-directory.ts';
+import type { ZipEntry } from './zip-entry.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 

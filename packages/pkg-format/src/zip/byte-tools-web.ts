@@ -1,6 +1,6 @@
 import { decodeBase64 as decodeAnyBase64, isBase64 } from '@svc/jsonl-v23/internal';
 import { entryError } from '../errors.ts';
-import type { ZipEntry } from './read-directory.ts';
+import type { ZipEntry } from './zip-entry.ts';
 
 export { encodeBase64 } from '@svc/jsonl-v23/internal';
 export { crc32 } from './crc32.ts';

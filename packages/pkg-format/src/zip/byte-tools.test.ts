@@ -1,10 +1,10 @@
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { collectBytes } from '../package/open-archive.ts';
+import { collectBytes } from '../package/collect-bytes.ts';
 import * as nodeByteTools from './byte-tools-node.ts';
 import * as webByteTools from './byte-tools-web.ts';
-import type { ZipEntry } from './read-directory.ts';
+import type { ZipEntry } from './zip-entry.ts';
 
 const parts = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 8 });
 

@@ -1,37 +1,44 @@
 /**
- * CRC-32 as ZIP uses it (ISO 3309, polynomial 0xEDB88320), four bytes at a time; runs anywhere.
+ * The CRC-32 of ZIP (ISO 3309, polynomial 0xEDB88320), four bytes at a time.
  *
- * @param value the checksum of the bytes before, 0 at the start
+ * @param value the checksum of the bytes before; 0 at the start
  */
 export function crc32(bytes: Uint8Array, value: number): number {
-  const [t0, t1, t2, t3] = tables();
+  table ??= createTable();
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let crc = ~value;
-  let i = 0;
-  for (const end = bytes.length - 3; i < end; i += 4) {
-    crc ^= bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24);
-    crc = t3[crc & 0xff]! ^ t2[(crc >>> 8) & 0xff]! ^ t1[(crc >>> 16) & 0xff]! ^ t0[crc >>> 24]!;
+  let at = 0;
+  for (const end = bytes.byteLength - 3; at < end; at += 4) {
+    crc ^= view.getInt32(at, true);
+    crc =
+      lookUp(table, 3, crc) ^
+      lookUp(table, 2, crc >>> 8) ^
+      lookUp(table, 1, crc >>> 16) ^
+      lookUp(table, 0, crc >>> 24);
   }
-  for (; i < bytes.length; i++) crc = (crc >>> 8) ^ t0[(crc ^ bytes[i]!) & 0xff]!;
+  for (; at < bytes.byteLength; at += 1) crc = (crc >>> 8) ^ lookUp(table, 0, crc ^ view.getUint8(at));
   return ~crc >>> 0;
 }
 
-type Tables = readonly [Int32Array, Int32Array, Int32Array, Int32Array];
-let cached: Tables | undefined;
+/** The checksum of each byte followed by 0 to 3 zero bytes; 256 numbers each. */
+let table: Int32Array | undefined;
 
-function tables(): Tables {
-  if (cached) return cached;
-  const made: Tables = [new Int32Array(256), new Int32Array(256), new Int32Array(256), new Int32Array(256)];
-  for (let byte = 0; byte < 256; byte++) {
+function lookUp(numbers: Int32Array, zeroBytes: number, byte: number): number {
+  return numbers[zeroBytes * 256 + (byte & 0xff)] as number;
+}
+
+function createTable(): Int32Array {
+  const numbers = new Int32Array(4 * 256);
+  for (let byte = 0; byte < 256; byte += 1) {
     let crc = byte;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-    made[0][byte] = crc;
+    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+    numbers[byte] = crc;
   }
-  for (let byte = 0; byte < 256; byte++) {
-    for (let step = 1; step < 4; step++) {
-      const before = made[step - 1]![byte]!;
-      made[step]![byte] = (before >>> 8) ^ made[0][before & 0xff]!;
+  for (let zeroBytes = 1; zeroBytes < 4; zeroBytes += 1) {
+    for (let byte = 0; byte < 256; byte += 1) {
+      const before = lookUp(numbers, zeroBytes - 1, byte);
+      numbers[zeroBytes * 256 + byte] = (before >>> 8) ^ lookUp(numbers, 0, before);
     }
   }
-  cached = made;
-  return made;
+  return numbers;
 }

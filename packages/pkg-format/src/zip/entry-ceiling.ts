@@ -1,6 +1,6 @@
 import { entryError, type PackageError } from '../errors.ts';
 import { type PackageLimits, RATIO_FREE_BYTES } from '../limits.ts';
-import type { ZipEntry } from './read-directory.ts';
+import type { ZipEntry } from './zip-entry.ts';
 
 /** The bytes that an entry may give. */
 export interface EntryCeiling {
@@ -23,15 +23,13 @@ export function entryCeiling(
   return {
     bytes,
     error: () => {
-      if (bytes === entry.size)
-        return entryError(
-          'package_corrupt',
-          entry.name,
-          `holds more than the ${entry.size} bytes that its header states`,
-        );
+      if (bytes === entry.size) {
+        const problem = `contains more than the ${entry.size} bytes that its header states`;
+        return entryError('package_corrupt', entry.name, problem);
+      }
       return bytes === maxBytes
-        ? entryError('package_limit', entry.name, `has over ${maxBytes} bytes`)
-        : entryError('package_limit', entry.name, `expands over ${limits.maxExpansionRatio} times`);
+        ? entryError('package_limit', entry.name, `has more than ${maxBytes} bytes`)
+        : entryError('package_limit', entry.name, `expands more than ${limits.maxExpansionRatio} times`);
     },
   };
 }

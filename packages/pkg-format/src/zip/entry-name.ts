@@ -3,7 +3,7 @@ import { normalForm } from './normal-form.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Decodes strict UTF-8; null where the bytes are something else. */
+/** Decodes strict UTF-8; null if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return utf8.decode(bytes);
@@ -12,7 +12,7 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** Bytes of an undecodable name as a message can show them. */
+/** The bytes of a name that is not UTF-8, for a message. */
 export function escapeBytes(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) =>
     byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`,
@@ -20,17 +20,17 @@ export function escapeBytes(bytes: Uint8Array): string {
 }
 
 /**
- * Checks a name as it stands in the archive and gives it back without leading `./`, which some tools write.
+ * Checks the name of an entry and returns it without leading `./`, which some tools write. Names must mean the same to
+ * every reader and stay inside the folder they are unpacked in: no absolute paths, drive letters, backslashes, NUL
+ * characters, and no `..`, `.` or empty parts.
  *
- * Throws `package_unsafe_entry` for what would mean different things to different readers, or a place outside the
- * folder it is unpacked in: absolute paths, drive letters, backslashes, NUL, and `..`, `.` or empty parts.
+ * @throws PackageError `package_unsafe_entry`
  */
 export function safeEntryName(rawName: string): string {
-  const fault = nameFault(rawName);
-  if (fault) {
-    throw new PackageError('package_unsafe_entry', `Entry name ${quote(rawName)} ${fault}`, {
-      entry: rawName,
-    });
+  const problem = nameProblem(rawName);
+  if (problem) {
+    const message = `Entry name ${quote(rawName)} ${problem}.`;
+    throw new PackageError('package_unsafe_entry', message, { entry: rawName });
   }
   return withoutDotSlash(rawName);
 }
@@ -39,32 +39,35 @@ function withoutDotSlash(name: string): string {
   return name.replace(/^(?:\.\/)+/, '');
 }
 
-/** What is wrong with a path inside the archive, or null. A trailing slash (a folder) is allowed. */
-function nameFault(rawName: string): string | null {
+/** What is wrong with a path in the archive, or null. A trailing slash (a folder) is allowed. */
+function nameProblem(rawName: string): string | null {
   if (rawName === '') return 'is empty';
-  if (rawName.includes('\0')) return 'holds a NUL character';
-  if (rawName.includes('\\')) return 'holds a backslash; folders are separated by "/"';
+  if (rawName.includes('\0')) return 'contains a NUL character';
+  if (rawName.includes('\\')) return 'contains a backslash; folders are separated by "/"';
   if (rawName.startsWith('/')) return 'is an absolute path';
   if (/^[A-Za-z]:/.test(rawName)) return 'begins with a drive letter';
   const name = withoutDotSlash(rawName);
   for (const part of name.replace(/\/$/, '').split('/')) {
-    if (part === '..') return 'leaves its folder by ".."';
+    if (part === '..') return 'leaves its folder with ".."';
     if (part === '.') return 'has a "." part';
     if (part === '' && name !== '') return 'has an empty part';
   }
   return null;
 }
 
-/** True for a reference that stays inside `folder` ("assets/", "checkers/") and names a file there. */
+/** Whether a reference names a file inside `folder` ("assets/", "checkers/"). */
 export function isPathInside(path: string, folder: string): boolean {
   return (
-    path.startsWith(folder) && path.length > folder.length && !path.endsWith('/') && nameFault(path) === null
+    path.startsWith(folder) &&
+    path.length > folder.length &&
+    !path.endsWith('/') &&
+    nameProblem(path) === null
   );
 }
 
 /**
- * The key under which two names are one: equal after NFC and case folding, as file systems of desktop machines see
- * them. Upper then lower case comes close to full case folding (ß and SS, final sigma).
+ * A key that is equal for names that a desktop file system takes for one: after NFC and case folding. Upper case followed
+ * by lower case comes close to full case folding (ß and SS, final sigma).
  */
 export function foldName(name: string): string {
   return normalForm(normalForm(name, 'NFC').toUpperCase().toLowerCase(), 'NFC').replace(/\/$/, '');
@@ -73,11 +76,11 @@ export function foldName(name: string): string {
 /** Compares by UTF-8 bytes; JavaScript's own order is by UTF-16 units, which puts U+1F600 before U+FF5E. */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
+  for (let i = 0; i < length; i += 1) {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(i);
     if (x === y) continue;
-    // Surrogates stand for code points above every other unit.
+    // Surrogates encode code points above all other units.
     const xHigh = x >= 0xd800 && x < 0xe000;
     const yHigh = y >= 0xd800 && y < 0xe000;
     return xHigh === yHigh ? x - y : xHigh ? 1 : -1;

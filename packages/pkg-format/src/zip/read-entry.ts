@@ -3,7 +3,7 @@ import { entryError } from '../errors.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { type ByteSource, readRange } from './byte-source.ts';
 import type { EntryCeiling } from './entry-ceiling.ts';
-import type { ZipEntry } from './read-directory.ts';
+import type { ZipEntry } from './zip-entry.ts';
 
 /** How an entry is read. */
 export interface ReadEntryOptions {
@@ -45,7 +45,7 @@ export async function* readEntry(
     throw entryError(
       'package_corrupt',
       entry.name,
-      `holds ${byteLength} bytes; its header states ${entry.size}`,
+      `contains ${byteLength} bytes; its header states ${entry.size}`,
     );
   }
   if (crc !== entry.crc32)

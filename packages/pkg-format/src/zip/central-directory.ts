@@ -1,0 +1,173 @@
+import { entryError, PackageError, quote } from '../errors.ts';
+import type { WindowedSource } from './byte-source.ts';
+import { type DirectoryBounds, splitArchive } from './end-record.ts';
+import { decodeUtf8, escapeBytes, foldName, safeEntryName } from './entry-name.ts';
+import { corrupt, unicodePath, withZip64Sizes } from './extra-fields.ts';
+import type { ZipEntry } from './zip-entry.ts';
+
+/** A record of the central directory, not yet checked against its local header. */
+export interface CentralRecord extends Omit<ZipEntry, 'dataStart'> {
+  readonly rawName: Uint8Array;
+  readonly unicodeName: string | null;
+  readonly flags: number;
+  readonly methodId: number;
+}
+
+const CENTRAL_HEADER = 0x02014b50;
+
+/** Flags of both headers (section 4.4.4). */
+export const FLAG_ENCRYPTED: number = 1 << 0;
+export const FLAG_DESCRIPTOR: number = 1 << 3;
+const FLAG_PATCH = 1 << 5;
+export const FLAG_STRONG_ENCRYPTION: number = 1 << 6;
+export const FLAG_UTF8: number = 1 << 11;
+export const FLAG_MASKED_HEADER: number = 1 << 13;
+
+/**
+ * Reads the central directory (section 4.3.12): exactly as many records as the end record counts, in exactly the bytes
+ * that it states.
+ *
+ * @throws PackageError `package_corrupt`, `package_unsafe_entry`, `package_unsupported`
+ */
+export async function readCentralRecords(
+  window: WindowedSource,
+  bounds: DirectoryBounds,
+): Promise<CentralRecord[]> {
+  const records: CentralRecord[] = [];
+  let at = bounds.start;
+  while (at < bounds.end) {
+    if (records.length === bounds.entryCount) {
+      throw new PackageError(
+        'package_corrupt',
+        `The archive's directory has more than the ${bounds.entryCount} entries that its end record counts.`,
+      );
+    }
+    if (at + 46 > bounds.end) throw invalidRecord(records.length);
+    const fixed = await window.view(at, at + 46);
+    if (fixed.getUint32(0, true) !== CENTRAL_HEADER) throw invalidRecord(records.length);
+    const end = at + 46 + fixed.getUint16(28, true) + fixed.getUint16(30, true) + fixed.getUint16(32, true);
+    if (end > bounds.end) throw invalidRecord(records.length);
+    records.push(parseCentralRecord(await window.view(at, end)));
+    at = end;
+  }
+  if (records.length < bounds.entryCount) {
+    throw new PackageError(
+      'package_corrupt',
+      `The archive's directory has ${records.length} entries; its end record counts ${bounds.entryCount}.`,
+    );
+  }
+  return records;
+}
+
+function invalidRecord(index: number): PackageError {
+  return new PackageError('package_corrupt', `Record ${index + 1} of the archive's directory is invalid.`);
+}
+
+function parseCentralRecord(record: DataView): CentralRecord {
+  const nameLength = record.getUint16(28, true);
+  const rawName = copyBytes(record, 46, nameLength);
+  const extra = new DataView(record.buffer, record.byteOffset + 46 + nameLength, record.getUint16(30, true));
+  const flags = record.getUint16(8, true);
+  const unicodeName = unicodePath(extra, rawName);
+  const storedName = entryName(rawName, flags, unicodeName);
+  const name = safeEntryName(storedName);
+
+  const methodId = record.getUint16(10, true);
+  refuseUnsupported(name, flags, methodId);
+  const sizes = withZip64Sizes(name, extra, {
+    size: record.getUint32(24, true),
+    compressedSize: record.getUint32(20, true),
+    headerStart: record.getUint32(42, true),
+  });
+  const disk = record.getUint16(34, true);
+  if (disk !== 0 && disk !== 0xffff) throw splitArchive();
+
+  const method = methodId === 0 ? 'stored' : 'deflated';
+  if (method === 'stored' && sizes.size !== sizes.compressedSize) {
+    throw corrupt(name, 'is stored uncompressed, but its two sizes differ');
+  }
+  const isDirectory = checkFileType(name, record.getUint32(38, true), sizes.size);
+  return {
+    name,
+    isDirectory,
+    method,
+    ...sizes,
+    crc32: record.getUint32(16, true),
+    rawName,
+    unicodeName,
+    flags,
+    methodId,
+  };
+}
+
+function copyBytes(view: DataView, start: number, length: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + start, length).slice();
+}
+
+/**
+ * The name of an entry. With flag bit 11 it is UTF-8 (appendix D). Without it, it is that of a valid Unicode Path field
+ * (section 4.6.9), or else the bytes, which must be UTF-8 (as ASCII is): many tools write UTF-8 without the flag, and a
+ * guessed code page would give a wrong name.
+ */
+function entryName(rawName: Uint8Array, flags: number, unicodeName: string | null): string {
+  const decoded = decodeUtf8(rawName);
+  if ((flags & FLAG_UTF8) === 0 && unicodeName !== null) return unicodeName;
+  if (decoded === null) {
+    const displayed = escapeBytes(rawName);
+    const message = `Entry name ${quote(displayed)} is not UTF-8.`;
+    throw new PackageError('package_unsafe_entry', message, { entry: displayed });
+  }
+  if (unicodeName !== null && unicodeName !== decoded) {
+    throw new PackageError(
+      'package_unsafe_entry',
+      `Entry ${quote(decoded)} has a second name, ${quote(unicodeName)}, in an extra field.`,
+      { entry: decoded },
+    );
+  }
+  return decoded;
+}
+
+function refuseUnsupported(name: string, flags: number, methodId: number): void {
+  let problem: string | null = null;
+  if (flags & (FLAG_ENCRYPTED | FLAG_STRONG_ENCRYPTION | FLAG_MASKED_HEADER)) problem = 'is encrypted';
+  else if (flags & FLAG_PATCH) problem = 'contains patch data';
+  else if (methodId !== 0 && methodId !== 8) {
+    problem = `is compressed with method ${methodId}; only stored (0) and deflate (8) are supported`;
+  }
+  if (problem) throw entryError('package_unsupported', name, problem);
+}
+
+/** Whether an entry is a folder. Refuses links and devices by their Unix mode, the upper half of the attributes. */
+function checkFileType(name: string, attributes: number, size: number): boolean {
+  const type = (attributes >>> 28) & 0xf;
+  if (type === 0xa) throw unsafe(name, 'is a symbolic link');
+  if (type !== 0 && type !== 0x4 && type !== 0x8) throw unsafe(name, 'is not a regular file');
+  const isDirectory =
+    name === '' || name.endsWith('/') || ((type === 0x4 || (attributes & 0x10) !== 0) && size === 0);
+  if ((isDirectory || type === 0x4) && size > 0) throw corrupt(name, 'is a folder but has content');
+  return isDirectory;
+}
+
+/**
+ * Refuses names that some file system takes for one name.
+ *
+ * @throws PackageError `package_unsafe_entry`
+ */
+export function refuseEqualNames(records: readonly CentralRecord[]): void {
+  const seen = new Map<string, string>();
+  for (const { name } of records) {
+    const key = foldName(name);
+    const other = seen.get(key);
+    if (other !== undefined) {
+      throw unsafe(
+        name,
+        other === name ? 'is a duplicate' : `has the same name as ${quote(other)} on some systems`,
+      );
+    }
+    seen.set(key, name);
+  }
+}
+
+function unsafe(name: string, problem: string): PackageError {
+  return entryError('package_unsafe_entry', name, problem);
+}

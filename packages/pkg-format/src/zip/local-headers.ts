@@ -1,0 +1,129 @@
+import { PackageError, quote } from '../errors.ts';
+import type { WindowedSource } from './byte-source.ts';
+import {
+  type CentralRecord,
+  FLAG_DESCRIPTOR,
+  FLAG_ENCRYPTED,
+  FLAG_MASKED_HEADER,
+  FLAG_STRONG_ENCRYPTION,
+  FLAG_UTF8,
+} from './central-directory.ts';
+import { corrupt, readUint64, unicodePath, withZip64Sizes } from './extra-fields.ts';
+
+const LOCAL_HEADER = 0x04034b50;
+const DATA_DESCRIPTOR = 0x08074b50;
+/** Flags that change what a reader sees; the others (deflate level) may differ between the two headers. */
+const AGREEING_FLAGS =
+  FLAG_ENCRYPTED | FLAG_DESCRIPTOR | FLAG_STRONG_ENCRYPTION | FLAG_UTF8 | FLAG_MASKED_HEADER;
+
+/**
+ * Checks all bytes before the directory (section 4.3.7): each local header must follow the entry before it and agree with
+ * the directory. Returns where the data of each entry starts.
+ *
+ * @throws PackageError `package_corrupt`
+ */
+export async function checkLocalHeaders(
+  window: WindowedSource,
+  records: readonly CentralRecord[],
+  directoryStart: number,
+): Promise<ReadonlyMap<CentralRecord, number>> {
+  const order = [...records].sort((a, b) => a.headerStart - b.headerStart);
+  const dataStarts = new Map<CentralRecord, number>();
+  for (const [position, record] of order.entries()) {
+    if (position === 0 && record.headerStart > 0) throw looseBytes(record.name, record.headerStart);
+    const dataStart = await checkLocalHeader(window, record, directoryStart);
+    dataStarts.set(record, dataStart);
+    const end = dataStart + record.compressedSize;
+    const next = order[position + 1];
+    const nextStart = next?.headerStart ?? directoryStart;
+    if (end > nextStart) {
+      throw corrupt(record.name, `overlaps ${next === undefined ? 'the directory' : quote(next.name)}`);
+    }
+    await checkBytesBetween(window, record, end, nextStart);
+  }
+  if (records.length === 0 && directoryStart > 0) throw looseBytes('', directoryStart);
+  return dataStarts;
+}
+
+async function checkLocalHeader(
+  window: WindowedSource,
+  record: CentralRecord,
+  directoryStart: number,
+): Promise<number> {
+  const { name, headerStart } = record;
+  if (headerStart + 30 > directoryStart)
+    throw corrupt(name, 'has no local header: the archive is truncated or damaged');
+  const fixed = await window.view(headerStart, headerStart + 30);
+  if (fixed.getUint32(0, true) !== LOCAL_HEADER)
+    throw corrupt(name, 'has no local header where the directory points');
+  const nameLength = fixed.getUint16(26, true);
+  const dataStart = headerStart + 30 + nameLength + fixed.getUint16(28, true);
+  if (dataStart > directoryStart) throw corrupt(name, 'has a local header that overlaps the directory');
+
+  const header = await window.view(headerStart, dataStart);
+  const extra = new DataView(header.buffer, header.byteOffset + 30 + nameLength, header.getUint16(28, true));
+  const rawName = new Uint8Array(header.buffer, header.byteOffset + 30, nameLength);
+  if (!sameBytes(rawName, record.rawName)) throw disagrees(name, 'name');
+  const unicodeName = unicodePath(extra, rawName);
+  if (unicodeName !== null && unicodeName !== (record.unicodeName ?? record.name))
+    throw disagrees(name, 'name');
+  if (((header.getUint16(6, true) ^ record.flags) & AGREEING_FLAGS) !== 0) throw disagrees(name, 'flags');
+  if (header.getUint16(8, true) !== record.methodId) throw disagrees(name, 'compression method');
+
+  const { size, compressedSize } = withZip64Sizes(name, extra, {
+    size: header.getUint32(22, true),
+    compressedSize: header.getUint32(18, true),
+    headerStart: 0,
+  });
+  // With a data descriptor (flag bit 3) the three values may still be zero here.
+  const mayBeZero = (record.flags & FLAG_DESCRIPTOR) !== 0;
+  const agrees = (local: number, central: number) => local === central || (mayBeZero && local === 0);
+  if (!agrees(header.getUint32(14, true), record.crc32)) throw disagrees(name, 'CRC-32');
+  if (!agrees(compressedSize, record.compressedSize) || !agrees(size, record.size)) {
+    throw disagrees(name, 'sizes');
+  }
+  return dataStart;
+}
+
+/** Section 4.3.9: only a data descriptor may follow an entry's data, and only if flag bit 3 announces it. */
+async function checkBytesBetween(
+  window: WindowedSource,
+  record: CentralRecord,
+  start: number,
+  end: number,
+): Promise<void> {
+  const length = end - start;
+  if ((record.flags & FLAG_DESCRIPTOR) === 0) {
+    if (length > 0) throw looseBytes(record.name, length);
+    return;
+  }
+  if (![12, 16, 20, 24].includes(length))
+    throw corrupt(record.name, 'is not followed by its data descriptor');
+  const descriptor = await window.view(start, end);
+  const hasSignature = length % 8 === 0;
+  const at = hasSignature ? 4 : 0;
+  const wide = length >= 20;
+  const agrees =
+    (!hasSignature || descriptor.getUint32(0, true) === DATA_DESCRIPTOR) &&
+    descriptor.getUint32(at, true) === record.crc32 &&
+    (wide ? readUint64(descriptor, at + 4) : descriptor.getUint32(at + 4, true)) === record.compressedSize &&
+    (wide ? readUint64(descriptor, at + 12) : descriptor.getUint32(at + 8, true)) === record.size;
+  if (!agrees) throw corrupt(record.name, 'has a data descriptor that differs from the directory');
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.byteLength === b.byteLength && a.every((byte, index) => byte === b[index]);
+}
+
+function disagrees(name: string, what: string): PackageError {
+  return corrupt(name, `has a local header that differs from the directory in its ${what}`);
+}
+
+function looseBytes(name: string, count: number): PackageError {
+  const where = name === '' ? 'before the directory' : `around entry ${quote(name)}`;
+  return new PackageError(
+    'package_corrupt',
+    `${count} bytes ${where} belong to no entry.`,
+    name === '' ? {} : { entry: name },
+  );
+}
