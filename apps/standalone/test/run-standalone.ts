@@ -18,7 +18,7 @@ export interface RunningStandalone {
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-/** Starts the built service as a process of its own, on a free port; rejects with what it printed when it ends first. */
+/** Starts the built service as a separate process on a free port; rejects with its output if it ends first. */
 export async function runStandalone(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},

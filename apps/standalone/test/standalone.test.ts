@@ -72,12 +72,12 @@ describe('npm start', () => {
     await lost;
     const second = await start();
     expect(await names(second)).toEqual(['before']);
-    const spool = await readdir(join(dataDir, 'spool'), { recursive: true, withFileTypes: true });
-    expect(spool.filter((entry) => entry.isFile())).toEqual([]);
+    const files = await readdir(join(dataDir, 'spool'), { recursive: true, withFileTypes: true });
+    expect(files.filter((entry) => entry.isFile())).toEqual([]);
     expect((await upload(second, 'after', 3)).status).toBe(201);
   });
 
-  it('finishes what it accepted when it is told to stop', async () => {
+  it('finishes what it accepted when it stops', async () => {
     const service = await start();
     const answer = upload(service, 'accepted', 30_000);
     await service.logged((line) => line['event'] === 'dataset.import.start');
@@ -107,9 +107,9 @@ describe('npm start', () => {
     await expect(runStandalone(dataDir, { SVC_PROT: '1' })).rejects.toThrow(
       /SVC_PROT is an unknown environment variable/,
     );
-    await expect(
-      runStandalone(dataDir, { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/x' }),
-    ).rejects.toThrow(/Cannot start/);
+    await expect(runStandalone(dataDir, { DATABASE_URL: 'postgresql://user@127.0.0.1:1/x' })).rejects.toThrow(
+      /Cannot start/,
+    );
   });
 
   it('exports the same bytes in every time zone and locale', async () => {

@@ -12,7 +12,7 @@ import { IS_LONG, report, tally, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { uploadForm } from './sample-packages.ts';
 import { startService } from './start-service.ts';
-import { type Answer, ask, outcomeOf } from './stored-datasets.ts';
+import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
 
 const KEYS = { viewer: 'viewer-key-0123456789', editor: 'editor-key-0123456789' } as const;
 type Role = keyof typeof KEYS;
@@ -55,15 +55,15 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => cleanUp.disposeAsync());
 
-const say = (role: Role, path: string, init: RequestInit = {}): Promise<Answer> =>
+const say = (role: Role, path: string, init: RequestInit = {}): Promise<ServiceResponse> =>
   ask(service.url + path, {
     ...init,
     headers: { Authorization: `Bearer ${KEYS[role]}`, ...init.headers },
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
-const upload = (archive: Bytes, name: string): Promise<Answer> =>
+const upload = (archive: Bytes, name: string): Promise<ServiceResponse> =>
   say('editor', '/datasets/upload', { method: 'POST', body: uploadForm(archive, name) });
-const startRun = (dataset_id: string, config: object): Promise<Answer> =>
+const startRun = (dataset_id: string, config: object): Promise<ServiceResponse> =>
   say('editor', '/runs', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -213,7 +213,7 @@ it('C1, H2, H3 and M3 at once leave the service answering', { timeout: 900_000 }
   ];
 
   const probes = startProbing();
-  // attackers are on machines of their own: here they leave the cores to the service
+  // Real attackers use other machines: here they leave the cores to the service.
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
   const until = performance.now() + PROBES * PROBE_INTERVAL_MS;
   await Promise.all(

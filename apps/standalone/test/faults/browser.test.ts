@@ -145,7 +145,7 @@ const submitForm = (page: Page, url: string, enctype: string): Promise<void> =>
 const CHANGES = ['/datasets/upload', '/runs', '/datasets/hub/import', '/telemetry/onboarding'];
 const READS = ['/datasets', '/settings', '/openapi.json', '/metrics', '/healthz'];
 
-/** How the service answered the requests that are not reads, since the log had so many lines; at least `count` of them. */
+/** The responses to the last requests that are not reads, from a line of the log on; at least `count` of them. */
 async function changesSince(lines: number, count: number): Promise<string[]> {
   const all = (): string[] =>
     service
@@ -160,7 +160,7 @@ async function changesSince(lines: number, count: number): Promise<string[]> {
 describe('a foreign page in a browser', { timeout: 120_000 }, () => {
   beforeEach((context) => void (found === null && context.skip(NO_CHROMIUM)));
 
-  it('a service without defence would be changed: the browser sends what it is told to, and keeps origins apart', async () => {
+  it('the browser sends cross-origin requests, so that an undefended service would change, and separates origins', async () => {
     const page = await openPage(evil);
     expect(
       await fetchFrom(page, `${unprotectedUrl}/datasets/upload`, { method: 'POST', mode: 'no-cors' }),
@@ -218,7 +218,7 @@ describe('a foreign page in a browser', { timeout: 120_000 }, () => {
     expect(tally(read)).toEqual({ failed: read.length });
     expect(tally(await changesSince(before, sent))).toEqual({ '403 cross_origin': sent });
     expect(await listDatasets(service.url)).toEqual([]);
-    expect(await service.spooled()).toEqual([]);
+    expect(await service.stagedFiles()).toEqual([]);
     report(context, {
       area: AREA,
       scenario:
@@ -231,7 +231,7 @@ describe('a foreign page in a browser', { timeout: 120_000 }, () => {
     await page.close();
   });
 
-  it('reads nothing and changes nothing when its name becomes ours', async (context) => {
+  it('reads and changes nothing when its name resolves to the service', async (context) => {
     // Its document comes from the attacker; what it asks for then goes where its name points by then: to us.
     const rebound = `http://evil.example:${port}`;
     const document = { contentType: 'text/html', body: '<!doctype html><main></main>' };

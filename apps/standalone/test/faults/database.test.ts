@@ -8,12 +8,12 @@ import { metricOf, runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import {
-  type Answer,
   ask,
   LEFTOVERS,
   listDatasets,
   NO_LEFTOVERS,
   outcomeOf,
+  type ServiceResponse,
   verifyDataset,
 } from './stored-datasets.ts';
 
@@ -43,7 +43,7 @@ beforeEach(async () => {
   await expect.poll(async () => (await ask(`${service.url}/readyz`)).status, { timeout: 15_000 }).toBe(200);
 });
 
-const upload = (name: string, archive: Uint8Array<ArrayBuffer>): Promise<Answer> =>
+const upload = (name: string, archive: Uint8Array<ArrayBuffer>): Promise<ServiceResponse> =>
   ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name) });
 
 /** Requests of every kind that needs the database. */
@@ -64,22 +64,22 @@ const REQUESTS: readonly (readonly [string, RequestInit])[] = [
   ['/runs', {}],
   ['/settings', {}],
 ];
-const send = (path: string, init: RequestInit): Promise<Answer> =>
+const send = (path: string, init: RequestInit): Promise<ServiceResponse> =>
   ask(service.url + path.replaceAll(':id', sample), init);
 const names = async (): Promise<string[]> => (await listDatasets(service.url)).map(({ name }) => name);
 
-describe('a database that is away', () => {
+describe('an unavailable database', () => {
   it('makes every request 503 with Retry-After, and nothing else stops', async (context) => {
     const { target } = database.line;
     database.line.target = null;
     database.line.cut();
-    const answers: Answer[] = [];
+    const responses: ServiceResponse[] = [];
     for (let round = 0; round < times(20, 3); round++) {
-      answers.push(...(await Promise.all(REQUESTS.map(([path, init]) => send(path, init)))));
-      answers.push(await upload('away', samplePackage(3)));
+      responses.push(...(await Promise.all(REQUESTS.map(([path, init]) => send(path, init)))));
+      responses.push(await upload('away', samplePackage(3)));
     }
-    expect(tally(answers.map(outcomeOf))).toEqual({ '503 unavailable': answers.length });
-    for (const { headers } of answers) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(tally(responses.map(outcomeOf))).toEqual({ '503 unavailable': responses.length });
+    for (const { headers } of responses) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await ask(`${service.url}/healthz`)).status).toBe(200);
     expect((await ask(`${service.url}/metrics`)).status).toBe(200);
     const ready = await ask(`${service.url}/readyz`);
@@ -94,26 +94,26 @@ describe('a database that is away', () => {
       scenario: 'unavailable: connections are refused; requests of every kind',
       expected:
         '503 `unavailable` with `Retry-After`; `/healthz` and `/metrics` still respond; the service recovers',
-      runs: answers.length,
-      observed: tally(answers.map(outcomeOf)),
+      runs: responses.length,
+      observed: tally(responses.map(outcomeOf)),
     });
   });
 
   it('does not let its connections be missed: after a restart requests just work', async (context) => {
     const restarts = times(10, 2);
-    const answers: Answer[] = [];
+    const responses: ServiceResponse[] = [];
     for (let round = 0; round < restarts; round++) {
       await Promise.all(REQUESTS.map(([path, init]) => send(path, init)));
       await database.restart();
-      for (const [path, init] of REQUESTS) answers.push(await send(path, init));
+      for (const [path, init] of REQUESTS) responses.push(await send(path, init));
     }
-    expect(tally(answers.map(outcomeOf))).toEqual({ 200: answers.length });
+    expect(tally(responses.map(outcomeOf))).toEqual({ 200: responses.length });
     report(context, {
       area: AREA,
       scenario: 'restarted while idle, then requests of every kind',
       expected: 'normal responses',
-      runs: answers.length,
-      observed: tally(answers.map(outcomeOf)),
+      runs: responses.length,
+      observed: tally(responses.map(outcomeOf)),
     });
   });
 });
@@ -121,7 +121,7 @@ describe('a database that is away', () => {
 describe('a database whose line breaks', () => {
   it('in the middle of imports: 503, nothing is stored, everything is freed', async (context) => {
     const archive = samplePackage(2000, 5000, 7);
-    const answers: Answer[] = [];
+    const responses: ServiceResponse[] = [];
     const stored: string[] = [];
     for (let round = 0; round < times(40, 6); round++) {
       const name = `cut ${round}`;
@@ -129,22 +129,22 @@ describe('a database whose line breaks', () => {
       await delay(20 + ((round * 37) % 260));
       database.line.cut();
       const ended = await answer;
-      answers.push(ended);
+      responses.push(ended);
       if (ended.status === 201) stored.push(name);
     }
-    expect(Object.keys(tally(answers.map(outcomeOf))).sort()).toEqual(
+    expect(Object.keys(tally(responses.map(outcomeOf))).sort()).toEqual(
       expect.arrayContaining(['503 unavailable']),
     );
-    for (const { status } of answers) expect([201, 503]).toContain(status);
-    await expect.poll(() => service.spooled()).toEqual([]);
+    for (const { status } of responses) expect([201, 503]).toContain(status);
+    await expect.poll(() => service.stagedFiles()).toEqual([]);
     expect((await names()).filter((name) => name.startsWith('cut')).sort()).toEqual(stored.sort());
     expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
     report(context, {
       area: AREA,
       scenario: 'connection lost during an import',
       expected: '503 `unavailable` and nothing stored, or 201 and everything; file and connection released',
-      runs: answers.length,
-      observed: tally(answers.map(outcomeOf)),
+      runs: responses.length,
+      observed: tally(responses.map(outcomeOf)),
     });
   });
 
@@ -181,7 +181,7 @@ describe('a database whose line breaks', () => {
 });
 
 describe('a database that does not answer', () => {
-  it('keeps nobody waiting for ever, and probes and metrics not at all', async (context) => {
+  it('bounds every wait, and serves probes and metrics at once', async (context) => {
     for (const [path, init] of REQUESTS) await send(path, init);
     database.line.line = 'stalls';
     // with so small a pool, one client may read one stream at a time
@@ -193,36 +193,36 @@ describe('a database that does not answer', () => {
     expect(probes.map(({ status }) => status)).toEqual([200, 503, 200]);
     // The short run lets the line pass again before the silence is found.
     if (!IS_LONG) database.line.line = 'passes';
-    const answers = await waiting;
-    for (const { status } of answers) expect([200, 503]).toContain(status);
-    if (IS_LONG) expect(tally(answers.map(outcomeOf))).toEqual({ '503 unavailable': atOnce.length });
+    const responses = await waiting;
+    for (const { status } of responses) expect([200, 503]).toContain(status);
+    if (IS_LONG) expect(tally(responses.map(outcomeOf))).toEqual({ '503 unavailable': atOnce.length });
     database.line.line = 'passes';
     for (const [path, init] of REQUESTS) expect([path, (await send(path, init)).status]).toEqual([path, 200]);
     report(context, {
       area: AREA,
       scenario: 'the connection is open but silent; requests of every kind',
       expected: '503 `unavailable` after a bounded wait; `/healthz`, `/readyz` and `/metrics` respond',
-      runs: answers.length,
-      observed: tally(answers.map(outcomeOf)),
+      runs: responses.length,
+      observed: tally(responses.map(outcomeOf)),
     });
   }, 180_000);
 
   it('or slowly, only makes everything slower', async (context) => {
     database.line.line = { delayMs: 15 };
-    const answers: Answer[] = [];
+    const responses: ServiceResponse[] = [];
     for (let round = 0; round < times(5, 1); round++) {
       for (const [path, init] of REQUESTS.filter(([path]) => !/jsonl|export|zz/.test(path))) {
-        answers.push(await send(path, init));
+        responses.push(await send(path, init));
       }
-      answers.push(await upload(`slow ${round}`, samplePackage(50, 100, round)));
+      responses.push(await upload(`slow ${round}`, samplePackage(50, 100, round)));
     }
-    expect(Object.keys(tally(answers.map(outcomeOf)))).toEqual(['200', '201']);
+    expect(Object.keys(tally(responses.map(outcomeOf)))).toEqual(['200', '201']);
     report(context, {
       area: AREA,
       scenario: 'every packet 15 ms late; requests of every kind',
       expected: 'normal responses, later',
-      runs: answers.length,
-      observed: tally(answers.map(outcomeOf)),
+      runs: responses.length,
+      observed: tally(responses.map(outcomeOf)),
     });
   });
 });
@@ -240,9 +240,9 @@ describe('a crowd', () => {
         ? upload(`crowd ${index}`, samplePackage(5, 50, index))
         : send(path, init);
     });
-    const answers = await Promise.all(requests);
+    const responses = await Promise.all(requests);
     slowReaders.abort();
-    for (const answer of answers) expect(['200', '201', '503 unavailable']).toContain(outcomeOf(answer));
+    for (const answer of responses) expect(['200', '201', '503 unavailable']).toContain(outcomeOf(answer));
     await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
     expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
     for (const dataset of await listDatasets(service.url)) {
@@ -253,8 +253,8 @@ describe('a crowd', () => {
       scenario:
         'many more requests at once than connections (8 in the pool, two of them held by clients that do not read)',
       expected: 'responses in turn, or 503 `unavailable` with `Retry-After`',
-      runs: answers.length,
-      observed: tally(answers.map(outcomeOf)),
+      runs: responses.length,
+      observed: tally(responses.map(outcomeOf)),
     });
   });
 });

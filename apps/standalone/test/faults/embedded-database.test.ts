@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { report, tally, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
-import { type Answer, ask, listDatasets, outcomeOf, verifyDataset } from './stored-datasets.ts';
+import { ask, listDatasets, outcomeOf, type ServiceResponse, verifyDataset } from './stored-datasets.ts';
 
 const AREA = 'The database of `npm start`';
 let cleanUp: AsyncDisposableStack;
@@ -20,7 +20,7 @@ afterEach(() => cleanUp.disposeAsync());
 
 const start = async (): Promise<ServiceProcess> =>
   cleanUp.use(await runService({ app: 'standalone', dataDir }));
-const upload = (service: ServiceProcess, name: string): Promise<Answer> =>
+const upload = (service: ServiceProcess, name: string): Promise<ServiceResponse> =>
   ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(samplePackage(200, 500), name) });
 const serverPid = async (): Promise<number> =>
   Number((await readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);

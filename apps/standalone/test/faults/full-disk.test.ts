@@ -9,7 +9,6 @@ import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import {
-  type Answer,
   ask,
   CLOSED,
   fateOf,
@@ -17,6 +16,7 @@ import {
   listDatasets,
   NO_LEFTOVERS,
   outcomeOf,
+  type ServiceResponse,
   verifyDataset,
 } from './stored-datasets.ts';
 
@@ -37,7 +37,7 @@ const upload = (
   name: string,
   archive: Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
-): Promise<Answer> =>
+): Promise<ServiceResponse> =>
   ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name), headers });
 
 /** A small file system in memory, where this may be mounted: as root on Linux. */
@@ -69,15 +69,15 @@ async function uploadTooMuch(
   service: ServiceProcess,
   label: string,
   makeRoom: () => Promise<unknown> = async () => {},
-): Promise<{ large: Answer[]; small: Answer[] }> {
+): Promise<{ large: ServiceResponse[]; small: ServiceResponse[] }> {
   const archive = samplePackage(400, 20_000, 3);
-  const large: Answer[] = [];
-  const small: Answer[] = [];
+  const large: ServiceResponse[] = [];
+  const small: ServiceResponse[] = [];
   for (let round = 0; round < times(20, 3); round++) {
     large.push(
       ...(await Promise.all([1, 2].map((which) => upload(service, `${label} ${round} ${which}`, archive)))),
     );
-    expect(await service.spooled()).toEqual([]);
+    expect(await service.stagedFiles()).toEqual([]);
     await makeRoom();
     small.push(await upload(service, `${label} small ${round}`, samplePackage(5, 50, round)));
   }
@@ -88,7 +88,7 @@ async function expectRefused(
   context: Parameters<typeof report>[0],
   service: ServiceProcess,
   label: string,
-  found: { large: Answer[]; small: Answer[] },
+  found: { large: ServiceResponse[]; small: ServiceResponse[] },
   scenario: string,
   cause: string,
 ): Promise<void> {
@@ -174,28 +174,28 @@ describe('a server with fewer connections than asked for', () => {
     const service = cleanUp.use(
       await runService({ app: 'api', dataDir: join(folder, 'few'), env: { DATABASE_URL: url.href } }),
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: times(300, 60) }, (_, index) =>
         index % 6 === 0
           ? upload(service, `few ${index}`, samplePackage(5, 50, index))
           : ask(`${service.url}/datasets?limit=1`),
       ),
     );
-    for (const answer of answers) expect(['200', '201', '503 unavailable']).toContain(outcomeOf(answer));
-    for (const { headers } of answers.filter(({ status }) => status === 503)) {
+    for (const answer of responses) expect(['200', '201', '503 unavailable']).toContain(outcomeOf(answer));
+    for (const { headers } of responses.filter(({ status }) => status === 503)) {
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
     await expect.poll(async () => (await ask(`${service.url}/datasets`)).status).toBe(200);
     const stored = (await listDatasets(service.url)).filter(({ name }) => name.startsWith('few '));
-    expect(stored).toHaveLength(answers.filter(({ status }) => status === 201).length);
+    expect(stored).toHaveLength(responses.filter(({ status }) => status === 201).length);
     for (const dataset of stored) expect(await verifyDataset(service.url, dataset)).toEqual([]);
     report(context, {
       area: AREA,
       scenario: 'the database allows fewer connections than the pool size',
       expected:
         'a response, or 503 `unavailable` with `Retry-After`; every 201 is stored, and the service recovers',
-      runs: answers.length,
-      observed: tally(answers.map(outcomeOf)),
+      runs: responses.length,
+      observed: tally(responses.map(outcomeOf)),
     });
   });
 });
@@ -213,7 +213,7 @@ describe('a process with few file descriptors', () => {
         }),
       );
       const ids = Array.from({ length: times(400, 120) }, () => randomUUID());
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         ids.map((id, index) =>
           upload(service, `files ${index}`, samplePackage(5, 50, index), { 'X-Request-ID': id }),
         ),
@@ -227,11 +227,11 @@ describe('a process with few file descriptors', () => {
           timeout: 15_000,
         })
         .toBe(201);
-      const fates = answers.map((answer, index) => fateOf(answer, ids[index] ?? '', service.lines));
+      const fates = responses.map((answer, index) => fateOf(answer, ids[index] ?? '', service.lines));
       for (const fate of fates) expect(['201', '503 unavailable', CLOSED]).toContain(fate);
-      expect(await service.spooled()).toEqual([]);
+      expect(await service.stagedFiles()).toEqual([]);
       const stored = (await listDatasets(service.url)).filter(({ name }) => name.startsWith('files '));
-      const accepted = answers.filter(({ status }) => status === 201).length;
+      const accepted = responses.filter(({ status }) => status === 201).length;
       expect(stored.length).toBeGreaterThanOrEqual(accepted + 1);
       for (const dataset of stored) expect(await verifyDataset(service.url, dataset)).toEqual([]);
       report(context, {

@@ -6,7 +6,14 @@ import { mutate, mutations } from './mutate-bytes.ts';
 import { report, tally, times } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
-import { type Answer, ask, LEFTOVERS, listDatasets, NO_LEFTOVERS, outcomeOf } from './stored-datasets.ts';
+import {
+  ask,
+  LEFTOVERS,
+  listDatasets,
+  NO_LEFTOVERS,
+  outcomeOf,
+  type ServiceResponse,
+} from './stored-datasets.ts';
 
 let own: OwnService;
 let api: ServiceProcess;
@@ -65,7 +72,7 @@ async function goodPackages(): Promise<Uint8Array[]> {
   return [plain, rich, other, exported];
 }
 
-function upload(archive: Uint8Array<ArrayBuffer>): Promise<Answer> {
+function upload(archive: Uint8Array<ArrayBuffer>): Promise<ServiceResponse> {
   const form = new FormData();
   form.append('file', new Blob([archive]), 'x.pkg.zip');
   return ask(`${api.url}/datasets/upload`, {
@@ -123,13 +130,13 @@ async function fuzz(
   const stored = outcomes.filter((outcome) => outcome === '201').length;
   expect((await listDatasets(api.url)).length - before).toBe(stored * 2);
   expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
-  expect(await api.spooled()).toEqual([]);
+  expect(await api.stagedFiles()).toEqual([]);
   expect(api.log().filter(({ event }) => event === 'error.internal')).toEqual([]);
   return tally(outcomes);
 }
 
 /** What was accepted can be read in every way, and goes round through an export unchanged. */
-async function expectReadable({ body }: Answer): Promise<void> {
+async function expectReadable({ body }: ServiceResponse): Promise<void> {
   const dataset = `${api.url}/datasets/${body.id}`;
   for (const path of ['', '/sections', '/items', '/items.jsonl']) {
     expect([path, (await ask(dataset + path)).status]).toEqual([path, 200]);

@@ -7,7 +7,7 @@ import { report, tally, times } from './report.ts';
 import { metricOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
-import { type Answer, ask, LEFTOVERS, NO_LEFTOVERS, outcomeOf } from './stored-datasets.ts';
+import { ask, LEFTOVERS, NO_LEFTOVERS, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
 
 const HANG_MS = 5000;
 let hub: FakeHub;
@@ -51,15 +51,15 @@ afterAll(async () => {
   await hub.close();
 });
 
-const send = (method: string, path: string, body: object): Promise<Answer> =>
+const send = (method: string, path: string, body: object): Promise<ServiceResponse> =>
   ask(api.url + path, {
     method,
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
 
-/** Reads the head of a stream and its first piece, and goes away; an error is read whole. */
-async function askForStart(url: string, init: RequestInit): Promise<Answer> {
+/** Reads the head of a stream and its first chunk, then disconnects; reads an error completely. */
+async function askForStart(url: string, init: RequestInit): Promise<ServiceResponse> {
   const response = await fetch(url, init);
   const { status, headers } = response;
   if (headers.get('content-type') !== 'text/event-stream') {
@@ -74,7 +74,7 @@ async function askForStart(url: string, init: RequestInit): Promise<Answer> {
 }
 
 /** An answer is one of those that are described, and says what is wrong as every error does. */
-function expectInOrder(answer: Answer): void {
+function expectInOrder(answer: ServiceResponse): void {
   expect(answer.status).not.toBe(0);
   expect(answer.status).not.toBe(500);
   expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
@@ -101,7 +101,7 @@ async function expectUnharmed(before: Record<string, number>, made: Record<strin
     expect([name, after[name]]).toEqual([name, count + (made[name] ?? 0)]);
   }
   expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
-  expect(await api.spooled()).toEqual([]);
+  expect(await api.stagedFiles()).toEqual([]);
   expect(api.log().filter(({ event }) => event === 'error.internal')).toEqual([]);
   expect((await ask(`${api.url}/healthz`)).status).toBe(200);
 }
@@ -182,7 +182,7 @@ const JSON_WORDS = [
   '12345678901234567890',
 ];
 
-function creates(path: string, answer: Answer): Record<string, number> {
+function creates(path: string, answer: ServiceResponse): Record<string, number> {
   if (answer.status === 201) return { datasets: 1 };
   if (answer.status === 204 && path === `/datasets/${victim}`) return { datasets: -1 };
   return answer.status === 202 && path === '/runs' ? { runs: 1 } : {};
@@ -409,7 +409,7 @@ describe('mutated requests', () => {
       ),
       { numRuns: times(4000, 200), seed: 20_240_513, endOnFailure: true, examples: watching },
     );
-    // what nobody works on is watched until its client goes
+    // event streams of idle work stay open until the client disconnects
     expect([...watched].sort()).toEqual(events.sort());
     await expect.poll(() => metricOf(api.url, 'svc_http_requests_in_progress')).toBe(1);
     await expectUnharmed(before, made);
@@ -453,7 +453,7 @@ describe('mutated requests', () => {
       fc.asyncProperty(mutations(words), async (changes) => {
         using connection = await openConnection(api.url);
         connection.send(mutate(request, changes));
-        // whoever waits for more is told that there is none
+        // ends the response
         connection.socket.end();
         const late = Promise.withResolvers<string>();
         const timer = setTimeout(() => late.reject(new Error(`no end: ${connection.answer()}`)), HANG_MS);

@@ -9,7 +9,14 @@ import { report, tally, times } from './report.ts';
 import { holdingsOf } from './run-service.ts';
 import { uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
-import { type Answer, ask, LEFTOVERS, listDatasets, NO_LEFTOVERS, outcomeOf } from './stored-datasets.ts';
+import {
+  ask,
+  LEFTOVERS,
+  listDatasets,
+  NO_LEFTOVERS,
+  outcomeOf,
+  type ServiceResponse,
+} from './stored-datasets.ts';
 
 const AREA = 'Security review';
 const MIB = 1024 * 1024;
@@ -58,14 +65,14 @@ const itemsOf = (items: number, references: number): object[] =>
   }));
 
 interface Watched {
-  readonly answer: Answer;
+  readonly answer: ServiceResponse;
   readonly peakRssBytes: number;
   /** part of the time in which the health check was kept waiting */
   readonly waitingShare: number;
 }
 
-/** Sends an upload, and meanwhile asks for the service's health and memory. */
-async function watch(send: () => Promise<Answer>): Promise<Watched> {
+/** Sends an upload, and polls the service's health and memory in the meantime. */
+async function watch(send: () => Promise<ServiceResponse>): Promise<Watched> {
   const { service } = own;
   let isRunning = true;
   let peakRssBytes = 0;
@@ -88,11 +95,11 @@ async function watch(send: () => Promise<Answer>): Promise<Watched> {
   return { answer, peakRssBytes, waitingShare: waitedMs / (performance.now() - start) };
 }
 
-const upload = (name: string, archive: Uint8Array<ArrayBuffer>): Promise<Answer> =>
+const upload = (name: string, archive: Uint8Array<ArrayBuffer>): Promise<ServiceResponse> =>
   ask(`${own.service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name) });
 
 /** The same as a job; gives the job's error as the answer. */
-async function uploadAsJob(name: string, archive: Uint8Array<ArrayBuffer>): Promise<Answer> {
+async function uploadAsJob(name: string, archive: Uint8Array<ArrayBuffer>): Promise<ServiceResponse> {
   const { url } = own.service;
   const { body } = await ask(`${url}/datasets/upload`, {
     method: 'POST',
@@ -111,7 +118,7 @@ async function uploadAsJob(name: string, archive: Uint8Array<ArrayBuffer>): Prom
 async function expectNothingStored(datasets: number): Promise<void> {
   expect(await listDatasets(own.service.url)).toHaveLength(datasets);
   expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
-  await expect.poll(() => own.service.spooled()).toEqual([]);
+  await expect.poll(() => own.service.stagedFiles()).toEqual([]);
   expect(own.service.hasEnded()).toBe(false);
 }
 
@@ -172,7 +179,7 @@ describe('an archive in which many references name one file', () => {
     },
   );
 
-  it('L1: the health check is answered while large files are put into items', {
+  it('L1: the health check responds while large files are embedded into items', {
     timeout: 300_000,
   }, async (context) => {
     const items = times(20, 4);
@@ -237,14 +244,14 @@ describe('a line of very many values', () => {
       await using fresh = await startService({ SVC_MAX_EXPANSION_RATIO: '5000' }, 'standalone');
       const { service } = fresh;
       const archive = archiveOf(lineOf());
-      const send = (): Promise<Answer> =>
+      const send = (): Promise<ServiceResponse> =>
         ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, 'values') });
-      const answers = [await send(), ...(await Promise.all(Array.from({ length: 4 }, send)))];
-      for (const { body } of answers) {
+      const responses = [await send(), ...(await Promise.all(Array.from({ length: 4 }, send)))];
+      for (const { body } of responses) {
         expect(body.errors).toEqual([expect.objectContaining({ file: 'sections/default.jsonl', line: 2 })]);
       }
-      const outcomes = tally(answers.map(outcomeOf));
-      expect(outcomes).toEqual({ '400 package_limit': answers.length });
+      const outcomes = tally(responses.map(outcomeOf));
+      expect(outcomes).toEqual({ '400 package_limit': responses.length });
       const status = await readFile(`/proc/${service.child.pid}/status`, 'utf8');
       const peakMib = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
       expect(peakMib).toBeLessThan(MAX_PEAK_MIB);
@@ -253,7 +260,7 @@ describe('a line of very many values', () => {
         scenario: `C1: a line of 60 MB or less with ${what}, in one archive, then four at once`,
         before: 'up to 2,627 MB of memory for one, and 19 s',
         expected: `400 package_limit with the line, under ${MAX_PEAK_MIB} MiB of memory at any time`,
-        runs: answers.length,
+        runs: responses.length,
         observed: outcomes,
       });
     },
@@ -317,7 +324,7 @@ describe('a hub file with a line that is too long', () => {
       const path = `org/long-line-${index}`;
       const line = `{"q":"${'x'.repeat(64 * MIB)}"}\n`;
       hub.add({ id: path, files: { 'train.jsonl.gz': gzipSync(line) } });
-      const post = (action: string, body: object): Promise<Answer> =>
+      const post = (action: string, body: object): Promise<ServiceResponse> =>
         ask(`${own.service.url}/datasets/hub/${action}`, {
           method: 'POST',
           headers: { 'Content-Type': 'application/json' },

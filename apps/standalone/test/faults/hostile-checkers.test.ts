@@ -6,7 +6,7 @@ import { report, tally } from './report.ts';
 import { uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
 
-/** Before, requests stood still for eight seconds and more; a busy machine alone may take a few hundred milliseconds. */
+/** Before the fix, requests hung for eight seconds and more; a busy machine may add a few hundred milliseconds. */
 const MAX_PROBE_MS = 2_000;
 const AREA = 'Security review';
 
@@ -167,15 +167,15 @@ describe('content of a dataset that is made to be slow to check', () => {
       area: AREA,
       scenario: `H2: ${name}`,
       before,
-      expected: 'the run continues, probes are answered in the meantime',
+      expected: 'the run continues, probes respond in the meantime',
       runs: 1,
       observed: { 'run completed, probes within 2 s': 1 },
     });
   });
 
   it('H2: a run of slow checks is cancelled at once', { timeout: 120_000 }, async (test) => {
-    const answers = Array.from({ length: 900 }, (_, i) => `${repeat('a', 40)}${i}`);
-    const slow = item(answers, 'includes', repeat('a', 100_000));
+    const responses = Array.from({ length: 900 }, (_, i) => `${repeat('a', 40)}${i}`);
+    const slow = item(responses, 'includes', repeat('a', 100_000));
     const datasetId = await upload(
       Array.from({ length: 60 }, () => slow),
       'slow',
@@ -240,7 +240,7 @@ describe('run configurations that are made to be slow to sanitise', () => {
       before: 'newlines: accepted after 7.0 s, while probes hung; 8.0 s for each export',
       expected: 'refused with 400; one that is stored is exported at once',
       runs: 2,
-      observed: { 'probes answered within 2 s': 2 },
+      observed: { 'probes responded within 2 s': 2 },
     });
   });
 });

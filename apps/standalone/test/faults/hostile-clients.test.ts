@@ -64,8 +64,8 @@ function outcomeOf(answer: string): string {
 async function exchange(bytes: Uint8Array): Promise<string> {
   using connection = await openConnection(service.url);
   connection.send(bytes);
-  const answered = connection.until(/\r\n\r\n[\s\S]*\}$/).catch(() => '');
-  await Promise.race([answered, connection.ended]);
+  const responded = connection.until(/\r\n\r\n[\s\S]*\}$/).catch(() => '');
+  await Promise.race([responded, connection.ended]);
   return outcomeOf(connection.answer());
 }
 
@@ -84,7 +84,7 @@ async function dribble(start: Uint8Array | string, byte: string): Promise<string
   return outcomeOf(await ended);
 }
 
-/** Sends a share of a request and goes away. */
+/** Sends part of a request, then disconnects. */
 async function leave(request: Buffer, share: number): Promise<string> {
   using connection = await openConnection(service.url);
   connection.send(request.subarray(0, Math.floor((request.byteLength - 1) * share)));
@@ -174,7 +174,7 @@ const CASES: readonly Case[] = [
   ],
   [
     SLOW,
-    'an upload that dribbles for ever, anywhere',
+    'an upload that arrives slowly without an end, at any point',
     LET_GO,
     [40, 4],
     ['408 request_timeout'],
@@ -391,7 +391,7 @@ describe('a client', () => {
         const { status } = await ask(`${service.url}/datasets/${dataset.id}/export`);
         expect(status).toBe(200);
       }
-      await expect.poll(() => service.spooled()).toEqual([]);
+      await expect.poll(() => service.stagedFiles()).toEqual([]);
       await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
       expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
       expect(service.log().filter(({ event }) => event === 'error.internal')).toEqual([]);

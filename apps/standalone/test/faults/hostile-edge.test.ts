@@ -10,7 +10,7 @@ import { report, tally, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
-import { type Answer, ask, outcomeOf } from './stored-datasets.ts';
+import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
 
 const AREA = 'Security review';
 const KEYS = {
@@ -35,14 +35,15 @@ beforeAll(async () => {
 afterAll(() => own[Symbol.asyncDispose]());
 
 const as = (key: string): Record<string, string> => ({ Authorization: `Bearer ${key}` });
-const get = (path: string, key: string): Promise<Answer> => ask(service.url + path, { headers: as(key) });
+const get = (path: string, key: string): Promise<ServiceResponse> =>
+  ask(service.url + path, { headers: as(key) });
 
 describe('requests', () => {
-  it('without a key are told how to send one, in a sentence that stays whole', async (context) => {
-    const answers = await Promise.all(
+  it('get a complete sentence on how to send a key when they have none', async (context) => {
+    const responses = await Promise.all(
       ['/datasets', '/metrics', '/nothing'].map((path) => ask(service.url + path)),
     );
-    for (const { status, body } of answers) {
+    for (const { status, body } of responses) {
       expect([status, body.detail]).toEqual([
         401,
         'This needs a valid key in the Authorization header (scheme Bearer).',
@@ -53,17 +54,17 @@ describe('requests', () => {
       scenario: 'L4: a request without a key',
       before: 'the message said “an Authorization: Bearer [redacted]”',
       expected: 'names the header and the scheme',
-      runs: answers.length,
-      observed: { 'as expected': answers.length },
+      runs: responses.length,
+      observed: { 'as expected': responses.length },
     });
   });
 
-  it('with a long id get one of ours', async (context) => {
+  it('with a long id get a new one', async (context) => {
     const ids = ['x'.repeat(129), 'x'.repeat(15_000), `${'a'.repeat(100)}, ${'b'.repeat(100)}`];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ids.map((id) => ask(`${service.url}/healthz`, { headers: { 'X-Request-ID': id } })),
     );
-    for (const { headers } of answers) expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
+    for (const { headers } of responses) expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
     const longest = 'y'.repeat(128);
     const kept = await ask(`${service.url}/healthz`, { headers: { 'X-Request-ID': longest } });
     expect(kept.headers.get('x-request-id')).toBe(longest);
@@ -80,7 +81,7 @@ describe('requests', () => {
 });
 
 describe('one client', () => {
-  it('that takes nothing of its exports keeps nobody else from theirs', {
+  it('that does not read its exports does not block the exports of others', {
     timeout: 120_000,
   }, async (context) => {
     const id = await storeLarge(service.url, as(KEYS.editor));
@@ -183,7 +184,7 @@ describe('one client', () => {
       }
       const refused = (): number => open.filter(({ answer }) => /^HTTP\/1\.1 503 /.test(answer())).length;
       await expect.poll(refused, { timeout: 30_000 }).toBe(runs - UPLOADS / 2);
-      expect(await service.spooled()).toHaveLength((UPLOADS / 2) * (index + 1));
+      expect(await service.stagedFiles()).toHaveLength((UPLOADS / 2) * (index + 1));
     }
     report(context, {
       area: AREA,
@@ -198,7 +199,7 @@ describe('one client', () => {
 });
 
 describe('keys', () => {
-  it('that are short are no configuration', async (context) => {
+  it('that are short are configuration errors', async (context) => {
     const wrong = [
       { SVC_API_KEYS: 'admin:a' },
       { SVC_API_KEYS: `admin:${KEYS.viewer},viewer:fifteen-letters` },
@@ -232,7 +233,7 @@ describe('keys', () => {
     const outcomes: string[] = [];
     for (let index = 0; index < 300; index++) {
       outcomes.push(
-        await tryKey(`a-key-that-somebody-guessed-${index}`, index % 3 === 0 ? '/metrics' : '/datasets'),
+        await tryKey(`a-key-that-a-client-guessed-${index}`, index % 3 === 0 ? '/metrics' : '/datasets'),
       );
     }
     const counts = tally(outcomes);

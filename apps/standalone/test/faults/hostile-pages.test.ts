@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => own[Symbol.asyncDispose]());
 
-/** Sends a request as bytes and gives back its outcome: the status, with the code of an error. */
+/** Sends a request as bytes and returns its outcome: the status, with the code of an error. */
 async function send(line: string, headers: readonly string[], body: string | Buffer = ''): Promise<string> {
   using connection = await openConnection(service.url);
   const length = line.startsWith('GET') ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
@@ -58,7 +58,7 @@ const asPage = (host: string): Promise<string[]> =>
   );
 
 describe('DNS rebinding', () => {
-  it('a Host that is not ours is refused on every path', async (context) => {
+  it('an unknown Host is refused on every path', async (context) => {
     const foreign = [
       `evil.example:${port}`,
       'evil.example',
@@ -87,7 +87,7 @@ describe('DNS rebinding', () => {
     });
   });
 
-  it('a Host that is none, or stands twice, is no HTTP', async (context) => {
+  it('an invalid or duplicate Host is not valid HTTP', async (context) => {
     const hosts = [
       [`Host: a@127.0.0.1:${port}`],
       ['Host: ../../x'],
@@ -127,7 +127,7 @@ describe('DNS rebinding', () => {
     expect(await send('GET /datasets HTTP/1.0', [])).toBe('421 misdirected_request');
   });
 
-  it('every spelling of our own address is taken', async () => {
+  it('every spelling of the service’s address is accepted', async () => {
     for (const host of [
       '127.0.0.1',
       'localhost',
@@ -177,7 +177,7 @@ describe('requests of foreign pages', () => {
       `POST /datasets/upload HTTP/1.1\r\n${host}\r\n${multipart}\r\nOrigin: https://evil.example\r\nContent-Length: 1000000\r\n\r\n`,
     );
     await connection.until(/^HTTP\/1\.1 403 [\s\S]*"code":"cross_origin"/);
-    expect(await service.spooled()).toEqual([]);
+    expect(await service.stagedFiles()).toEqual([]);
 
     // our own pages, and programs
     for (const headers of [
@@ -197,7 +197,7 @@ describe('requests of foreign pages', () => {
   });
 });
 
-it('every origin for everybody is no configuration', async (context) => {
+it('all origins without keys are a configuration error', async (context) => {
   const started = runService({
     app: 'api',
     dataDir: '/nonexistent',

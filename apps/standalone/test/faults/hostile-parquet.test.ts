@@ -11,7 +11,7 @@ import { PAGE_KINDS, sampleFiles } from '../../../../packages/tabular/test/sampl
 import { report, tally, times } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
-import { type Answer, ask, outcomeOf } from './stored-datasets.ts';
+import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
 
 const AREA = 'Security review';
 const TOKEN = 'hf_reader';
@@ -37,7 +37,7 @@ afterAll(async () => {
   await hub.close();
 });
 
-const preview = (path: string, more: object = {}, url = service.url): Promise<Answer> =>
+const preview = (path: string, more: object = {}, url = service.url): Promise<ServiceResponse> =>
   ask(`${url}/datasets/hub/preview`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -45,7 +45,7 @@ const preview = (path: string, more: object = {}, url = service.url): Promise<An
   });
 
 /** Everything that an answer says, with what it says in base64. */
-function allOf({ text }: Answer): string {
+function allOf({ text }: ServiceResponse): string {
   const decoded = [...text.matchAll(/"([A-Za-z0-9+/]{16,}={0,2})"/g)].map(([, base64]) =>
     Buffer.from(base64!, 'base64').toString('latin1'),
   );
@@ -119,16 +119,18 @@ it('W1: files whose pages are shorter than their footer says show nothing of oth
   });
 });
 
-it('W10: mutated Parquet files are refused in words of our own', { timeout: 3_600_000 }, async (context) => {
+it('W10: mutated Parquet files are refused with messages of the service', {
+  timeout: 3_600_000,
+}, async (context) => {
   const random = randomNumbers(41);
   const seeds = sampleFiles().flatMap(({ make }) => PAGE_KINDS.map((kind) => make(kind)));
   const files = times(20_000, 150);
   const found: string[] = [];
   let next = 0;
   await Promise.all(
-    Array.from({ length: 4 }, async (_, lane) => {
+    Array.from({ length: 4 }, async (_, index) => {
       while (next < files) {
-        const id = `org/mutated-${lane}`;
+        const id = `org/mutated-${index}`;
         hub.add({ id, files: { 'train.parquet': mutateParquet(seeds[next++ % seeds.length]!, random) } });
         const answer = await preview(id);
         expect(answer.body?.detail ?? '').not.toMatch(ENGINE_MESSAGES);
@@ -151,7 +153,7 @@ it('W10: mutated Parquet files are refused in words of our own', { timeout: 3_60
   });
 });
 
-it('L2: dataset cards of very many entries hold nobody up', { timeout: 300_000 }, async (context) => {
+it('L2: dataset cards of very many entries do not block others', { timeout: 300_000 }, async (context) => {
   const card = (count: number): string =>
     `---\nconfigs:\n${Array.from({ length: count }, (_, n) => `- config_name: c${n}\n  data_files: a.jsonl\n`).join('')}---\n`;
   const found: string[] = [];
@@ -173,14 +175,14 @@ it('L2: dataset cards of very many entries hold nobody up', { timeout: 300_000 }
     area: AREA,
     scenario: 'L2: previews of datasets whose card has 190,000 and 45,000 entries',
     before: '190,000 entries blocked the main thread for 3.4 to 4.9 s',
-    expected: '400 over 50,000 entries; otherwise a thread parses, and probes are answered in the meantime',
+    expected: '400 over 50,000 entries; otherwise a thread parses, and probes respond in the meantime',
     runs: found.length,
     observed: tally(found),
   });
 });
 
 it('L16: a hub on a public address leads nowhere private', { timeout: 300_000 }, async (context) => {
-  // Stands in for a route to a public address: connections to it end at the loopback hub.
+  // Simulates a route to a public address: connections to it end at the loopback hub.
   const address = '93.184.216.34';
   const { port } = new URL(hub.endpoint);
   const route = `import net from 'node:net';

@@ -10,10 +10,10 @@ import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest';
 import { report, tally } from './report.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
-import { type Answer, ask, outcomeOf } from './stored-datasets.ts';
+import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
 
 const KEYS = { editor: 'editor-key-0123456789', provider: 'sk-provider-key-0123456789' } as const;
-/** What stands on pages of the network that the service is in. */
+/** The content of pages of the internal network. */
 const INTERNAL = 'INTERNAL-PAGE-TEXT';
 const MIB = 1024 * 1024;
 
@@ -30,8 +30,8 @@ let other: Listener;
 let datasetId: string;
 beforeAll(async () => {
   cleanUp = new AsyncDisposableStack();
-  bound = await listen(answerPage);
-  other = await listen(answerPage);
+  bound = await listen(sendPage);
+  other = await listen(sendPage);
   own = cleanUp.use(
     await startService(
       {
@@ -62,8 +62,8 @@ async function listen(answer: RequestListener): Promise<Listener> {
   return { port: (server.address() as AddressInfo).port, seen };
 }
 
-/** Pages that are no completions, by the first part of the path. */
-const answerPage: RequestListener = (request, response) => {
+/** Pages that are not completions, by the first part of the path. */
+const sendPage: RequestListener = (request, response) => {
   const page = request.url?.split('/')[1] ?? '';
   const status = Number(/^status-(\d+)$/.exec(page)?.[1] ?? 200);
   if (page === 'redirect') response.writeHead(302, { location: `http://127.0.0.1:${other.port}/text` }).end();
@@ -79,7 +79,7 @@ const answerPage: RequestListener = (request, response) => {
   } else response.writeHead(status, { 'content-type': 'text/html' }).end(`<p>${INTERNAL}</p>`);
 };
 
-const say = (path: string, init: RequestInit = {}): Promise<Answer> =>
+const say = (path: string, init: RequestInit = {}): Promise<ServiceResponse> =>
   ask(own.service.url + path, {
     ...init,
     headers: { Authorization: `Bearer ${KEYS.editor}`, ...init.headers },
@@ -91,7 +91,7 @@ const openAi = (baseUrl: string, more: object = {}): object => ({
   timeout_ms: 5000,
 });
 
-const startRun = (config: object): Promise<Answer> =>
+const startRun = (config: object): Promise<ServiceResponse> =>
   say('/runs', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -209,7 +209,7 @@ it('a bound key goes to no other origin', async (context) => {
   );
 });
 
-it('names of variables that are no keys are refused', async (context) => {
+it('names of variables that do not hold keys are refused', async (context) => {
   const outcomes: string[] = [];
   for (const name of ['SVC_PROVIDER_BOUND_ORIGINS', 'SVC_PROVIDER_ORIGINS', 'SVC_PROVIDER_ALLOWED_HOSTS']) {
     for (const part of ['provider', 'judge']) {
@@ -265,7 +265,7 @@ it('link-local destinations are refused in every spelling', { timeout: 120_000 }
 });
 
 /**
- * A mount namespace gives one process host names of its own. That of root first: in a user namespace the socket of the
+ * A mount namespace gives one process its own host names. That of root first: in a user namespace the socket of the
  * database may be out of reach.
  */
 const unshare = ['-m', '-rm'].find((flags) => spawnSync('unshare', [flags, 'true']).status === 0);

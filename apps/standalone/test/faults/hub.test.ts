@@ -4,7 +4,14 @@ import { type FakeHub, type Fault, startFakeHub } from '../../../../packages/hub
 import { report, tally, times } from './report.ts';
 import { metricOf, type ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
-import { type Answer, ask, LEFTOVERS, listDatasets, NO_LEFTOVERS, outcomeOf } from './stored-datasets.ts';
+import {
+  ask,
+  LEFTOVERS,
+  listDatasets,
+  NO_LEFTOVERS,
+  outcomeOf,
+  type ServiceResponse,
+} from './stored-datasets.ts';
 
 const AREA = 'The hub';
 /** imports at once, so many that those which are tried again do not wait for each other */
@@ -33,14 +40,14 @@ const post = (
   path: string,
   body: object,
   { url = service.url, signal }: { url?: string; signal?: AbortSignal } = {},
-): Promise<Answer> =>
+): Promise<ServiceResponse> =>
   ask(`${url}/datasets/hub/${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
   });
-const importAll = (name: string, signal?: AbortSignal): Promise<Answer> =>
+const importAll = (name: string, signal?: AbortSignal): Promise<ServiceResponse> =>
   post(
     'import',
     { name, config: { path: 'org/lines' }, mapping: { prompt_column: 'q' } },
@@ -50,7 +57,7 @@ const importAll = (name: string, signal?: AbortSignal): Promise<Answer> =>
 async function expectNothingLeft(datasets: number): Promise<void> {
   expect(await listDatasets(service.url)).toHaveLength(datasets);
   expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
-  await expect.poll(() => service.spooled()).toEqual([]);
+  await expect.poll(() => service.stagedFiles()).toEqual([]);
   await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
   expect(service.log().filter(({ event }) => event === 'error.internal')).toEqual([]);
   expect((await ask(`${service.url}/readyz`)).status).toBe(200);
@@ -59,10 +66,10 @@ async function expectNothingLeft(datasets: number): Promise<void> {
 const REFUSED = expect.stringMatching(/^50[234] hub_(?:unavailable|bad_response|timeout|rate_limited)$/);
 
 const FAULTS: readonly (readonly [scenario: string, rule: Fault])[] = [
-  ['answers 500', { kind: 'status', status: 500 }],
-  ['answers with a page', { kind: 'html' }],
-  ['answers with bytes that are not HTTP', { kind: 'garbage' }],
-  ['breaks off', { kind: 'cut', afterBytes: 10 }],
+  ['returns 500', { kind: 'status', status: 500 }],
+  ['returns an HTML page', { kind: 'html' }],
+  ['returns bytes that are not HTTP', { kind: 'garbage' }],
+  ['disconnects', { kind: 'cut', afterBytes: 10 }],
 ];
 
 describe('a hub', () => {
@@ -70,7 +77,7 @@ describe('a hub', () => {
   it('that fails is named, and nothing is stored', { timeout: 120_000 }, async (context) => {
     await using gone = await startService({ ...SLOTS_ENV });
     const tries = times(4, 1);
-    const both = (url: string, path: string): Promise<Answer>[] => [
+    const both = (url: string, path: string): Promise<ServiceResponse>[] => [
       post('preview', { path }, { url }),
       post('import', { name: 'never', config: { path }, mapping: { prompt_column: 'q' } }, { url }),
     ];
@@ -81,46 +88,48 @@ describe('a hub', () => {
       return [scenario, Array.from({ length: tries }, () => both(service.url, id)).flat()] as const;
     });
     const refused = Array.from({ length: tries }, () => both(gone.service.url, 'org/lines')).flat();
-    for (const [scenario, asked] of [...failing, ['is gone: connections are refused', refused] as const]) {
-      const answers = await Promise.all(asked);
-      for (const answer of answers) expect([scenario, outcomeOf(answer)]).toEqual([scenario, REFUSED]);
+    for (const [scenario, asked] of [...failing, ['is down: connections are refused', refused] as const]) {
+      const responses = await Promise.all(asked);
+      for (const answer of responses) expect([scenario, outcomeOf(answer)]).toEqual([scenario, REFUSED]);
       report(context, {
         area: AREA,
         scenario: `a hub that ${scenario}: previews and imports`,
         expected: '502, 503 or 504 with a `hub_*` code; nothing is stored, the service stays ready',
-        runs: answers.length,
-        observed: tally(answers.map(outcomeOf)),
+        runs: responses.length,
+        observed: tally(responses.map(outcomeOf)),
       });
     }
     await expectNothingLeft(0);
     expect(await listDatasets(gone.service.url)).toEqual([]);
   });
 
-  it('that breaks off in the middle of a file is asked for the rest', {
+  it('that disconnects in the middle of a file gets a request for the rest', {
     timeout: 120_000,
   }, async (context) => {
     const before = (await listDatasets(service.url)).length;
-    const answers: Answer[] = [];
+    const responses: ServiceResponse[] = [];
     for (let round = 0; round < times(10, 2); round++) {
       hub.forget();
       hub.fail({ match: /train/, fault: { kind: 'cut', afterBytes: 100_000 + round * 7 }, times: 2 });
-      answers.push(await importAll(`resumed ${round}`));
+      responses.push(await importAll(`resumed ${round}`));
     }
-    expect(tally(answers.map(outcomeOf))).toEqual({ 201: answers.length });
+    expect(tally(responses.map(outcomeOf))).toEqual({ 201: responses.length });
     // all of it, once
-    expect(new Set(answers.map(({ body }) => `${body.item_count} ${body.version_hash}`)).size).toBe(1);
-    expect(answers[0]?.body.item_count).toBe(5000);
-    await expectNothingLeft(before + answers.length);
+    expect(new Set(responses.map(({ body }) => `${body.item_count} ${body.version_hash}`)).size).toBe(1);
+    expect(responses[0]?.body.item_count).toBe(5000);
+    await expectNothingLeft(before + responses.length);
     report(context, {
       area: AREA,
-      scenario: 'a hub that breaks off in the middle of a file, twice',
+      scenario: 'a hub that disconnects in the middle of a file, twice',
       expected: '201, with every row once',
-      runs: answers.length,
-      observed: tally(answers.map(outcomeOf)),
+      runs: responses.length,
+      observed: tally(responses.map(outcomeOf)),
     });
   });
 
-  it('that goes silent in the middle holds nobody who goes away', { timeout: 120_000 }, async (context) => {
+  it('that goes silent does not hold imports of disconnected clients', {
+    timeout: 120_000,
+  }, async (context) => {
     const before = (await listDatasets(service.url)).length;
     hub.fail({ match: /train/, fault: { kind: 'stall', afterBytes: 200_000 } });
     const found: string[] = [];

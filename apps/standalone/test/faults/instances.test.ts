@@ -9,12 +9,12 @@ import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import {
-  type Answer,
   ask,
   LEFTOVERS,
   listDatasets,
   NO_LEFTOVERS,
   outcomeOf,
+  type ServiceResponse,
   verifyDataset,
 } from './stored-datasets.ts';
 
@@ -41,18 +41,18 @@ const upload = (
   name: string,
   archive: Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
-): Promise<Answer> =>
+): Promise<ServiceResponse> =>
   ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name), headers });
 
 describe('two instances on one database and one data folder', () => {
   it('import at once, and each shows what the other stored', async (context) => {
     const count = times(200, 40);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: count }, (_, index) =>
         upload(index % 2 === 0 ? first : second, `both ${index}`, samplePackage(50 + index, 300, index)),
       ),
     );
-    expect(tally(answers.map(outcomeOf))).toEqual({ 201: count });
+    expect(tally(responses.map(outcomeOf))).toEqual({ 201: count });
     for (const service of [first, second]) {
       const stored = (await listDatasets(service.url)).filter(({ name }) => name.startsWith('both '));
       expect(stored).toHaveLength(count);
@@ -66,7 +66,7 @@ describe('two instances on one database and one data folder', () => {
       scenario: 'two instances import at once',
       expected: 'everything is stored completely and visible to both',
       runs: count,
-      observed: tally(answers.map(outcomeOf)),
+      observed: tally(responses.map(outcomeOf)),
     });
   }, 120_000);
 
@@ -76,11 +76,11 @@ describe('two instances on one database and one data folder', () => {
     for (let round = 0; round < count; round++) {
       const headers = { 'Idempotency-Key': randomUUID() };
       const archive = samplePackage(30, 200, round);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [first, second, first, second].map((service) => upload(service, `once ${round}`, archive, headers)),
       );
-      expect(tally(answers.map(outcomeOf))).toEqual({ 201: 4 });
-      expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+      expect(tally(responses.map(outcomeOf))).toEqual({ 201: 4 });
+      expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
       found.push('one dataset');
     }
     const stored = (await listDatasets(first.url)).filter(({ name }) => name.startsWith('once '));
@@ -109,15 +109,15 @@ describe('two instances on one database and one data folder', () => {
     using kept = await open(first, 0.8);
     const dying = await start();
     using _lost = await open(dying, 0.8);
-    await expect.poll(() => first.spooled()).toHaveLength(2);
+    await expect.poll(() => first.stagedFiles()).toHaveLength(2);
     await dying.end('SIGKILL');
     const third = await start();
     // that of the first is still there, that of the dead one is not
-    expect(await third.spooled()).toHaveLength(1);
+    expect(await third.stagedFiles()).toHaveLength(1);
     expect(third.log().find(({ event }) => event === 'spool.clean')).toMatchObject({ files: 1 });
     kept.send(body.subarray(Math.floor(body.byteLength * 0.8)));
     await kept.until(/^HTTP\/1\.1 201 /);
-    expect(await third.spooled()).toEqual([]);
+    expect(await third.stagedFiles()).toEqual([]);
     report(context, {
       area: AREA,
       scenario: 'an instance starts while another one receives an upload and a third was killed during one',

@@ -12,7 +12,7 @@ import { report, times } from './report.ts';
 import { uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
 
-/** Before, most stood still for four seconds and more; copies of the text and a busy machine may take a part of one. */
+/** Before the fix, most hung for four seconds and more; copies of the text and a busy machine may take part of a second. */
 const MAX_PROBE_MS = 2_000;
 const MIB = 1024 * 1024;
 
@@ -75,7 +75,7 @@ async function runToEnd(datasetId: string, config: object): Promise<{ run: Body;
   return { run, result: data[0] };
 }
 
-/** The longest time of a probe, by a process of its own, while `work` is done. */
+/** The longest time of a probe, measured by a separate process, during `work`. */
 async function longestProbeMs(work: () => Promise<unknown>): Promise<number> {
   const script = fileURLToPath(new URL('./probe-health.ts', import.meta.url));
   const child = spawn(process.execPath, [script, url, '25'], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -151,9 +151,9 @@ describe('runs over items of 40 MiB', () => {
       area: 'Security review',
       scenario: `H2: a run over an item with ${name}`,
       before: `not in the review; probes hung for ${before}`,
-      expected: 'the item is read on a thread; probes are answered in the meantime',
+      expected: 'the item is read on a thread; probes respond in the meantime',
       runs: 1,
-      observed: { 'probes answered within 2 s': 1 },
+      observed: { 'probes responded within 2 s': 1 },
     });
   });
 });

@@ -80,11 +80,11 @@ describe('a limit', () => {
     }
     expect(tally(accepted)).toEqual({ [within.outcome]: tries });
     expect(tally(refused)).toEqual({ [beyond.outcome]: tries });
-    // some store on a service of their own
+    // some store on their own service
     const kept = (await listDatasets(service.url)).length - before;
     expect(within.outcome === '201' ? [0, tries] : [0]).toContain(kept);
     expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
-    await expect.poll(() => service.spooled()).toEqual([]);
+    await expect.poll(() => service.stagedFiles()).toEqual([]);
     report(context, {
       area: 'Limits',
       scenario: limit,
@@ -94,9 +94,9 @@ describe('a limit', () => {
     });
   });
 
-  it('SVC_MAX_CONCURRENT_IMPORTS: those that wait too long are told to come again', async (context) => {
+  it('SVC_MAX_CONCURRENT_IMPORTS: imports that wait too long get Retry-After', async (context) => {
     const { service } = target;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: times(400, 40) }, (_, index) =>
         ask(`${service.url}/datasets/upload`, {
           method: 'POST',
@@ -104,8 +104,8 @@ describe('a limit', () => {
         }),
       ),
     );
-    for (const answer of answers) expect(['201', '503 unavailable']).toContain(outcomeOf(answer));
-    for (const { headers } of answers.filter(({ status }) => status === 503)) {
+    for (const answer of responses) expect(['201', '503 unavailable']).toContain(outcomeOf(answer));
+    for (const { headers } of responses.filter(({ status }) => status === 503)) {
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
     await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
@@ -113,8 +113,8 @@ describe('a limit', () => {
       area: 'Limits',
       scenario: `400 uploads at once, ${LIMITS.SVC_MAX_CONCURRENT_IMPORTS} of them served, the rest waiting ${LIMITS.SVC_IMPORT_WAIT_MS} ms`,
       expected: '201, or 503 `unavailable` with `Retry-After`',
-      runs: answers.length,
-      observed: tally(answers.map(outcomeOf)),
+      runs: responses.length,
+      observed: tally(responses.map(outcomeOf)),
     });
   });
 });

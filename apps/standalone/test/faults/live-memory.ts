@@ -3,7 +3,7 @@ import type { ServiceProcess } from './run-service.ts';
 /** What a process is started with so that {@link liveMemoryOf} can look into it. */
 export const INSPECT: readonly string[] = ['--inspect=127.0.0.1:0'];
 
-/** Bytes that a process really holds, on the heap and beside it: what is left when its garbage has been collected. */
+/** Bytes that a process holds after garbage collection, on the heap and outside it. */
 export async function liveMemoryOf(service: ServiceProcess): Promise<number> {
   const address = /ws:\/\/127\.0\.0\.1:\d+\/\S+/.exec(service.stderr())?.[0];
   if (address === undefined) throw new Error('the process was not started with INSPECT');

@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
 
 /**
- * A process of its own that asks `/healthz` at even intervals, whatever became of the requests before, so that neither a
+ * A separate process that requests `/healthz` at even intervals, independent of earlier requests, so that neither a
  * slow answer nor the load that a test makes delays the next question. Prints the times as JSON when its input ends.
  *
  * Usage: node probe-health.ts <url> <interval in milliseconds>

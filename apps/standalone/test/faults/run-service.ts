@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 
 type LogLine = Readonly<Record<string, unknown>>;
 
-/** A built service that runs as a process of its own. */
+/** A built service that runs as a separate process. */
 export interface ServiceProcess extends AsyncDisposable {
   readonly url: string;
   readonly child: ChildProcess;
   /** every line of standard output so far, as it came */
   readonly lines: readonly string[];
-  /** the same, parsed; throws where one is no JSON */
+  /** The same, parsed; throws for a line that is not JSON. */
   readonly log: () => LogLine[];
   readonly stderr: () => string;
   /** exit code, or null after a signal */
@@ -21,8 +21,8 @@ export interface ServiceProcess extends AsyncDisposable {
   /** Sends a signal and waits for the end. */
   end(signal: NodeJS.Signals): Promise<number | null>;
   readonly hasEnded: () => boolean;
-  /** names of the files that lie in the spool */
-  readonly spooled: () => Promise<string[]>;
+  /** Names of the staging files. */
+  readonly stagedFiles: () => Promise<string[]>;
 }
 
 export interface ServiceOptions {
@@ -90,7 +90,7 @@ export async function runService(options: ServiceOptions): Promise<ServiceProces
     ended,
     end,
     hasEnded: () => over,
-    spooled: () => filesBelow(join(dataDir, 'spool')),
+    stagedFiles: () => filesBelow(join(dataDir, 'spool')),
     [Symbol.asyncDispose]: async () => {
       if (!over) await end('SIGKILL');
     },

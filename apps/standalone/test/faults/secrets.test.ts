@@ -12,7 +12,7 @@ import { uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
 import { ask } from './stored-datasets.ts';
 
-/** Nobody may find these again but whom they were given to. */
+/** Secrets that may appear nowhere except where they were configured. */
 const KEYS = {
   viewer: 'PLANTED-viewer-key-1',
   editor: 'PLANTED-editor-key-2',
@@ -210,7 +210,7 @@ describe('planted secrets', () => {
     // they can be found where they belong
     expect(found('the database', rows, { prompt: DATA.prompt })).toHaveLength(1);
     expect(exports[2]).toContain(DATA.prompt);
-    expect(await service.spooled()).toEqual([]);
+    expect(await service.stagedFiles()).toEqual([]);
     const secrets = Object.keys({ ...KEYS, ...DATA }).length;
     report(context, {
       area: 'Secrets and logs',
@@ -227,7 +227,7 @@ describe('planted secrets', () => {
     const NAMES: readonly string[] = [
       'tab\ttab',
       'esc\x1b[31mred',
-      'bell\x07',
+      'alert\x07',
       '"quoted"',
       "'); DROP TABLE items; --",
       '{"event":"server.stop"}',

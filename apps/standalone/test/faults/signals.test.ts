@@ -12,7 +12,6 @@ import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import {
-  type Answer,
   ask,
   CLOSED,
   fateOf,
@@ -20,6 +19,7 @@ import {
   listDatasets,
   NO_LEFTOVERS,
   outcomeOf,
+  type ServiceResponse,
   verifyDataset,
 } from './stored-datasets.ts';
 
@@ -50,11 +50,11 @@ const upload = (
   name: string,
   archive: Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
-): Promise<Answer> =>
+): Promise<ServiceResponse> =>
   ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name), headers });
 
-/** Asks on a connection of its own. */
-function askOnce(url: string, headers: Record<string, string>): Promise<Answer> {
+/** Sends a request on a separate connection. */
+function askOnce(url: string, headers: Record<string, string>): Promise<ServiceResponse> {
   const nothing = { headers: new Headers(), body: null, text: '' };
   return new Promise((resolve) => {
     request(url, { headers, agent: false }, (response) => {
@@ -67,7 +67,7 @@ function askOnce(url: string, headers: Record<string, string>): Promise<Answer> 
   });
 }
 
-/** Every dataset is whole, there is nothing else, and the spool is empty. What was found whole is counted from then on. */
+/** Every dataset is complete, there is nothing else, and no staging file is left. Later calls skip checked datasets. */
 const whole = new Set<string>();
 async function expectWhole(service: ServiceProcess): Promise<string[]> {
   const stored = await listDatasets(service.url);
@@ -76,7 +76,7 @@ async function expectWhole(service: ServiceProcess): Promise<string[]> {
   for (const { id } of unread) whole.add(id);
   expect(problems.flat()).toEqual([]);
   expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
-  expect(await service.spooled()).toEqual([]);
+  expect(await service.stagedFiles()).toEqual([]);
   return stored.map(({ name }) => name);
 }
 
@@ -88,16 +88,16 @@ describe('SIGTERM under load', () => {
       const service = await start();
       const names = Array.from({ length: 30 }, (_, index) => `term ${round} ${index}`);
       const ids = names.map(() => randomUUID());
-      const answers = names.map((name, index) =>
+      const responses = names.map((name, index) =>
         upload(service, name, samplePackage(400, 2000, index), { 'X-Request-ID': ids[index] ?? '' }),
       );
       await expect
         .poll(() => service.lines.filter((line) => line.includes('"dataset.import.start"')).length)
         .toBeGreaterThan(round % 5);
       const ended = service.end('SIGTERM');
-      const answered = await Promise.all(answers);
+      const responded = await Promise.all(responses);
       expect(await ended).toBe(0);
-      const outcomes = answered.map((answer, index) => fateOf(answer, ids[index] ?? '', service.lines));
+      const outcomes = responded.map((answer, index) => fateOf(answer, ids[index] ?? '', service.lines));
       expect(service.log().at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
       // all were connected when the signal came
       for (const outcome of outcomes) expect(['201', '503 unavailable']).toContain(outcome);
@@ -124,7 +124,7 @@ describe('SIGTERM under load', () => {
     const found: string[] = [];
     for (let round = 0; round < rounds; round++) {
       const service = await start();
-      const asked: { readonly id: string; readonly answer: Answer }[] = [];
+      const asked: { readonly id: string; readonly answer: ServiceResponse }[] = [];
       const client = async (isKeptAlive: boolean): Promise<void> => {
         for (;;) {
           const id = randomUUID();
@@ -165,19 +165,19 @@ describe('SIGTERM under load', () => {
           'Content-Length: 100000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nxxx',
       );
     }
-    await expect.poll(() => service.spooled()).toHaveLength(5);
+    await expect.poll(() => service.stagedFiles()).toHaveLength(5);
     expect(await service.end('SIGTERM')).toBe(0);
-    const answers = await Promise.all(connections.map(({ ended }) => ended));
-    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*"code":"unavailable"/);
-    for (const answer of answers) expect(answer).toMatch(/\r\nRetry-After: \d+\r\n/);
+    const responses = await Promise.all(connections.map(({ ended }) => ended));
+    for (const answer of responses) expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*"code":"unavailable"/);
+    for (const answer of responses) expect(answer).toMatch(/\r\nRetry-After: \d+\r\n/);
     const next = await start();
     expect(await expectWhole(next)).toEqual(before);
     report(context, {
       area: AREA,
       scenario: 'SIGTERM while uploads hang for longer than the drain timeout',
       expected: '503 `unavailable` with `Retry-After`, exit code 0, nothing is left over',
-      runs: answers.length,
-      observed: { '503 unavailable': answers.length },
+      runs: responses.length,
+      observed: { '503 unavailable': responses.length },
     });
   });
 
@@ -200,7 +200,7 @@ describe('SIGTERM under load', () => {
     const startedAt = performance.now();
     expect(await service.end('SIGTERM')).toBe(0);
     await Promise.all([silent.ended, idle.ended, watcher.ended]);
-    // nothing was under way that would have had to be waited for
+    // nothing was running that the process would have to wait for
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     report(context, {
       area: AREA,

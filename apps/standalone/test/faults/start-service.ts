@@ -14,7 +14,7 @@ export interface OwnService extends AsyncDisposable {
 }
 
 /**
- * Starts a built service on an empty, migrated database of its own.
+ * Starts a built service on its own empty, migrated database.
  *
  * @param env what an operator would set
  * @param urlOf gives the `DATABASE_URL` that the service sees

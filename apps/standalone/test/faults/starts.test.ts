@@ -36,7 +36,7 @@ async function killAll(): Promise<void> {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // it has ended meanwhile
+      // it has ended
     }
   }
 }
@@ -51,7 +51,7 @@ async function expectNothingLeft(): Promise<void> {
   await expect.poll(() => processesOf(dataDir), { timeout: 30_000 }).toEqual([]);
 }
 
-/** URL of the embedded database as a role; its passwords lie in files that its account alone reads. */
+/** URL of the embedded database as a role; its passwords are in files that only its account can read. */
 async function urlAs(user: 'svc' | 'postgres'): Promise<string> {
   const file = user === 'svc' ? 'service-password' : 'password';
   const password = (await readFile(join(dataDir, 'postgres', file), 'utf8')).trim();
@@ -74,7 +74,7 @@ async function portsOf(pid: number): Promise<string[]> {
 }
 
 /** What happens when another account of the machine connects to a socket. */
-async function connectAsNobody(path: string): Promise<string> {
+async function connectAsOtherUser(path: string): Promise<string> {
   const script = `require('net').connect(${JSON.stringify(path)}).on('error', ({ code }) => console.log(code)).on('connect', () => console.log('connected'))`;
   const runs = spawn(process.execPath, ['-e', script], {
     ...{ uid: ANONYMOUS, gid: ANONYMOUS, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] },
@@ -95,7 +95,7 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
     const service = await start();
     expect(await portsOf(await serverPid())).toEqual([]);
     const socket = join(dataDir, 'postgres/.s.PGSQL.5432');
-    const observed = IS_ROOT ? await connectAsNobody(socket) : 'EACCES';
+    const observed = IS_ROOT ? await connectAsOtherUser(socket) : 'EACCES';
     expect(observed).toBe('EACCES');
     for (const user of ['svc', 'postgres'] as const) {
       const guessed = new URL(await urlAs(user));

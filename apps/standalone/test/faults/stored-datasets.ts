@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 // biome-ignore lint/suspicious/noExplicitAny: bodies have every shape
 type Body = any;
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
   readonly code: string;
   readonly headers: Headers;
@@ -12,7 +12,7 @@ export interface Answer {
 }
 
 /** Sends a request and reads the whole answer; a connection that breaks is the status 0 with the code of its error. */
-export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
+export async function ask(url: string, init: RequestInit = {}): Promise<ServiceResponse> {
   try {
     const response = await fetch(url, init);
     const text = await response.text();
@@ -27,7 +27,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answer> 
 }
 
 /** An answer in a word: its status, with its code where it is an error; `no answer` for a connection that broke. */
-export function outcomeOf({ status, code }: Answer): string {
+export function outcomeOf({ status, code }: ServiceResponse): string {
   if (status === 0) return 'no answer';
   return status < 400 ? String(status) : `${status} ${code}`;
 }
@@ -36,12 +36,12 @@ export function outcomeOf({ status, code }: Answer): string {
 export const CLOSED = 'connection closed before a request was read';
 
 /**
- * The same of a request with an `X-Request-ID` of its own, which tells apart what `no answer` was: a connection that was
+ * The same for a request with its own `X-Request-ID`, which distinguishes the kinds of `no answer`: a connection that was
  * refused, one that was closed before anything of the request was read, and a request that was read and has no answer.
  *
  * @param log lines that the service wrote, which name every request that it read
  */
-export function fateOf(answer: Answer, requestId: string, log: readonly string[]): string {
+export function fateOf(answer: ServiceResponse, requestId: string, log: readonly string[]): string {
   if (answer.status !== 0) return outcomeOf(answer);
   if (log.some((line) => line.includes(requestId))) return 'read and not answered';
   return answer.code === 'ECONNREFUSED' ? 'connection refused' : CLOSED;

@@ -49,7 +49,7 @@ const BROKEN: readonly ((index: number) => Bytes)[] = [
   () => new TextEncoder().encode('no archive'),
 ];
 
-/** Sends a part of an upload and goes away. */
+/** Sends part of an upload, then disconnects. */
 async function abort(name: string, archive: Bytes, share: number): Promise<void> {
   const { hostname, port } = new URL(service.url);
   const head = `--b\r\nContent-Disposition: form-data; name="name"\r\n\r\n${name}\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n`;
@@ -63,7 +63,7 @@ async function abort(name: string, archive: Bytes, share: number): Promise<void>
   socket.destroy();
 }
 
-/** One of the uploads; gives what became of it, as its client saw it. */
+/** One of the uploads; returns its outcome as the client saw it. */
 async function send(name: string, index: number): Promise<string> {
   const kind = index % 5;
   if (kind === 3) {
@@ -139,7 +139,7 @@ describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted,
     ).toEqual([]);
     expect(seen).not.toHaveProperty('no answer');
 
-    await expect.poll(() => service.spooled()).toEqual([]);
+    await expect.poll(() => service.stagedFiles()).toEqual([]);
     await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
     await expect.poll(connections, { timeout: 20_000 }).toBeLessThanOrEqual(before.connections);
     await expect

@@ -23,7 +23,7 @@ async function beginUpload({ url }: ServiceProcess, contentLength: number): Prom
 
 let large: Uint8Array<ArrayBuffer> | undefined;
 
-/** Stores a dataset that is more than what lies between a reader that takes nothing and us. */
+/** Stores a dataset larger than the buffers between the service and a client that does not read. */
 export async function storeLarge(url: string, headers: Record<string, string> = {}): Promise<string> {
   if (large === undefined) {
     const lines = Array.from(
@@ -32,7 +32,7 @@ export async function storeLarge(url: string, headers: Record<string, string> = 
     );
     const entries = [{ name: 'sections/default.jsonl', content: lines.join('\n') }];
     large = buildZip({ entries }) as Uint8Array<ArrayBuffer>;
-    // connections that were closed meanwhile are noticed before one of them is used
+    // closed connections are noticed before one of them is reused
     await delay(50);
   }
   const stored = await ask(`${url}/datasets/upload`, {
@@ -65,7 +65,7 @@ const uploadBeside = (others: number) => async (): Promise<string> => {
   const { service } = own;
   using arriving = new DisposableStack();
   for (let index = 0; index < others; index++) arriving.use(await beginUpload(service, 100_000));
-  await expect.poll(() => service.spooled()).toHaveLength(others);
+  await expect.poll(() => service.stagedFiles()).toHaveLength(others);
   const body = uploadForm(samplePackage(1), 'small');
   return outcomeOf(await ask(`${service.url}/datasets/upload`, { method: 'POST', body }));
 };
@@ -77,7 +77,9 @@ const uploadOfShare = (share: number) => async (): Promise<string> => {
   const { bavail, bsize } = await statfs(tmpdir());
   using upload = await beginUpload(service, Math.floor(bavail * bsize * share));
   await expect
-    .poll(async () => upload.answer() !== '' || (await service.spooled()).length === 1, { timeout: 10_000 })
+    .poll(async () => upload.answer() !== '' || (await service.stagedFiles()).length === 1, {
+      timeout: 10_000,
+    })
     .toBe(true);
   return upload.answer() === '' ? 'taken' : outcomeIn(await upload.until(/\}$/));
 };

@@ -22,12 +22,12 @@ function packageLimit(
   most: number,
   unit: string,
   send: (amount: number) => ReturnType<typeof uploadArchive>,
-  refusal = '400 package_limit',
+  rejection = '400 package_limit',
 ): LimitCase {
   return {
     limit,
     within: { what: count(most, unit), outcome: '201', send: send(most) },
-    beyond: { what: count(most + 1, unit), outcome: refusal, send: send(most + 1) },
+    beyond: { what: count(most + 1, unit), outcome: rejection, send: send(most + 1) },
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Answer, outcomeOf } from '../stored-datasets.ts';
+import { outcomeOf, type ServiceResponse } from '../stored-datasets.ts';
 import { count, LIMITS, type LimitCase, type Target } from './limit-case.ts';
 import { postJson } from './work-limits.ts';
 
@@ -9,7 +9,7 @@ async function previewOf(
   name: string,
   cells: readonly string[],
   limit?: number,
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const rows = cells.map((cell) => `${JSON.stringify({ q: cell })}\n`);
   hub.add({ id: `org/${name}`, files: { 'train.jsonl': rows.join('') } });
   return await postJson(`${service.url}/datasets/hub/preview`, {

@@ -18,7 +18,7 @@ const patch =
     return outcomeOf(await ask(`${service.url}/datasets/${UUID}`, init as RequestInit));
   };
 
-/** An upload with these fields beside its file; where the form is refused, with what is said of it. */
+/** An upload with these fields besides its file; the outcome of a refused form includes its message. */
 const uploadFields =
   (...fields: readonly (readonly [name: string, value: string])[]) =>
   async ({ service }: Target): Promise<string> => {
@@ -34,7 +34,7 @@ const jsonHead = (length: number): string =>
   `PATCH /datasets/${UUID} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 const PROBE = 'GET /healthz HTTP/1.1\r\nHost: x\r\n';
 
-/** The outcome that stands in an answer as it came. */
+/** The outcome of a raw response. */
 function outcomeIn(answer: string): string {
   const status = /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1];
   return Number(status) < 400 ? `${status}` : `${status} ${/"code":"(\w+)"/.exec(answer)?.[1]}`;

@@ -3,13 +3,13 @@ import { openConnection } from '../../../../api/test/raw-connection.ts';
 import { metricOf } from '../run-service.ts';
 import { samplePackage, uploadForm } from '../sample-packages.ts';
 import { startService } from '../start-service.ts';
-import { type Answer, ask, outcomeOf } from '../stored-datasets.ts';
+import { ask, outcomeOf, type ServiceResponse } from '../stored-datasets.ts';
 import { count, LIMITS, type LimitCase, type Target } from './limit-case.ts';
 
-const upload = (url: string): Promise<Answer> =>
+const upload = (url: string): Promise<ServiceResponse> =>
   ask(`${url}/datasets/upload`, { method: 'POST', body: uploadForm(samplePackage(1), 'small') });
 
-export const postJson = (url: string, body: object, signal?: AbortSignal): Promise<Answer> =>
+export const postJson = (url: string, body: object, signal?: AbortSignal): Promise<ServiceResponse> =>
   ask(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -17,7 +17,7 @@ export const postJson = (url: string, body: object, signal?: AbortSignal): Promi
     ...(signal === undefined ? {} : { signal }),
   });
 
-/** Uploads while so many imports are under way, which go on for ever or until `endAfterMs`. */
+/** Uploads while so many imports are running, forever or until `endAfterMs`. */
 const uploadBeside =
   (imports: number, endAfterMs?: number) =>
   async ({ service, hub }: Target): Promise<string> => {
@@ -50,11 +50,11 @@ const PER_MINUTE = 3;
 /** The outcome of the last of so many requests of one client. */
 const lastOf = (requests: number) => async (): Promise<string> => {
   await using limited = await startService({ SVC_RATE_LIMIT_PER_MINUTE: String(PER_MINUTE) });
-  const answers: Answer[] = [];
+  const responses: ServiceResponse[] = [];
   for (let index = 0; index < requests; index++) {
-    answers.push(await ask(`${limited.service.url}/datasets`));
+    responses.push(await ask(`${limited.service.url}/datasets`));
   }
-  const last = answers.at(-1) as Answer;
+  const last = responses.at(-1) as ServiceResponse;
   expect(last.headers.get('ratelimit')).toBeTruthy();
   if (last.status === 429) expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
   // a probe is never refused
@@ -62,7 +62,7 @@ const lastOf = (requests: number) => async (): Promise<string> => {
   return outcomeOf(last);
 };
 
-/** The outcome of an upload that is under way at SIGTERM, and whose rest comes then or never. */
+/** The outcome of an upload that is running at SIGTERM, and whose rest arrives then or never. */
 const uploadAtEnd = (drainTimeoutMs: number, isFinished: boolean) => async (): Promise<string> => {
   await using own = await startService({ SVC_DRAIN_TIMEOUT_MS: String(drainTimeoutMs) });
   const { service } = own;
@@ -73,7 +73,7 @@ const uploadAtEnd = (drainTimeoutMs: number, isFinished: boolean) => async (): P
     `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: ${body.byteLength}\r\n\r\n`,
   );
   connection.send(body.subarray(0, 500));
-  await expect.poll(() => service.spooled()).toHaveLength(1);
+  await expect.poll(() => service.stagedFiles()).toHaveLength(1);
   const ended = service.end('SIGTERM');
   await expect.poll(() => service.lines.some((line) => line.includes('"server.drain"'))).toBe(true);
   if (isFinished) connection.send(body.subarray(500));
