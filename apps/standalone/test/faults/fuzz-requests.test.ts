@@ -453,7 +453,7 @@ describe('mutated requests', () => {
       fc.asyncProperty(mutations(words), async (changes) => {
         using connection = await openConnection(api.url);
         connection.send(mutate(request, changes));
-        // ends the response
+        // so that a server that expects more bytes gets the end
         connection.socket.end();
         const late = Promise.withResolvers<string>();
         const timer = setTimeout(() => late.reject(new Error(`no end: ${connection.answer()}`)), HANG_MS);
