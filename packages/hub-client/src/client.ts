@@ -14,54 +14,54 @@ export const PUBLIC_HUB = 'https://huggingface.co';
 
 export interface HubTimeouts {
   /** For a connection; default 10 s. Not in browsers. */
-  connectMs: number;
-  /** From a request to the headers of its answer; default 30 s. */
-  headersMs: number;
-  /** Between two pieces of a body; default 30 s. */
-  idleBodyMs: number;
+  readonly connectMs: number;
+  /** From a request to the headers of its response; default 30 s. */
+  readonly headersMs: number;
+  /** Between two chunks of a body; default 30 s. */
+  readonly idleBodyMs: number;
 }
 
 const DEFAULT_TIMEOUTS: HubTimeouts = { connectMs: 10_000, headersMs: 30_000, idleBodyMs: 30_000 };
 
 export interface HubClientOptions {
-  /** Origin of the hub, with a path where it has one; default the public hub. */
-  endpoint?: string | undefined;
-  /** Token for requests that bring none. It is sent to the endpoint's own origin only. */
-  token?: string | undefined;
-  timeouts?: Partial<HubTimeouts> | undefined;
-  retry?: Partial<RetryPolicy> | undefined;
-  /** In place of the runtime's own way to send requests. */
-  fetch?: FetchFunction | undefined;
+  /** Origin of the hub, with a path if it has one; default the public hub. */
+  readonly endpoint?: string | undefined;
+  /** Token for datasets that are opened without one. It is sent to the endpoint's own origin only. */
+  readonly token?: string | undefined;
+  readonly timeouts?: Partial<HubTimeouts> | undefined;
+  readonly retry?: Partial<RetryPolicy> | undefined;
+  /** Replaces the runtime's own HTTP client. */
+  readonly fetch?: FetchFunction | undefined;
   /** Node only: what undici sends requests through, such as a proxy agent. It stays the caller's to close, and what it connects to
    * is not looked at: by itself, a client of a hub on a public address connects to public addresses only. */
-  dispatcher?: HttpDispatcher | undefined;
-  userAgent?: string | undefined;
-  /** Hears of every finished HTTP exchange. */
-  onRequest?: ((event: RequestEvent) => void) | undefined;
-  /** Hears of every decision to try again. */
-  onRetry?: ((event: RetryEvent) => void) | undefined;
-  clock?: Clock | undefined;
+  readonly dispatcher?: HttpDispatcher | undefined;
+  readonly userAgent?: string | undefined;
+  /** Receives every finished HTTP exchange. */
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  /** Receives every decision to retry. */
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  readonly clock?: Clock | undefined;
 }
 
-/** Which dataset is meant, and for how long and how hard to try. */
+/** Which dataset to open, and how long to retry. */
 export interface OpenDatasetOptions {
   /** `owner/name`, or a single legacy name. */
-  path: string;
+  readonly path: string;
   /** Branch, tag or commit; default `main`. */
-  revision?: string | undefined;
-  /** In place of the client's. */
-  token?: string | undefined;
-  /** Ends everything that is done through the dataset. */
-  signal?: AbortSignal | undefined;
-  /** Time for everything that is done through the dataset; beyond it `hub_timeout`. */
-  budgetMs?: number | undefined;
-  /** In place of the client's. */
-  retry?: Partial<RetryPolicy> | undefined;
+  readonly revision?: string | undefined;
+  /** Replaces the client's. */
+  readonly token?: string | undefined;
+  /** Ends all work on the dataset. */
+  readonly signal?: AbortSignal | undefined;
+  /** Time for all work on the dataset; after it, `hub_timeout` is thrown. */
+  readonly budgetMs?: number | undefined;
+  /** Replaces the client's. */
+  readonly retry?: Partial<RetryPolicy> | undefined;
 }
 
 export interface HubClient extends AsyncDisposable {
   /**
-   * Opens a dataset at the commit that its revision now stands for.
+   * Opens a dataset at the commit to which its revision now points.
    *
    * @throws HubError `invalid_request` before any request; `hub_dataset_not_found`, `hub_revision_not_found`, `hub_gated`,
    *   `hub_unsupported_dataset`, `hub_unavailable`, `hub_bad_response`, `hub_rate_limited`, `hub_timeout`; the
@@ -75,7 +75,7 @@ export interface HubClient extends AsyncDisposable {
 /**
  * Creates a client of a dataset hub. No request is made and no connection is opened until a dataset is.
  *
- * @throws HubError `invalid_request` where the endpoint is no http(s) address or the token no token
+ * @throws HubError `invalid_request` if the endpoint is not an http(s) address or the token is invalid
  *
  * @example
  * const hub = createHubClient();
@@ -135,7 +135,7 @@ function parseEndpoint(text: string): URL {
     url.hash !== '' ||
     url.username !== ''
   ) {
-    throw new HubError('invalid_request', 'the endpoint of the hub must be an http or https address');
+    throw new HubError('invalid_request', 'The endpoint of the hub must be an http or https address.');
   }
   return url;
 }

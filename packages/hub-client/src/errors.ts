@@ -1,6 +1,6 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 
-/** Every way in which reading a hub dataset fails; docs/errors.md explains each. */
+/** The codes of all errors; docs/errors.md explains each. */
 export type HubErrorCode =
   | 'invalid_request'
   | 'invalid_split'
@@ -16,25 +16,25 @@ export type HubErrorCode =
   | 'hub_rate_limited'
   | 'hub_timeout';
 
-/** Facts beside the message that a caller may act on. */
+/** Facts that a caller may act on. */
 export interface HubErrorDetails {
-  /** What there is instead, for the codes that say what is missing. */
-  available?: readonly string[];
-  /** How long to wait before another try. */
-  retryAfterMs?: number;
-  /** HTTP status the hub answered with. */
-  status?: number;
+  /** What exists, for the codes of something that is missing. */
+  readonly available?: readonly string[];
+  /** How long to wait before the next attempt. */
+  readonly retryAfterMs?: number;
+  /** HTTP status of the hub's response. */
+  readonly status?: number;
 }
 
 export interface HubErrorOptions {
-  location?: SourceLocation;
-  cause?: unknown;
-  details?: HubErrorDetails;
+  readonly location?: SourceLocation;
+  readonly cause?: unknown;
+  readonly details?: HubErrorDetails;
 }
 
 /**
- * The one error of this package. `code` is stable, `place` is where in a file of the dataset it happened,
- * `details` what a caller may act on. The message is one sentence for people; it holds no place and never a token.
+ * The error of this package. `code` is stable, `location` is the place in a file of the dataset, `details` are facts that
+ * a caller may act on. The message is one sentence for people, without the location and without any token.
  */
 export class HubError extends Error {
   readonly code: HubErrorCode;

@@ -9,7 +9,7 @@ export { parseYamlApart } from './repository/parse-yaml-apart.ts';
 export type HttpDispatcher = Dispatcher;
 
 /**
- * HTTP by undici. Range reads of one file run side by side, each on a connection of its own: one HTTP/2
+ * HTTP by undici. Range reads of one file run side by side, each on a separate connection: one HTTP/2
  * connection would share its flow-control window among them.
  */
 export function openTransport(options: {
@@ -20,7 +20,7 @@ export function openTransport(options: {
 }): OpenTransport {
   const own =
     options.dispatcher === undefined
-      ? // The requester keeps its own watch over headers and idle bodies.
+      ? // The exchange has timeouts for both, which also hold for other transports and include connecting.
         new Agent({
           connect: guardConnections(options.endpoint, { timeoutMs: options.connectTimeoutMs }),
           headersTimeout: 0,
@@ -54,7 +54,7 @@ function headerText(value: string | string[] | undefined): string | null {
   return typeof value === 'string' ? value : value.join(', ');
 }
 
-/** A running SHA-256, or null where the runtime has none that takes pieces. */
+/** An incremental SHA-256. */
 export function createSha256(): { update(bytes: Uint8Array): void; hex(): string } | null {
   const hash = createHash('sha256');
   return {

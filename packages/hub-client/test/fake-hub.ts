@@ -1,7 +1,6 @@
 /**
- * A dataset hub on the loopback interface: the hub itself and, on an origin of its own, the file storage that
- * it redirects to. It behaves as the public hub was observed to, keeps count of what it was asked, and fails
- * on request. It depends on nothing but Node, so that any test suite can use it.
+ * A dataset hub on the loopback interface: the hub itself and, on another origin, the file storage to which
+ * it redirects. It behaves as the public hub does, records its requests, and fails on request. It depends on nothing but Node, so that any test suite can use it.
  */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -208,7 +207,7 @@ export async function startFakeHub(...repositories: readonly FakeRepository[]): 
   function faultFor(target: string): Fault | null {
     for (const rule of rules) {
       if (!rule.match.test(target)) continue;
-      rule.seen++;
+      rule.seen += 1;
       const nth = rule.seen - (rule.after ?? 0);
       if (nth >= 1 && nth <= (rule.times ?? Number.POSITIVE_INFINITY)) return rule.fault;
     }
@@ -293,7 +292,7 @@ export async function startFakeHub(...repositories: readonly FakeRepository[]): 
     const limit = hub.rateLimit;
     if (limit === null) return true;
     const used = limit.remaining <= 0;
-    if (!used) limit.remaining--;
+    if (!used) limit.remaining -= 1;
     exchange.response.setHeader('ratelimit', `"${bucket}";r=${limit.remaining};t=${limit.resetSeconds}`);
     exchange.response.setHeader('ratelimit-policy', `"fixed window";"${bucket}";q=500;w=300`);
     if (!used) return true;
@@ -336,7 +335,7 @@ export async function startFakeHub(...repositories: readonly FakeRepository[]): 
     for (const [path, stored] of [...snapshot.files].sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (!path.startsWith(prefix)) continue;
       const parts = path.slice(prefix.length).split('/');
-      for (let depth = 1; depth < parts.length && (recursive || depth === 1); depth++) {
+      for (let depth = 1; depth < parts.length && (recursive || depth === 1); depth += 1) {
         const parent = prefix + parts.slice(0, depth).join('/');
         if (folders.has(parent)) continue;
         folders.add(parent);
@@ -400,7 +399,7 @@ export async function startFakeHub(...repositories: readonly FakeRepository[]): 
       exchange.send(307, { location }, '');
       return;
     }
-    issue++;
+    issue += 1;
     const query = new URLSearchParams({
       id,
       commit: snapshot.commit,

@@ -58,7 +58,7 @@ async function cellsOf(selection: SplitReader, names?: string[], limit?: number)
     expect(firstRow).toBe(counted.get(split) ?? firstRow);
     counted.set(split, firstRow + rowCount);
     expect(ends).toHaveLength(rowCount * columns.length);
-    for (let row = 0; row < rowCount; row++) {
+    for (let row = 0; row < rowCount; row += 1) {
       const object: JsonObject = {};
       for (const [column, name] of columns.entries()) {
         const cell = row * columns.length + column;
@@ -239,7 +239,7 @@ describe('a Parquet dataset with two subsets', () => {
   });
 });
 
-describe('where the rows stand', () => {
+describe('the location of rows', () => {
   const repository = (id: string, files: FakeRepository['files']): void => hub.add({ id, files });
 
   it('JSON Lines without a card: numbers stay exact, counts are counted', async () => {
@@ -557,7 +557,7 @@ describe('the dataset card', () => {
   const configs = (name: string): string =>
     `---\nconfigs:\n- {config_name: ${name}, data_files: '*.jsonl'}\n---\n`;
 
-  it('is taken from the answer of the hub where that tells of files, and from the file at other revisions', async () => {
+  it('is taken from the metadata of the hub if it describes files, and from the file at other revisions', async () => {
     hub.add({
       id: 'o/card',
       files: { 'README.md': configs('now'), 'a.jsonl': lines({ a: 1 }) },
@@ -634,7 +634,7 @@ describe('large text files', () => {
   const line = (n: number): string => `${JSON.stringify({ n, text: 'x'.repeat(1000) })}\n`;
   const text = Array.from({ length: 17_000 }, (_, n) => line(n)).join('');
 
-  it('are read as far as the slice goes, and nobody counts them', async () => {
+  it('are read to the end of the slice, without counting them', async () => {
     hub.add({ id: 'o/text', files: { 'train.jsonl': text } });
     const selection = await select('o/text', { split: 'train[5:7]' });
     expect(selection.numRows).toBe(2);
@@ -652,7 +652,7 @@ describe('large text files', () => {
     expect(found).toEqual([16_998, 16_999]);
   });
 
-  it('a slice behind the last row is refused when that shows', async () => {
+  it('a slice after the last row is refused once that is known', async () => {
     hub.add({ id: 'o/text', files: { 'train.jsonl': text } });
     const selection = await select('o/text', { split: 'train[20000:]' });
     expect(selection.numRows).toBeNull();
@@ -683,7 +683,7 @@ describe('revisions', () => {
     expect(dataset.revision).toBe(revision ?? 'main');
   });
 
-  it('everything is read at the commit, whatever the branch does meanwhile', async () => {
+  it('everything is read at the commit, even if the branch moves', async () => {
     const dataset = await client.openDataset({ path: 'o/versions', revision: 'v1' });
     await rowsOf(await dataset.select());
     const commit = hub.commitOf('o/versions', 'refs/tags/v1');
@@ -692,7 +692,7 @@ describe('revisions', () => {
     expect(later.every(({ path }) => path.includes(commit))).toBe(true);
   });
 
-  it('unknown ones are told with what there is', async () => {
+  it('unknown ones are reported with the available ones', async () => {
     const error = await failure(client.openDataset({ path: 'o/versions', revision: 'nope' }));
     expect(error).toMatchObject({
       code: 'hub_revision_not_found',
@@ -740,7 +740,7 @@ describe('names and tokens', () => {
     expect(tokens('storage')).toEqual([undefined]);
   });
 
-  it('a gated dataset without a token is told as such', async () => {
+  it('a gated dataset without a token is reported as gated', async () => {
     hub.add({ ...gsm(), id: 'o/gated', access: 'gated' });
     expect((await failure(select('o/gated', { subset: 'main' }))).code).toBe('hub_gated');
   });
@@ -828,7 +828,7 @@ describe('a hub in trouble', () => {
 });
 
 describe('a client', () => {
-  it('takes a fetch in place of its own way', async () => {
+  it('takes a fetch in place of its own', async () => {
     hub.add(gsm());
     const asked: string[] = [];
     client = clientFor(hub, {

@@ -1,6 +1,6 @@
-/** What a data file holds, of what is read here. `json` is JSON Lines, arrays and single objects alike. */
+/** The formats that are read. `json` is JSON Lines, arrays and single objects. */
 export type DataFormat = 'parquet' | 'json' | 'csv' | 'text';
-/** How a whole file is compressed; `null` is not at all. */
+/** How a whole file is compressed; null if it is not. */
 export type FileCompression = 'gzip' | 'zstd' | null;
 
 const COMPRESSIONS: Record<string, FileCompression | 'other'> = {
@@ -12,12 +12,12 @@ const COMPRESSIONS: Record<string, FileCompression | 'other'> = {
   zip: 'other',
 };
 
-/** How a file is compressed by the last suffix of its name; `other` is a way that is not read here. */
+/** How a file is compressed by the last suffix of its name; `other` is not supported. */
 export function compressionOf(path: string): FileCompression | 'other' {
   return COMPRESSIONS[suffixes(path).at(-1) ?? ''] ?? null;
 }
 
-/** Whether the first suffix of the name that is `csv` or `tsv` says tab-separated. */
+/** Whether the first of the suffixes `csv` and `tsv` in the name is `tsv`. */
 export function isTabSeparated(path: string): boolean {
   return suffixes(path).find((suffix) => suffix === 'csv' || suffix === 'tsv') === 'tsv';
 }

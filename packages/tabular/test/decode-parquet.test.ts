@@ -127,7 +127,7 @@ describe('bytes of a neighbour', () => {
         const found = await neighbours(make({ ...kind, metadata }));
         expect([name, kind, found]).toEqual([name, kind, expect.stringMatching(/^damaged_file: /)]);
         expect(found).toContain(column);
-        tried++;
+        tried += 1;
       }
     }
     expect(tried).toBe(6 * PAGE_KINDS.length);
@@ -140,10 +140,10 @@ describe('bytes of a neighbour', () => {
     const random = randomNumbers(20_250_711);
     const seeds = SAMPLES.flatMap(({ make }) => PAGE_KINDS.map((kind) => make(kind)));
     let refused = 0;
-    for (let index = 0; index < FILES; index++) {
+    for (let index = 0; index < FILES; index += 1) {
       const bytes = mutateParquet(seeds[index % seeds.length]!, random);
       const found = await neighbours(bytes);
-      if (/^(?:damaged|unsupported)_file/.test(found)) refused++;
+      if (/^(?:damaged|unsupported)_file/.test(found)) refused += 1;
     }
     // Neither all nor none.
     expect(refused).toBeGreaterThan(FILES / 10);

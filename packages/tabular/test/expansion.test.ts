@@ -42,7 +42,7 @@ async function readAll(
   return { rows, bytes, failure: null };
 }
 
-describe('a small Parquet file that stands for much', () => {
+describe('a small Parquet file that expands to a lot', () => {
   it('of one long value for every row ends at a thousand times its size', { timeout: 300_000 }, async () => {
     const rows = 3000;
     const bytes = writeParquet({
@@ -157,7 +157,7 @@ describe('text files', () => {
     });
   });
 
-  it('of many columns and short rows are handed on a few rows at a time', async () => {
+  it('of many columns and short rows come a few rows at a time', async () => {
     const header = Array.from({ length: 20_000 }, (_, n) => `c${n}`).join(',');
     const sources = await open(textFile('train.csv.gz', gzipSync(`${header}\n${'1\n'.repeat(200)}`)), 'csv');
     const source = sources.get('train');

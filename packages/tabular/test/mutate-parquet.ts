@@ -19,7 +19,7 @@ export function mutateParquet(source: Uint8Array, random: (max: number) => numbe
   const footer = new DataView(bytes.buffer).getUint32(bytes.length - 8, true);
   const location = (): number =>
     random(2) === 0 ? bytes.length - 8 - footer + random(footer) : random(bytes.length - 8);
-  for (let change = 1 + random(4); change > 0; change--) {
+  for (let change = 1 + random(4); change > 0; change -= 1) {
     const at = Math.max(0, Math.min(location(), bytes.length - 9));
     switch (random(6)) {
       case 0:
@@ -39,7 +39,7 @@ export function mutateParquet(source: Uint8Array, random: (max: number) => numbe
         bytes.copyWithin(at, random(bytes.length - 8), random(bytes.length - 8) + random(12));
         break;
       default: {
-        // The footer keeps its length, and what stands in front of the place moves.
+        // The footer keeps its length, and the bytes before the location move.
         const count = 1 + random(6);
         bytes = Uint8Array.from([
           ...bytes.subarray(count, at + count),

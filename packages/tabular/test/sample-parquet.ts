@@ -13,7 +13,7 @@ interface SampleColumn {
 const row = <T>(make: (n: number) => T): T[] => Array.from({ length: ROWS }, (_, n) => make(n));
 const fixed = (length: number) => (n: number) => new Uint8Array(length).map((_, at) => (n * 7 + at) % 61);
 
-/** One column of each physical type and of the logical ones that are decoded in a way of their own. */
+/** One column of each physical type and of the logical ones that are decoded differently. */
 const COLUMNS: readonly SampleColumn[] = [
   { element: { name: 'truth', type: 'BOOLEAN' }, data: row((n) => n % 3 === 0), encodings: ['PLAIN', 'RLE'] },
   {

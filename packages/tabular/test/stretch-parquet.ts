@@ -4,9 +4,9 @@ import { writeIndexes } from 'hyparquet-writer/src/indexes.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 
 /**
- * Makes a Parquet file of any size from a small one: its first row group again and again, every column chunk moved
- * to a place of its own and followed by zeros that belong to it. What stands at the beginning of the chunks is real, so
- * the first rows of every group can be read, and nothing of the rest may be.
+ * Makes a Parquet file of any size from a small one: its first row group again and again, every column chunk at
+ * a separate offset, followed by zeros that belong to it. The beginning of each chunk is real, so the first rows of every
+ * group can be read, and the rest must not be.
  */
 export function stretchParquet(
   source: Uint8Array,

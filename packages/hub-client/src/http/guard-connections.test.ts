@@ -85,7 +85,7 @@ describe('guardConnections', () => {
 
   it('connects to the address that it has looked at', async () => {
     const agent = open('http://93.184.216.34/', { 'mixed.example': [['192.0.2.1', '127.0.0.1']] });
-    // Only the public one is left, where nobody answers.
+    // Only the public one is left, where no server listens.
     expect(await reach(agent, `http://mixed.example:${port}/`)).not.toBe('reached');
     await agent.destroy();
   });

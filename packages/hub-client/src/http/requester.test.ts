@@ -37,7 +37,7 @@ async function failure(work: Promise<unknown>): Promise<HubError> {
   return error as HubError;
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   it('is read as JSON, and reported once without path or query', async () => {
     const { requester, context, events } = testRequester(hub.endpoint);
     const { value } = await requester.readJson(info(), context, 1e6);
@@ -80,7 +80,7 @@ describe('an answer', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('an error response', () => {
   it.each([
     ['missing, no token', 'no/such', undefined, 'hub_dataset_not_found', 401],
     ['missing, with a token', 'no/such', 'hf_reader', 'hub_dataset_not_found', 404],
@@ -145,7 +145,7 @@ describe('a hub in trouble', () => {
     ['a connection that breaks', { kind: 'cut', afterBytes: 5 }, 'hub_unavailable'],
     ['not HTTP', { kind: 'garbage' }, 'hub_bad_response'],
   ];
-  it.each(faults)('%s: tried again, then named', async (_name, fault, code) => {
+  it.each(faults)('%s: is retried, then reported', async (_name, fault, code) => {
     hub.fail({ match: /./, fault });
     const { requester, context, clock, retries, events } = testRequester(hub.endpoint);
     expect((await failure(requester.readJson(info(), context, 1e6))).code).toBe(code);
@@ -159,7 +159,7 @@ describe('a hub in trouble', () => {
     expect(events).toHaveLength(4);
   });
 
-  it.each(faults)('%s: once only does not matter', async (_name, fault) => {
+  it.each(faults)('%s: one failure does not matter', async (_name, fault) => {
     hub.fail({ match: /./, fault, times: 1 });
     const { requester, context } = testRequester(hub.endpoint);
     expect((await requester.readJson(info(), context, 1e6)).value).toMatchObject({ id: 'o/d' });
@@ -168,14 +168,14 @@ describe('a hub in trouble', () => {
   it.each([
     ['a page of HTML', { kind: 'html' }],
     ['JSON that ends early', { kind: 'short', afterBytes: 20 }],
-  ] as Array<[string, Fault]>)('%s is not tried again', async (_name, fault) => {
+  ] as Array<[string, Fault]>)('%s is not retried', async (_name, fault) => {
     hub.fail({ match: /./, fault });
     const { requester, context } = testRequester(hub.endpoint);
     expect((await failure(requester.readJson(info(), context, 1e6))).code).toBe('hub_bad_response');
     expect(hub.requests).toHaveLength(1);
   });
 
-  it('nobody listens', async () => {
+  it('no server listens', async () => {
     await hub.close();
     const { requester, context, events } = testRequester(hub.endpoint);
     const error = await failure(requester.readJson(info(), context, 1e6));
@@ -207,7 +207,7 @@ describe('rate limits', () => {
     expect(hub.requests).toHaveLength(3);
   });
 
-  it('a window ends when it does, though the time of day has been set back or forth meanwhile', async () => {
+  it('a window ends on time, even if the time of day is set in between', async () => {
     hub.rateLimit = { remaining: 0, resetSeconds: 299 };
     const { requester, context, clock } = testRequester(hub.endpoint);
     expect(await failure(requester.readJson(info(), context, 1e6))).toMatchObject({
@@ -222,7 +222,7 @@ describe('rate limits', () => {
     expect(clock.slept).toEqual([299_500, 500]);
   });
 
-  it('a wait beyond the budget is not begun, and told', async () => {
+  it('a wait beyond the budget is not started, and reported', async () => {
     hub.rateLimit = { remaining: 0, resetSeconds: 299 };
     const { requester, context, clock } = testRequester(hub.endpoint);
     const error = await failure(requester.readJson(info(), context, 1e6));
@@ -236,7 +236,7 @@ describe('rate limits', () => {
     expect(hub.requests).toHaveLength(1);
   });
 
-  it('another token has a window of its own', async () => {
+  it('another token has another window', async () => {
     hub.rateLimit = { remaining: 0, resetSeconds: 299 };
     const { requester, context } = testRequester(hub.endpoint);
     await failure(requester.readJson(info(), context, 1e6));
@@ -271,7 +271,7 @@ describe('ending', () => {
     expect(hub.requests).toHaveLength(0);
   });
 
-  it('the deadline ends waiting and trying', async () => {
+  it('the deadline ends waiting and retrying', async () => {
     hub.fail({ match: /./, fault: { kind: 'silent' } });
     const { requester, context, clock } = testRequester(hub.endpoint, { headersTimeoutMs: 10_000 });
     const error = await failure(

@@ -17,14 +17,14 @@ const PLAIN_DTYPE =
 const PARAMETRIC_DTYPE =
   /^(?:time32\[(?:s|ms)\]|time64\[(?:us|ns)\]|(?:timestamp|duration)\[(?:s|ms|us|ns)(?:, tz=[^\]]+)?\]|decimal(?:128|256)\(-?\d+, ?-?\d+\))$/;
 
-// What a card's entry may hold beside these, such as `length`, says nothing about what kind of type it is.
+// Other keys of an entry, such as `length`, do not determine its type.
 const STRUCTURE_KEYS = new Set(['dtype', 'struct', 'list', 'large_list', 'sequence']);
 
 /**
  * Features as a dataset card writes them: a list of `{name, dtype | list | sequence | large_list | struct}`.
  *
- * @returns null where the value is no such list
- * @throws HubError `hub_unsupported_dataset` where the names of a class label have gaps
+ * @returns null if the value is not such a list
+ * @throws HubError `hub_unsupported_dataset` if the names of a class label have gaps
  */
 export function featuresFromYaml(value: YamlValue): Features | null {
   if (!Array.isArray(value)) return null;
@@ -71,13 +71,13 @@ function innerFromYaml(value: YamlValue): Feature {
   return { kind: 'struct', fields: featuresFromYaml(value) ?? [] };
 }
 
-/** A type that stands alone: a value's dtype, else a type without arguments. */
+/** A type given by its name: a value's dtype, else a type without arguments. */
 function namedFeature(name: string): Feature {
   if (PLAIN_DTYPE.test(name) || PARAMETRIC_DTYPE.test(name)) return valueFeature(name);
   return featureFromJson({ _type: toPascalCase(name) });
 }
 
-/** Class label names by their numbers; a plain list is taken as it is. */
+/** Class label names by their numbers; a plain list stays as it is. */
 function labelList(value: JsonValue): JsonValue[] {
   if (Array.isArray(value)) return value;
   const byNumber = new Map(
@@ -86,7 +86,7 @@ function labelList(value: JsonValue): JsonValue[] {
   return Array.from(byNumber, (_, index) => {
     const name = byNumber.get(index);
     if (name === undefined) {
-      throw new HubError('hub_unsupported_dataset', `A class label of the card has no name for ${index}`);
+      throw new HubError('hub_unsupported_dataset', `A class label of the card has no name for ${index}.`);
     }
     return name;
   });
@@ -94,7 +94,7 @@ function labelList(value: JsonValue): JsonValue[] {
 
 function yamlMembers(value: YamlValue): [string, YamlValue][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new HubError('hub_unsupported_dataset', `The card describes a column by ${shorten(String(value))}`);
+    throw new HubError('hub_unsupported_dataset', `Invalid column in the card: ${shorten(String(value))}.`);
   }
   return Object.entries(value);
 }

@@ -6,7 +6,7 @@ import { asMap, parseYaml, type YamlLocation, type YamlMap, type YamlValue } fro
  * Reads a dataset's metadata: the YAML front matter of its `README.md`, with the keys of `.huggingface.yaml` in place
  * of those of the same name. Absent files and an absent front matter give an empty map.
  *
- * @throws HubError `hub_unsupported_dataset` where the YAML cannot be read
+ * @throws HubError `hub_unsupported_dataset` if the YAML is invalid
  */
 export function parseDatasetCard(readme: string | null, huggingfaceYaml: string | null = null): YamlMap {
   return joinCard(
@@ -17,7 +17,7 @@ export function parseDatasetCard(readme: string | null, huggingfaceYaml: string 
   );
 }
 
-/** The same, without keeping others waiting while a long card is parsed. */
+/** As `parseDatasetCard`, but parses long cards on a thread. */
 export async function parseDatasetCardApart(
   readme: string | null,
   huggingfaceYaml: string | null,
@@ -31,11 +31,11 @@ export async function parseDatasetCardApart(
 }
 
 interface CardText {
-  text: string;
-  location: YamlLocation;
+  readonly text: string;
+  readonly location: YamlLocation;
 }
 
-/** What is to be parsed, the more important last. */
+/** The texts to parse, in ascending precedence. */
 function cardTexts(readme: string | null, huggingfaceYaml: string | null): CardText[] {
   const front = readme === null ? null : frontMatter(readme);
   const texts: CardText[] = [];
@@ -66,7 +66,7 @@ function toMap(value: YamlValue, file: string): YamlMap {
   if (value === null) return {};
   const map = asMap(value);
   if (map === null) {
-    throw new HubError('hub_unsupported_dataset', 'Metadata cannot be read: it is not a map', {
+    throw new HubError('hub_unsupported_dataset', 'Cannot read the metadata: it is not a map.', {
       location: { file },
     });
   }

@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { asMap, type YamlMap, type YamlValue } from './parse-yaml.ts';
 
-/** Ignored files that are named; their number is told besides. */
+/** Ignored files that are listed; their total is given, too. */
 const MAX_NAMED_FILES = 100;
 
 /**
- * What is known about a dataset as a whole: what the hub says, then what the dataset card says. `description`,
- * `citation`, `homepage` and `license` are always there, null where unknown; the rest only where it is known.
+ * Describes a dataset, by the hub's metadata, then by the dataset card. `description`, `citation`, `homepage` and
+ * `license` are always present, null if unknown; the others only if known.
  */
 export function describeDataset(
   about: Readonly<Record<string, unknown>>,

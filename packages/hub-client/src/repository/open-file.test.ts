@@ -137,7 +137,7 @@ describe('ranges', () => {
   });
 });
 
-describe('transfers that break off', () => {
+describe('interrupted transfers', () => {
   it.each([
     ['the connection is cut', { kind: 'cut', afterBytes: 150_000 }],
     ['the bytes stop coming', { kind: 'stall', afterBytes: 150_000 }],
@@ -163,7 +163,7 @@ describe('transfers that break off', () => {
     expect(Buffer.from(await all(open()))).toEqual(content);
   });
 
-  it('progress starts the count of failures anew', async () => {
+  it('progress resets the count of failures', async () => {
     hub.fail({ match: /^storage/, fault: { kind: 'cut', afterBytes: 70_000 }, times: 5 });
     expect(Buffer.from(await all(open()))).toEqual(content);
     expect(tools.clock.slept).toEqual([100, 100, 100, 100, 100]);
@@ -181,7 +181,7 @@ describe('transfers that break off', () => {
 });
 
 describe('bytes that are not those of the file', () => {
-  it('are told by the hash', async () => {
+  it('are detected by the hash', async () => {
     hub.fail({ match: /^storage/, fault: { kind: 'corrupt' } });
     expect(await code(all(open()))).toMatch(/^hub_bad_response: .*SHA-256/);
   });
@@ -189,16 +189,19 @@ describe('bytes that are not those of the file', () => {
   it.each([
     ['size', { byteLength: 399_999 }],
     ['hash', { sha256: 'a'.repeat(64) }],
-  ])('are told by another %s in the redirect', async (_name, over) => {
+  ])('are detected by another %s in the redirect', async (_name, over) => {
     expect(await code(all(open(over)))).toMatch(/^hub_bad_response/);
     expect(await code(open(over).readRange(0, 10))).toMatch(/^hub_bad_response/);
   });
 
-  it.each([small.length - 1, small.length + 1])('are told by the size, declared %d', async (byteLength) => {
-    const file = open({ path: 'small.csv', byteLength, sha256: null });
-    expect(await code(all(file))).toMatch(/^hub_bad_response/);
-    expect(await code(file.readRange(2, 5))).toMatch(/^hub_bad_response/);
-  });
+  it.each([small.length - 1, small.length + 1])(
+    'are detected by the size, declared %d',
+    async (byteLength) => {
+      const file = open({ path: 'small.csv', byteLength, sha256: null });
+      expect(await code(all(file))).toMatch(/^hub_bad_response/);
+      expect(await code(file.readRange(2, 5))).toMatch(/^hub_bad_response/);
+    },
+  );
 
   it('a file that is listed and not there', async () => {
     expect(await code(open({ path: 'nope.csv' }).readRange(0, 1))).toMatch(
@@ -237,7 +240,7 @@ describe('streams', () => {
 
   it('reuse the connection of a range that was read to its end', async () => {
     const file = open();
-    for (let i = 0; i < 5; i++) await file.readRange(i * 1000, i * 1000 + 500);
+    for (let i = 0; i < 5; i += 1) await file.readRange(i * 1000, i * 1000 + 500);
     const ports = hub.requests.filter(({ origin }) => origin === 'storage').map(({ port }) => port);
     expect(ports).toHaveLength(5);
     // The pool may open a second one while it takes the first back.

@@ -8,7 +8,7 @@ import { type FileLocation, invalidFile } from './file-response.ts';
 
 /** Up to this size, a file is fetched whole from a host that does not serve ranges. */
 const MAX_WHOLE_FILE_BYTES = 64 * 1024 * 1024;
-/** A transfer that breaks off after at least this much has made progress: failures are counted from zero. */
+/** A transfer that fails after at least this much has made progress: failures are counted from zero. */
 const PROGRESS_BYTES = 64 * 1024;
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -17,8 +17,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 class RangeIgnoredError extends Error {}
 
 /**
- * Opens a file without a request. Reads that break off continue where they stopped. Only the declared bytes are handed out: a body that is shorter,
- * longer, of another total size or of another hash ends in `hub_bad_response`.
+ * Opens a file without a request. Interrupted reads continue where they stopped. Only the declared bytes are returned: a
+ * body that is shorter, longer, of another total size or of another hash ends in `hub_bad_response`.
  */
 export function openFile(requester: Requester, location: FileLocation, context: RequestContext): ByteSource {
   return new HubFile(requester, location, context);

@@ -8,22 +8,22 @@ import { validateDatasetPath } from './validate-path.ts';
 
 /** A file of a repository, as its listing states it. */
 export interface ListedFile {
-  path: string;
+  readonly path: string;
   /** Size in bytes. */
-  size: number;
+  readonly size: number;
   /** SHA-256 of the content, for files in the hub's file storage. */
-  sha256: string | null;
+  readonly sha256: string | null;
 }
 
 /** A repository at one commit. */
 export interface Repository {
   /** Current id: renamed and legacy names lead to another one. */
-  id: string;
+  readonly id: string;
   /** The branch, tag or commit that was asked for. */
-  revision: string;
-  commit: string;
+  readonly revision: string;
+  readonly commit: string;
   /** What the hub says about the repository: description, citation, tags and the like. */
-  about: Readonly<Record<string, unknown>>;
+  readonly about: Readonly<Record<string, unknown>>;
 }
 
 /** A page of a listing has 1,000 entries of some 200 bytes. */
@@ -31,7 +31,7 @@ const MAX_JSON_BYTES = 32 * 1024 * 1024;
 /** The hub itself allows 100,000 files. */
 const MIN_ENTRIES_OF_PAGE = 20;
 const MAX_LISTED_ENTRIES = 200_000;
-/** Without these the answer lists every file, and cuts that list off at some length. */
+/** Without these, the response lists every file, up to some length. */
 const INFO_FIELDS = [
   'sha',
   'private',
@@ -67,17 +67,17 @@ export async function openRepository(
   try {
     let { value, suffixKept } = await ask(path);
     let about = asRecord(value);
-    // A redirect of a renamed repository that forgets the revision would answer for the default branch.
+    // A redirect of a renamed repository that forgets the revision would lead to the default branch.
     if (about !== null && !suffixKept && currentId(about, path) !== path) {
       ({ value, suffixKept } = await ask(currentId(about, path)));
       about = asRecord(value);
     }
     const commit = about?.['sha'];
     if (about === null || typeof commit !== 'string' || !/^[\w.-]{1,64}$/.test(commit)) {
-      throw new HubError('hub_bad_response', `the hub does not say which commit of ${shorten(path)} this is`);
+      throw new HubError('hub_bad_response', `The response of the hub has no commit for ${shorten(path)}.`);
     }
     if (about['disabled'] === true) {
-      throw new HubError('hub_gated', `dataset ${shorten(path)} was disabled by the hub`);
+      throw new HubError('hub_gated', `The hub has disabled dataset ${shorten(path)}.`);
     }
     return { id: currentId(about, path), revision, commit, about };
   } catch (error) {
@@ -117,14 +117,14 @@ async function withRevisions(
     }
   } catch (failure) {
     context.signal?.throwIfAborted();
-    // The list is a courtesy; what matters is known.
+    // The error is known; the list is optional.
     if (!(failure instanceof HubError)) throw failure;
   }
-  const shown = available.slice(0, MAX_NAMED_REVISIONS).join(', ');
+  const listed = available.slice(0, MAX_NAMED_REVISIONS).join(', ');
   const more =
     available.length > MAX_NAMED_REVISIONS ? ` and ${available.length - MAX_NAMED_REVISIONS} more` : '';
-  const there = available.length === 0 ? '' : `: it has ${shown}${more}`;
-  return new HubError('hub_revision_not_found', `${unknownRevision({ dataset: path, revision })}${there}.`, {
+  const suffix = available.length === 0 ? '' : `: it has ${listed}${more}`;
+  return new HubError('hub_revision_not_found', `${unknownRevision({ dataset: path, revision })}${suffix}.`, {
     cause: error,
     details: { ...error.details, available },
   });
@@ -147,14 +147,15 @@ export async function listFiles(
   url.searchParams.set('recursive', 'true');
   for (let entries = 0; url !== null; ) {
     if (seen.has(url.href))
-      throw new HubError('hub_bad_response', "the pages of the hub's listing go in a circle");
+      throw new HubError('hub_bad_response', 'The pages of the listing of the hub form a loop.');
     seen.add(url.href);
     const { value, response } = await requester.readJson({ kind: 'tree', url }, context, MAX_JSON_BYTES);
-    if (!Array.isArray(value)) throw new HubError('hub_bad_response', "the hub's listing is not a list");
+    if (!Array.isArray(value))
+      throw new HubError('hub_bad_response', 'The listing of the hub is not an array.');
     // A page without entries counts too, or a listing of them would have no end.
     entries += Math.max(value.length, MIN_ENTRIES_OF_PAGE);
     if (entries > MAX_LISTED_ENTRIES) {
-      throw new HubError('hub_unsupported_dataset', `the dataset has more than ${MAX_LISTED_ENTRIES} files`);
+      throw new HubError('hub_unsupported_dataset', `The dataset has more than ${MAX_LISTED_ENTRIES} files.`);
     }
     for (const entry of value) {
       const file = readEntry(asRecord(entry));
@@ -162,7 +163,7 @@ export async function listFiles(
     }
     url = nextPage(response.headers, response.url);
     if (url !== null && url.origin !== requester.endpoint.origin) {
-      throw new HubError('hub_bad_response', `the next page of the hub's listing is on ${url.host}`);
+      throw new HubError('hub_bad_response', `The next page of the listing of the hub is on ${url.host}.`);
     }
   }
   return files;
@@ -178,8 +179,7 @@ function readEntry(entry: Readonly<Record<string, unknown>> | null): ListedFile 
     Number.isSafeInteger(size) &&
     (size as number) >= 0 &&
     path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-  if (!sane)
-    throw new HubError('hub_bad_response', "the hub's listing has an entry that is no file of a repository");
+  if (!sane) throw new HubError('hub_bad_response', 'The listing of the hub has an invalid entry.');
   const sha256 = lfs?.['oid'];
   return {
     path,
@@ -193,7 +193,7 @@ function nextPage(headers: ResponseHeaders, from: URL): URL | null {
   for (const match of (headers.get('link') ?? '').matchAll(/<([^<>]*)>([^<]*)/g)) {
     if (!/;\s*rel\s*=\s*"?next\b/i.test(match[2]!)) continue;
     if (URL.canParse(match[1]!, from.href)) return new URL(match[1]!, from);
-    throw new HubError('hub_bad_response', "the next page of the hub's listing has no address");
+    throw new HubError('hub_bad_response', 'The next page of the listing of the hub has no valid address.');
   }
   return null;
 }

@@ -8,7 +8,7 @@ const MAX_INLINE_ENTRIES = 300;
 const DEADLINE_MS = 30_000;
 const MAX_HEAP_MB = 384;
 
-/** The thread's file lies beside this one, compiled or not. */
+/** The thread's file is in this folder, compiled or not. */
 const THREAD_FILE = new URL(
   import.meta.url.endsWith('.ts') ? './parse-yaml-thread.ts' : './parse-yaml-thread.js',
   import.meta.url,
@@ -18,7 +18,7 @@ const THREAD_FILE = new URL(
 let before: Promise<unknown> = Promise.resolve();
 
 /**
- * Parses YAML as `parseYaml` does; on a thread where that takes longer than others should wait.
+ * Parses YAML as `parseYaml` does; on a thread if that would block this one for long.
  *
  * @throws HubError `hub_unsupported_dataset`
  */
@@ -38,7 +38,11 @@ function parseOnThread(text: string, location: YamlLocation): Promise<YamlValue>
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
   const tooMuch = (cause?: unknown): void =>
-    refuse('Metadata cannot be read: it takes too long or too much memory', { file: location.file }, cause);
+    refuse(
+      'Cannot read the metadata: parsing takes too long or too much memory.',
+      { file: location.file },
+      cause,
+    );
   const deadline = setTimeout(tooMuch, DEADLINE_MS);
   worker.on('message', (answer: YamlReply) => {
     if ('value' in answer) resolve(answer.value);

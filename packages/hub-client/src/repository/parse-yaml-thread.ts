@@ -1,4 +1,4 @@
-/** Parses one YAML text on a thread of its own; see parse-yaml-apart.ts. */
+/** Parses one YAML text on a thread; see parse-yaml-apart.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { HubError } from '../errors.ts';
 import { parseYaml, type YamlLocation, type YamlValue } from './parse-yaml.ts';

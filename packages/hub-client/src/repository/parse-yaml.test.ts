@@ -49,7 +49,7 @@ describe('parseYamlApart', () => {
   const long = (count: number): string =>
     `configs:\n${Array.from({ length: count }, (_, n) => `- config_name: c${n}\n  data_files: d${n}/*.csv\n`).join('')}`;
 
-  it('gives what parseYaml gives, and lets others work meanwhile', async () => {
+  it('parses as parseYaml does, without blocking other work', async () => {
     const text = long(20_000);
     let turns = 0;
     const timer = setInterval(() => turns++, 5);
@@ -72,7 +72,7 @@ describe('parseYamlApart', () => {
     const text = `configs:\n${'- a: 1\n  b: 2\n'.repeat(95_000)}`;
     const begunMs = performance.now();
     await expect(parseYamlApart(text, { file: 'README.md' })).rejects.toThrow(
-      'Metadata cannot be read: it has more than 50000 entries',
+      'Cannot read the metadata: it has more than 50000 entries.',
     );
     expect(performance.now() - begunMs).toBeLessThan(1000);
   });

@@ -7,11 +7,11 @@ export interface YamlMap {
   [key: string]: YamlValue;
 }
 
-/** Where a text stands, for errors. */
+/** The location of a text, for errors. */
 export interface YamlLocation {
-  file: string;
+  readonly file: string;
   /** Line of the file on which the text begins; default 1. */
-  firstLine?: number;
+  readonly firstLine?: number;
 }
 
 // The largest known dataset cards list some thousand subsets in some 30,000 lines. A parsed entry costs about a kilobyte
@@ -24,7 +24,7 @@ const MAX_DEPTH = 64;
 const ENTRY_STARTS = new Set(['\n', ',', '[', '{'].map((character) => character.charCodeAt(0)));
 
 /**
- * Parses one YAML document (YAML 1.2, core schema, `<<` merges) that a stranger wrote. Bounded: documents over 4 MiB or
+ * Parses one YAML document (YAML 1.2, core schema, `<<` merges) from an untrusted source. Bounded: documents over 4 MiB or
  * about 50,000 entries, alias bombs, nesting that exhausts the stack and repeated keys are refused.
  *
  * @throws HubError `hub_unsupported_dataset`
@@ -33,7 +33,7 @@ export function parseYaml(text: string, location: YamlLocation): YamlValue {
   const { file, firstLine = 1 } = location;
   const refuse = (reason: string, offset?: number, cause?: unknown): HubError => {
     const line = offset === undefined ? undefined : firstLine + countNewlines(text, offset);
-    return new HubError('hub_unsupported_dataset', `Metadata cannot be read: ${reason}`, {
+    return new HubError('hub_unsupported_dataset', `Cannot read the metadata: ${reason}.`, {
       location: line === undefined ? { file } : { file, line },
       cause,
     });
@@ -76,7 +76,7 @@ export function asMap(value: YamlValue | undefined): YamlMap | null {
  */
 export function checkMetadata(value: YamlValue, file: string): void {
   const refuse = (reason: string): HubError =>
-    new HubError('hub_unsupported_dataset', `Metadata cannot be read: ${reason}`, { location: { file } });
+    new HubError('hub_unsupported_dataset', `Cannot read the metadata: ${reason}.`, { location: { file } });
   let level = [value];
   let entries = 0;
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeFilePath, validateDatasetPath, validateRevision, validateToken } from './validate-path.ts';
 
-const refusal = (run: () => unknown): { code?: string; message?: string } => {
+const errorOf = (run: () => unknown): { code?: string; message?: string } => {
   try {
     run();
   } catch (error) {
@@ -44,7 +44,7 @@ describe('validateDatasetPath', () => {
     7,
     undefined,
   ])('refuses %j', (path) => {
-    expect(refusal(() => validateDatasetPath(path)).code).toBe('invalid_request');
+    expect(errorOf(() => validateDatasetPath(path)).code).toBe('invalid_request');
   });
 });
 
@@ -88,7 +88,7 @@ describe('validateRevision', () => {
     5,
     null,
   ])('refuses %j', (revision) => {
-    expect(refusal(() => validateRevision(revision)).code).toBe('invalid_request');
+    expect(errorOf(() => validateRevision(revision)).code).toBe('invalid_request');
   });
 });
 
@@ -105,7 +105,7 @@ describe('validateToken', () => {
   it.each(['hf_a b', 'hf_a\nx-evil: 1', 'hf_\u00e9', 'x'.repeat(513), 4, {}])(
     'refuses %j and does not repeat it',
     (token) => {
-      const error = refusal(() => validateToken(token));
+      const error = errorOf(() => validateToken(token));
       expect(error.code).toBe('invalid_request');
       expect(error.message).not.toContain('hf_');
     },

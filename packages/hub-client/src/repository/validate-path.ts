@@ -64,12 +64,12 @@ export function validateRevision(revision: unknown): string {
  */
 export function validateToken(token: unknown): string | undefined {
   if (token === undefined || token === null || token === '') return undefined;
-  // Anything beyond visible ASCII cannot stand in a header, and would throw where it is set.
+  // Headers allow visible ASCII only; setting anything else would throw.
   if (typeof token === 'string' && /^[\x21-\x7e]{1,512}$/.test(token)) return token;
   throw new HubError('invalid_request', 'token must be 1 to 512 visible ASCII characters');
 }
 
-/** A path of a file inside a repository as it stands in an address: every part encoded, `/` kept. */
+/** The path of a file in a repository, encoded for an address: every part, but not `/`. */
 export function encodeFilePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }

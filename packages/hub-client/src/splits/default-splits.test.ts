@@ -10,8 +10,8 @@ describe('findDefaultSplits', () => {
     ['data/-00000-of-00001.csv', 'train'],
     ['data/train-00000-of-00001', 'train'],
   ])('%s', (path, split) => {
-    // Two shard marks make a name that cannot be a split's, as the longest match of the pattern has it.
-    if (split === null) expect(() => findDefaultSplits([path])).toThrow('which is no split name');
+    // Two shard marks make a name that cannot be a split's, as the longest match of the pattern.
+    if (split === null) expect(() => findDefaultSplits([path])).toThrow('invalid split name');
     else expect([...findDefaultSplits([path]).keys()]).toEqual([split]);
   });
 

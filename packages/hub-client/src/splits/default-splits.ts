@@ -14,15 +14,15 @@ const KEYWORDS: Record<string, readonly string[]> = {
 };
 const SEPARATOR = '[-._ 0-9]';
 const SHARDS = 'data/';
-/** `-00000-of-00001`, wherever it stands. */
+/** `-00000-of-00001`, anywhere. */
 const SHARD = /(?=-[0-9]{5}-of-[0-9]{5})/g;
 const SHARD_LENGTH = 15;
 
 /** One way to tell a path's split: the order in which the loader would try its patterns. */
 interface Rule {
-  split: string;
-  inDirectory: RegExp[];
-  inFileName: RegExp[];
+  readonly split: string;
+  readonly inDirectory: RegExp[];
+  readonly inFileName: RegExp[];
 }
 const RULES: Rule[] = Object.entries(KEYWORDS).map(([split, words]) => ({
   split,
@@ -46,7 +46,7 @@ const ANY_KEYWORD = new RegExp(Object.values(KEYWORDS).flat().join('|'));
  * after a split, and last everything as `train`.
  *
  * @param paths data files, none of them hidden, relative to where the search begins
- * @throws HubError `hub_unsupported_dataset` where a shard's name cannot be a split's
+ * @throws HubError `hub_unsupported_dataset` if the name of a shard has an invalid split name
  */
 export function findDefaultSplits(paths: readonly string[]): FoundSplits {
   const sorted = [...paths].sort(compareUtf8);
@@ -69,7 +69,7 @@ function findSharded(sorted: readonly string[]): FoundSplits {
     if (!isSplitName(split)) {
       throw new HubError(
         'hub_unsupported_dataset',
-        `File ${shorten(path)} would belong to split ${shorten(split)}, which is no split name`,
+        `File ${shorten(path)} has an invalid split name, ${shorten(split)}.`,
       );
     }
     const paths = found.get(split);
@@ -81,7 +81,7 @@ function findSharded(sorted: readonly string[]): FoundSplits {
   return new Map([...found].sort(([a], [b]) => rank(a) - rank(b) || compareUtf8(a, b)));
 }
 
-/** The split of `data/{split}-00000-of-00001*.*`, in one pass, since names are a stranger's; null for any other path. */
+/** The split of `data/{split}-00000-of-00001*.*`, in one pass, because names are untrusted input; null for any other path. */
 function splitOfShard(path: string): string | null {
   const name = path.startsWith(SHARDS) ? path.slice(SHARDS.length) : '';
   const dot = name.lastIndexOf('.');
@@ -102,7 +102,7 @@ function findByKeyword(
     .filter(({ names }) => names.length > 0);
   for (const rule of RULES) {
     const patterns = patternsOf(rule);
-    // A path stands where its first pattern would have put it; the sort keeps paths of one pattern in order.
+    // Paths are sorted by their first pattern; the sort keeps the order of paths with the same one.
     const ranked = named.flatMap(({ path, names }) => {
       const rank = patterns.findIndex((pattern) => names.some((name) => pattern.test(name)));
       return rank === -1 ? [] : [{ path, rank }];

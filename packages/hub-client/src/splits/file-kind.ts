@@ -44,7 +44,7 @@ for (const [kind, suffixes] of Object.entries(MEDIA_KINDS)) {
 }
 
 const READ_HERE = new Set<string>(['parquet', 'json', 'csv', 'text'] satisfies DataFormat[]);
-/** Beside images, audio and the like these describe the media, so they do not count as the format. */
+/** With images, audio and the like, these describe the media and do not count as the format. */
 const MEDIA_METADATA = new Set(['metadata.csv', 'metadata.jsonl', 'metadata.parquet']);
 const TIE_BREAKERS = ['parquet', 'lance', 'arrow', 'jsonl', 'json', 'csv'];
 /** Whether the hub's loader would take the file for data at all: some suffix of its name is known. */

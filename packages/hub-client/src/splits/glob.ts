@@ -23,10 +23,10 @@ type Token = null | ((character: string) => boolean);
 type Part = null | { text: string | null; tokens: Token[] };
 
 /**
- * Compiles a pattern. Matching costs at most the product of the lengths of pattern and path, whatever they hold, as
- * both come from strangers.
+ * Compiles a pattern. Matching costs at most the product of the lengths of pattern and path, because
+ * both are untrusted input.
  *
- * @returns null where `**` stands in a path part with something else, which has no meaning
+ * @returns null if `**` is only a part of a path part, which has no meaning
  */
 export function compileGlob(pattern: string): Glob | null {
   const texts = pattern.split('/');
@@ -73,7 +73,7 @@ function compilePart(text: string): Part {
   return { text: null, tokens };
 }
 
-/** Where the class that opens at `start` is closed; a bracket that comes first is a member. -1: it is no class. */
+/** Where the class that opens at `start` is closed; a bracket that comes first is a member. -1 if it is not a class. */
 function endOfClass(characters: readonly string[], start: number): number {
   let at = start + 1;
   if (characters[at] === '!') at += 1;

@@ -107,7 +107,7 @@ describe('splits by file names', () => {
     expect(() => splits(paths)).toThrow(unsupported);
   });
 
-  it('refuses a dataset that has a script of its own name, and no other', () => {
+  it('refuses a dataset with a script of the same name, and no other', () => {
     expect(() => resolve(['set.py', 'a.csv'], undefined, { repository: 'me/set' })).toThrow(unsupported);
     expect(resolve(['load.py', 'a.csv'], undefined, { repository: 'me/set' }).subsets[0]!.problem).toBeNull();
   });

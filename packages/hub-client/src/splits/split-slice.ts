@@ -4,34 +4,34 @@ import { HubError } from '../errors.ts';
 /** How a percentage becomes a row number: nearest row (halves to the even one), or whole percents of equal size. */
 export type SplitRounding = 'closest' | 'pct1_dropremainder';
 
-/** One member of a sum. Bounds may be negative (counted from the end); null stands for an open side. */
+/** One member of a sum. Bounds may be negative (counted from the end); null means an open side. */
 export interface SplitPart {
-  split: string;
-  unit: 'rows' | 'percent';
-  from: bigint | null;
-  to: bigint | null;
+  readonly split: string;
+  readonly unit: 'rows' | 'percent';
+  readonly from: bigint | null;
+  readonly to: bigint | null;
   /** Only percentages are rounded. */
-  rounding: SplitRounding | null;
+  readonly rounding: SplitRounding | null;
 }
 
-/** A parsed split expression. `all` stands for every split of the subset, in order; then `parts` is empty. */
+/** A parsed split expression. `all` means every split of the subset, in order; then `parts` is empty. */
 export interface SplitExpression {
-  text: string;
-  all: boolean;
-  parts: readonly SplitPart[];
+  readonly text: string;
+  readonly all: boolean;
+  readonly parts: readonly SplitPart[];
 }
 
-/** A split as the dataset has it; `numRows` is absent where nobody has counted the rows yet. */
+/** A split of the dataset; `numRows` is absent if the rows have not been counted. */
 export interface SplitSize {
-  name: string;
-  numRows?: number | bigint | undefined;
+  readonly name: string;
+  readonly numRows?: number | bigint | undefined;
 }
 
 /** Rows `from` (inclusive) to `to` (exclusive) of one split, counted from 0; `to` null means to its end. */
 export interface SplitRange {
-  split: string;
-  from: number;
-  to: number | null;
+  readonly split: string;
+  readonly from: number;
+  readonly to: number | null;
 }
 
 // Word characters as the hub's loader sees them: letters, numbers and the underscore of every script.
@@ -42,9 +42,9 @@ const PART = new RegExp(
   `^(${NAME})(?:\\[(?:(-?[0-9_]+)(%)?)?:(?:(-?[0-9_]+)(%)?)?\\])?(?:\\(([^)]*)\\))?$`,
   'u',
 );
-// A sum of hundreds of splits fits; a megabyte of them is no question anybody has.
+// A sum of hundreds of splits fits; a megabyte of them has no use.
 const MAX_EXPRESSION_LENGTH = 16_384;
-// Underscores stand between digits, as in 1_000.
+// Underscores are allowed between digits, as in 1_000.
 const INTEGER = /^-?[0-9]+(?:_[0-9]+)*$/;
 
 /** Whether a text may name a split: words joined by single dots, no dash and no blank. */

@@ -7,7 +7,7 @@ const PROMPT_NAMES = names(
   'question prompt problem instruction query input inputs messages conversation conversations problem_statement task ' +
     'user_prompt question_text text sentence utterance ctx goal premise',
 );
-const ANSWER_NAMES = names(
+const TARGET_NAMES = names(
   'answer target expected_answer correct_answer answer_key final_answer label expected_output expected gold ' +
     'ground_truth reference reference_answer best_answer answers output response completion solution canonical_solution',
 );
@@ -70,7 +70,7 @@ function fromNames(features: readonly MappableFeature[]): Mapping | null {
   free.delete(prompt);
 
   const mapping: Mapping = { promptColumn: prompt };
-  const answer = take(ANSWER_NAMES, ({ dtype }) => dtype !== 'null' && !isMedia(dtype));
+  const answer = take(TARGET_NAMES, ({ dtype }) => dtype !== 'null' && !isMedia(dtype));
   if (answer !== undefined) mapping.answerColumn = answer;
   if (choices !== undefined) {
     mapping.choicesColumn = choices;
@@ -118,7 +118,7 @@ function readTasks(text: string): YamlMap[] {
     const tasks = asMap(parseYaml(text, { file: 'eval.yaml' }))?.['tasks'];
     return Array.isArray(tasks) ? tasks.map(asMap).filter((task) => task !== null) : [];
   } catch (error) {
-    // A suggestion is a courtesy; a file that cannot be read only makes it a poorer one.
+    // A suggestion is optional; without this file it is only less precise.
     if (error instanceof HubError) return [];
     throw error;
   }

@@ -1,7 +1,7 @@
 /**
  * Puts the values of columns into rows by their levels (Parquet format, "Nested Encoding"). The algorithm and what it
  * makes of every shape of a schema are those of hyparquet (MIT, Kenny Daniel), which is the oracle of its tests; here
- * every step is checked, since levels are a stranger's.
+ * every step is checked, because levels are untrusted input.
  */
 import type { CellValues } from './cells/convert.ts';
 import { maxDefinitionLevel, type SchemaTree } from './metadata/schema.ts';
@@ -42,29 +42,29 @@ export function assembleLists(
   if (first > 0) {
     // The first entry goes on with the last row.
     while (depth < leaf && repeated < first) {
-      depth++;
+      depth += 1;
       if (kinds[depth] !== 'REQUIRED') {
         const last = container.at(-1);
         if (!Array.isArray(last)) throw damaged('its levels of nesting contradict each other');
         container = last;
         stack.push(container);
-        listDepth++;
+        listDepth += 1;
       }
-      if (kinds[depth] === 'REPEATED') repeated++;
+      if (kinds[depth] === 'REPEATED') repeated += 1;
     }
   }
 
   let next = 0;
-  for (let index = 0; index < count; index++) {
+  for (let index = 0; index < count; index += 1) {
     const definition = definitions === null ? maxDefinition : definitions[index]!;
     const repetition = repetitions === null ? 0 : repetitions[index]!;
     while (depth > 0 && (repetition < repeated || kinds[depth] !== 'REPEATED')) {
       if (kinds[depth] !== 'REQUIRED') {
         stack.pop();
-        listDepth--;
+        listDepth -= 1;
       }
-      if (kinds[depth] === 'REPEATED') repeated--;
-      depth--;
+      if (kinds[depth] === 'REPEATED') repeated -= 1;
+      depth -= 1;
     }
     const top = stack.at(-1);
     if (top === undefined) throw damaged('its levels of nesting contradict each other');
@@ -73,15 +73,15 @@ export function assembleLists(
       (depth < leaf || kinds[depth + 1] === 'REPEATED') &&
       (listDepth < definition || kinds[depth + 1] === 'REQUIRED')
     ) {
-      depth++;
+      depth += 1;
       if (kinds[depth] !== 'REQUIRED') {
         const list: Nested = [];
         container.push(list);
         container = list;
         stack.push(list);
-        listDepth++;
+        listDepth += 1;
       }
-      if (kinds[depth] === 'REPEATED') repeated++;
+      if (kinds[depth] === 'REPEATED') repeated += 1;
     }
     if (definition === maxDefinition) container.push(values[next++]);
     else if (depth === leaf) container.push(null);
@@ -105,7 +105,7 @@ export function assembleNested(columns: Map<string, Nested>, schema: SchemaTree,
     let innerDepth = isOptional ? depth + 1 : depth;
     if (inner.children.length === 1) {
       inner = inner.children[0]!;
-      innerDepth++;
+      innerDepth += 1;
     }
     assembleNested(columns, inner, innerDepth);
     const values = take(columns, keyOf(inner));
@@ -122,7 +122,7 @@ export function assembleNested(columns: Map<string, Nested>, schema: SchemaTree,
   columns.set(path, isOptional ? flattenAt(rows, depth) : rows);
 }
 
-/** Names may hold dots, so the tree that is assembled has a path of its own for each node. */
+/** Names may contain dots, so each node of the assembled tree has a unique path. */
 function keyOf({ path }: SchemaTree): string {
   return path.join('.');
 }
@@ -142,7 +142,7 @@ function isListLike({ element, children }: SchemaTree): boolean {
 
 /** Takes the list off that an optional group is: its only entry is the group, or null. */
 function flattenAt(rows: Nested, depth: number): Nested {
-  for (let row = 0; row < rows.length; row++) {
+  for (let row = 0; row < rows.length; row += 1) {
     const value = rows[row];
     if (!isNested(value)) throw misshapen();
     if (depth > 0) flattenAt(value, depth - 1);
@@ -158,7 +158,7 @@ function invert(members: ReadonlyArray<readonly [string, Nested]>, depth: number
   for (const [, values] of members) {
     if (values.length !== length) throw damaged('the parts of a column have different lengths');
   }
-  for (let row = 0; row < length; row++) {
+  for (let row = 0; row < length; row += 1) {
     if (depth > 0) {
       rows[row] = invert(
         members.map(([name, values]) => {

@@ -42,7 +42,7 @@ const sized = (bytes: Uint8Array): number[] => [
   ...bytes,
 ];
 
-/** A page of version 1: its levels stand in front of the values, with their lengths. */
+/** A page of version 1: its levels come before the values, with their lengths. */
 function pageOne(repetition: number[], definition: number[], values: Uint8Array): [Uint8Array, PageHeader] {
   const body = Uint8Array.from([
     ...sized(encodeRuns([{ packed: repetition }], 1)),
@@ -66,7 +66,7 @@ function pageOne(repetition: number[], definition: number[], values: Uint8Array)
 describe('DataPage', () => {
   it('a row of a list goes on in the next page', async () => {
     const first = await decode(pageOne([0, 1, 0], [3, 2, 3], int32(1, 2)));
-    // The optional list is one level of nesting of its own, which the assembly takes off.
+    // The optional list is another level of nesting, which the assembly removes.
     expect(first).toEqual([[[1, null]], [[2]]]);
     const second = pageOne([1, 1, 0], [3, 3, 0], int32(3, 4));
     expect(await decode(second, first.slice(-1))).toEqual([[[2, 3, 4]], []]);

@@ -17,15 +17,15 @@ import { damaged, unsupported } from './parquet-error.ts';
 /** What decoding the pages of a leaf column takes. */
 export interface LeafColumn {
   /** The column's way from the root of the schema. */
-  path: readonly SchemaTree[];
-  maxRepetition: number;
-  maxDefinition: number;
-  type: PhysicalType;
-  typeLength: number | undefined;
-  codec: Codec;
-  convert: ValueConverter;
+  readonly path: readonly SchemaTree[];
+  readonly maxRepetition: number;
+  readonly maxDefinition: number;
+  readonly type: PhysicalType;
+  readonly typeLength: number | undefined;
+  readonly codec: Codec;
+  readonly convert: ValueConverter;
   /** Whether texts come as `StringColumn`; where their encoding has none, they come in bytes. */
-  textSlices: boolean;
+  readonly textSlices: boolean;
 }
 
 /** Bytes that the values of one page may have together; prefixes that are shared count each time. */
@@ -35,11 +35,11 @@ const LEVELS = 'a level of nesting';
 /** A data page that has been decompressed. */
 interface OpenPage {
   /** Values, nulls and empty lists included. */
-  count: number;
-  encoding: Encoding | undefined;
-  repetition: Uint8Array | null;
-  definition: Uint8Array | null;
-  values: Uint8Array;
+  readonly count: number;
+  readonly encoding: Encoding | undefined;
+  readonly repetition: Uint8Array | null;
+  readonly definition: Uint8Array | null;
+  readonly values: Uint8Array;
 }
 
 /** A data page (Parquet format, "Data Pages"), of which some entries at a time are decoded. */
@@ -62,7 +62,7 @@ export class DataPage {
     this.left = page.count;
   }
 
-  /** Memory in which the values stand. */
+  /** Memory of the values. */
   get memory(): ArrayBufferLike {
     return this.#page.values.buffer;
   }
@@ -83,7 +83,7 @@ export class DataPage {
     let present = count;
     if (definitions !== null) {
       present = 0;
-      for (let index = 0; index < count; index++) if (definitions[index] === maxDefinition) present++;
+      for (let index = 0; index < count; index += 1) if (definitions[index] === maxDefinition) present += 1;
     }
     const found = present === 0 ? [] : this.#readValues(present);
     if (path.length === 2 && maxRepetition === 0) {
@@ -119,7 +119,7 @@ export async function openDataPage(
   const second = header.data_page_header_v2;
   if (second !== undefined) {
     const cursor = new ByteCursor(body);
-    // Levels stand in front, and are not compressed.
+    // Levels come first, and are not compressed.
     const repetition = cursor.take(second.repetition_levels_byte_length ?? 0, LEVELS);
     const definition = cursor.take(second.definition_levels_byte_length ?? 0, LEVELS);
     const packed = cursor.take(cursor.left, 'a page');
@@ -130,7 +130,7 @@ export async function openDataPage(
     return { count: second.num_values ?? 0, encoding: second.encoding, repetition, definition, values };
   }
   const first = header.data_page_header;
-  if (first === undefined) throw damaged('a data page has no header of its own');
+  if (first === undefined) throw damaged('a data page lacks its header');
   const cursor = new ByteCursor(await inflater.inflate(column.codec, body, size));
   const takeLevels = (max: number, encoding: Encoding | undefined): Uint8Array | null => {
     if (max === 0) return null;
@@ -153,7 +153,7 @@ function readLevels(reader: HybridReader | null, max: number, count: number): Ui
   if (reader === null) return null;
   const levels = new Uint8Array(count);
   reader.read(levels);
-  for (let index = 0; index < count; index++) {
+  for (let index = 0; index < count; index += 1) {
     if (levels[index]! > max) throw damaged(`a level of nesting is ${levels[index]} and not at most ${max}`);
   }
   return levels;
@@ -164,7 +164,7 @@ function withNulls(found: CellValues, definitions: Uint8Array, maxDefinition: nu
     return found.spread(definitions.length, (location) => definitions[location] === maxDefinition);
   }
   const rows: unknown[] = new Array(definitions.length);
-  for (let row = 0, next = 0; row < rows.length; row++) {
+  for (let row = 0, next = 0; row < rows.length; row += 1) {
     rows[row] = definitions[row] === maxDefinition ? found[next++] : null;
   }
   return rows;

@@ -57,7 +57,7 @@ async function read(source: ByteSource, from: number, to: number, columns?: stri
   for await (const batch of readParquet(parquet, { columns: columns ?? [...converters.keys()], from, to })) {
     expect(batch.firstRow).toBe(next);
     next += batch.rowCount;
-    for (let row = 0; row < batch.rowCount; row++) {
+    for (let row = 0; row < batch.rowCount; row += 1) {
       found.push(
         Object.fromEntries(
           [...batch.columns].map(([name, cells]) => [
@@ -96,7 +96,7 @@ describe.each([
     expect(await read(memoryFile(bytes), 100, 260, ['none'])).toEqual(Array(160).fill({}));
   });
 
-  it('whatever is damaged, the end is an error of ours or rows, and soon', async () => {
+  it('any damage ends in a TableError or in rows, and soon', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.integer({ min: 0, max: 255 })), {
@@ -216,7 +216,7 @@ describe('texts as slices', () => {
       textSlices: new Set(['t']),
     })) {
       const values = batch.columns.get('t')!;
-      if (values instanceof StringColumn) slices++;
+      if (values instanceof StringColumn) slices += 1;
       const list =
         values instanceof StringColumn ? values.toArray() : Array.from(values as ArrayLike<unknown>);
       expect(list).toHaveLength(batch.rowCount);

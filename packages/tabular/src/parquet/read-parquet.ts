@@ -134,8 +134,8 @@ async function* readGroup(
     readers: column.leaves.flatMap((leaf) => {
       const chunk = chunks.get(leaf);
       if (chunk === undefined) return [];
-      const place = { group: plan.group, leaf, file: path, textSlices: column.textSlices };
-      const decoder = new ChunkDecoder(footer, place, deps.decoding);
+      const selection = { group: plan.group, leaf, file: path, textSlices: column.textSlices };
+      const decoder = new ChunkDecoder(footer, selection, deps.decoding);
       return [new ChunkReader(file, plan, chunk, { ...deps, decoder })];
     }),
   }));

@@ -37,14 +37,14 @@ const MAX_FIELDS = 100_000;
  * columnar format, "Encapsulated message format"). It tells what Parquet's own schema cannot: large strings, time zones,
  * durations, seconds, lists of fixed length.
  *
- * @returns null where the text is no such message; the Parquet schema alone must then do
+ * @returns null if the text is not such a message; the Parquet schema alone is then used
  */
 export function decodeArrowSchema(base64: string): Features | null {
   const bytes = decodeBase64(base64);
   if (bytes === null) return null;
   try {
     const reader = new FlatbufferReader(bytes);
-    // A continuation marker and a length stand before the message; very old files have the length alone.
+    // A continuation marker and a length precede the message; very old files have the length alone.
     const start = reader.uint32(0) === 0xffffffff ? 8 : 4;
     const message = reader.root(start);
     if (reader.uint8Field(message, 1, 0) !== SCHEMA_HEADER) return null;
@@ -145,7 +145,7 @@ class FieldReader {
     }
   }
 
-  /** The feature of an extension type, which stands in the field's custom metadata. */
+  /** The feature of an extension type, from the field's custom metadata. */
   #extension(field: number): Feature | null {
     const reader = this.#reader;
     const metadata = new Map(
@@ -243,7 +243,7 @@ class FlatbufferReader {
     });
   }
 
-  /** Where a field's content stands; 0: the field is absent. */
+  /** The offset of a field's content; 0 if the field is absent. */
   #field(table: number, index: number): number {
     const vtable = table - this.#view.getInt32(table, true);
     const slot = 4 + index * 2;

@@ -20,8 +20,8 @@ export type Feature =
 
 /** A column, or a member of a struct. */
 export interface NamedFeature {
-  name: string;
-  feature: Feature;
+  readonly name: string;
+  readonly feature: Feature;
 }
 
 /** The columns of a dataset, in order. */
@@ -75,8 +75,8 @@ export function toMappable({ name, feature }: NamedFeature): MappableFeature {
 }
 
 /**
- * Features in the hub's own JSON form, as Parquet files and the dataset viewer carry them: today's, and those that older
- * versions wrote (`Sequence`, one-element lists, `length: -1`). Types nobody knows become `unknown`.
+ * Features in the hub's own JSON form, as Parquet files and the dataset viewer have them: the current form, and those of
+ * older versions (`Sequence`, one-element lists, `length: -1`). Other types become `unknown`.
  */
 export function featuresFromJson(value: JsonValue): Features {
   return members(value).map(([name, inner]) => ({ name, feature: featureFromJson(inner) }));

@@ -270,8 +270,8 @@ describe('what a text is', () => {
     ['2020-01-01T00:00:00+01:00', null],
     ['2020-1-1', null],
     ['2020', null],
-  ])('%s is the moment %s', (text, moment) => {
-    expect(completeTimestamp(text)).toBe(moment);
+  ])('%s is the timestamp %s', (text, timestamp) => {
+    expect(completeTimestamp(text)).toBe(timestamp);
   });
 
   it.each([

@@ -1,59 +1,58 @@
 import { dtypeOf, type Feature, type Features, type NamedFeature, valueFeature } from './features.ts';
 
 /**
- * The columns of several files as one: all columns of all files, in the order in which they are met, each with the narrowest
- * type that holds the values of every file. Whole numbers widen, then become float64; null becomes anything; lists
- * and structs unite inside; types that have nothing in common are json. Rows of a file keep its own types: this only says what
- * the dataset's columns are, and which of them a file lacks.
+ * Merges the columns of several files: all columns of all files, in the order in which they appear, each with the
+ * narrowest type for the values of every file. Integers widen, then become float64; null becomes any type; lists and
+ * structs are merged inside; types without a common one become json. Rows keep the types of their file.
  */
 export function mergeFeatures(all: Iterable<Features>): Features {
   const columns = new Map<string, Feature>();
   for (const features of all) {
     for (const { name, feature } of features) {
       const known = columns.get(name);
-      columns.set(name, known === undefined ? feature : unite(known, feature));
+      columns.set(name, known === undefined ? feature : merge(known, feature));
     }
   }
   return [...columns].map(([name, feature]) => ({ name, feature }));
 }
 
-function unite(a: Feature, b: Feature): Feature {
+function merge(a: Feature, b: Feature): Feature {
   if (isNull(a)) return b;
-  if (isNull(b) || dtypeOf(a) === dtypeOf(b)) return a.kind === 'class_label' ? uniteLabels(a, b) : a;
-  if (a.kind === 'value' && b.kind === 'value') return uniteValues(a.dtype, b.dtype);
+  if (isNull(b) || dtypeOf(a) === dtypeOf(b)) return a.kind === 'class_label' ? mergeLabels(a, b) : a;
+  if (a.kind === 'value' && b.kind === 'value') return mergeValues(a.dtype, b.dtype);
   if (a.kind === 'list' && b.kind === 'list') {
     const length = a.length === b.length ? a.length : null;
-    return { kind: 'list', item: unite(a.item, b.item), length, large: a.large || b.large };
+    return { kind: 'list', item: merge(a.item, b.item), length, large: a.large || b.large };
   }
   if (a.kind === 'struct' && b.kind === 'struct')
-    return { kind: 'struct', fields: uniteFields(a.fields, b.fields) };
-  // A label's number beside plain numbers: both are int64.
-  if (a.kind === 'class_label' && b.kind === 'value') return uniteValues('int64', b.dtype);
-  if (b.kind === 'class_label' && a.kind === 'value') return uniteValues(a.dtype, 'int64');
+    return { kind: 'struct', fields: mergeFields(a.fields, b.fields) };
+  // The number of a label and plain numbers: both are int64.
+  if (a.kind === 'class_label' && b.kind === 'value') return mergeValues('int64', b.dtype);
+  if (b.kind === 'class_label' && a.kind === 'value') return mergeValues(a.dtype, 'int64');
   return { kind: 'json' };
 }
 
-function uniteFields(a: readonly NamedFeature[], b: readonly NamedFeature[]): Features {
+function mergeFields(a: readonly NamedFeature[], b: readonly NamedFeature[]): Features {
   return mergeFeatures([a, b]);
 }
 
 /** Labels of both; files of one dataset seldom have other names for the same number. */
-function uniteLabels(a: Feature & { kind: 'class_label' }, b: Feature): Feature {
+function mergeLabels(a: Feature & { kind: 'class_label' }, b: Feature): Feature {
   return b.kind === 'class_label' && b.names.length > a.names.length ? b : a;
 }
 
-function uniteValues(a: string, b: string): Feature {
-  const number = uniteNumbers(a, b);
+function mergeValues(a: string, b: string): Feature {
+  const number = mergeNumbers(a, b);
   if (number !== null) return valueFeature(number);
   if (/string/.test(a) && /string/.test(b)) return valueFeature('string');
   if (/binary/.test(a) && /binary/.test(b)) return valueFeature('binary');
-  const unit = uniteUnits(a, b);
+  const unit = mergeUnits(a, b);
   return unit === null ? { kind: 'json' } : valueFeature(unit);
 }
 
 const NUMBER = /^(u?int|float)(8|16|32|64)$/;
 
-function uniteNumbers(a: string, b: string): string | null {
+function mergeNumbers(a: string, b: string): string | null {
   const [, kindA, bitsA] = NUMBER.exec(a) ?? [];
   const [, kindB, bitsB] = NUMBER.exec(b) ?? [];
   if (kindA === undefined || kindB === undefined) return null;
@@ -68,7 +67,7 @@ function uniteNumbers(a: string, b: string): string | null {
 }
 
 /** Times of one kind and zone in different units: the finer one. */
-function uniteUnits(a: string, b: string): string | null {
+function mergeUnits(a: string, b: string): string | null {
   const pattern = /^(timestamp|duration)\[(s|ms|us|ns)(.*)\]$/;
   const [, kindA, unitA = '', zoneA] = pattern.exec(a) ?? [];
   const [, kindB, unitB = '', zoneB] = pattern.exec(b) ?? [];

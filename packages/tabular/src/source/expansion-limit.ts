@@ -1,6 +1,6 @@
 import { TableError } from '../errors.ts';
 
-/** What a file may hold at least, however small it is. */
+/** The limit for small files. */
 const MIN_LIMIT_BYTES = 1024 * 1024 * 1024;
 /** Repeated texts shrink to a hundredth; a column of one value to less. */
 const MAX_EXPANSION_RATIO = 1000;
@@ -9,7 +9,7 @@ const MAX_ROW_BYTES = 256 * 1024 * 1024;
 
 /** Counts what comes out of a file, by its compression or by references to one value. */
 export interface ExpansionMeter {
-  /** @throws TableError `unsupported_file` where too much has come out */
+  /** @throws TableError `unsupported_file` if too much has come out */
   add(bytes: number): void;
 }
 
@@ -27,7 +27,7 @@ export function createExpansionMeter({
       if (left >= 0) return;
       throw new TableError(
         'unsupported_file',
-        `Cannot read the file: it holds more than ${MAX_EXPANSION_RATIO} times its ${byteLength} bytes`,
+        `Cannot read the file: it holds more than ${MAX_EXPANSION_RATIO} times its ${byteLength} bytes.`,
         { location: { file: path } },
       );
     },
@@ -35,11 +35,11 @@ export function createExpansionMeter({
 }
 
 /**
- * How many bytes the JSON of some cells has at least, without making it: values that are referred to often cost nothing
- * until they are written.
+ * The minimum length of the JSON of some cells, without writing it: repeated references to a value take no memory until
+ * then.
  *
- * @param place where the row stands, for the error
- * @throws TableError `invalid_row` where a row has more than any item may have
+ * @param location of the row, for the error
+ * @throws TableError `invalid_row` if a row has more than any item may have
  */
 export function rowBytes(cells: Iterable<unknown>, location: { file: string; row: number }): number {
   let total = 0;
@@ -53,7 +53,7 @@ export function rowBytes(cells: Iterable<unknown>, location: { file: string; row
       for (const value of Object.values(cell)) add(value);
     } else total += 1;
     if (total > MAX_ROW_BYTES) {
-      throw new TableError('invalid_row', `The row has more than ${MAX_ROW_BYTES} bytes`, { location });
+      throw new TableError('invalid_row', `The row has more than ${MAX_ROW_BYTES} bytes.`, { location });
     }
   };
   for (const cell of cells) add(cell);

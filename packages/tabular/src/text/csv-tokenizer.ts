@@ -2,24 +2,24 @@ import { invalidRow } from './raw-row.ts';
 
 /** How fields and rows are set apart. Every character is one UTF-16 code unit. */
 export interface CsvDialect {
-  separator: string;
+  readonly separator: string;
   /** null: quotes are ordinary characters. */
-  quote: string | null;
+  readonly quote: string | null;
   /** Whether a doubled quote inside quotes is one quote. */
-  doubledQuotes: boolean;
-  escape: string | null;
+  readonly doubledQuotes: boolean;
+  readonly escape: string | null;
   /** Starts a comment that ends with the line. */
-  comment: string | null;
-  skipInitialSpace: boolean;
-  skipBlankLines: boolean;
+  readonly comment: string | null;
+  readonly skipInitialSpace: boolean;
+  readonly skipBlankLines: boolean;
 }
 
-/** A row of a CSV file, as its fields stand there. */
+/** A row of a CSV file. */
 export interface CsvRecord {
-  fields: string[];
+  readonly fields: string[];
   /** 1-based line on which the record begins; quoted fields may go on over more. */
-  line: number;
-  size: number;
+  readonly line: number;
+  readonly size: number;
 }
 
 const LF = 10;
@@ -181,7 +181,7 @@ export class CsvTokenizer {
     }
   }
 
-  /** Where text ends that has no meaning in the present state; `stop` ends it beside line ends. */
+  /** Where text without a special character ends; `stop` ends it, as line ends do. */
   #plainEnd(text: string, start: number, stop: number): number {
     let at = start;
     for (; at < text.length; at += 1) {
@@ -217,7 +217,7 @@ export class CsvTokenizer {
   }
 
   #endRecord(): void {
-    // A line of blanks is a blank line, and a line that is all comment is no line.
+    // A line of blanks is a blank line; a comment line does not count.
     const skipped = this.#blank && this.#fields.length === 0 && this.#dialect.skipBlankLines;
     this.#endField();
     const record = { fields: this.#fields, line: this.#recordLine, size: this.#size };

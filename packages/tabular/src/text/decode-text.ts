@@ -3,15 +3,15 @@ import { invalidRow } from './raw-row.ts';
 
 /** How a text file is written. */
 export interface TextEncodingOptions {
-  file: string;
+  readonly file: string;
   /** Name of the encoding, as Python or the web call it; default UTF-8. */
-  encoding?: string | undefined;
-  /** Whether bytes that are no text are replaced by U+FFFD; otherwise they are an error. */
-  replaceErrors?: boolean;
-  signal?: AbortSignal | undefined;
+  readonly encoding?: string | undefined;
+  /** Whether invalid bytes are replaced by U+FFFD; otherwise they are an error. */
+  readonly replaceErrors?: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Names that Python knows and the web does not. `latin1` of the web is another encoding, see below. */
+/** Names of Python that the web does not have. `latin1` of the web is another encoding, see below. */
 const PYTHON_NAMES: Record<string, string> = {
   utf8: 'utf-8',
   'utf-8-sig': 'utf-8',
@@ -32,8 +32,7 @@ const LATIN_1 = new Set(['latin-1', 'latin1', 'l1', 'iso-8859-1', 'iso8859-1', '
 /**
  * Decodes a file as it arrives. A byte order mark at its start is left out.
  *
- * @throws TableError `invalid_row` with the line where bytes are no text; `unsupported_file` for an encoding that
- *   is not known
+ * @throws TableError `invalid_row` with the line of invalid bytes; `unsupported_file` for an unknown encoding
  */
 export async function* decodeText(
   source: AsyncIterable<Uint8Array>,
@@ -49,7 +48,7 @@ export async function* decodeText(
       const readable = new TextDecoder().decode(bytes ?? new Uint8Array());
       const faulty = line + countNewlines(readable, readable.indexOf('\uFFFD'));
       const name = options.encoding ?? 'UTF-8';
-      throw invalidRow(`The line is not ${name} text`, { file: options.file, line: faulty }, cause);
+      throw invalidRow(`The line is not ${name} text.`, { file: options.file, line: faulty }, cause);
     }
   };
   const trimmed = (text: string): string => {
@@ -91,7 +90,7 @@ function createDecoder({
   try {
     decoder = new TextDecoder(name, { fatal: !replaceErrors, ignoreBOM: true });
   } catch (cause) {
-    throw new TableError('unsupported_file', `Encoding ${shorten(encoding ?? name)} is not known`, {
+    throw new TableError('unsupported_file', `Unknown encoding ${shorten(encoding ?? name)}.`, {
       cause,
     });
   }

@@ -120,8 +120,8 @@ describe('readCsv', () => {
     ],
     ['no null words', { na_filter: false }, 'a,b\nNA,', [{ a: 'NA', b: '' }]],
     ['long rows left out', { on_bad_lines: 'skip' }, 'a\n1\n1,2\n3', [{ a: '1' }, { a: '3' }]],
-    ['parameters nobody knows', { whatever: 1 }, 'a\n1', [{ a: '1' }]],
-  ])('obeys %s', async (_, params, content, rows) => {
+    ['unknown parameters', { whatever: 1 }, 'a\n1', [{ a: '1' }]],
+  ])('applies %s', async (_, params, content, rows) => {
     expect(await read(content, params)).toEqual(rows);
   });
 
@@ -143,7 +143,7 @@ describe('readCsv', () => {
   it.each<[string, string | Uint8Array, number]>([
     ['a row with too many fields', 'a,b\n1,2\n\n"x\ny",2,3\n', 4],
     ['a quote that is never closed', 'a\n1\n"x\ny', 3],
-    ['bytes that are no text', new Uint8Array([97, 10, 98, 10, 0xe9, 10]), 3],
+    ['invalid bytes', new Uint8Array([97, 10, 98, 10, 0xe9, 10]), 3],
     ['a row that is too long', `a\n1\n${'x'.repeat(2000)}\n`, 3],
     ['a row of too many fields', `a\n1\n${','.repeat(2000)}\n`, 3],
   ])('refuses %s and names the line', async (_, content, line) => {

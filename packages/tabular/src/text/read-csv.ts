@@ -11,7 +11,7 @@ import {
   type ReadOptions,
 } from './raw-row.ts';
 
-// What pandas takes for a missing value, quoted or not.
+// Missing values of pandas, quoted or not.
 const NULL_WORDS =
   '|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null'.split(
     '|',
@@ -19,31 +19,31 @@ const NULL_WORDS =
 
 /** How a CSV file is to be read: the parameters of pandas' `read_csv` that a dataset card may set. */
 interface CsvSettings {
-  dialect: CsvDialect;
-  encoding: string | undefined;
-  replaceErrors: boolean;
+  readonly dialect: CsvDialect;
+  readonly encoding: string | undefined;
+  readonly replaceErrors: boolean;
   /** Which row holds the names; null: none does. */
-  headerRow: number | null;
-  names: string[] | null;
-  skipsLine: (line: number) => boolean;
-  maxRows: number;
-  nulls: Set<string>;
+  readonly headerRow: number | null;
+  readonly names: string[] | null;
+  readonly skipsLine: (line: number) => boolean;
+  readonly maxRows: number;
+  readonly nulls: Set<string>;
   /** Names or positions of the columns to keep; null keeps all. */
-  columns: Set<string | number> | null;
-  skipLongRows: boolean;
+  readonly columns: Set<string | number> | null;
+  readonly skipLongRows: boolean;
 }
 
 /**
- * Reads a CSV or TSV file row by row, as pandas and so the hub's own loader does: UTF-8, no guessing of the separator,
+ * Reads a CSV or TSV file row by row, as pandas and the `datasets` library do: UTF-8, no guessing of the separator,
  * null words, repeated names become `x.1`, empty ones `Unnamed: 0`, short rows are filled with nulls. Values stay texts;
- * their types are found by `createTyping`. Extra fields of the first data row stand before the named columns and are
- * called `__index_level_0__`.
+ * `inferSchema` finds their types. Extra fields of the first data row come before the named columns, as
+ * `__index_level_0__`.
  *
  * @param params the card's parameters for the file: `sep`, `delimiter`, `names`, `column_names`, `header`, `skiprows`,
  *   `nrows`, `usecols`, `quotechar`, `quoting`, `doublequote`, `escapechar`, `comment`, `skipinitialspace`,
  *   `skip_blank_lines`, `na_values`, `keep_default_na`, `na_filter`, `encoding`, `encoding_errors`, `on_bad_lines`
- * @throws TableError `invalid_row` with file and line: a row with too many fields, an open quote, bytes that are no text;
- *   `unsupported_file` for parameters that cannot be obeyed
+ * @throws TableError `invalid_row` with file and line: a row with too many fields, an open quote, invalid bytes;
+ *   `unsupported_file` for parameters that are not supported
  */
 export async function* readCsv(
   source: AsyncIterable<Uint8Array>,
@@ -106,7 +106,7 @@ class CsvTable {
     const columns = this.#columns!;
     if (record.fields.length > columns.length) {
       if (skipLongRows) return null;
-      throw invalidRow(`The row has ${record.fields.length} fields where ${columns.length} are expected`, {
+      throw invalidRow(`The row must have ${columns.length} fields, got ${record.fields.length}.`, {
         file: this.#file,
         line: record.line,
       });
@@ -126,21 +126,21 @@ class CsvTable {
     if (width > MAX_COLUMNS || named.length > MAX_COLUMNS) {
       throw new TableError(
         'unsupported_file',
-        `Cannot read the file: it has more than ${MAX_COLUMNS} columns`,
+        `Cannot read the file: it has more than ${MAX_COLUMNS} columns.`,
         {
           location: { file: this.#file },
         },
       );
     }
     const columns = [...Array.from({ length: extra }, (_, index) => `__index_level_${index}__`), ...named];
-    const wanted = this.#settings.columns;
+    const selected = this.#settings.columns;
     this.#columns = columns;
-    // The index stands behind the columns where pandas makes a table of both.
+    // The index comes after the columns, as in a table of pandas.
     this.#kept = columns
       .map((_, index) => (index + extra) % columns.length)
       .filter(
         (index) =>
-          index < extra || wanted === null || wanted.has(columns[index]!) || wanted.has(index - extra),
+          index < extra || selected === null || selected.has(columns[index]!) || selected.has(index - extra),
       );
   }
 }
@@ -150,7 +150,7 @@ function uniqueNames(header: readonly string[]): string[] {
   const names = header.map((name, index) => (name === '' ? `Unnamed: ${index}` : name));
   const taken = new Set(names);
   const counts = new Map<string, number>();
-  // Names that the file gives go before those that are made up.
+  // Names from the file take precedence over generated ones.
   const order = [...names.keys()].sort(
     (a, b) => Number(header[a] === '') - Number(header[b] === '') || a - b,
   );
@@ -256,6 +256,6 @@ function isCount(value: JsonValue | undefined): value is number {
 }
 
 function unsupported(key: string, value: JsonValue | undefined): TableError {
-  const shown = shorten(JSON.stringify(value) ?? 'nothing');
-  return new TableError('unsupported_file', `CSV files with ${key} ${shown} are not read`);
+  const text = shorten(JSON.stringify(value) ?? 'nothing');
+  return new TableError('unsupported_file', `CSV files with ${key} ${text} are not supported.`);
 }

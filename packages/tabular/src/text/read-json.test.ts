@@ -61,7 +61,7 @@ describe('readJson', () => {
 
   it.each<[string, string | Uint8Array, object]>([
     ['a line that is cut off', '{"x":1}\n{"x":\n{"x":2}\n', { line: 2, column: 6 }],
-    ['a line that is no object', '{"x":1}\n[1]\n', { line: 2 }],
+    ['a line that is not an object', '{"x":1}\n[1]\n', { line: 2 }],
     ['a repeated key', '{"x":1}\n{"y":1,"y":2}\n', { line: 2, column: 8 }],
     ['a line that is not UTF-8', new Uint8Array([123, 125, 10, 34, 0xff, 34, 10]), { line: 2 }],
     ['a line that is too long', `{"x":1}\n{"x":"${'x'.repeat(3000)}"}\n`, { line: 2 }],
@@ -72,7 +72,7 @@ describe('readJson', () => {
     ['an array that ends early', '[{"x":1},\n{"x":2}', { line: 2 }],
     ['a comma too many', '[{"x":1},]', { line: 1, column: 10 }],
     ['a comma too few', '[{"x":1}\n{"x":2}]', { line: 2, column: 1 }],
-    ['something behind the array', '[]\nx', { line: 2, column: 1 }],
+    ['data after the array', '[]\nx', { line: 2, column: 1 }],
     ['other values among objects', '[{"x":1},\n5]', { line: 2, column: 1 }],
     ['an element that is too long', `[{"x":1},\n{"x":"${'x'.repeat(3000)}"}]`, { line: 2 }],
     ['a text that never ends', '{\n"x": "abc', { line: 1 }],

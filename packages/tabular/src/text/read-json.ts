@@ -22,8 +22,8 @@ const SNIFFED_BYTES = 1024 * 1024;
 
 /**
  * Reads a JSON file row by row, whatever its form and its name: JSON Lines, an array of objects, an array of anything else
- * (column `text`), one object, several objects one after another. An object of columns is one row of lists, as the hub's
- * own loader has it. Holds one row.
+ * (column `text`), one object, several objects one after another. An object of columns is one row of lists, as in
+ * the `datasets` library. One row is in memory.
  *
  * @param params the card's parameters: `field` (the member that holds the rows), `encoding`, `encoding_errors`
  * @throws TableError `invalid_row` with file, line and column
@@ -102,7 +102,7 @@ function isObjectLine(line: string): boolean {
     parseJson(line);
     return true;
   } catch (error) {
-    // A line with a fault of its own is better named by the reader of lines.
+    // The reader of lines reports other errors of a line better.
     if (error instanceof JsonlError) return error.code !== 'invalid_json';
     throw error;
   }
@@ -157,7 +157,7 @@ async function* readMember(
     }
     return;
   }
-  throw invalidRow(`The file has no member ${JSON.stringify(field)}`, { file });
+  throw invalidRow(`The file has no member ${JSON.stringify(field)}.`, { file });
 }
 
 /** The text of the next value, whose number of values is bounded. Its location has no path: it is a row. */
@@ -177,7 +177,7 @@ async function readText(json: JsonStream, file: string): Promise<LocatedText> {
     );
   }
   if (hasTooManyValues(text)) {
-    throw invalidRow(`The row has more than ${MAX_LINE_VALUES} values`, location);
+    throw invalidRow(`The row has more than ${MAX_LINE_VALUES} values.`, location);
   }
   return { text, location };
 }
@@ -196,7 +196,7 @@ function hasTooManyValues(text: string): boolean {
 }
 
 function toRow(value: JsonValue, element: LocatedText): RawRow {
-  if (!isJsonObject(value)) throw invalidRow('The row is not an object', element.location);
+  if (!isJsonObject(value)) throw invalidRow('The row is not an object.', element.location);
   return { ...positionOf(element), row: value, text: element.text };
 }
 

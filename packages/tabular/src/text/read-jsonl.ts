@@ -5,10 +5,10 @@ import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type ReadOptions } from 
 
 /**
  * Reads a JSON Lines file: one object a line, UTF-8. A byte order mark, CRLF, blank lines and a missing last line end
- * are accepted. Holds one batch of lines.
+ * are accepted. One batch of lines is in memory.
  *
- * @throws TableError `invalid_row` with file, line and, where it is known, column: what is no JSON, no object or no UTF-8, a
- *   repeated key, a line that is too long
+ * @throws TableError `invalid_row` with file, line and, where it is known, column: if a line is not JSON, not
+ *   an object, not UTF-8 or too long, or has a duplicate key
  */
 export async function* readJsonl(
   source: AsyncIterable<Uint8Array>,
@@ -43,11 +43,11 @@ function parseLine(
   try {
     text = utf8.decode(bytes);
   } catch (cause) {
-    throw invalidRow('The line is not UTF-8', { file, line }, cause);
+    throw invalidRow('The line is not UTF-8.', { file, line }, cause);
   }
   // JSON's white space and no other.
   if (!/[^ \t\r]/.test(text)) return null;
   const row = parseJson(text, { location: { file, line } });
-  if (!isJsonObject(row)) throw invalidRow('The line is not an object', { file, line });
+  if (!isJsonObject(row)) throw invalidRow('The line is not an object.', { file, line });
   return { row, line, size: text.length + 1, text };
 }

@@ -6,11 +6,11 @@ import { readText } from './read-text.ts';
 
 /**
  * Reads the rows of a text file of any format, from its decompressed bytes. Memory is bounded by one row and one piece of
- * the source; whoever stops reading closes the source.
+ * the source; ending the iteration closes the source.
  *
  * @param params the subset's parameters for its files
- * @throws TableError `invalid_row` with file and line, `unsupported_file` for parameters that cannot be obeyed; what
- *   the source throws
+ * @throws TableError `invalid_row` with file and line, `unsupported_file` for parameters that are not supported; errors
+ *   of the source
  */
 export function readRows(
   source: AsyncIterable<Uint8Array>,

@@ -13,7 +13,7 @@ import {
  *
  * @param params the card's parameters: `sample_by` (`line`, `paragraph` or `document`), `keep_linebreaks`, `encoding`,
  *   `encoding_errors`
- * @throws TableError `invalid_row` with file and line; `unsupported_file` for parameters that cannot be obeyed
+ * @throws TableError `invalid_row` with file and line; `unsupported_file` for parameters that are not supported
  */
 export async function* readText(
   source: AsyncIterable<Uint8Array>,
@@ -23,7 +23,7 @@ export async function* readText(
   const { file, signal, maxRowSize = DEFAULT_MAX_ROW_SIZE } = options;
   const sampleBy = params['sample_by'] ?? 'line';
   if (sampleBy !== 'line' && sampleBy !== 'paragraph' && sampleBy !== 'document') {
-    throw new TableError('unsupported_file', `sample_by ${shorten(String(sampleBy))} is not known`);
+    throw new TableError('unsupported_file', `Unknown value of sample_by: ${shorten(String(sampleBy))}.`);
   }
   const ending = sampleBy === 'line' ? '\n' : sampleBy === 'paragraph' ? '\n\n' : null;
   const kept = sampleBy === 'line' && params['keep_linebreaks'] === true ? '\n' : '';
@@ -46,7 +46,7 @@ export async function* readText(
       for (let end = text.indexOf(ending); end !== -1; end = text.indexOf(ending, start)) {
         const row = text.slice(start, end);
         checkSize(row.length);
-        // A paragraph without text is none.
+        // Empty paragraphs are skipped.
         if (sampleBy === 'line' || row !== '') yield rowOf(row + kept);
         line += countNewlines(row) + ending.length;
         start = end + ending.length;
@@ -67,7 +67,7 @@ export async function* readText(
   }
   function checkSize(size: number): void {
     if (size > maxRowSize)
-      throw invalidRow(`The row is longer than ${maxRowSize} characters`, { file, line });
+      throw invalidRow(`The row is longer than ${maxRowSize} characters.`, { file, line });
   }
 }
 

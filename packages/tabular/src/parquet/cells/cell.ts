@@ -136,7 +136,7 @@ function valueConverter(dtype: string): CellConverter {
   return toJson;
 }
 
-// Arrow's widest decimals have 76 digits; what claims much more is no number to write out.
+// Arrow's widest decimals have 76 digits; a much larger scale is not written out.
 const MAX_DECIMAL_SCALE = 200;
 const MAX_DECIMAL_BYTES = 64;
 const UNITS_PER_SECOND: Record<string, bigint> = { s: 1n, ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n };
@@ -235,7 +235,7 @@ function jsonCell(cell: unknown): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
-    // What is no JSON is what it says.
+    // A text that is not JSON stays a text.
     if (error instanceof JsonlError) return text;
     throw error;
   }
@@ -245,7 +245,7 @@ function decodeText(bytes: Uint8Array): string {
   try {
     return UTF_8.decode(bytes);
   } catch (cause) {
-    throw new TableError('damaged_file', 'A text in a Parquet file is not UTF-8', { cause });
+    throw new TableError('damaged_file', 'Cannot read the Parquet file: a text is not UTF-8.', { cause });
   }
 }
 

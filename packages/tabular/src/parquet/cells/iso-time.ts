@@ -55,8 +55,8 @@ export function isoDate(days: number): string {
 }
 
 /**
- * Compiles the move of texts of `isoTimestamp` to a time zone, with the offset behind them: `Z` for UTC, else `+01:00`.
- * Zones are names (`Europe/Berlin`) or offsets; a moment in a zone that nobody knows stays in UTC.
+ * Compiles the move of texts of `isoTimestamp` to a time zone, followed by the offset: `Z` for UTC, else `+01:00`.
+ * Zones are names (`Europe/Berlin`) or offsets; a timestamp in an unknown zone stays in UTC.
  */
 export function compileZone(zone: string): (text: string) => string {
   if (/^(?:UTC|Etc\/UTC|GMT|Z|[+-]00:?00)$/i.test(zone)) return (text) => `${text}Z`;

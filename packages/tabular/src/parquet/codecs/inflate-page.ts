@@ -4,19 +4,19 @@ import { damaged, ParquetError, unsupported } from '../parquet-error.ts';
 import { inflateSnappyBlock } from './inflate-snappy-block.ts';
 import { inflateHadoopLz4, inflateLz4Block } from './lz4-block.ts';
 
-/** Bytes of one page in memory of their own: nothing else lies in their buffer. */
+/** Bytes of one page; their buffer holds nothing else. */
 type InflatedPage = Uint8Array<ArrayBuffer>;
 
 /** What decompresses the pages of one file. */
 export interface PageInflater {
   /**
-   * Decompresses a page. An uncompressed one is given back as it is, in the memory that it came in.
+   * Decompresses a page. An uncompressed one is returned as it is, in the same memory.
    *
    * @param length bytes that the page's header states; an inflated page has exactly these
    * @throws ParquetError
    */
   inflate(codec: Codec, input: Uint8Array, length: number): Uint8Array | Promise<Uint8Array>;
-  /** Whether all of this memory is one page that was decompressed, so that it can be given back with the page. */
+  /** Whether all of this memory is one decompressed page, so that it can be freed with the page. */
   isPage(memory: ArrayBufferLike): boolean;
 }
 

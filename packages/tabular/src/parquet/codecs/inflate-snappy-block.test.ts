@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createSnappyInflater } from './inflate-snappy.ts';
 import { inflateSnappyBlock } from './inflate-snappy-block.ts';
 
-it('gives back what was compressed', () => {
+it('restores what was compressed', () => {
   const part = fc.tuple(fc.uint8Array({ maxLength: 70 }), fc.integer({ min: 1, max: 2000 }));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 20 }), (parts) => {

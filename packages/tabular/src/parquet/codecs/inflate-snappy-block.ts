@@ -11,7 +11,7 @@ export function inflateSnappyBlock(input: Uint8Array, outputLength: number): Uin
   };
   const little = (count: number): number => {
     let value = 0;
-    for (let index = 0; index < count; index++) value += next() * 2 ** (8 * index);
+    for (let index = 0; index < count; index += 1) value += next() * 2 ** (8 * index);
     return value;
   };
   let declared = 0;
@@ -43,7 +43,7 @@ export function inflateSnappyBlock(input: Uint8Array, outputLength: number): Uin
       throw new RangeError('snappy block is damaged');
     // Source and target may overlap, which repeats what was just written.
     if (offset >= length) output.copyWithin(to, to - offset, to - offset + length);
-    else for (let index = 0; index < length; index++) output[to + index] = output[to - offset + index]!;
+    else for (let index = 0; index < length; index += 1) output[to + index] = output[to - offset + index]!;
     to += length;
   }
   if (to !== outputLength) throw new RangeError('snappy block has another length');

@@ -12,7 +12,7 @@ function used(): ReturnType<typeof createSnappyInflater> {
   return inflate;
 }
 
-it('gives back what was compressed', () => {
+it('restores what was compressed', () => {
   const inflate = createSnappyInflater();
   const part = fc.tuple(fc.uint8Array({ maxLength: 70 }), fc.integer({ min: 1, max: 300 }));
   fc.assert(
@@ -23,10 +23,10 @@ it('gives back what was compressed', () => {
   );
 });
 
-it('gives back more than is kept', () => {
+it('restores more than the memory that is kept', () => {
   const bytes = new Uint8Array(20 * 1024 * 1024).map((_, index) => index % 251);
   const inflate = createSnappyInflater();
-  for (let time = 0; time < 2; time++)
+  for (let time = 0; time < 2; time += 1)
     expect(Buffer.compare(inflate(snappyCompress(bytes), bytes.length), bytes)).toBe(0);
 });
 

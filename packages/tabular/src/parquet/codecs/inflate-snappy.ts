@@ -1,6 +1,6 @@
 import { snappyUncompress, snappyUncompressor } from 'hysnappy';
 
-/** Pages beyond this get memory of their own: WebAssembly memory grows and never shrinks. */
+/** Larger pages get separate memory: WebAssembly memory grows and never shrinks. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -12,7 +12,7 @@ const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 export function createSnappyInflater(): (input: Uint8Array, outputLength: number) => Uint8Array {
   let inflate: ReturnType<typeof snappyUncompressor> | undefined;
   return (input, outputLength) => {
-    // It trusts the length that it is told, and would fill what a shorter block leaves with bytes of the one before.
+    // The library trusts the given length: a shorter block would be followed by bytes of the one before.
     if (declaredLength(input) !== outputLength)
       throw new Error('a snappy block has not the length of its page');
     if (input.length + outputLength > MAX_KEPT_BYTES) return snappyUncompress(input, outputLength);
@@ -24,7 +24,7 @@ export function createSnappyInflater(): (input: Uint8Array, outputLength: number
 /** The length with which a block begins: a varint of 32 bits at most. */
 function declaredLength(block: Uint8Array): number | null {
   let length = 0;
-  for (let index = 0; index < 5; index++) {
+  for (let index = 0; index < 5; index += 1) {
     const byte = block[index];
     if (byte === undefined) return null;
     length += (byte & 0x7f) * 2 ** (7 * index);

@@ -4,7 +4,7 @@ import { damaged, unsupported } from '../parquet-error.ts';
 import { fixedValues, fixedWidth } from './plain.ts';
 import type { ValueReader } from './values.ts';
 
-/** Reads values whose first bytes stand together, then their second ones, and so on (Parquet format, "Byte Stream Split"). */
+/** Reads values whose first bytes are stored together, then their second ones, and so on (Parquet format, "Byte Stream Split"). */
 export function byteStreamSplitReader(
   cursor: ByteCursor,
   type: PhysicalType,
@@ -19,9 +19,10 @@ export function byteStreamSplitReader(
     next(count) {
       if (count > total - first) throw damaged('it has fewer values than its page states');
       const bytes = new Uint8Array(count * width);
-      for (let location = 0; location < width; location++) {
+      for (let location = 0; location < width; location += 1) {
         const from = location * total + first;
-        for (let index = 0; index < count; index++) bytes[index * width + location] = streams[from + index]!;
+        for (let index = 0; index < count; index += 1)
+          bytes[index * width + location] = streams[from + index]!;
       }
       first += count;
       switch (type) {

@@ -36,7 +36,7 @@ function encode(values: readonly bigint[]): number[] {
       if (rests.length === 0) continue;
       let bits = 0n;
       for (const [at, rest] of rests.entries()) bits |= rest << BigInt(at * width);
-      for (let at = 0; at < 4 * width; at++) bytes.push(Number((bits >> BigInt(8 * at)) & 0xffn));
+      for (let at = 0; at < 4 * width; at += 1) bytes.push(Number((bits >> BigInt(8 * at)) & 0xffn));
     }
   }
   return bytes;

@@ -23,7 +23,7 @@ class DeltaReader {
   #hasFirst = false;
   #minLow = 0;
   #minHigh = 0;
-  /** Of the current block: where the widths of its miniblocks stand, and which miniblock is the next. */
+  /** Of the current block: the offset of the widths of its miniblocks, and the next miniblock. */
   #widthsAt = 0;
   #miniblock: number;
   /** Of the current miniblock. */
@@ -99,11 +99,11 @@ class DeltaReader {
   /** Puts the cursor behind all values that the header states; none can be read any more. @throws ParquetError */
   skipToEnd(): void {
     const cursor = this.#cursor;
-    // Only of a reader that has read nothing yet: the cursor stands behind the header.
+    // Only before the first read: the cursor is after the header.
     for (let left = this.total - 1; left > 0; ) {
       this.#beginBlock();
       let bodyBytes = 0;
-      for (let index = 0; index < this.#miniblocks && left > 0; index++) {
+      for (let index = 0; index < this.#miniblocks && left > 0; index += 1) {
         bodyBytes += (this.#widthAt(index) * this.#valuesPerMiniblock) / 8;
         left -= this.#valuesPerMiniblock;
       }
@@ -131,7 +131,7 @@ class DeltaReader {
     this.#bodyAt = cursor.offset;
     this.#bit = 0;
     this.#left = this.#valuesPerMiniblock;
-    // May lie behind the end where padding is cut off; reading on then fails.
+    // The position may exceed the end if padding is cut off; reading on then fails.
     cursor.offset += (this.#width * this.#valuesPerMiniblock) / 8;
   }
 
@@ -215,7 +215,7 @@ export function contiguousStrings(bytes: Uint8Array, start: number, lengths: Int
   const starts = new Int32Array(lengths.length);
   const ends = new Int32Array(lengths.length);
   let at = start;
-  for (let index = 0; index < lengths.length; index++) {
+  for (let index = 0; index < lengths.length; index += 1) {
     const length = lengths[index]!;
     if (length < 0 || at + length > bytes.length) throw damaged('a value is longer than its page');
     starts[index] = at;
@@ -232,7 +232,7 @@ function lengthsOf(cursor: ByteCursor, maxValues: number): { reader: DeltaReader
   if (reader.total > maxValues) throw damaged('it has more lengths than values');
   reader.skipToEnd();
   const end = cursor.offset;
-  // The lengths are read a second time, as they are needed, by a cursor of their own.
+  // The lengths are read a second time, as they are needed, by a separate cursor.
   return { reader: new DeltaReader(cursor.fork(start)), end };
 }
 

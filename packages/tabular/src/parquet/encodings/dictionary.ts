@@ -8,9 +8,9 @@ import { plainReader, plainTexts } from './plain.ts';
 import { HybridReader } from './rle-hybrid.ts';
 import { StringColumn } from './string-column.ts';
 
-/** Writers stop at some megabytes; a dictionary of a whole row group of distinct values is none. */
+/** Writers stop at some megabytes; a dictionary of all values of a row group has no use. */
 const MAX_DICTIONARY_VALUES = 2 ** 22;
-/** Memory of an entry of which something is made: a text, bytes, a date. */
+/** Memory of a converted entry: a text, bytes, a date. */
 const BYTES_PER_VALUE = 80;
 const BYTES_PER_SLICE = 8;
 
@@ -40,7 +40,7 @@ function pick(dictionary: Exclude<Dictionary, StringColumn>, indexes: Int32Array
       ? new Array(indexes.length)
       : new (dictionary.constructor as new (length: number) => unknown[])(indexes.length)
   ) as unknown[];
-  for (let at = 0; at < indexes.length; at++) {
+  for (let at = 0; at < indexes.length; at += 1) {
     const index = indexes[at]!;
     if (index < 0 || index >= size) throw damaged('a value is not in its dictionary');
     output[at] = dictionary[index];
@@ -52,7 +52,7 @@ function pick(dictionary: Exclude<Dictionary, StringColumn>, indexes: Int32Array
  * Decodes a dictionary page.
  *
  * @param body what follows the header
- * @returns the values, and about how much memory they take beside their page
+ * @returns the values, and about how much memory they take besides their page
  * @throws ParquetError
  */
 export async function decodeDictionary(

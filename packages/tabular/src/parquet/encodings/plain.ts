@@ -9,7 +9,7 @@ const VALUES = 'a value';
 const EPOCH_DAY = 2_440_588;
 const NANOS_PER_DAY = 86_400_000_000_000n;
 
-/** Reads values that stand one after another (Parquet format, "Plain"), as numbers and bytes of the column's type. */
+/** Reads values that are stored one after another (Parquet format, "Plain"), as numbers and bytes of the column's type. */
 export function plainReader(
   cursor: ByteCursor,
   type: PhysicalType,
@@ -51,7 +51,7 @@ export function plainTexts(cursor: ByteCursor, count: number): StringColumn {
   const { bytes } = cursor;
   const size = bytes.length;
   let at = cursor.offset;
-  for (let index = 0; index < count; index++) {
+  for (let index = 0; index < count; index += 1) {
     if (at + 4 > size) throw damaged('a value is longer than its page');
     const length = bytes[at]! + (bytes[at + 1]! << 8) + (bytes[at + 2]! << 16) + bytes[at + 3]! * 0x1000000;
     at += 4;
@@ -87,7 +87,7 @@ function booleans(cursor: ByteCursor): ValueReader {
     next(count) {
       if (count > cursor.left * 8 + (8 - bit)) throw damaged('it has fewer values than its page states');
       const values: boolean[] = new Array(count);
-      for (let index = 0; index < count; index++) {
+      for (let index = 0; index < count; index += 1) {
         if (bit === 8) {
           byte = cursor.uint8(VALUES);
           bit = 0;

@@ -69,7 +69,7 @@ export class HybridReader {
       const valueBytes = (this.#width + 7) >> 3;
       if (at + valueBytes > bytes.length) throw endsEarly();
       let value = 0;
-      for (let index = 0; index < valueBytes; index++) value |= bytes[at++]! << (8 * index);
+      for (let index = 0; index < valueBytes; index += 1) value |= bytes[at++]! << (8 * index);
       this.#repeated = value;
       this.#left = length;
     }
@@ -88,7 +88,7 @@ export class HybridReader {
     const mask = width === 32 ? -1 : (1 << width) - 1;
     let at = start + Math.floor((first * width) / 8);
     let shift = (first * width) % 8;
-    for (let index = from; index < from + count; index++) {
+    for (let index = from; index < from + count; index += 1) {
       let value = bytes[at]! >>> shift;
       let have = 8 - shift;
       while (have < width) {
@@ -100,7 +100,7 @@ export class HybridReader {
       shift = 8 - (have - width);
       if (shift === 8) {
         shift = 0;
-        at++;
+        at += 1;
       }
     }
   }

@@ -1,8 +1,7 @@
 import { damaged } from '../parquet-error.ts';
 
 /**
- * Texts of a column as they stand in a file: positions in the bytes that hold them all. An object for each would cost
- * more than what is done with it.
+ * The texts of a column as offsets into the bytes of a file. An object for each would cost more than its use.
  */
 export class StringColumn {
   readonly bytes: Uint8Array;
@@ -29,7 +28,7 @@ export class StringColumn {
   pick(indexes: Int32Array): StringColumn {
     const { bytes, starts, ends, length } = this;
     const picked = new StringColumn(bytes, new Int32Array(indexes.length), new Int32Array(indexes.length));
-    for (let i = 0; i < indexes.length; i++) {
+    for (let i = 0; i < indexes.length; i += 1) {
       const index = indexes[i]!;
       if (index < 0 || index >= length) throw damaged('a value is not in its dictionary');
       picked.starts[i] = starts[index]!;
@@ -42,7 +41,7 @@ export class StringColumn {
   spread(count: number, present: (location: number) => boolean): StringColumn {
     const starts = new Int32Array(count).fill(-1);
     const ends = new Int32Array(count);
-    for (let location = 0, next = 0; location < count; location++) {
+    for (let location = 0, next = 0; location < count; location += 1) {
       if (!present(location)) continue;
       starts[location] = this.starts[next]!;
       ends[location] = this.ends[next++]!;

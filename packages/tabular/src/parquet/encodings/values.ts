@@ -12,7 +12,7 @@ export type StoredValues =
   | StringColumn;
 
 /**
- * Decodes the values of one page, some at a time, so that a page of a few bytes that stands for millions of values takes
+ * Decodes the values of one page, some at a time, so that a page of a few bytes that encodes millions of values takes
  * the memory of some thousands.
  */
 export interface ValueReader {

@@ -1,8 +1,8 @@
 import { damaged, EndOfBytesError } from '../parquet-error.ts';
 
 /**
- * Reads bytes from front to back. Every read is checked against the end of `bytes`: what lies behind it in the same
- * memory is never seen.
+ * Reads bytes from front to back. Every read is checked against the end of `bytes`: what follows in the same
+ * memory is never read.
  */
 export class ByteCursor {
   readonly bytes: Uint8Array;

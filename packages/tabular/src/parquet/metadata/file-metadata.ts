@@ -27,34 +27,34 @@ export type Codec = (typeof CODECS)[number];
 
 /** What is read of a file's footer, by the format's own names (`FileMetaData`); statistics are not. */
 export interface FileMetadata {
-  schema: SchemaElement[];
-  row_groups: RowGroupMetadata[];
-  key_value_metadata?: Array<{ key: string; value?: string }>;
+  readonly schema: SchemaElement[];
+  readonly row_groups: RowGroupMetadata[];
+  readonly key_value_metadata?: Array<{ key: string; value?: string }>;
 }
 
 interface RowGroupMetadata {
-  columns: ColumnChunkMetadata[];
-  num_rows: number;
+  readonly columns: ColumnChunkMetadata[];
+  readonly num_rows: number;
 }
 
 /** `ColumnChunk`. */
 export interface ColumnChunkMetadata {
-  file_path?: string;
-  meta_data?: ColumnMetadata;
-  offset_index_offset?: number;
-  offset_index_length?: number;
-  crypto_metadata?: true;
+  readonly file_path?: string;
+  readonly meta_data?: ColumnMetadata;
+  readonly offset_index_offset?: number;
+  readonly offset_index_length?: number;
+  readonly crypto_metadata?: true;
 }
 
 /** `ColumnMetaData`. */
 export interface ColumnMetadata {
-  type: PhysicalType;
-  codec: Codec;
-  num_values: number;
-  total_uncompressed_size: number;
-  total_compressed_size: number;
-  data_page_offset: number;
-  dictionary_page_offset?: number;
+  readonly type: PhysicalType;
+  readonly codec: Codec;
+  readonly num_values: number;
+  readonly total_uncompressed_size: number;
+  readonly total_compressed_size: number;
+  readonly data_page_offset: number;
+  readonly dictionary_page_offset?: number;
 }
 
 /** Columns that are known to be used are some thousands; what is kept of each takes some hundred bytes. */
@@ -88,11 +88,11 @@ const PLAIN_LOGICAL_TYPES = {
 } as const;
 
 interface LogicalFields {
-  plain: LogicalType;
-  decimal: { scale?: number; precision?: number };
-  time: { isAdjustedToUTC?: boolean; unit?: Partial<Record<TimeUnit, object>> };
-  timestamp: { isAdjustedToUTC?: boolean; unit?: Partial<Record<TimeUnit, object>> };
-  integer: { bitWidth?: number; isSigned?: boolean };
+  readonly plain: LogicalType;
+  readonly decimal: { scale?: number; precision?: number };
+  readonly time: { isAdjustedToUTC?: boolean; unit?: Partial<Record<TimeUnit, object>> };
+  readonly timestamp: { isAdjustedToUTC?: boolean; unit?: Partial<Record<TimeUnit, object>> };
+  readonly integer: { bitWidth?: number; isSigned?: boolean };
 }
 
 const logicalFields = struct<LogicalFields>({
@@ -126,8 +126,8 @@ const logicalType: ThriftReader<LogicalType | undefined> = (input, kind) => {
   if (decimal !== undefined) {
     return { type: 'DECIMAL', precision: decimal.precision ?? 0, scale: decimal.scale ?? 0 };
   }
-  if (time !== undefined) return { type: 'TIME', ...momentOf(time) };
-  if (timestamp !== undefined) return { type: 'TIMESTAMP', ...momentOf(timestamp) };
+  if (time !== undefined) return { type: 'TIME', ...toTimeType(time) };
+  if (timestamp !== undefined) return { type: 'TIMESTAMP', ...toTimeType(timestamp) };
   if (whole !== undefined) {
     return { type: 'INTEGER', bitWidth: whole.bitWidth ?? 0, isSigned: whole.isSigned ?? false };
   }
@@ -135,7 +135,7 @@ const logicalType: ThriftReader<LogicalType | undefined> = (input, kind) => {
   return undefined;
 };
 
-function momentOf({ isAdjustedToUTC = false, unit }: NonNullable<LogicalFields['time']>): {
+function toTimeType({ isAdjustedToUTC = false, unit }: NonNullable<LogicalFields['time']>): {
   isAdjustedToUTC: boolean;
   unit: TimeUnit;
 } {
@@ -218,9 +218,9 @@ export function parseFileMetadata(bytes: Uint8Array): FileMetadata {
 
 /** Where the pages of a chunk are (`PageLocation`). */
 export interface PageLocationMetadata {
-  offset: number;
-  compressed_page_size: number;
-  first_row_index: number;
+  readonly offset: number;
+  readonly compressed_page_size: number;
+  readonly first_row_index: number;
 }
 
 const offsetIndex = complete(
@@ -251,7 +251,7 @@ export function parsePageLocations(bytes: Uint8Array): PageLocationMetadata[] {
   return readThrift(offsetIndex, new ByteCursor(bytes)).page_locations;
 }
 
-/** A reader that refuses structures without the fields that it is told of; fields without a value are left out. */
+/** A reader that refuses structures without the required fields; fields without a value are left out. */
 function complete<T extends object, K extends keyof T>(
   reader: ThriftReader<Partial<T>>,
   required: Readonly<Record<K, string>>,

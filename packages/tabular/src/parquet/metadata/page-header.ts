@@ -20,27 +20,27 @@ const PAGE_TYPES = ['DATA_PAGE', 'INDEX_PAGE', 'DICTIONARY_PAGE', 'DATA_PAGE_V2'
 
 /** The header of a page, by the format's own names (`PageHeader`). Nothing in it has been checked. */
 export interface PageHeader {
-  type?: (typeof PAGE_TYPES)[number] | undefined;
-  uncompressed_page_size?: number;
-  compressed_page_size?: number;
-  data_page_header?: DataPageHeader;
-  dictionary_page_header?: { num_values?: number };
-  data_page_header_v2?: DataPageHeaderV2;
+  readonly type?: (typeof PAGE_TYPES)[number] | undefined;
+  readonly uncompressed_page_size?: number;
+  readonly compressed_page_size?: number;
+  readonly data_page_header?: DataPageHeader;
+  readonly dictionary_page_header?: { num_values?: number };
+  readonly data_page_header_v2?: DataPageHeaderV2;
 }
 
 interface DataPageHeader {
-  num_values?: number;
-  encoding?: Encoding | undefined;
-  definition_level_encoding?: Encoding | undefined;
-  repetition_level_encoding?: Encoding | undefined;
+  readonly num_values?: number;
+  readonly encoding?: Encoding | undefined;
+  readonly definition_level_encoding?: Encoding | undefined;
+  readonly repetition_level_encoding?: Encoding | undefined;
 }
 
 interface DataPageHeaderV2 {
-  num_values?: number;
-  encoding?: Encoding | undefined;
-  definition_levels_byte_length?: number;
-  repetition_levels_byte_length?: number;
-  is_compressed?: boolean;
+  readonly num_values?: number;
+  readonly encoding?: Encoding | undefined;
+  readonly definition_levels_byte_length?: number;
+  readonly repetition_levels_byte_length?: number;
+  readonly is_compressed?: boolean;
 }
 
 const encoding = oneOf(ENCODINGS);

@@ -71,25 +71,25 @@ export type LogicalType =
 /** A column or a group of columns, by the format's own names (`SchemaElement`). */
 export interface SchemaElement {
   /** Absent for groups. */
-  type?: PhysicalType;
-  type_length?: number;
-  repetition_type?: (typeof REPETITION_TYPES)[number];
-  name: string;
-  num_children?: number;
-  converted_type?: ConvertedType;
-  scale?: number;
-  precision?: number;
-  logical_type?: LogicalType;
+  readonly type?: PhysicalType;
+  readonly type_length?: number;
+  readonly repetition_type?: (typeof REPETITION_TYPES)[number];
+  readonly name: string;
+  readonly num_children?: number;
+  readonly converted_type?: ConvertedType;
+  readonly scale?: number;
+  readonly precision?: number;
+  readonly logical_type?: LogicalType;
 }
 
 /** An element with its children; the file lists them one after another. */
 export interface SchemaTree {
-  element: SchemaElement;
-  children: SchemaTree[];
+  readonly element: SchemaElement;
+  readonly children: SchemaTree[];
   /** Elements of the tree, itself included. */
-  count: number;
+  readonly count: number;
   /** Names from the root, which is not named. */
-  path: string[];
+  readonly path: string[];
 }
 
 /** Levels of nesting; Arrow's writers stop at 64. */
@@ -104,7 +104,7 @@ export function schemaTree(schema: readonly SchemaElement[]): SchemaTree {
     if (path.length > MAX_DEPTH) throw unsupported(`its columns are nested more than ${MAX_DEPTH} deep`);
     const first = next;
     const children: SchemaTree[] = [];
-    for (let child = 0; child < (element.num_children ?? 0); child++) {
+    for (let child = 0; child < (element.num_children ?? 0); child += 1) {
       children.push(read([...path, schema[next]?.name ?? '']));
     }
     return { element, children, count: next - first + 1, path };

@@ -26,8 +26,8 @@ const UTF_8 = new TextDecoder();
 
 /** Bytes in Thrift's form, and how deep the structure around them is nested. */
 interface ThriftInput {
-  cursor: ByteCursor;
-  depth: number;
+  readonly cursor: ByteCursor;
+  readonly depth: number;
 }
 
 /** Reads a value of one kind. `type` is what the bytes say it is. @throws ParquetError where that is another kind */
@@ -72,7 +72,7 @@ export function list<T>(
     if (length > maxLength) throw damaged(`its metadata has a list of ${length} entries`);
     const inner = enter(input);
     const values: T[] = [];
-    for (let index = 0; index < length; index++) values.push(reader(inner, kind));
+    for (let index = 0; index < length; index += 1) values.push(reader(inner, kind));
     return values;
   };
 }
@@ -101,7 +101,7 @@ export const presence: ThriftReader<true> = (input, type) => {
   return true;
 };
 
-/** A number that stands for one of some names; undefined for a number beyond them. */
+/** An enum: the name for a number; undefined for an unknown number. */
 export function oneOf<T extends string>(names: readonly T[]): ThriftReader<T | undefined> {
   return (input, type) => names[integer(input, type)];
 }
@@ -130,8 +130,9 @@ function skip(input: ThriftInput, type: number): void {
     case SET: {
       const { length, kind } = listHead(input);
       const inner = enter(input);
-      // A truth value inside a list has a byte of its own.
-      for (let index = 0; index < length; index++) skip(inner, kind === TRUE || kind === FALSE ? BYTE : kind);
+      // A boolean in a list takes one byte.
+      for (let index = 0; index < length; index += 1)
+        skip(inner, kind === TRUE || kind === FALSE ? BYTE : kind);
       return;
     }
     case STRUCT:
