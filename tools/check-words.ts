@@ -52,7 +52,7 @@ function* namesIn(file: string, code: string, offset: number): Generator<Hit> {
   for (const match of code.matchAll(/[A-Za-z_$][\w$]*/g)) {
     const name = match[0];
     const isKey = /^\??:/.test(code.slice(match.index + name.length));
-    if (isKey && name === 'place') continue;
+    if (isKey && (name === 'place' || name === 'refusal')) continue;
     if (/answer/i.test(name) && REFERENCE_FILES.test(file)) continue;
     const part = retiredPart(name);
     const use = part === undefined ? IDENTIFIERS.find(({ pattern }) => pattern.test(name))?.use : PARTS[part];

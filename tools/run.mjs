@@ -22,7 +22,13 @@ const PNPM = 'pnpm@12.21.0';
 const NODE_24 = join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const SOURCE_ROOTS = ['packages', 'apps', 'prisma'];
 /** Folders whose words and structure are checked; all of them once the others are done. */
-const CLEAN_FOLDERS = ['packages/observability', 'apps/cli', 'tools'];
+const CLEAN_FOLDERS = [
+  'packages/evaluation',
+  'packages/observability',
+  'apps/cli',
+  'apps/worker/src/providers',
+  'tools',
+];
 const NOT_SOURCE = new Set(['node_modules', 'dist', 'generated', '.turbo', 'data']);
 
 const environment = {

@@ -1,5 +1,6 @@
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
-import { type LabelledChoice, labelledChoices, plainText } from '../item/labelled-choices.ts';
+import { type LabelledChoice, labelledChoices } from '../item/labelled-choices.ts';
+import { plainText } from '../item/plain-text.ts';
 import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
 import { type ChoiceIndex, createChoiceIndex } from './choice-index.ts';

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { plainText } from '../item/labelled-choices.ts';
+import { plainText } from '../item/plain-text.ts';
 import { RunError } from '../run-error.ts';
 import {
   booleanOption,

@@ -1,4 +1,4 @@
-import { type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { type JsonValue, parseJson, skipValue } from '@svc/jsonl-v23/json';
 
 /** Parses JSON text that the service wrote, at any depth: depth was limited when the value came in. */
 export function readCanonicalText(text: string): JsonValue {
@@ -15,10 +15,8 @@ export interface TextRange {
 const QUOTE = 34;
 const COMMA = 44;
 const OPEN_BRACKET = 91;
-const BACKSLASH = 92;
 const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
 
 /**
  * Finds members of an object in canonical JSON text, in linear time and without parsing values.
@@ -35,12 +33,12 @@ export function findMembers(
   const last = [...keys].sort().at(-1) ?? '';
   let position = start + 1;
   while (text.charCodeAt(position) === QUOTE && found.size < keys.size) {
-    const keyEnd = stringEnd(text, position);
+    const keyEnd = skipValue(text, position);
     const quoted = text.slice(position, keyEnd);
     const key = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
     // The keys of canonical text are sorted.
     if (key > last) break;
-    const end = valueEnd(text, keyEnd + 1);
+    const end = skipValue(text, keyEnd + 1);
     if (keys.has(key)) found.set(key, { start: keyEnd + 1, end });
     position = end + 1;
   }
@@ -58,7 +56,7 @@ export function findElement(text: string, start: number, index: number): TextRan
     return undefined;
   let position = start + 1;
   for (let passed = 0; ; passed += 1) {
-    const end = valueEnd(text, position);
+    const end = skipValue(text, position);
     if (passed === index) return { start: position, end };
     if (text.charCodeAt(end) !== COMMA) return undefined;
     position = end + 1;
@@ -71,7 +69,7 @@ export function countValues(text: string, { start, end }: TextRange): number {
   for (let position = start; position < end; position += 1) {
     switch (text.charCodeAt(position)) {
       case QUOTE:
-        position = stringEnd(text, position) - 1;
+        position = skipValue(text, position) - 1;
         break;
       case COMMA:
       case OPEN_BRACKET:
@@ -80,40 +78,4 @@ export function countValues(text: string, { start, end }: TextRange): number {
     }
   }
   return values;
-}
-
-/** Index after the value at `start`. */
-function valueEnd(text: string, start: number): number {
-  let depth = 0;
-  for (let position = start; position < text.length; position += 1) {
-    switch (text.charCodeAt(position)) {
-      case QUOTE:
-        position = stringEnd(text, position) - 1;
-        break;
-      case OPEN_BRACKET:
-      case OPEN_BRACE:
-        depth += 1;
-        break;
-      case COMMA:
-        if (depth === 0) return position;
-        break;
-      case CLOSE_BRACKET:
-      case CLOSE_BRACE:
-        if (depth === 0) return position;
-        depth -= 1;
-    }
-  }
-  return text.length;
-}
-
-/** Index after the string at `start`. */
-function stringEnd(text: string, start: number): number {
-  for (let position = start + 1; ; ) {
-    const quote = text.indexOf('"', position);
-    if (quote === -1) throw new Error('Unterminated string in a stored item.');
-    let backslashes = 0;
-    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++;
-    if (backslashes % 2 === 0) return quote + 1;
-    position = quote + 1;
-  }
 }

@@ -1,5 +1,6 @@
 import type { Item } from '@svc/jsonl-v23';
-import { canonicalJson, getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { plainText } from './plain-text.ts';
 
 /** One option of a multiple-choice item as the model sees it. */
 export interface LabelledChoice {
@@ -36,11 +37,6 @@ export function labelledChoices(item: Item): LabelledChoices {
 export function letter(index: number): string {
   const last = String.fromCharCode(65 + (index % 26));
   return index < 26 ? last : letter(Math.floor(index / 26) - 1) + last;
-}
-
-/** A JSON value as plain text: a string unchanged, any other value as canonical JSON. */
-export function plainText(value: JsonValue): string {
-  return typeof value === 'string' ? value : canonicalJson(value);
 }
 
 function ownLabel(choice: JsonValue): string | null {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { type CheckOutcome, unscored } from '../checkers/checker.ts';
-import { plainText } from '../item/labelled-choices.ts';
+import { plainText } from '../item/plain-text.ts';
 import { JsonText } from '../json-text.ts';
 import type { ChatMessage, Provider } from '../provider.ts';
 import { MAX_REPLY_CHARS, readVerdict } from './judge-verdict.ts';

@@ -3,7 +3,8 @@ import type { Item } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { checkerLimit, MAX_CHECK_CHARS } from '../checkers/check-limits.ts';
 import { type CheckRequest, stringOption } from '../checkers/checker.ts';
-import { labelledChoices, plainText } from '../item/labelled-choices.ts';
+import { labelledChoices } from '../item/labelled-choices.ts';
+import { plainText } from '../item/plain-text.ts';
 import type { ChatMessage } from '../provider.ts';
 import { judgePrompt } from './judge-prompt.ts';
 
