@@ -1,5 +1,5 @@
 export { EmbeddedPostgresError } from './embedded-postgres-error.ts';
-export { type Account, firstBarredFolder } from './postgres-account.ts';
+export { type Account, firstBarredFolder } from './process/postgres-account.ts';
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { SUPERUSER } from './connect.ts';
+import { SUPERUSER } from './connection/connect.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { explain } from './explain.ts';
-import { type Guard, killGroup } from './guard.ts';
 import { failure, type Layout, layoutOf } from './layout.ts';
-import type { Account } from './postgres-account.ts';
+import { isAlive } from './ownership/postmaster.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
-import { isAlive } from './postmaster.ts';
-import { outcomeOf } from './spawn-as.ts';
+import { type Guard, killGroup } from './process/guard.ts';
+import type { Account } from './process/postgres-account.ts';
+import { outcomeOf } from './process/spawn-as.ts';
 
 export interface InitialiseOptions {
   readonly layout: Layout;

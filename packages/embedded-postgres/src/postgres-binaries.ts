@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { failure } from './layout.ts';
-import { type Account, firstBarredFolder } from './postgres-account.ts';
+import { type Account, firstBarredFolder } from './process/postgres-account.ts';
 
 const execFile = promisify(execFileWithCallback);
 

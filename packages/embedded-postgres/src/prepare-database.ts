@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { SERVICE } from './connect.ts';
+import { SERVICE } from './connection/connect.ts';
 
 /** What the role of the service may not do. */
 const ORDINARY = 'LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';

@@ -3,8 +3,7 @@ import { constants } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type pg from 'pg';
-import { connect, isWrongPassword, MAINTENANCE_DATABASE, SERVICE, SUPERUSER } from './connect.ts';
-import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
+import { connect, isWrongPassword, MAINTENANCE_DATABASE, SERVICE, SUPERUSER } from './connection/connect.ts';
 import {
   type Endpoint,
   freePort,
@@ -12,19 +11,20 @@ import {
   SOCKET_PORT,
   type SocketFolder,
   urlOf,
-} from './endpoint.ts';
+} from './connection/endpoint.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { explain } from './explain.ts';
-import { type Guard, pause, startGuard } from './guard.ts';
 import { initialise, ownPassword, readPassword } from './initialise.ts';
 import { failure, type Layout, layoutOf } from './layout.ts';
-import { tryOwnerLock } from './owner-lock.ts';
-import { type Account, choosePostgresAccount, firstBarredFolder } from './postgres-account.ts';
+import { tryOwnerLock } from './ownership/owner-lock.ts';
+import { readPostmasterFile } from './ownership/postmaster.ts';
+import { stopOrphan, wrongPassword } from './ownership/stop-orphan.ts';
 import { findPostgresBinaries, type PostgresBinaries, reachableBinaries } from './postgres-binaries.ts';
-import { readPostmasterFile } from './postmaster.ts';
 import { prepareDatabase, setPassword } from './prepare-database.ts';
+import { type Guard, pause, startGuard } from './process/guard.ts';
+import { type Account, choosePostgresAccount, firstBarredFolder } from './process/postgres-account.ts';
+import { runToEnd } from './process/spawn-as.ts';
 import { SERVER_SETTINGS } from './server-settings.ts';
-import { runToEnd } from './spawn-as.ts';
-import { stopOrphan, wrongPassword } from './stop-orphan.ts';
 
 export interface EmbeddedPostgresOptions {
   /** folder of the service's data; the server lives in `postgres` below it */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { failure } from './layout.ts';
+import { failure } from '../layout.ts';
 import { runToEnd } from './spawn-as.ts';
 
 /** An account of the system. */

@@ -1,8 +1,8 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Endpoint, socketIn } from './endpoint.ts';
-import type { Layout } from './layout.ts';
-import { runToEnd } from './spawn-as.ts';
+import { type Endpoint, socketIn } from '../connection/endpoint.ts';
+import type { Layout } from '../layout.ts';
+import { runToEnd } from '../process/spawn-as.ts';
 
 /** What a server writes about itself into `postmaster.pid`. */
 export interface PostmasterFile {

@@ -2,8 +2,8 @@ import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Layout } from './layout.ts';
-import { type Account, firstBarredFolder } from './postgres-account.ts';
+import type { Layout } from '../layout.ts';
+import { type Account, firstBarredFolder } from '../process/postgres-account.ts';
 
 /** Where a server listens: a socket in a folder, or a port of the loopback interface (Windows). */
 export type Endpoint =

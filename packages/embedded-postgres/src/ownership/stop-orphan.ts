@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { connect, isWrongPassword, MAINTENANCE_DATABASE, SUPERUSER } from './connect.ts';
-import { pause } from './guard.ts';
-import { failure, type Layout } from './layout.ts';
+import { connect, isWrongPassword, MAINTENANCE_DATABASE, SUPERUSER } from '../connection/connect.ts';
+import { failure, type Layout } from '../layout.ts';
+import { pause } from '../process/guard.ts';
 import { ownerPid, tryOwnerLock } from './owner-lock.ts';
 import { findRunningServer, isAlive } from './postmaster.ts';
 
