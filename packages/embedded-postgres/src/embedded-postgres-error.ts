@@ -1,5 +1,9 @@
-/** The embedded server cannot start or stop; the message is one sentence that says why. */
+/** The embedded server cannot start or stop. The message is one sentence that says why. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
   readonly code = 'embedded_postgres';
+
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+  }
 }

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { SUPERUSER } from './connection/connect.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { explain } from './explain.ts';
-import { failure, type Layout, layoutOf } from './layout.ts';
+import { type Layout, layoutOf } from './layout.ts';
 import { isAlive } from './ownership/postmaster.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { type Guard, killGroup } from './process/guard.ts';
@@ -38,7 +38,9 @@ export async function initialise(options: InitialiseOptions): Promise<void> {
   if (await isComplete(layout)) return;
   const content = await readdir(layout.folder).catch(() => []);
   if (content.length > 0) {
-    throw failure(`${layout.folder} holds no complete database: move it away, or restore it from a copy.`);
+    throw new EmbeddedPostgresError(
+      `${layout.folder} holds no complete database: move it away, or restore it from a copy.`,
+    );
   }
 
   const name = `${basename(layout.folder)}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -56,7 +58,9 @@ export async function initialise(options: InitialiseOptions): Promise<void> {
     });
   } catch (cause) {
     signal.throwIfAborted();
-    throw cause instanceof EmbeddedPostgresError ? cause : failure(explain(String(cause), layout), cause);
+    throw cause instanceof EmbeddedPostgresError
+      ? cause
+      : new EmbeddedPostgresError(explain(String(cause), layout), cause);
   } finally {
     await rm(made.folder, { recursive: true, force: true });
     making.delete(name);
@@ -82,7 +86,7 @@ async function runInitdb(made: Layout, options: InitialiseOptions): Promise<void
   signal.removeEventListener('abort', kill);
   guard.clear();
   signal.throwIfAborted();
-  if (code !== 0) throw failure(explain(output, layout), new Error(output));
+  if (code !== 0) throw new EmbeddedPostgresError(explain(output, layout), new Error(output));
 }
 
 /** Folders of initialisations that were killed. */

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 
 /** The files of one embedded server. */
 export interface Layout {
@@ -24,8 +23,4 @@ export function layoutOf(dataDir: string, name = 'postgres'): Layout {
     servicePassword: join(folder, 'service-password'),
     log: join(folder, 'server.log'),
   };
-}
-
-export function failure(message: string, cause?: unknown): EmbeddedPostgresError {
-  return new EmbeddedPostgresError(message, cause === undefined ? undefined : { cause });
 }

@@ -5,8 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { EmbeddedPostgresError } from './embedded-postgres-error.ts';
-import { failure } from './layout.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { type Account, firstBarredFolder } from './process/postgres-account.ts';
 
 const execFile = promisify(execFileWithCallback);
@@ -80,7 +79,7 @@ export async function reachableBinaries(
     const { initdb, pg_ctl, postgres, majorVersion } = binaries;
     return { initdb: at(initdb), pg_ctl: at(pg_ctl), postgres: at(postgres), majorVersion };
   } catch (cause) {
-    throw failure(
+    throw new EmbeddedPostgresError(
       `PostgreSQL does not run as root, the account it runs under may not enter ${barred}, and its programs cannot be copied to ${COPIES}: ` +
         'start the service as an ordinary user, or put the program into a folder that every user may enter.',
       cause,
@@ -118,7 +117,7 @@ async function makeExecutable(programs: readonly string[]): Promise<void> {
 }
 
 function none(cause?: unknown): EmbeddedPostgresError {
-  return failure(
+  return new EmbeddedPostgresError(
     `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}: name a database by DATABASE_URL instead.`,
     cause,
   );

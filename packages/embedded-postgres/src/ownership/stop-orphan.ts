@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { connect, isWrongPassword, MAINTENANCE_DATABASE, SUPERUSER } from '../connection/connect.ts';
-import { failure, type Layout } from '../layout.ts';
+import { EmbeddedPostgresError } from '../embedded-postgres-error.ts';
+import type { Layout } from '../layout.ts';
 import { pause } from '../process/guard.ts';
 import { ownerPid, tryOwnerLock } from './owner-lock.ts';
 import { findRunningServer, isAlive } from './postmaster.ts';
@@ -36,7 +37,7 @@ export async function stopOrphan(options: OrphanOptions): Promise<void> {
     }
     // starting, recovering or stopping: ask again
     if (performance.now() > deadline) {
-      throw failure(
+      throw new EmbeddedPostgresError(
         `Process ${running.pid}, a database server, is using ${layout.folder} and does not answer: stop it first.`,
       );
     }
@@ -45,7 +46,7 @@ export async function stopOrphan(options: OrphanOptions): Promise<void> {
 }
 
 export function wrongPassword(layout: Layout, cause: unknown): Error {
-  return failure(
+  return new EmbeddedPostgresError(
     `The password in ${layout.superuserPassword} is not that of the database: restore the whole folder from one copy.`,
     cause,
   );
@@ -56,7 +57,7 @@ async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOp
   try {
     if (!(await tryOwnerLock(client))) {
       const owner = await ownerPid(client);
-      throw failure(
+      throw new EmbeddedPostgresError(
         `${owner === null ? 'Another process' : `Process ${owner}`} is using the data folder ${layout.dataDir}: ` +
           'stop it first, or choose another folder (SVC_DATA_DIR).',
       );
@@ -64,7 +65,8 @@ async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOp
     process.kill(pid, 'SIGINT');
     while (isAlive(pid)) {
       signal.throwIfAborted();
-      if (performance.now() > deadline) throw failure(`The database server (process ${pid}) does not stop.`);
+      if (performance.now() > deadline)
+        throw new EmbeddedPostgresError(`The database server (process ${pid}) does not stop.`);
       await pause(20, signal);
     }
   } finally {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { failure } from '../layout.ts';
+import { EmbeddedPostgresError } from '../embedded-postgres-error.ts';
 import { runToEnd } from './spawn-as.ts';
 
 /** An account of the system. */
@@ -59,7 +59,7 @@ async function createPostgresAccount(): Promise<Account> {
   await runToEnd('useradd', [...options, 'postgres']);
   const account = await accountOf('postgres');
   if (account === null) {
-    throw failure(
+    throw new EmbeddedPostgresError(
       'PostgreSQL does not run as root, and the user postgres could not be created: start the service as an ordinary user.',
     );
   }

@@ -1,0 +1,20 @@
+import type { SocketFolder } from './connection/endpoint.ts';
+import type { Layout } from './layout.ts';
+import type { PostgresBinaries } from './postgres-binaries.ts';
+import type { Guard } from './process/guard.ts';
+import type { Account } from './process/postgres-account.ts';
+
+/** Everything that is known before the server is started. */
+export interface ServerPlan {
+  readonly layout: Layout;
+  readonly binaries: PostgresBinaries;
+  readonly account: Account | null;
+  readonly guard: Guard;
+  readonly socketFolder: SocketFolder;
+  /** how the server names a folder that it works in */
+  readonly nameOf: (folder: string) => string;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly superuserPassword: string;
+  readonly servicePassword: string;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,118 @@
+import type { ChildProcess } from 'node:child_process';
+import type { FileHandle } from 'node:fs/promises';
+import type pg from 'pg';
+import { type Endpoint, freePort, SOCKET_PORT } from './connection/endpoint.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
+import { explain } from './explain.ts';
+import type { Layout } from './layout.ts';
+import { readPostmasterFile } from './ownership/postmaster.ts';
+import { takeServer } from './ownership/take-server.ts';
+import { pause } from './process/guard.ts';
+import { runToEnd } from './process/spawn-as.ts';
+import { openLog, readLogFrom } from './server-log.ts';
+import type { ServerPlan } from './server-plan.ts';
+import { SERVER_SETTINGS } from './server-settings.ts';
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 60_000;
+
+/** A server that runs, and the connection that holds it for this process. */
+export interface StartedServer {
+  readonly child: ChildProcess;
+  readonly ended: Promise<void>;
+  readonly owner: pg.Client;
+  readonly endpoint: Endpoint;
+}
+
+/** `taken`: another process was faster, or its server is about to end. */
+export async function startServer(plan: ServerPlan): Promise<StartedServer | 'taken'> {
+  const { layout, signal } = plan;
+  const port = process.platform === 'win32' ? await freePort() : SOCKET_PORT;
+  const endpoint = { port, socketFolder: process.platform === 'win32' ? null : plan.socketFolder.path };
+  const log = await openLog(layout, plan.account);
+  const logStart = (await log.stat()).size;
+  const child = spawnServer(plan, port, log);
+  let hasEnded = false;
+  const ended = new Promise<void>((done) => {
+    child.once('error', () => done());
+    child.once('exit', () => done());
+  }).then(() => {
+    hasEnded = true;
+  });
+  await log.close();
+
+  try {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    while (!hasEnded && !(await isReady(layout, child))) {
+      signal.throwIfAborted();
+      if (performance.now() > deadline) {
+        throw new EmbeddedPostgresError(
+          `The database in ${layout.folder} did not start within ${START_TIMEOUT_MS / 1000} s.`,
+        );
+      }
+      await Promise.race([pause(15, signal), ended]);
+    }
+    const owner = hasEnded ? null : await takeServer(plan, endpoint);
+    signal.throwIfAborted();
+    if (owner !== null) return { child, ended, owner, endpoint };
+    // another process found our server before we could claim it, and stops it; or it has ended by itself
+    await Promise.race([ended, pause(STOP_TIMEOUT_MS, signal)]);
+    await stopServer(child, ended, plan);
+    plan.guard.clear();
+  } catch (cause) {
+    if (!signal.aborted) await Promise.race([ended, pause(200, signal)]);
+    const isDead = hasEnded;
+    await stopServer(child, ended, plan);
+    signal.throwIfAborted();
+    if (!isDead) throw cause;
+    throw new EmbeddedPostgresError(explain(await readLogFrom(layout, logStart), layout), cause);
+  }
+  const output = await readLogFrom(layout, logStart);
+  if (child.exitCode === 0 || IS_TAKEN.test(output)) return 'taken';
+  throw new EmbeddedPostgresError(explain(output, layout), new Error(output));
+}
+
+/** What a server says whose folder, socket, memory or port another one has. */
+const IS_TAKEN = /(?:postmaster\.pid|\.lock)" already exists|could not bind|pre-existing shared memory block/;
+
+/** Whether our server takes connections. It says so in its folder, where no other can: nothing is sent to a stranger. */
+async function isReady(layout: Layout, child: ChildProcess): Promise<boolean> {
+  const file = await readPostmasterFile(layout);
+  return file?.isReady === true && file.pid === child.pid;
+}
+
+function spawnServer(plan: ServerPlan, port: number, log: FileHandle): ChildProcess {
+  const { layout, binaries, socketFolder } = plan;
+  const data = plan.nameOf(layout.data);
+  // Names with blanks and commas are quoted in this list. A folder handed over open has no path; its parent has one.
+  const folder =
+    data === layout.data || socketFolder.isTemporary ? `"${socketFolder.path.replaceAll('"', '""')}"` : '..';
+  const listening =
+    process.platform === 'win32'
+      ? { listen_addresses: '127.0.0.1', unix_socket_directories: '' }
+      : { listen_addresses: '', unix_socket_directories: folder, unix_socket_permissions: '0700' };
+  const settings = Object.entries({ ...listening, ...SERVER_SETTINGS, ...plan.settings });
+  return plan.guard.spawn(
+    binaries.postgres,
+    ['-D', data, '-p', String(port), ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    { cwd: layout.data, stdio: [log.fd, log.fd] },
+    'INT',
+  );
+}
+
+/** Fast shutdown: sessions end, transactions are rolled back, a checkpoint is written. */
+export async function stopServer(child: ChildProcess, ended: Promise<void>, plan: ServerPlan): Promise<void> {
+  const { layout, binaries } = plan;
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  if (process.platform === 'win32') {
+    // there Node's SIGINT would end the process at once
+    await runToEnd(binaries.pg_ctl, ['stop', '-D', layout.data, '-m', 'fast', '-w'], layout.data);
+  } else {
+    child.kill('SIGINT');
+  }
+  const timeout = new AbortController();
+  await Promise.race([ended, pause(STOP_TIMEOUT_MS, timeout.signal)]);
+  timeout.abort();
+  child.kill('SIGKILL');
+  await ended;
+}
