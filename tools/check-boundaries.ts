@@ -86,7 +86,8 @@ const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g;
 
 /** Entry points; and the embedded server, whose programs are found along PATH and run with nothing else. */
-const MAY_READ_ENVIRONMENT = /^(apps\/[^/]+\/src\/main\.ts|packages\/embedded-postgres\/src\/process\/spawn-as\.ts)$/;
+const MAY_READ_ENVIRONMENT =
+  /^(apps\/[^/]+\/src\/main\.ts|packages\/embedded-postgres\/src\/process\/spawn-as\.ts)$/;
 
 const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, '');
 
