@@ -60,7 +60,7 @@ function peakOf({ pid }: ChildProcess): number {
   }
 }
 
-/** Uploads a package and gives back the answer's dataset. */
+/** Uploads a package and returns the dataset of the response. */
 export async function upload(service: Service, path: string): Promise<{ id: string; item_count: number }> {
   const form = new FormData();
   form.append('file', await openAsBlob(path), 'bench.pkg.zip');

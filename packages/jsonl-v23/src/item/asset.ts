@@ -100,7 +100,7 @@ export function isEmbeddedChecker(checker: JsonValue | undefined): checker is Js
  * URIs become embedded content. Returns the same value if nothing changes; never changes the value
  * itself.
  *
- * @throws JsonlError `invalid_asset` with the JSON Pointer of the entry's member at fault
+ * @throws JsonlError `invalid_asset` with the JSON Pointer of the entry's member in error
  */
 export function normaliseAssets(assets: JsonValue, location: SourceLocation): JsonValue {
   if (Array.isArray(assets)) {

@@ -13,7 +13,7 @@ import { compileRule, type ValueRule } from './value-rule.ts';
  * returned itself if there is nothing to normalise.
  *
  * @throws JsonlError `not_an_object`, `invalid_item` (a known key has the wrong type), `invalid_asset`, each with `location`
- * and the JSON Pointer of the value at fault
+ * and the JSON Pointer of the invalid value
  *
  * @example parseItem({ id: 1, assets: ['assets/a.png'] }) // { id: 1, assets: [{ path: 'assets/a.png' }] }
  */

@@ -32,7 +32,7 @@ export interface ParseJsonOptions {
  * members, and `\u0000` and lone surrogates are kept. A duplicate key in one object is an error, because keeping one
  * of the two members would lose the other.
  *
- * Errors have `line` and `column` (1-based, UTF-16 code units) and `path`: the JSON Pointer of the value at fault, or
+ * Errors have `line` and `column` (1-based, UTF-16 code units) and `path`: the JSON Pointer of the invalid value, or
  * of the array or object in which a key or a comma is. Depth is checked before the parser recurses.
  *
  * @throws JsonlError `invalid_json`, `duplicate_key`, `nesting_too_deep`, `number_too_long`
