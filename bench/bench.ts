@@ -7,7 +7,7 @@ import { shell } from './shell.ts';
 /** What the cases share: a folder, a database, and the built service on it. */
 export interface Bench {
   readonly folder: string;
-  /** environment in which `psql "$PGURL"` reaches the database */
+  /** Environment in which `psql "$PGURL"` reaches the database. */
   readonly psql: { readonly PGURL: string; readonly PGOPTIONS: string };
   /** Runs the service for a while. */
   withService<T>(use: (service: Service) => Promise<T>, env?: Readonly<Record<string, string>>): Promise<T>;

@@ -1,14 +1,14 @@
 /** One side of a comparison: does its work once and gives what it measured. */
 export interface Sample {
   readonly seconds: number;
-  /** most memory of the measured process, where that was looked at */
+  /** Most memory of the measured process, where that was looked at. */
   readonly peakBytes?: number;
 }
 
 export interface Case {
   readonly name: string;
   readonly baseline: string;
-  /** what the ratio should be at most (or at least, for `higherIsBetter`) */
+  /** What the ratio should be at most (or at least, for `higherIsBetter`). */
   readonly target?: number;
   readonly higherIsBetter?: boolean;
   readonly runOurs: () => Promise<Sample>;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 export interface Service {
   readonly url: string;
-  /** most memory that the process has held so far; 0 where the system does not say */
+  /** Most memory that the process has held so far; 0 where the system does not say. */
   readonly peakBytes: () => number;
   readonly stop: () => Promise<void>;
 }

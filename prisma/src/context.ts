@@ -5,20 +5,20 @@ import type { Semaphore } from './semaphore.ts';
 
 /** What the parts of the store share. */
 export interface StoreContext {
-  /** the one pool of connections: Prisma's adapter, COPY and plain statements all draw on it */
+  /** The one pool of connections: Prisma's adapter, COPY and plain statements all draw on it. */
   readonly pool: pg.Pool;
-  /** ordinary queries */
+  /** Ordinary queries. */
   readonly prisma: PrismaClient;
   /** Encodes the rows of imports. */
   readonly encoder: RowEncoder;
   /** Bounds imports, each of which holds a connection for long. */
   readonly imports: Semaphore;
-  /** bounds those that exports hold, so that slow readers keep nobody from importing */
+  /** Bounds those that exports hold, so that slow readers keep nobody from importing. */
   readonly exports: Semaphore;
-  /** bounds those of searches and comparisons, which read whole datasets for one page */
+  /** Bounds those of searches and comparisons, which read whole datasets for one page. */
   readonly searches: Semaphore;
-  /** bounds the memory of large pages: its permits are bytes */
+  /** Bounds the memory of large pages: its permits are bytes. */
   readonly largePages: Semaphore;
-  /** what an item or a result may have; a larger one is not read */
+  /** What an item or a result may have; a larger one is not read. */
   readonly maxItemBytes: number;
 }

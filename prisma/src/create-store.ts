@@ -16,7 +16,7 @@ import { createSemaphore } from './semaphore.ts';
 import { createSettingsStore, type SettingsStore } from './settings/settings-store.ts';
 
 export interface StoreOptions {
-  /** postgresql:// URL of a migrated database. */
+  /** Postgresql:// URL of a migrated database. */
   readonly url: string;
   /** Maximum connections, 20 by default. Imports, exports, and searches with comparisons hold up to a quarter each. */
   readonly poolSize?: number | undefined;

@@ -17,13 +17,13 @@ export interface WorkerDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
-  /** postgresql:// URL of the same database: the queue has separate connections */
+  /** Postgresql:// URL of the same database: the queue has separate connections. */
   readonly databaseUrl: string;
   readonly hub: Pick<HubClient, 'openDataset'>;
-  /** opens the hub tokens of jobs; null where there is no key */
+  /** Opens the hub tokens of jobs; null where there is no key. */
   readonly vault: TokenCipher | null;
   readonly version: string;
-  /** whether the worker listens on `SVC_WORKER_PORT` for probes and Prometheus, or shares a process with the API */
+  /** Whether the worker listens on `SVC_WORKER_PORT` for probes and Prometheus, or shares a process with the API. */
   readonly serveAdmin: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Cancellations } from '@svc/store';
 import { createNotifier } from './queue/notifier.ts';
 
 export interface WatchCancelOptions {
-  /** asks for all of these runs and jobs at once, and for the interval: one query */
+  /** Asks for all of these runs and jobs at once, and for the interval: one query. */
   readonly cancellationsAmong: (ids: readonly string[]) => Promise<Cancellations>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -12,7 +12,7 @@ export interface WatchCancelOptions {
 
 /** A run or job whose end may be asked for. Disposing of it ends the watch. */
 interface Watched extends Disposable {
-  /** aborted with `runCancelled()` once the end was asked for, or there is nothing left to work on */
+  /** Aborted with `runCancelled()` once the end was asked for, or there is nothing left to work on. */
   readonly signal: AbortSignal;
 }
 

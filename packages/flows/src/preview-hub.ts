@@ -6,16 +6,16 @@ import type { HubSource } from './requests.ts';
 
 export interface PreviewOptions extends HubSource {
   readonly signal: AbortSignal;
-  /** rows to show */
+  /** Rows to show. */
   readonly limit: number;
-  /** bytes that the samples, and the list of what is shortened in them, may take as JSON text beside all else */
+  /** Bytes that the samples, and the list of what is shortened in them, may take as JSON text beside all else. */
   readonly remainingBytes: (head: PreviewHead) => number;
 }
 
 /** What is known before a row is read. */
 interface PreviewHead {
   readonly features: readonly MappableFeature[];
-  /** rows of the resolved slice; null where only reading the data would tell */
+  /** Rows of the resolved slice; null where only reading the data would tell. */
   readonly numRows: number | null;
   readonly info: JsonObject;
   readonly subset: string;

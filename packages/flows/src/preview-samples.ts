@@ -6,7 +6,7 @@ export interface TruncatedCell {
   /** 0-based index into `samples` */
   readonly row: number;
   readonly column: string;
-  /** size of the whole cell as JSON text, in bytes */
+  /** Size of the whole cell as JSON text, in bytes. */
   readonly bytes: number;
 }
 
@@ -23,9 +23,9 @@ interface Cell {
   readonly column: string;
   readonly isFile: boolean;
   value: JsonValue;
-  /** size of the value as JSON text */
+  /** Size of the value as JSON text. */
   bytes: number;
-  /** where it is shortened */
+  /** Where it is shortened. */
   truncated?: TruncatedCell;
 }
 

@@ -3,9 +3,9 @@ import { ScramClient } from './scram-client.ts';
 
 /** How every connection of the store is made. */
 export interface ConnectionOptions {
-  /** postgresql:// URL; with `?require_auth=scram-sha-256` it logs in by that method or not at all */
+  /** Postgresql:// URL; with `?require_auth=scram-sha-256` it logs in by that method or not at all. */
   readonly url: string;
-  /** shown in pg_stat_activity */
+  /** Shown in pg_stat_activity. */
   readonly applicationName?: string;
 }
 
@@ -17,7 +17,7 @@ export interface ConnectionConfig {
   readonly application_name: string;
   readonly connectionTimeoutMillis: number;
   readonly keepAlive: boolean;
-  /** class of the pool's connections */
+  /** Class of the pool's connections. */
   readonly Client?: typeof ScramClient;
 }
 

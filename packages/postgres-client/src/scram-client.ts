@@ -8,7 +8,7 @@ interface Wire {
     prependListener(event: string, listener: () => void): void;
     removeAllListeners(event: string): void;
   };
-  /** until the server has proved that it knows the password; `pg` keeps it where the proof is wrong */
+  /** Until the server has proved that it knows the password; `pg` keeps it where the proof is wrong. */
   readonly saslSession?: object | null;
 }
 

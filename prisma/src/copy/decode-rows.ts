@@ -5,7 +5,7 @@ export interface DecodedRow {
   readonly sectionOrderIndex: number;
   readonly orderIndex: number;
   readonly itemHash: Uint8Array;
-  /** null where the item is larger than one may be */
+  /** Null where the item is larger than one may be. */
   readonly payload: string | null;
   readonly answer: string | null;
   readonly checker: string | null;

@@ -4,7 +4,7 @@ import type { EncodedRows } from './encoded-rows.ts';
 
 /** A section whose items have all been added. */
 export interface SectionRecord {
-  /** uuid */
+  /** Uuid. */
   readonly id: string;
   readonly name: string;
   readonly orderIndex: number;

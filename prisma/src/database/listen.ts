@@ -9,10 +9,10 @@ export type Channel = 'svc_cancel' | 'svc_task';
 
 export interface ListenOptions {
   readonly url: string;
-  /** one channel, or several on the same connection */
+  /** One channel, or several on the same connection. */
   readonly channel: Channel | readonly Channel[];
   readonly onNotification: (payload: string, channel: Channel) => void;
-  /** called after every (re)connect: what was sent before it is lost, so look for yourself */
+  /** Called after every (re)connect: what was sent before it is lost, so look for yourself. */
   readonly onConnect?: () => void;
 }
 

@@ -3,20 +3,20 @@ import { isUuid } from './values.ts';
 
 /** Which part of a list is asked for. */
 export interface PageRequest {
-  /** at most this many entries; a page may hold fewer although more follow */
+  /** At most this many entries; a page may hold fewer although more follow. */
   readonly limit: number;
   /** `nextCursor` of the page before; absent for the first one */
   readonly cursor?: string | undefined;
-  /** cancels the read, in the server too */
+  /** Cancels the read, in the server too. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** A part of a list. */
 export interface Page<T> {
   readonly data: readonly T[];
-  /** opaque; null at the end of the list */
+  /** Opaque; null at the end of the list. */
   readonly nextCursor: string | null;
-  /** entries of the whole list, as far as its filters let them through */
+  /** Entries of the whole list, as far as its filters let them through. */
   readonly totalItems: number;
 }
 

@@ -23,16 +23,16 @@ export interface ItemCandidate extends ItemTexts {
   readonly sectionId: string;
   readonly section: string;
   readonly orderIndex: number;
-  /** bytes in the database */
+  /** Bytes in the database. */
   readonly storedBytes: string;
-  /** bytes of the texts, at most */
+  /** Bytes of the texts, at most. */
   readonly boundBytes: string;
 }
 
 /** What a page holds of its candidates, in their order. */
 export interface PlannedItems<T extends ItemCandidate> {
   readonly items: readonly { readonly item: T; readonly isTooLarge: boolean }[];
-  /** bytes of the texts that are yet to be read */
+  /** Bytes of the texts that are yet to be read. */
   readonly unreadBytes: number;
 }
 

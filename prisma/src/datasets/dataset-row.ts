@@ -6,7 +6,7 @@ import type { DatasetSource, DatasetSummary, SectionSummary } from './dataset.ts
 export interface StoredSection extends SectionSummary {
   /** 32 bytes */
   readonly sectionHash: Uint8Array;
-  /** size and SHA-256 of the section's file in an export; null when its items embed files */
+  /** Size and SHA-256 of the section's file in an export; null when its items embed files. */
   readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;
 }
 

@@ -22,9 +22,9 @@ import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from '.
 import { type OpenDataset, openDataset, streamItems } from './open-dataset.ts';
 
 export interface DatasetsRequest extends PageRequest {
-  /** exactly this name */
+  /** Exactly this name. */
   readonly name?: string | undefined;
-  /** part of the name or description, in any case */
+  /** Part of the name or description, in any case. */
   readonly q?: string | undefined;
   readonly source?: DatasetSource | undefined;
   readonly versionHash?: string | undefined;

@@ -8,7 +8,7 @@ import { datasetNotFound } from './dataset-row.ts';
 export type ItemChange = 'added' | 'removed' | 'moved';
 
 export interface DiffRequest extends PageRequest {
-  /** only changes of this kind */
+  /** Only changes of this kind. */
   readonly change?: ItemChange | undefined;
 }
 
@@ -23,19 +23,19 @@ export interface DiffEntry {
   readonly change: ItemChange;
   /** 32 bytes */
   readonly itemHash: Uint8Array;
-  /** in the first dataset; null for an added item */
+  /** In the first dataset; null for an added item. */
   readonly from: ItemPosition | null;
-  /** in the second dataset; null for a removed item */
+  /** In the second dataset; null for a removed item. */
   readonly to: ItemPosition | null;
 }
 
 export interface DatasetDiff {
-  /** of the whole comparison, whatever `change` asks for */
+  /** Of the whole comparison, whatever `change` asks for. */
   readonly counts: Readonly<Record<ItemChange | 'unchanged', number>>;
-  /** added, then removed, then moved items, each in the order of their place in the second dataset (else the first) */
+  /** Added, then removed, then moved items, each in the order of their place in the second dataset (else the first). */
   readonly data: readonly DiffEntry[];
   readonly nextCursor: string | null;
-  /** entries that `change` lets through */
+  /** Entries that `change` lets through. */
   readonly totalItems: number;
 }
 
@@ -147,7 +147,7 @@ interface ChangeRow {
   readonly added: string;
   readonly removed: string;
   readonly moved: string;
-  /** null where there is no entry at all */
+  /** Null where there is no entry at all. */
   readonly kind: number | null;
   readonly at_section: number;
   readonly at_item: number;

@@ -15,7 +15,7 @@ import { datasetNotFound } from './dataset-row.ts';
 
 /** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
 export interface StoredItem {
-  /** name of its section */
+  /** Name of its section. */
   readonly section: string;
   readonly sectionOrderIndex: number;
   readonly orderIndex: number;
@@ -28,10 +28,10 @@ export interface StoredItem {
 }
 
 export interface ItemsRequest extends PageRequest {
-  /** name of the section */
+  /** Name of the section. */
   readonly section?: string | undefined;
   readonly type?: string | undefined;
-  /** part of the item's JSON text without its assets, in any case */
+  /** Part of the item's JSON text without its assets, in any case. */
   readonly q?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export type ListedItem = Omit<StoredItem, 'payload'> & { readonly payload: strin
 
 /** A page of items, whose memory is accounted for until it is released. */
 export interface ItemsPage extends Page<ListedItem> {
-  /** whether the page is large, so that it should be sent piece by piece */
+  /** Whether the page is large, so that it should be sent piece by piece. */
   readonly isLarge: boolean;
   /** To be called when the page was sent, or is not needed. */
   release(): void;

@@ -28,7 +28,7 @@ import type { StoredItem } from './list-items.ts';
 /** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export interface OpenDataset extends AsyncDisposable {
   readonly dataset: DatasetSummary;
-  /** all of them, in order */
+  /** All of them, in order. */
   readonly sections: readonly StoredSection[];
   /**
    * Items in section and item order, in batches of what the server sends at once. May be read again, but not while
@@ -342,7 +342,7 @@ async function* inOrder(
         throw itemTooLarge('Item', { section: section.name, orderIndex: next }, maxItemBytes);
       }
       items.push({ section: section.name, ...row, payload });
-      next++;
+      next += 1;
       advance();
     }
     yield items;

@@ -16,7 +16,7 @@ export interface IdempotencyClaim {
 export interface StoredResponse {
   /** HTTP status */
   readonly status: number;
-  /** those to repeat, such as Location */
+  /** Those to repeat, such as Location. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -34,11 +34,11 @@ export type IdempotencyOutcome =
     };
 
 export interface IdempotencyRequest {
-  /** who asks and the key of the request; 255 characters at most */
+  /** Who asks and the key of the request; 255 characters at most. */
   readonly key: string;
   /** SHA-256 of what is asked */
   readonly requestHash: Uint8Array;
-  /** ends the wait for another request with the same key */
+  /** Ends the wait for another request with the same key. */
   readonly signal?: AbortSignal;
 }
 

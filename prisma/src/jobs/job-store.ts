@@ -23,9 +23,9 @@ export interface Job {
   readonly kind: JobKind;
   readonly status: JobStatus;
   readonly progress: JobProgress;
-  /** the dataset it made; null until it has, and when that was deleted */
+  /** The dataset it made; null until it has, and when that was deleted. */
   readonly datasetId: string | null;
-  /** error body as JSON text */
+  /** Error body as JSON text. */
   readonly error: string | null;
   readonly requestId: string | null;
   readonly createdAt: Date;
@@ -35,23 +35,23 @@ export interface Job {
 
 export interface JobProgress {
   readonly rowsDone: number;
-  /** null while it is not known */
+  /** Null while it is not known. */
   readonly rowsTotal: number | null;
   readonly bytesDone: number;
   readonly bytesTotal: number | null;
 }
 
 export interface NewJob {
-  /** uuid of the job to be */
+  /** Uuid of the job to be. */
   readonly id: string;
   readonly kind: JobKind;
-  /** what was asked, JSON text without any secret */
+  /** What was asked, JSON text without any secret. */
   readonly request: string;
-  /** the caller's hub token, sealed with a key that is not in the database; kept until the job ends */
+  /** The caller's hub token, sealed with a key that is not in the database; kept until the job ends. */
   readonly sealedToken?: Uint8Array | undefined;
   readonly requestId: string | null;
   readonly bytesTotal?: number | undefined;
-  /** the archive of an `upload`, in chunks of a megabyte or so; stored with the job */
+  /** The archive of an `upload`, in chunks of a megabyte or so; stored with the job. */
   readonly archive?: AsyncIterable<Uint8Array> | undefined;
 }
 
@@ -60,7 +60,7 @@ export type JobClaim = TaskClaim;
 
 /** A job in the hands of a worker. */
 export interface TakenJob {
-  /** as it was when it was taken; `status` is `cancelling` when a cancel came before */
+  /** As it was when it was taken; `status` is `cancelling` when a cancel came before. */
   readonly job: Job;
   readonly claim: JobClaim;
   readonly request: string;

@@ -13,7 +13,7 @@ const OLDEST_SERVER = 150_000;
 
 /** What {@link migrate} did. */
 export interface MigrationOutcome {
-  /** names of the migrations that were applied now */
+  /** Names of the migrations that were applied now. */
   readonly applied: readonly string[];
 }
 

@@ -4,9 +4,9 @@ import { CHECK_INTERVAL_KEY, DEFAULT_SETTINGS } from '../settings/settings-store
 
 /** What a worker learns about the runs and jobs that it works on. */
 export interface Cancellations {
-  /** those to stop: a cancel was asked for, they have ended elsewhere, or they were deleted */
+  /** Those to stop: a cancel was asked for, they have ended elsewhere, or they were deleted. */
   readonly cancelled: readonly string[];
-  /** when to ask again, as the settings say now */
+  /** When to ask again, as the settings say now. */
   readonly checkIntervalMs: number;
 }
 

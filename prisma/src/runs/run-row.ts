@@ -10,7 +10,7 @@ export interface Run {
   readonly datasetVersionHash: string;
   readonly name: string | null;
   readonly status: RunStatus;
-  /** sanitised configuration, JSON text */
+  /** Sanitised configuration, JSON text. */
   readonly config: string;
   readonly repetitions: number;
   readonly counts: {
@@ -21,10 +21,10 @@ export interface Run {
     readonly unscored: number;
   };
   readonly scores: {
-    /** null until there is a score */
+    /** Null until there is a score. */
     readonly mean: number | null;
     readonly passed: number;
-    /** passed among those that have a score; null until there is one */
+    /** Passed among those that have a score; null until there is one. */
     readonly passRate: number | null;
   };
   /** `{"code", "message"}` as JSON text */

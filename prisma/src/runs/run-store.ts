@@ -34,11 +34,11 @@ import {
 import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, runNotFound, toRun } from './run-row.ts';
 
 export interface NewRun {
-  /** uuid of the run to be */
+  /** Uuid of the run to be. */
   readonly id: string;
   readonly datasetId: string;
   readonly name: string | null;
-  /** sanitised configuration, JSON text; whoever calls has taken the secrets out */
+  /** Sanitised configuration, JSON text; whoever calls has taken the secrets out. */
   readonly config: string;
   readonly repetitions: number;
   readonly requestId: string | null;
@@ -55,15 +55,15 @@ export interface ResultsRequest extends PageRequest {
 
 /** A run in the hands of a worker. */
 export interface TakenRun {
-  /** as it was when it was taken; `status` is `cancelling` when a cancel came before */
+  /** As it was when it was taken; `status` is `cancelling` when a cancel came before. */
   readonly run: Run;
-  /** what the flow reads and writes; refused with `superseded` once another worker has taken the run */
+  /** What the flow reads and writes; refused with `superseded` once another worker has taken the run. */
   readonly session: RunSession;
 }
 
 /** A page of results, whose memory is accounted for until it is released. */
 export interface ResultsPage extends Page<ListedResult> {
-  /** whether the page is large, so that it should be sent piece by piece */
+  /** Whether the page is large, so that it should be sent piece by piece. */
   readonly isLarge: boolean;
   /** To be called when the page was sent, or is not needed. */
   release(): void;

@@ -3,7 +3,7 @@ import { guarded } from '../database/guarded.ts';
 
 /** What an operator can change while the service runs. */
 export interface Settings {
-  /** how often a worker asks whether its work was cancelled: 250 to 60,000 */
+  /** How often a worker asks whether its work was cancelled: 250 to 60,000. */
   readonly cancellationCheckIntervalMs: number;
   readonly onboardingTelemetryEnabled: boolean;
 }

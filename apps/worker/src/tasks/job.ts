@@ -23,7 +23,7 @@ export interface JobTaskDeps {
   readonly metrics: Metrics;
   readonly store: Pick<Store, 'jobs' | 'datasets'>;
   readonly cancelWatch: CancelWatch;
-  /** where the hub tokens of jobs are; null where there is no key that opens them */
+  /** Where the hub tokens of jobs are; null where there is no key that opens them. */
   readonly vault: TokenCipher | null;
 }
 

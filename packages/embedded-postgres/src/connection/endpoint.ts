@@ -19,7 +19,7 @@ const MAX_SOCKET_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;
 /** The folder of a server's socket. Only the account of the server may enter it, and root. */
 export interface SocketFolder extends AsyncDisposable {
   readonly path: string;
-  /** whether it is a temporary one, which goes with the server */
+  /** Whether it is a temporary one, which goes with the server. */
   readonly isTemporary: boolean;
 }
 

@@ -7,7 +7,7 @@ import { runToEnd } from '../process/spawn-as.ts';
 /** What a server writes about itself into `postmaster.pid`. */
 export interface PostmasterFile {
   readonly pid: number;
-  /** null: it does not say where it listens */
+  /** Null: it does not say where it listens. */
   readonly endpoint: Endpoint | null;
   readonly isReady: boolean;
 }

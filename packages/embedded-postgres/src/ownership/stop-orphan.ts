@@ -10,7 +10,7 @@ import { findRunningServer, isAlive } from './postmaster.ts';
 export interface OrphanOptions {
   readonly layout: Layout;
   readonly password: string;
-  /** of the clock of `performance` */
+  /** Of the clock of `performance`. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }

@@ -2,9 +2,9 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import type { Account } from './postgres-account.ts';
 
 export interface SpawnOptions {
-  /** entered before the account changes: the account itself need not be able to reach it */
+  /** Entered before the account changes: the account itself need not be able to reach it. */
   readonly cwd: string;
-  /** a session and process group of its own */
+  /** A session and process group of its own. */
   readonly detached?: boolean;
   readonly stdio: StdioOptions;
 }
@@ -27,9 +27,9 @@ export function spawnAs(
 
 /** What a program that has ended left. */
 export interface Ended {
-  /** null: it did not start, or a signal ended it */
+  /** Null: it did not start, or a signal ended it. */
   readonly code: number | null;
-  /** standard output and standard error */
+  /** Standard output and standard error. */
   readonly output: string;
 }
 

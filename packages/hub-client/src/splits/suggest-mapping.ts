@@ -24,6 +24,8 @@ const CHOICES = /^(?:(?:large_)?list<|struct<|json$|string$|large_string$|string
 const TEXT = /^(?:string|large_string|string_view)$/;
 const SCALAR = /^(?:string|large_string|string_view|u?int\d+|bool)$/;
 
+type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
+
 /**
  * Suggests how a dataset's columns become items: by the `field_spec` of the repository's `eval.yaml`, where it has one that
  * fits the columns, else by the columns' names and types.
@@ -69,7 +71,7 @@ function fromNames(features: readonly MappableFeature[]): Mapping | null {
   if (prompt === undefined) return null;
   free.delete(prompt);
 
-  const mapping: Mapping = { promptColumn: prompt };
+  const mapping: MutableMapping = { promptColumn: prompt };
   const answer = take(TARGET_NAMES, ({ dtype }) => dtype !== 'null' && !isMedia(dtype));
   if (answer !== undefined) mapping.answerColumn = answer;
   if (choices !== undefined) {
@@ -129,7 +131,7 @@ function fromFieldSpec(spec: YamlMap | null, columns: ReadonlySet<string>): Mapp
     typeof value === 'string' && columns.has(value) ? value : undefined;
   const promptColumn = column(spec?.['input']);
   if (spec === null || promptColumn === undefined) return null;
-  const mapping: Mapping = { promptColumn };
+  const mapping: MutableMapping = { promptColumn };
   // A target such as "literal:A" is the same for all rows and names no column.
   const target = column(spec['target']);
   if (target !== undefined) mapping.answerColumn = target;

@@ -197,7 +197,7 @@ export abstract class ByteTokenizer {
 
   #rewriteNumber(start: number, knownEnd: number): number {
     let position = knownEnd;
-    while (isNumberPart(this.bytes[position] as number)) position++;
+    while (isNumberPart(this.bytes[position] as number)) position += 1;
     let literal = '';
     for (let at = start; at < position; at++) literal += String.fromCharCode(this.bytes[at] as number);
     let text: string;

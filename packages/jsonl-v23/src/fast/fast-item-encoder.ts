@@ -173,9 +173,9 @@ export class FastItemEncoder extends ByteTokenizer {
       if (kind === MULTIBYTE) {
         end = sequenceEnd(bytes, end);
         if (end === -1) return null;
-      } else end++;
+      } else end += 1;
     }
-    this.#keyCount++;
+    this.#keyCount += 1;
     const quoted = bytes.slice(position, end);
     return previous.add(new TextDecoder('utf-8', { ignoreBOM: true }).decode(quoted.subarray(1, -1)), quoted);
   }
@@ -203,7 +203,7 @@ export class FastItemEncoder extends ByteTokenizer {
         } else if (code === CLOSE_BRACKET) break;
         else return FALLBACK;
       }
-    } else position++;
+    } else position += 1;
     this.next = position;
     if (isVerbatim) {
       this.start = open;

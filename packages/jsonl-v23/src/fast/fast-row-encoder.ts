@@ -154,7 +154,7 @@ export class FastRowEncoder extends CellBuffer {
       else this.put(COMMA);
       this.putAll(member.key);
       this.putCell();
-      count++;
+      count += 1;
     }
     if (count > 0) this.put(CLOSE_BRACE);
     return true;

@@ -58,7 +58,7 @@ export class EmbeddedSize {
    * @throws JsonlError `line_too_long` at the reference where the item becomes too large, or has too many files
    */
   add({ addedBytes, pointer }: Pick<FileReference, 'addedBytes' | 'pointer'>, byteLength: number): void {
-    this.#files++;
+    this.#files += 1;
     this.#bytes += addedBytes + base64Length(byteLength);
     const { maxItemBytes, location } = this.#options;
     checkItemSize(this.#bytes, this.#files, { maxItemBytes, location: { ...location, path: pointer } });

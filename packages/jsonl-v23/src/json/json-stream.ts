@@ -118,7 +118,7 @@ export class JsonStream implements AsyncDisposable {
     await this.#expectValue();
     await this.#scanValue(null);
     if (this.#scanner.isOpen) throw this.#error('Unterminated value');
-    this.#valueCount++;
+    this.#valueCount += 1;
   }
 
   /**
@@ -142,7 +142,7 @@ export class JsonStream implements AsyncDisposable {
       this.#open.pop();
     }
     this.#pass();
-    this.#valueCount++;
+    this.#valueCount += 1;
   }
 
   /**
@@ -171,7 +171,7 @@ export class JsonStream implements AsyncDisposable {
       this.#open.pop();
     }
     this.#pass();
-    this.#valueCount++;
+    this.#valueCount += 1;
   }
 
   /**
@@ -223,7 +223,7 @@ export class JsonStream implements AsyncDisposable {
     await this.#expectValue();
     const { location } = this;
     const text = await this.#scanText(this.#maxValueLength, location);
-    this.#valueCount++;
+    this.#valueCount += 1;
     return { text, location };
   }
 

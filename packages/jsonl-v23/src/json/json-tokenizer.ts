@@ -74,7 +74,7 @@ export abstract class JsonTokenizer {
       const code = text.charCodeAt(position);
       if (code === QUOTE) break;
       if (code === BACKSLASH && text.charCodeAt(position + 1) >= SPACE) position += 2;
-      else if (code >= SPACE && code !== BACKSLASH) position++;
+      else if (code >= SPACE && code !== BACKSLASH) position += 1;
       else throw this.#invalidString(start, position, pathLength);
     }
     this.position = position + 1;
@@ -140,7 +140,7 @@ export abstract class JsonTokenizer {
   #readLiteral(start: number, toNumber: NumberReader): JsonValue {
     const { text } = this;
     let position = start + 1;
-    while (isNumberPart(text.charCodeAt(position))) position++;
+    while (isNumberPart(text.charCodeAt(position))) position += 1;
     try {
       const value = toNumber(text.slice(start, position));
       this.position = position;

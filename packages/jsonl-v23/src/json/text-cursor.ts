@@ -43,7 +43,7 @@ export class TextCursor {
   /** Moves forward in the piece. */
   moveTo(index: number): void {
     while (this.#lineFeed < index) {
-      this.#line++;
+      this.#line += 1;
       this.#lineStart = this.#lineFeed + 1;
       this.#findLineFeed();
     }

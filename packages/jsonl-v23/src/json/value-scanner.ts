@@ -60,10 +60,10 @@ export class ValueScanner {
         if (end === -1 || this.#depth === 0) return end;
         position = end - 1;
       } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
-        this.#depth++;
+        this.#depth += 1;
         if (this.#depth > this.#deepest) this.#deepest = this.#depth;
       } else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) {
-        if (this.#depth > 0) this.#depth--;
+        if (this.#depth > 0) this.#depth -= 1;
         if (this.#depth === 0) return position + 1;
       } else if (this.#depth === 0) this.#inScalar = true;
     }
@@ -76,7 +76,7 @@ export class ValueScanner {
     let from = start;
     if (this.#isEscaped) {
       if (start === text.length) return this.#continueString(true);
-      from++;
+      from += 1;
     }
     this.#isEscaped = false;
     for (let position = from; ; ) {
@@ -99,7 +99,7 @@ export class ValueScanner {
 /** The number of backslashes right before `end`, as far back as `start`. */
 function countBackslashes(text: string, start: number, end: number): number {
   let first = end;
-  while (first > start && text.charCodeAt(first - 1) === BACKSLASH) first--;
+  while (first > start && text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
   return end - first;
 }
 

@@ -88,7 +88,7 @@ function* itemsBeforeBadBytes(
   yield* itemsOf({ ...batch, bytes: before }, options);
 
   let line = firstLine;
-  for (let at = before.indexOf(10); at !== -1; at = before.indexOf(10, at + 1)) line++;
+  for (let at = before.indexOf(10); at !== -1; at = before.indexOf(10, at + 1)) line += 1;
   const column =
     new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(lineStart, badByte)).length + 1;
   const shown = (bytes[badByte] as number).toString(16).toUpperCase().padStart(2, '0');

@@ -146,8 +146,8 @@ class LineBuffer {
   }
 
   #finishLine(end: number, next: number): void {
-    this.#lineCount++;
-    if (!isBlank(this.#bytes, this.#complete, end)) this.#itemCount++;
+    this.#lineCount += 1;
+    if (!isBlank(this.#bytes, this.#complete, end)) this.#itemCount += 1;
     this.#complete = next;
     this.#scanned = next;
     if (this.#counter.bytes > 0) this.#counter = new ValueCounter();

@@ -1,16 +1,16 @@
 /** Which column of a dataset becomes which part of an item. */
 export interface Mapping {
-  promptColumn: string;
-  answerColumn?: string;
+  readonly promptColumn: string;
+  readonly answerColumn?: string;
   /** The `type` of every item; default `freeform`. */
-  defaultType?: string;
+  readonly defaultType?: string;
   /** Key in `meta` → column; column names alone stand for keys of the same names. */
-  metaColumns?: readonly string[] | Readonly<Record<string, string>>;
-  criteriaColumns?: string[];
-  choicesColumn?: string;
-  assetsColumn?: string;
-  systemPromptColumn?: string;
-  idColumn?: string;
+  readonly metaColumns?: readonly string[] | Readonly<Record<string, string>>;
+  readonly criteriaColumns?: string[];
+  readonly choicesColumn?: string;
+  readonly assetsColumn?: string;
+  readonly systemPromptColumn?: string;
+  readonly idColumn?: string;
 }
 
 const MEMBERS: Readonly<Record<keyof Mapping, true>> = {

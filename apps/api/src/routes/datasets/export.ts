@@ -7,7 +7,7 @@ import { contentDisposition } from '../../http/content-disposition.ts';
 export interface ExportDeps {
   readonly logger: Logger;
   readonly store: Pick<Store, 'datasets'>;
-  /** secrets known to this process, which no export may hold */
+  /** Secrets known to this process, which no export may hold. */
   readonly secrets: readonly string[];
 }
 

@@ -175,7 +175,7 @@ export class CanonicalWriter extends Utf8Buffer {
     if (/["\\\x00-\x1f\x80-\uffff]/.test(text)) {
       for (let from = 0; from < text.length; ) {
         let to = Math.min(from + STEP_UNITS, text.length);
-        if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to++;
+        if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to += 1;
         this.writeUnits(text, from, to);
         from = to;
       }

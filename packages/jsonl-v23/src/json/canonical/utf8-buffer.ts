@@ -97,7 +97,7 @@ export class Utf8Buffer {
     if (value < 0) bytes[this.#length++] = MINUS;
     let rest = Math.abs(value);
     let digits = 1;
-    for (let bound = 10; rest >= bound; bound *= 10) digits++;
+    for (let bound = 10; rest >= bound; bound *= 10) digits += 1;
     for (let at = this.#length + digits - 1; at >= this.#length; at--) {
       const tenth = Math.floor(rest / 10);
       bytes[at] = ZERO + rest - tenth * 10;
@@ -127,7 +127,7 @@ export class Utf8Buffer {
         const next = index + 1 < end ? text.charCodeAt(index + 1) : 0;
         if (unit < 0xdc00 && next >= 0xdc00 && next <= 0xdfff) {
           length = putCodePoint(bytes, length, 0x10000 + ((unit - 0xd800) << 10) + (next - 0xdc00));
-          index++;
+          index += 1;
         } else {
           // RFC 8785 has no form for a lone surrogate, and UTF-8 has none either.
           length = putUnicodeEscape(bytes, length, unit);
@@ -148,7 +148,7 @@ export class Utf8Buffer {
     let position = from;
     for (;;) {
       while (position <= lastWord && isPlainWord(text, position)) position += 4;
-      while (position < end && classes[text[position] as number] === PLAIN) position++;
+      while (position < end && classes[text[position] as number] === PLAIN) position += 1;
       if (position === end) break;
       const byte = text[position] as number;
       if (classes[byte] === MULTIBYTE) {
@@ -160,7 +160,7 @@ export class Utf8Buffer {
       this.#copy(text, copied, position);
       this.reserve(end - position + BYTES_PER_UNIT + 1);
       this.#length = putEscape(this.#bytes, this.#length, byte);
-      position++;
+      position += 1;
       copied = position;
     }
     this.#copy(text, copied, end);
