@@ -828,7 +828,7 @@ describe('a hub in trouble', () => {
 });
 
 describe('a client', () => {
-  it('takes a fetch in place of its own', async () => {
+  it('takes a fetch function', async () => {
     hub.add(gsm());
     const asked: string[] = [];
     client = clientFor(hub, {
