@@ -67,7 +67,7 @@ export const PROVIDER_SCHEMAS: Readonly<
 };
 
 /** The model that judges. */
-export const JUDGE_SCHEMA: RunConfigSchema = {
+const JUDGE_SCHEMA: RunConfigSchema = {
   type: 'object',
   description:
     'the model that scores items with a `judge` checker, and items with criteria or a judge prompt',
