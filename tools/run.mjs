@@ -25,6 +25,7 @@ const SOURCE_ROOTS = ['packages', 'apps', 'prisma'];
 const CLEAN_FOLDERS = [
   'packages/evaluation',
   'packages/observability',
+  'packages/pkg-format',
   'apps/cli',
   'apps/worker/src/providers',
   'tools',
