@@ -4,7 +4,7 @@ import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/observability';
 import {
   configureHeap,
-  createKeyVault,
+  createTokenCipher,
   isProcessAlive,
   requiredDatabaseUrl,
   runProcess,
@@ -42,7 +42,7 @@ await runProcess('svc-api', process, async (config, logger) => {
     hub,
     version,
     secrets: secretsOf(config),
-    vault: config.jobKey === undefined ? null : createKeyVault(config.jobKey),
+    tokenCipher: config.jobKey === undefined ? null : createTokenCipher(config.jobKey),
     pid: process.pid,
     isAlive: (pid) => isProcessAlive(process.kill, pid),
   });

@@ -28,7 +28,7 @@ export interface ApiDeps {
   readonly pid: number;
   readonly isAlive: (pid: number) => boolean;
   /** Encrypts the hub tokens of asynchronous imports; null without a key. */
-  readonly vault: TokenCipher | null;
+  readonly tokenCipher: TokenCipher | null;
 }
 
 export interface RunningApi {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openHub } from '@svc/flows';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
-import { createKeyVault, loadConfig, secretsOf } from '@svc/runtime';
+import { createTokenCipher, loadConfig, secretsOf } from '@svc/runtime';
 import { createStore, type Store } from '@svc/store';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { startApi } from '../src/start-api.ts';
@@ -69,7 +69,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     hub,
     version: '0.0.0-test',
     secrets: secretsOf(config),
-    vault: config.jobKey === undefined ? null : createKeyVault(config.jobKey),
+    tokenCipher: config.jobKey === undefined ? null : createTokenCipher(config.jobKey),
     pid: process.pid,
     isAlive: () => false,
   });

@@ -5,14 +5,7 @@ import { startApi } from '@svc/api';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/observability';
-import {
-  configureHeap,
-  createKeyVault,
-  createMemoryVault,
-  isProcessAlive,
-  runProcess,
-  secretsOf,
-} from '@svc/runtime';
+import { configureHeap, createTokenCipher, isProcessAlive, runProcess, secretsOf } from '@svc/runtime';
 import { createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';
 import { leaveRoot, obstacleTo } from './leave-root.ts';
@@ -54,7 +47,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   const hub = starting.use(
     openHub({ endpoint: config.hubEndpoint, token: config.hubToken?.reveal(), version, logger, metrics }),
   );
-  const vault = config.jobKey === undefined ? createMemoryVault() : createKeyVault(config.jobKey);
+  const tokenCipher = createTokenCipher(config.jobKey);
   const worker = await startWorker({
     config,
     logger,
@@ -62,7 +55,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     store,
     databaseUrl: url,
     hub,
-    vault,
+    tokenCipher,
     version,
     serveAdmin: false,
   });
@@ -78,7 +71,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     hub,
     version,
     secrets: secretsOf(config),
-    vault,
+    tokenCipher,
     pid: process.pid,
     isAlive: (pid) => isProcessAlive(process.kill, pid),
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/observability';
-import { configureHeap, createKeyVault, requiredDatabaseUrl, runProcess } from '@svc/runtime';
+import { configureHeap, createTokenCipher, requiredDatabaseUrl, runProcess } from '@svc/runtime';
 import { createStore } from '@svc/store';
 import { startWorker } from './start-worker.ts';
 
@@ -31,7 +31,7 @@ await runProcess('svc-worker', process, async (config, logger) => {
     store,
     databaseUrl,
     hub,
-    vault: config.jobKey === undefined ? null : createKeyVault(config.jobKey),
+    tokenCipher: config.jobKey === undefined ? null : createTokenCipher(config.jobKey),
     version,
     serveAdmin: true,
   });

@@ -17,11 +17,11 @@ export interface WorkerDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
-  /** Postgresql:// URL of the same database: the queue has separate connections. */
+  /** `postgresql://` URL of the same database: the queue has separate connections. */
   readonly databaseUrl: string;
   readonly hub: Pick<HubClient, 'openDataset'>;
-  /** Opens the hub tokens of jobs; null where there is no key. */
-  readonly vault: TokenCipher | null;
+  /** Decrypts the hub tokens of jobs; null without a key. */
+  readonly tokenCipher: TokenCipher | null;
   readonly version: string;
   /** Whether the worker listens on `SVC_WORKER_PORT` for probes and Prometheus, or shares a process with the API. */
   readonly serveAdmin: boolean;

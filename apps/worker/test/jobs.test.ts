@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { HubError } from '@svc/hub-client';
-import { createKeyVault, Secret } from '@svc/runtime';
+import { createTokenCipher, Secret } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
@@ -270,8 +270,8 @@ describe('the hub token of an asynchronous import', () => {
       Object.values(one).map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : value)),
     );
     expect(JSON.stringify(everything)).not.toContain('planted');
-    const vault = createKeyVault(new Secret('deployment secret of the tests'));
-    expect(vault.open(accepted.id, row.sealed_token.toString())).toBe(token);
+    const tokenCipher = createTokenCipher(new Secret('deployment secret of the tests'));
+    expect(tokenCipher.decrypt(accepted.id, row.sealed_token.toString())).toBe(token);
     barrier.open();
     const job = await jobEnded(service, accepted.id);
     expect(job.status).toBe('succeeded');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HubClient } from '@svc/hub-client';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
-import { createKeyVault, loadConfig, secretsOf } from '@svc/runtime';
+import { createTokenCipher, loadConfig, secretsOf } from '@svc/runtime';
 import { createStore, type Store } from '@svc/store';
 import { importItems } from '../../../prisma/test/import-items.ts';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
@@ -78,7 +78,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const config = loadConfig(env);
   const hub = options.hub ?? createFakeHub({ rows: 10 });
   const secrets = secretsOf(config);
-  const vault = config.jobKey === undefined ? null : createKeyVault(config.jobKey);
+  const tokenCipher = config.jobKey === undefined ? null : createTokenCipher(config.jobKey);
 
   const part = (service: 'svc-api' | 'svc-worker') => {
     const lines: string[] = [];
@@ -86,7 +86,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     return {
       config,
       hub,
-      vault,
+      tokenCipher,
       version: '0.0.0-test',
       logger: createLogger({ service, level: config.logLevel, secrets, write }),
       metrics: createMetrics({ version: '0.0.0-test', collectProcessMetrics: false }),

@@ -33,4 +33,4 @@ export {
   secretsOf,
 } from './lifecycle/run-process.ts';
 export { Semaphore } from './semaphore.ts';
-export { createKeyVault, createMemoryVault, type TokenCipher } from './token-cipher.ts';
+export { createTokenCipher, type TokenCipher } from './token-cipher.ts';

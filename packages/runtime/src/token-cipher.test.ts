@@ -1,25 +1,23 @@
 import { expect, it } from 'vitest';
 import { Secret } from './config/secret.ts';
-import { createKeyVault, createMemoryVault } from './token-cipher.ts';
+import { createTokenCipher } from './token-cipher.ts';
 
-it('seals a token so that only the same key and job open it', () => {
-  const vault = createKeyVault(new Secret('deployment secret'));
-  const sealed = vault.seal('job-1', 'hf_planted');
-  expect(sealed).not.toContain('planted');
-  expect(vault.seal('job-1', 'hf_planted')).not.toBe(sealed);
-  expect(createKeyVault(new Secret('deployment secret')).open('job-1', sealed)).toBe('hf_planted');
-  expect(vault.open('job-2', sealed)).toBeUndefined();
-  expect(createKeyVault(new Secret('another')).open('job-1', sealed)).toBeUndefined();
-  for (const broken of ['', 'v1', 'v1.', 'v1.AAAA', 'memory', `${sealed.slice(0, -2)}xx`]) {
-    expect(vault.open('job-1', broken)).toBeUndefined();
+it('encrypts a token so that only the same secret and job decrypt it', () => {
+  const cipher = createTokenCipher(new Secret('deployment secret'));
+  const encrypted = cipher.encrypt('job-1', 'hf_planted');
+  expect(encrypted).not.toContain('planted');
+  expect(cipher.encrypt('job-1', 'hf_planted')).not.toBe(encrypted);
+  expect(createTokenCipher(new Secret('deployment secret')).decrypt('job-1', encrypted)).toBe('hf_planted');
+  expect(cipher.decrypt('job-2', encrypted)).toBeUndefined();
+  expect(createTokenCipher(new Secret('another')).decrypt('job-1', encrypted)).toBeUndefined();
+  for (const broken of ['', 'v1', 'v1.', 'v1.AAAA', 'memory', `${encrypted.slice(0, -2)}xx`]) {
+    expect(cipher.decrypt('job-1', broken)).toBeUndefined();
   }
 });
 
-it('keeps a token in memory until the job has ended', () => {
-  const vault = createMemoryVault();
-  const sealed = vault.seal('job-1', 'hf_planted');
-  expect(sealed).toBe('memory');
-  expect(vault.open('job-1', sealed)).toBe('hf_planted');
-  vault.forget('job-1');
-  expect(vault.open('job-1', sealed)).toBeUndefined();
+it('has its own key without a secret', () => {
+  const cipher = createTokenCipher();
+  const encrypted = cipher.encrypt('job-1', 'hf_planted');
+  expect(cipher.decrypt('job-1', encrypted)).toBe('hf_planted');
+  expect(createTokenCipher().decrypt('job-1', encrypted)).toBeUndefined();
 });

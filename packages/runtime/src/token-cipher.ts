@@ -1,36 +1,35 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Secret } from './config/secret.ts';
 
-/** Keeps the hub token of a job from its request to its end, never in the clear outside this process. */
+/** Encrypts the hub token of a job, so that it is stored with the job but never in the clear. */
 export interface TokenCipher {
-  /** What may be stored with the job in the token's place. */
-  seal(jobId: string, token: string): string;
-  /** The token again; undefined where it cannot be had any more (another key, another process, or forgotten). */
-  open(jobId: string, sealed: string): string | undefined;
-  /** The job has ended. */
-  forget(jobId: string): void;
+  encrypt(jobId: string, token: string): string;
+  /** The token; undefined when another key or another job encrypted it. */
+  decrypt(jobId: string, encrypted: string): string | undefined;
 }
 
 const VERSION = 'v1';
-const MEMORY = 'memory';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * A vault whose sealed tokens any process with the same key can open: AES-256-GCM (NIST SP 800-38D) under a key
- * derived from the deployment's secret by HKDF (RFC 5869), bound to the job's id.
+ * Creates a cipher: AES-256-GCM (NIST SP 800-38D) with a key derived from the secret by HKDF (RFC 5869), bound to the
+ * id of the job. Processes with the same secret can decrypt each other's tokens.
+ *
+ * @param secret by default a random one: only this process can then decrypt the tokens
  */
-export function createKeyVault(secret: Secret): TokenCipher {
-  const key = Buffer.from(hkdfSync('sha256', secret.reveal(), '', 'svc hub token v1', 32));
+export function createTokenCipher(secret?: Secret): TokenCipher {
+  const keyMaterial = secret?.reveal() ?? randomBytes(32);
+  const key = Buffer.from(hkdfSync('sha256', keyMaterial, '', 'svc hub token v1', 32));
   return {
-    seal: (jobId, token) => {
+    encrypt: (jobId, token) => {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(jobId));
       const text = Buffer.concat([cipher.update(token, 'utf8'), cipher.final()]);
       return `${VERSION}.${Buffer.concat([iv, text, cipher.getAuthTag()]).toString('base64url')}`;
     },
-    open: (jobId, sealed) => {
-      const [version, body] = sealed.split('.');
+    decrypt: (jobId, encrypted) => {
+      const [version, body] = encrypted.split('.');
       if (version !== VERSION || body === undefined) return undefined;
       const bytes = Buffer.from(body, 'base64url');
       try {
@@ -44,19 +43,5 @@ export function createKeyVault(secret: Secret): TokenCipher {
         return undefined;
       }
     },
-    forget: () => {},
-  };
-}
-
-/** A vault that keeps tokens in the memory of this process: for the standalone service without a key. */
-export function createMemoryVault(): TokenCipher {
-  const tokens = new Map<string, string>();
-  return {
-    seal: (jobId, token) => {
-      tokens.set(jobId, token);
-      return MEMORY;
-    },
-    open: (jobId, sealed) => (sealed === MEMORY ? tokens.get(jobId) : undefined),
-    forget: (jobId) => void tokens.delete(jobId),
   };
 }

@@ -4,7 +4,8 @@ import { itemRoutes } from './datasets/items.ts';
 import { type DatasetDeps, datasetRoutes } from './datasets/routes.ts';
 import { type UploadDeps, uploadRoute } from './datasets/upload.ts';
 import { documentationRoutes } from './docs/documentation.ts';
-import { type HubDeps, hubRoutes } from './hub/routes.ts';
+import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
+import { hubPreviewRoute } from './hub/preview.ts';
 import { type JobDeps, jobRoutes } from './jobs/routes.ts';
 import { type RunDeps, runRoutes } from './runs/routes.ts';
 import { settingsRoutes } from './settings.ts';
@@ -12,7 +13,7 @@ import { telemetryRoute } from './telemetry.ts';
 
 export type RouteDeps = DatasetDeps &
   ExportDeps &
-  HubDeps &
+  HubImportDeps &
   JobDeps &
   HealthDeps &
   RunDeps &
@@ -23,7 +24,8 @@ export type RouteDeps = DatasetDeps &
 export function apiRoutes(deps: RouteDeps): readonly Route[] {
   const routes = [
     uploadRoute(deps),
-    ...hubRoutes(deps),
+    hubPreviewRoute(deps),
+    hubImportRoute(deps),
     ...datasetRoutes(deps),
     ...itemRoutes(deps),
     exportRoute(deps),

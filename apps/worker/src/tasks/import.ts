@@ -12,9 +12,9 @@ export interface ImportTaskDeps extends JobTaskDeps {
 
 /** The task `import`: imports rows of a hub dataset that were requested with `respond-async`. */
 export function createImportTask(deps: ImportTaskDeps): TaskHandler {
-  const { config, hub, vault } = deps;
+  const { config, hub, tokenCipher } = deps;
   return createJobTask(deps, (taken): JobImport => {
-    const wanted = { ...decodeImportRequest(taken.request), token: openToken(taken, vault) };
+    const wanted = { ...decodeImportRequest(taken.request), token: decryptToken(taken, tokenCipher) };
     const { path, split, subset, revision } = wanted.config;
     return {
       archive: null,
@@ -26,9 +26,9 @@ export function createImportTask(deps: ImportTaskDeps): TaskHandler {
 }
 
 /** The token of the request; undefined where it had none. */
-function openToken({ job, sealedToken }: TakenJob, vault: TokenCipher | null): string | undefined {
+function decryptToken({ job, sealedToken }: TakenJob, tokenCipher: TokenCipher | null): string | undefined {
   if (sealedToken === null) return undefined;
-  const token = vault?.open(job.id, Buffer.from(sealedToken).toString());
+  const token = tokenCipher?.decrypt(job.id, Buffer.from(sealedToken).toString());
   if (token !== undefined) return token;
   throw new StoreError(
     'invalid_request',

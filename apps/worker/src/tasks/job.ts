@@ -23,8 +23,8 @@ export interface JobTaskDeps {
   readonly metrics: Metrics;
   readonly store: Pick<Store, 'jobs' | 'datasets'>;
   readonly cancelWatch: CancelWatch;
-  /** Where the hub tokens of jobs are; null where there is no key that opens them. */
-  readonly vault: TokenCipher | null;
+  /** Decrypts the hub tokens of jobs; null without a key. */
+  readonly tokenCipher: TokenCipher | null;
 }
 
 const MAX_WAIT_MS = 10 * 60 * 1000;
@@ -49,18 +49,15 @@ export function createJobTask(
   deps: JobTaskDeps,
   prepare: (taken: TakenJob) => JobImport | Promise<JobImport>,
 ): TaskHandler {
-  const { store, vault } = deps;
+  const { store } = deps;
   return {
     work: async (task) => {
       const taken = await store.jobs.take(task.claim);
-      const end: TaskEnd = taken === null ? { status: 'done' } : await workOnJob(taken, task, deps, prepare);
-      vault?.forget(task.id);
-      return end;
+      return taken === null ? { status: 'done' } : await workOnJob(taken, task, deps, prepare);
     },
     onRetriesExhausted: async (task, error) => {
       const failure = jobFailure(error);
       const status = await store.jobs.fail(task.id, canonicalJson(failure));
-      vault?.forget(task.id);
       if (status === null) return { status: 'done' };
       return status === 'cancelled' ? { status } : { status, code: failure.code };
     },

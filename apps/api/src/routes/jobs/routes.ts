@@ -1,5 +1,5 @@
 import { type Logger, runWithContext } from '@svc/observability';
-import { json, type Route, type TokenCipher, toJsonText } from '@svc/runtime';
+import { json, type Route, toJsonText } from '@svc/runtime';
 import type { Store } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import { isFinished, JOB, serializeJob } from './serialize.ts';
@@ -7,14 +7,12 @@ import { isFinished, JOB, serializeJob } from './serialize.ts';
 export interface JobDeps {
   readonly logger: Logger;
   readonly store: Pick<Store, 'jobs'>;
-  /** where the hub tokens of asynchronous imports are; null where there is no key to seal them with */
-  readonly vault: TokenCipher | null;
   /** Aborts when the server starts to drain: event streams then end. */
   readonly drainSignal: AbortSignal;
 }
 
 /** The endpoints of asynchronous imports. */
-export function jobRoutes({ logger, store: { jobs }, vault, drainSignal }: JobDeps): readonly Route[] {
+export function jobRoutes({ logger, store: { jobs }, drainSignal }: JobDeps): readonly Route[] {
   const errors = ['job_not_found', 'unavailable'];
   const watch = createWatch({
     read: (ids) => jobs.getMany(ids),
@@ -47,8 +45,7 @@ export function jobRoutes({ logger, store: { jobs }, vault, drainSignal }: JobDe
       errors,
       handle: async ({ params }) => {
         const job = await jobs.requestCancel(params['id'] ?? '');
-        if (isFinished(job)) vault?.forget(job.id);
-        else {
+        if (!isFinished(job)) {
           runWithContext({ job_id: job.id }, () => {
             logger.log('job.cancel', { kind: job.kind, stage: 'requested' });
           });

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import {
+  dryRunHub,
+  encodeImportRequest,
+  type ImportFailure,
+  type ImportRequest,
+  importHub,
+  observeImport,
+  requestFailure,
+  toImportRequest,
+} from '@svc/flows';
+import type { HubClient } from '@svc/hub-client';
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
+import { type Config, json, RequestError, type Route, type TokenCipher } from '@svc/runtime';
+import type { IdempotencyClaim, Store, StoredResponse } from '@svc/store';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
+import { PREFER, prefersAsync } from '../../http/prefer.ts';
+import { NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
+import { datasetCreated } from '../datasets/serialize.ts';
+import { DATASET_SUMMARY } from '../docs/schemas.ts';
+import { JOB, jobAccepted } from '../jobs/serialize.ts';
+import { HUB_ERRORS, MAPPING, SOURCE } from './schema.ts';
+import { serializeDryRun } from './serialize.ts';
+import { withToken } from './with-token.ts';
+
+export interface HubImportDeps {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly hub: Pick<HubClient, 'openDataset'>;
+  readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
+  /** Encrypts the token of an asynchronous import; null without a key. */
+  readonly tokenCipher: TokenCipher | null;
+}
+
+/** `POST /datasets/hub/import` */
+export function hubImportRoute(deps: HubImportDeps): Route {
+  const { config, hub, store } = deps;
+  return {
+    method: 'post',
+    path: '/datasets/hub/import',
+    operationId: 'importHubDataset',
+    summary: 'Import a slice of a hub dataset under a column mapping',
+    tag: 'hub',
+    access: 'editor',
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER },
+    query: {
+      dry_run: { type: 'boolean', default: false, description: 'convert every row and store nothing' },
+    },
+    body: {
+      contentType: 'application/json',
+      schema: {
+        type: 'object',
+        properties: {
+          name: NAME,
+          description: OPTIONAL_TEXT,
+          config: { type: 'object', properties: SOURCE, required: ['path'], additionalProperties: false },
+          mapping: MAPPING,
+        },
+        required: ['name', 'config', 'mapping'],
+        additionalProperties: false,
+      },
+    },
+    produces: 'application/json',
+    responses: {
+      200: { description: 'the result of a dry run', schema: { type: 'object' } },
+      201: { description: 'the stored dataset', schema: DATASET_SUMMARY },
+      202: { description: 'with `respond-async`: the job that imports it', schema: JOB },
+    },
+    errors: [
+      ...HUB_ERRORS,
+      'column_not_found',
+      'assets_not_object',
+      'invalid_row',
+      'idempotency_key_reused',
+      'unavailable',
+    ],
+    handle: async (request) => {
+      const { body, query, signal } = request;
+      const importRequest = toImportRequest(body ?? {});
+      return await withToken(importRequest.token, async () => {
+        if (query['dry_run'] === true) {
+          await using draft = await store.datasets.begin({ signal, dryRun: true });
+          const options = { maxItemBytes: config.maxLineBytes, signal };
+          return json(serializeDryRun(await dryRunHub(hub, draft, importRequest, options)));
+        }
+        const isAsync = prefersAsync(request.header('prefer'));
+        const digest = (): Uint8Array =>
+          requestDigest('POST /datasets/hub/import', isAsync, canonicalJson(body ?? {}));
+        return await withIdempotency(request, store.idempotency, digest, (claim) =>
+          isAsync ? enqueueImport(deps, importRequest, claim) : importNow(deps, importRequest, signal, claim),
+        );
+      });
+    },
+  };
+}
+
+/** Imports within the request: rows → items → stored dataset. */
+async function importNow(
+  deps: HubImportDeps,
+  importRequest: ImportRequest,
+  signal: AbortSignal,
+  claim: IdempotencyClaim | undefined,
+): Promise<StoredResponse> {
+  const { config, hub, store } = deps;
+  const { path, split, subset, revision } = importRequest.config;
+  await using draft = await store.datasets.begin({ signal });
+  const start = { source: 'hub', path, split, subset, revision } as const;
+  const failureOf = (error: unknown): ImportFailure => requestFailure(error, signal);
+  const dataset = await observeImport(deps, { start, draft, failureOf }, async () => {
+    const inserted = await importHub(hub, draft, importRequest, {
+      maxItemBytes: config.maxLineBytes,
+      signal,
+    });
+    if (claim !== undefined) await draft.saveResponse(claim, datasetCreated(inserted));
+    await draft.commit();
+    return inserted;
+  });
+  return datasetCreated(dataset);
+}
+
+/**
+ * Creates a job, which any worker takes.
+ *
+ * @throws RequestError `invalid_request` for a token that cannot be encrypted
+ */
+async function enqueueImport(
+  { store, tokenCipher, logger }: HubImportDeps,
+  importRequest: ImportRequest,
+  claim: IdempotencyClaim | undefined,
+): Promise<StoredResponse> {
+  const id = randomUUID();
+  const { token } = importRequest;
+  if (token !== undefined && tokenCipher === null) {
+    const message =
+      'Cannot encrypt the token for an asynchronous import: set SVC_JOB_KEY, import without respond-async, or configure HUB_TOKEN on the workers.';
+    throw new RequestError('invalid_request', message, { errors: [{ message, path: '/config/token' }] });
+  }
+  const encrypted = token === undefined ? undefined : tokenCipher?.encrypt(id, token);
+  const job = await store.jobs.create(
+    {
+      id,
+      kind: 'import',
+      request: encodeImportRequest(importRequest),
+      sealedToken: encrypted === undefined ? undefined : Buffer.from(encrypted),
+      requestId: currentContext().request_id ?? null,
+    },
+    claim === undefined ? {} : { idempotency: { claim, answer: jobAccepted } },
+  );
+  runWithContext({ job_id: id }, () => logger.log('job.enqueue', { kind: 'import' }));
+  return jobAccepted(job);
+}

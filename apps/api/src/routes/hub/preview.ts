@@ -1,0 +1,64 @@
+import { previewHub, toHubSource } from '@svc/flows';
+import type { HubClient } from '@svc/hub-client';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { type Config, json, type Route, toJsonText } from '@svc/runtime';
+import { HUB_ERRORS, PREVIEW, SOURCE } from './schema.ts';
+import { serializePreview } from './serialize.ts';
+import { withToken } from './with-token.ts';
+
+/** `POST /datasets/hub/preview` */
+export function hubPreviewRoute({
+  config,
+  hub,
+}: {
+  readonly config: Config;
+  readonly hub: Pick<HubClient, 'openDataset'>;
+}): Route {
+  return {
+    method: 'post',
+    path: '/datasets/hub/preview',
+    operationId: 'previewHubDataset',
+    summary: 'Preview a hub dataset; nothing is stored',
+    tag: 'hub',
+    access: 'editor',
+    body: {
+      contentType: 'application/json',
+      schema: {
+        type: 'object',
+        properties: {
+          ...SOURCE,
+          limit: { type: ['integer', 'null'], minimum: 1, maximum: 100, default: 10 },
+        },
+        required: ['path'],
+        additionalProperties: false,
+      },
+    },
+    produces: 'application/json',
+    responses: { 200: { description: 'the preview', schema: PREVIEW } },
+    errors: HUB_ERRORS,
+    handle: async ({ body, signal }) => {
+      const request = toHubSource(body ?? {});
+      return await withToken(request.token, async () => {
+        const limit = numberOf(body, 'limit') ?? 10;
+        const preview = await previewHub(
+          {
+            ...request,
+            limit,
+            remainingBytes: (head) => {
+              const rest = toJsonText(serializePreview({ ...head, samples: [], truncatedCells: [] }));
+              return config.maxPreviewBytes - Buffer.byteLength(rest);
+            },
+            signal,
+          },
+          hub,
+        );
+        return json(serializePreview(preview));
+      });
+    },
+  };
+}
+
+const numberOf = (object: JsonObject | null, key: string): number | undefined => {
+  const value: JsonValue | undefined = object === null ? undefined : getMember(object, key);
+  return typeof value === 'number' ? value : undefined;
+};
