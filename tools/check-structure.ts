@@ -14,6 +14,7 @@ import { splitSource } from './split-source.ts';
 
 const MAX_FOLDER_FILES = 15;
 const MAX_MEDIAN_LINES = 100;
+const MIN_MEDIAN_FILES = 5;
 const MAX_PLAIN_FILE_LINES = 350;
 const MAX_CLASS_LINES = 120;
 
@@ -128,6 +129,7 @@ function* fullFolders(sources: readonly Source[]): Generator<string> {
 
 function* longMedians(sources: readonly Source[]): Generator<string> {
   for (const [name, files] of Map.groupBy(sources, ({ file }) => packageOf(file))) {
+    if (files.length < MIN_MEDIAN_FILES) continue;
     const lines = files.map(({ lineCount }) => lineCount).sort((a, b) => a - b);
     const median = lines[Math.floor(lines.length / 2)] ?? 0;
     if (median > MAX_MEDIAN_LINES)

@@ -21,14 +21,26 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const PNPM = 'pnpm@12.21.0';
 const NODE_24 = join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const SOURCE_ROOTS = ['packages', 'apps', 'prisma'];
-/** Folders whose words and structure are checked; all of them once the others are done. */
-const CLEAN_FOLDERS = [
-  'packages/evaluation',
-  'packages/observability',
-  'packages/pkg-format',
-  'apps/cli',
-  'apps/worker/src/providers',
-  'tools',
+/** Paths that are not checked yet (git pathspecs). */
+const STRUCTURE_LATER = [
+  ':!apps/api',
+  ':!packages/embedded-postgres',
+  ':!packages/jsonl-v23',
+  ':!packages/runtime',
+  ':!packages/tabular',
+  ':!prisma',
+];
+const WORDS_LATER = [
+  ':!ARCHITECTURE.md',
+  ':!apps/api',
+  ':!apps/standalone',
+  ':!apps/worker',
+  ':!packages/embedded-postgres',
+  ':!packages/flows',
+  ':!packages/hub-client',
+  ':!packages/postgres-client',
+  ':!packages/runtime',
+  ':!prisma',
 ];
 const NOT_SOURCE = new Set(['node_modules', 'dist', 'generated', '.turbo', 'data']);
 
@@ -189,8 +201,8 @@ async function test(args) {
   await pnpm('run', 'check:format');
   await pnpm('run', 'types');
   await run(NODE_24, ['tools/check-boundaries.ts']);
-  await run(NODE_24, ['tools/check-structure.ts', '--strict', ...CLEAN_FOLDERS]);
-  await run(NODE_24, ['tools/check-words.ts', '--strict', ...CLEAN_FOLDERS]);
+  await run(NODE_24, ['tools/check-structure.ts', '--strict', ...STRUCTURE_LATER]);
+  await run(NODE_24, ['tools/check-words.ts', '--strict', ...WORDS_LATER]);
   await run(NODE_24, ['tools/check-licences.ts']);
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const report = join(folder, 'report.json');
