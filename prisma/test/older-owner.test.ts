@@ -35,7 +35,7 @@ async function query<T extends object>(url: string, sql: string): Promise<T[]> {
   }
 }
 
-it('hands over to the ordinary role what an older version made as the superuser', async () => {
+it('transfers to the ordinary role what an older version created as the superuser', async () => {
   const first = await start();
   await (await startOlderVersion(first.url))[Symbol.asyncDispose]();
   await migrate(first.url);

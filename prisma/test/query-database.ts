@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Runs one statement on a connection of its own, for tests that look behind the store. */
+/** Runs one statement on a separate connection, for tests that look behind the store. */
 // biome-ignore lint/suspicious/noExplicitAny: rows have every shape
 export async function queryDatabase(url: string, sql: string): Promise<any[]> {
   const client = new pg.Client({ connectionString: url });

@@ -11,7 +11,7 @@ const PASSWORD = 'the-password-of-the-database';
 let server: Server | undefined;
 afterEach(() => void server?.close());
 
-/** Stands where the database should be, and answers the first message of a client with these. */
+/** Listens in place of the database, and responds to a client's first message with these. */
 async function impostor(...messages: Buffer[]): Promise<{ url: string; received: () => string }> {
   let received = '';
   const own = createServer((socket: Socket) => {

@@ -1,6 +1,6 @@
 import type { NetConnectOpts } from 'node:net';
 
-/** Where the server of a postgresql:// URL listens, for `net.connect`: a socket whose folder stands as the host, or a port. */
+/** Where the server of a postgresql:// URL listens, for `net.connect`: a socket whose folder is the host, or a port. */
 export function serverAddress(url: string): NetConnectOpts {
   const { hostname, port } = new URL(url);
   const host = decodeURIComponent(hostname);

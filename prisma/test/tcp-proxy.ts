@@ -6,7 +6,7 @@ import { serverAddress } from './server-address.ts';
 /** What happens to the bytes of connections: passed on, passed on later, or kept for good. */
 type Line = 'passes' | 'stalls' | { readonly delayMs: number };
 
-/** Stands between a service and what it needs, and does to the line what a network does. */
+/** A proxy between a service and a server that breaks the connection as a network does. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   /** postgresql:// URL of the server that connections go to; null refuses them */

@@ -8,7 +8,7 @@ import type {} from './postgres.ts';
 export interface TestDatabase {
   /** postgresql:// URL of a migrated, empty database that no other test uses */
   readonly url: string;
-  /** Removes the database; whoever is still connected is cut off. */
+  /** Removes the database and closes its connections. */
   drop(): Promise<void>;
 }
 

@@ -50,7 +50,7 @@ async function databaseAt(count: number): Promise<void> {
   if (count > 1) await migrateTo(names.slice(0, count));
 }
 
-/** The hashes of a dataset, computed anew from its items. */
+/** The hashes of a dataset, recomputed from its items. */
 async function computedHashes(store: Store, id: string): Promise<{ sections: string[]; version: string }> {
   await using open = await store.datasets.open(id);
   const hashes: Uint8Array[] = [];

@@ -4,39 +4,39 @@ import type { Cancellations } from '@svc/store';
 import { createNotifier } from './queue/notifier.ts';
 
 export interface WatchCancelOptions {
-  /** Asks for all of these runs and jobs at once, and for the interval: one query. */
+  /** Queries the cancellations among these runs and jobs, and the interval, at once. */
   readonly cancellationsAmong: (ids: readonly string[]) => Promise<Cancellations>;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** A run or job whose end may be asked for. Disposing of it ends the watch. */
+/** A run or job that may be cancelled. Disposing of it ends the watch. */
 interface Watched extends Disposable {
-  /** Aborted with `runCancelled()` once the end was asked for, or there is nothing left to work on. */
+  /** Aborted with `runCancelled()` when the run or job is cancelled, has ended or was deleted. */
   readonly signal: AbortSignal;
 }
 
-/** Watches over everything that this process works on. */
+/** Watches everything that this process works on. */
 export interface CancelWatch {
   watch(id: string): Watched;
-  /** The end of this run or job was asked for just now. */
+  /** This run or job was cancelled just now. */
   notify(id: string): void;
-  /** Notifications may have been lost: ask now. */
+  /** Notifications may have been lost: query now. */
   check(): void;
   stop(): Promise<void>;
 }
 
-/** Until the first answer says otherwise. */
+/** Until the first query returns the setting. */
 const FIRST_INTERVAL_MS = 2_000;
 
 /**
- * Asks every interval, with one query for everything that is watched, whether an end was asked for. The interval is
- * read with the same query, so that a change holds from the next check on. Nothing is asked while nothing is watched.
+ * Queries every interval, at once for everything that is watched, what was cancelled. The same query returns the interval,
+ * so a change takes effect at the next check. Nothing is queried while nothing is watched.
  */
 export function createCancelWatch({ cancellationsAmong, logger, metrics }: WatchCancelOptions): CancelWatch {
   const watched = new Map<string, AbortController>();
   const stopping = new AbortController();
-  const bell = createNotifier();
+  const notifier = createNotifier();
   let intervalMs = FIRST_INTERVAL_MS;
   let dueMs = 0;
 
@@ -59,7 +59,7 @@ export function createCancelWatch({ cancellationsAmong, logger, metrics }: Watch
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const waitMs = watched.size === 0 ? MAX_TIMER_MS : dueMs - performance.now();
-      if (waitMs > 0) await bell.wait(waitMs, stopping.signal);
+      if (waitMs > 0) await notifier.wait(waitMs, stopping.signal);
       else await ask();
     }
   }
@@ -69,8 +69,8 @@ export function createCancelWatch({ cancellationsAmong, logger, metrics }: Watch
     watch: (id) => {
       const controller = new AbortController();
       watched.set(id, controller);
-      // The sleep without an end, if there was nothing to watch before.
-      if (watched.size === 1) bell.notify();
+      // ends the wait without a limit, if nothing was watched before
+      if (watched.size === 1) notifier.notify();
       return {
         signal: controller.signal,
         [Symbol.dispose]: () => {
@@ -81,7 +81,7 @@ export function createCancelWatch({ cancellationsAmong, logger, metrics }: Watch
     notify: cancel,
     check: () => {
       dueMs = 0;
-      bell.notify();
+      notifier.notify();
     },
     stop: async () => {
       stopping.abort();

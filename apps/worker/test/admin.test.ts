@@ -68,7 +68,7 @@ it('answers what is not HTTP, with an id', async () => {
   expect(text).toMatch(/X-Request-ID: [0-9a-f]{32}\r\n/);
 });
 
-it('answers nobody who says that it is another host, and slows down whoever tries keys', async () => {
+it('refuses requests for another host, and slows down clients that guess keys', async () => {
   await using open = await startTestService();
   const own = open.worker.url as string;
   const { port } = new URL(own);
@@ -86,7 +86,7 @@ it('answers nobody who says that it is another host, and slows down whoever trie
     expect(await status(own, [], path)).toBe('400 invalid_request');
   }
   expect(await status(own, [`localhost:${port}`])).toBe('200');
-  // a key stands before the metrics there, so Prometheus may use any name
+  // a key protects the metrics there, so Prometheus may use any name
   expect(await status(url, ['worker.example:9464'])).toBe('401 unauthenticated');
 
   const wrong: number[] = [];

@@ -13,7 +13,7 @@ let cleanUp: AsyncDisposableStack;
 let provider: FakeProvider;
 beforeEach(async () => {
   cleanUp = new AsyncDisposableStack();
-  // the first two items are answered, the others never
+  // the provider responds to the first two items only
   provider = cleanUp.use(
     await startFakeProvider((prompt) => (Number(prompt) < 2 ? { text: prompt } : 'hang')),
   );
@@ -174,7 +174,7 @@ it('asks the database once an interval for fifty runs', { timeout: 60_000 }, asy
 describe('the interval of the checks', () => {
   it('changes without a restart', async () => {
     const service = await serve({ blockNotifications: true });
-    await setInterval(service, 1000);
+    await setInterval(service, 5_000);
     await startHangingRun(service);
     await setInterval(service, 250);
     await until(
@@ -182,13 +182,11 @@ describe('the interval of the checks', () => {
       (count) => count >= 2,
     );
     service.metrics.resetForTesting();
-    const startedAt = performance.now();
+    // nine checks at the old interval take longer than this waits
     await until(
       () => service.sample('runs_cancel_poll_count'),
       (count) => count >= 9,
     );
-    // nine checks a second apart would have taken at least eight seconds
-    expect(performance.now() - startedAt).toBeLessThan(8000);
     expect((await service.get('/settings')).body.cancellation_check_interval_ms).toBe(250);
   });
 

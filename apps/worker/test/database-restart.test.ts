@@ -54,7 +54,9 @@ const items = Array.from({ length: 200 }, (_, index) => ({
   answer: String(index),
 }));
 
-it('goes on after the database was restarted, without a restart of ours', { timeout: 180_000 }, async () => {
+it('continues after the database was restarted, without a restart of the service', {
+  timeout: 180_000,
+}, async () => {
   const database = await createDatabase();
   const provider = cleanUp.use(
     await startFakeProvider((prompt) => (Number(prompt) < 40 ? { text: prompt } : 'hang')),
@@ -94,7 +96,7 @@ it('goes on after the database was restarted, without a restart of ours', { time
   expect(metrics.status).toBe(200);
   expect(metrics.body).toContain('svc_ready{check="database"} 0');
   expect(metrics.body).toContain('svc_ready{check="accepting"} 1');
-  // the provider answers while nothing can be stored
+  // the provider responds while the database is unavailable
   provider.release();
   await until(service.workerLog, (lines) => lines.some(({ event }) => event === 'job.hand_back'), 60_000);
 
@@ -144,7 +146,7 @@ it('waits for a database that comes later than the worker', { timeout: 120_000 }
   expect(await worker.end('SIGTERM')).toBe(0);
 });
 
-it('a worker that still waits for its database stops as told', { timeout: 60_000 }, async () => {
+it('a worker that still waits for its database stops at SIGTERM', { timeout: 60_000 }, async () => {
   const proxy = cleanUp.use(await startTcpProxy());
   const url = `postgresql://svc@127.0.0.1:${proxy.port}/svc`;
   const worker = cleanUp.use(await runWorker({ DATABASE_URL: url }));
@@ -152,7 +154,7 @@ it('a worker that still waits for its database stops as told', { timeout: 60_000
   expect(worker.log.at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
 });
 
-it('an idle worker tells of an outage once, and is not ready until it is over', {
+it('an idle worker logs an outage once, and is not ready until it is over', {
   timeout: 120_000,
 }, async () => {
   const database = await createDatabase();

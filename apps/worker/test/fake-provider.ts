@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 export type Reply =
   | { readonly text: string; readonly delayMs?: number }
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
-  /** a body that is no chat completion */
+  /** A body that is not a chat completion. */
   | { readonly body: string }
-  /** no answer at all, until somebody gives up or `release` is called */
+  /** No response, until the caller gives up or `release` is called. */
   | 'hang'
   /** the connection breaks */
   | 'break';

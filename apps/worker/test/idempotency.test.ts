@@ -124,9 +124,9 @@ describe.each(Object.entries(calls))('Idempotency-Key of %s', (name, { send, sen
 
   it('gives the same answer to requests that run at once', async () => {
     const before = await count();
-    const answers = await Promise.all(Array.from({ length: 4 }, () => send(key('at once'))));
-    expect(answers.map((answer) => answer.status)).toEqual(Array(4).fill(status));
-    expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 4 }, () => send(key('at once'))));
+    expect(responses.map((response) => response.status)).toEqual(Array(4).fill(status));
+    expect(new Set(responses.map((response) => response.body.id)).size).toBe(1);
     expect(await count()).toBe(before + 1);
   });
 
@@ -163,7 +163,7 @@ describe('Idempotency-Key', () => {
     expect(right.status).toBe(201);
   });
 
-  it('is free again when the client went away', async () => {
+  it('is free again when the client disconnects', async () => {
     const before = await datasets();
     const headers = {
       ...as('key-one-of-the-tests'),

@@ -212,11 +212,13 @@ describe('an asynchronous import', () => {
     ]);
   });
 
-  it('waits as long as the hub asks for, and is cancelled meanwhile', async () => {
+  it('waits as long as the hub requires, and can be cancelled during the wait', async () => {
     let opened = 0;
     const openDataset = (): void => {
       opened += 1;
-      throw new HubError('hub_rate_limited', 'The hub asks to wait', { details: { retryAfterMs: 300_000 } });
+      throw new HubError('hub_rate_limited', 'Rate limited by the hub', {
+        details: { retryAfterMs: 300_000 },
+      });
     };
     const service = await serve({ hub: createFakeHub({ rows: 5, openDataset }) });
     const { body: accepted } = await service.post('/datasets/hub/import', request(), ASYNC);
@@ -226,9 +228,9 @@ describe('an asynchronous import', () => {
     expect(opened).toBe(1);
   });
 
-  it('fails after the third try, with what went wrong', { timeout: 60_000 }, async () => {
+  it('fails after the third attempt, with the last error', { timeout: 60_000 }, async () => {
     const openDataset = (): void => {
-      throw new TypeError('a fault of ours, with hf_planted in it');
+      throw new TypeError('an internal error, with hf_planted in it');
     };
     const service = await serve({ hub: createFakeHub({ rows: 5, openDataset }) });
     const { body: accepted } = await service.post(
@@ -281,7 +283,7 @@ describe('the hub token of an asynchronous import', () => {
     expect(JSON.stringify(body)).not.toContain('planted');
   });
 
-  it('is not in the log of a request that is waited for and meets a fault of ours', async () => {
+  it('is not in the log of a synchronous request that fails with an internal error', async () => {
     const openDataset = (): void => {
       throw new TypeError(`cannot read ${token}`);
     };

@@ -111,8 +111,8 @@ describe('two worker processes', () => {
   });
 });
 
-describe('a worker process that is told to stop', () => {
-  it('hands its run back, which costs no try', { timeout: 60_000 }, async () => {
+describe('a worker process that stops', () => {
+  it('releases its run, which does not count as an attempt', { timeout: 60_000 }, async () => {
     let hold = true;
     const provider = cleanUp.use(
       await startFakeProvider((prompt) => (hold && Number(prompt) >= 10 ? 'hang' : { text: prompt })),

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => service[Symbol.asyncDispose]());
 
-it('fails what a third worker died over', async () => {
+it('fails a run and a job whose third worker died', async () => {
   const dataset_id = await service.importItems([{ inputs: { prompt: 'p' } }]);
   const { body: run } = await service.post('/runs', { dataset_id, config: { provider: 'echo' } });
   const { body: job } = await service.post(
@@ -48,7 +48,7 @@ it('fails what a third worker died over', async () => {
   );
 });
 
-it('waits for a database that was not migrated yet, and works once it is', { timeout: 60_000 }, async () => {
+it('waits for a database that is not migrated yet, and works once it is', { timeout: 60_000 }, async () => {
   const name = `svc_empty_${process.pid}`;
   await queryDatabase(service.databaseUrl, `CREATE DATABASE ${name}`);
   const url = new URL(service.databaseUrl);
@@ -63,7 +63,7 @@ it('waits for a database that was not migrated yet, and works once it is', { tim
       checks: { database: false, queue: false, accepting: true },
     });
     expect(early.workerLog().filter(({ event }) => event === 'queue.error')).toMatchObject([
-      { error: { message: expect.stringMatching(/relation "runs" does not exist/) } },
+      { error: { message: expect.stringMatching(/relation "(runs|jobs)" does not exist/) } },
     ]);
 
     await migrate(url.href);
@@ -86,7 +86,7 @@ it('shows in the metrics what waits and works', async () => {
   expect(body).toContain('runs_cancel_poll_count 0');
 });
 
-it('lets go of a run that was given to another, and what it still has counts no more', async () => {
+it('loses a run that another worker claims, and its later results do not count', async () => {
   await using provider = await startFakeProvider((prompt) =>
     Number(prompt) < 3 ? { text: prompt } : 'hang',
   );

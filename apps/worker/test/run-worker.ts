@@ -17,7 +17,7 @@ export interface WorkerProcess extends AsyncDisposable {
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-/** Starts the built worker as a process of its own; rejects with what it printed when it ends before it has started. */
+/** Starts the built worker as a separate process; rejects with its output if it ends before it has started. */
 export async function runWorker(env: Readonly<Record<string, string>>): Promise<WorkerProcess> {
   const child = spawn(process.execPath, [MAIN], {
     env: {

@@ -128,7 +128,7 @@ describe('a run against a provider of every mood', () => {
     expect(codes).toEqual([undefined, 'provider_rate_limited', 'provider_unavailable', undefined]);
   });
 
-  it('ends as failed when the provider refuses the key, which nobody gets to see', async () => {
+  it('ends as failed when the provider refuses the key, which no response shows', async () => {
     const provider = await provide(() => ({ status: 401 }));
     const service = await serve({
       env: {

@@ -49,15 +49,15 @@ export interface TestServiceOptions {
   /** what an operator would set */
   readonly env?: Readonly<Record<string, string>>;
   readonly hub?: Pick<HubClient, 'openDataset'>;
-  /** of a migrated database that is used instead of one of its own */
+  /** Of a migrated database that is used instead of a new one. */
   readonly databaseUrl?: string;
-  /** false for an API whose workers are processes of their own */
+  /** False for an API whose workers are separate processes. */
   readonly worker?: boolean;
   /** no notification reaches the worker, as behind a proxy that drops them */
   readonly blockNotifications?: boolean;
 }
 
-/** API and worker in one process, each with a store of its own, on a database of their own. */
+/** API and worker in one process, each with a separate store, on a new database. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   await using cleanUp = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'svc-worker-'));

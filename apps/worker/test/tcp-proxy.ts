@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 import { serverAddress } from '../../../prisma/test/server-address.ts';
 
-/** A port that stays while what is behind it goes away and comes back elsewhere. */
+/** A port that stays open while the server behind it stops and starts at another address. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   /** Forwards new connections to the server of this postgresql:// URL; null refuses them and breaks the old ones. */

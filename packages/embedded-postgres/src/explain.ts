@@ -1,21 +1,21 @@
 import type { Layout } from './layout.ts';
 
-/** One sentence for what PostgreSQL or the file system said. */
+/** Explains output of PostgreSQL or the file system in one sentence. */
 export function explain(output: string, layout: Layout): string {
   if (/No space left on device|ENOSPC/.test(output)) {
-    return `There is no space left for the database in ${layout.folder}.`;
+    return `No space is left for the database in ${layout.folder}.`;
   }
   if (
     /wrong ownership|must be started by the user that owns|[Pp]ermission denied|EACCES|EPERM/.test(output)
   ) {
-    return `The database folder ${layout.folder} belongs to another user or may not be written.`;
+    return `The database folder ${layout.folder} belongs to another user or is not writable.`;
   }
   if (/EROFS|[Rr]ead-only file system/.test(output)) return `The folder ${layout.folder} is read-only.`;
   if (/could not create shared memory|Cannot allocate memory/.test(output)) {
-    return 'There is not enough memory for the embedded database server.';
+    return 'Not enough memory for the embedded database server.';
   }
   if (/error while loading shared libraries|GLIBC|ENOENT/.test(output)) {
-    return 'The PostgreSQL programs in the package do not run on this system: name a database by DATABASE_URL instead.';
+    return 'The PostgreSQL programs in the package do not run on this system: set DATABASE_URL instead.';
   }
   if (
     /invalid (?:primary )?checkpoint|could not locate a valid checkpoint|could not find the database system|is not a database cluster/.test(
@@ -25,5 +25,5 @@ export function explain(output: string, layout: Layout): string {
     return `The database in ${layout.folder} is damaged: restore it from a copy.`;
   }
   const last = output.match(/(?:FATAL|PANIC|initdb: error): {1,2}(.+)/)?.[1];
-  return `The embedded database server does not start: ${last ?? `its log is ${layout.log}`}.`;
+  return `Cannot start the embedded database server: ${last ?? `see its log, ${layout.log}`}.`;
 }

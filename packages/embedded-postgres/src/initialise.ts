@@ -16,21 +16,20 @@ export interface InitialiseOptions {
   readonly binaries: PostgresBinaries;
   readonly account: Account | null;
   readonly guard: Guard;
-  /** how a program names the folder that it works in */
+  /** How a program names its working directory. */
   readonly nameOf: (folder: string) => string;
   readonly signal: AbortSignal;
 }
 
-/** Folders that this process is making. */
+/** Folders that this process is creating. */
 const making = new Set<string>();
 
-/** A living initialisation takes seconds. */
+/** An initialisation takes seconds. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
- * Makes the server's folder under another name and renames it when it is complete: a process that is killed
- * meanwhile leaves nothing that looks like a database, and of two processes one wins. Removes what those that were
- * killed have left.
+ * Creates the server's folder under a temporary name and renames it when it is complete: a killed process leaves nothing
+ * that looks like a database, and of two concurrent processes one wins. Removes the folders of killed processes.
  */
 export async function initialise(options: InitialiseOptions): Promise<void> {
   const { layout, account, signal } = options;
@@ -39,7 +38,7 @@ export async function initialise(options: InitialiseOptions): Promise<void> {
   const content = await readdir(layout.folder).catch(() => []);
   if (content.length > 0) {
     throw new EmbeddedPostgresError(
-      `${layout.folder} holds no complete database: move it away, or restore it from a copy.`,
+      `${layout.folder} does not contain a complete database: move it away, or restore it from a copy.`,
     );
   }
 
@@ -53,7 +52,7 @@ export async function initialise(options: InitialiseOptions): Promise<void> {
     signal.throwIfAborted();
     await runInitdb(made, options);
     await rename(made.folder, layout.folder).catch(async (cause: unknown) => {
-      if (await isComplete(layout)) return; // another process was faster
+      if (await isComplete(layout)) return; // a concurrent process was faster
       throw cause;
     });
   } catch (cause) {
@@ -74,7 +73,7 @@ async function runInitdb(made: Layout, options: InitialiseOptions): Promise<void
     [
       ...['--pgdata', options.nameOf(made.data), '--username', SUPERUSER, '--pwfile', '../password'],
       ...['--auth', 'scram-sha-256', '--encoding', 'UTF8'],
-      // case folding of all of Unicode, code point order, and the same on every machine
+      // Unicode case folding, code point order, and the same on every machine
       ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
     ],
     { cwd: made.data, stdio: ['pipe', 'pipe'] },
@@ -89,14 +88,14 @@ async function runInitdb(made: Layout, options: InitialiseOptions): Promise<void
   if (code !== 0) throw new EmbeddedPostgresError(explain(output, layout), new Error(output));
 }
 
-/** Folders of initialisations that were killed. */
+/** Removes the folders of initialisations that were killed. */
 async function removeAbandoned(layout: Layout): Promise<void> {
   for (const name of await readdir(layout.dataDir)) {
     const pid = Number(/^postgres\.new-(\d+)-/.exec(name)?.[1]);
     if (Number.isNaN(pid) || making.has(name)) continue;
     const path = join(layout.dataDir, name);
     const ageMs = Date.now() - ((await stat(path).catch(() => null))?.mtimeMs ?? Date.now());
-    // in a container the numbers of processes begin anew
+    // process ids start again in every container
     const isOthers = pid !== process.pid && isAlive(pid);
     if (!isOthers || ageMs > ABANDONED_AFTER_MS) await rm(path, { recursive: true, force: true });
   }
@@ -106,12 +105,12 @@ async function isComplete(layout: Layout): Promise<boolean> {
   return (await stat(join(layout.data, 'PG_VERSION')).catch(() => null)) !== null;
 }
 
-/** The password of a role, from its file, which is made when it is missing. */
+/** Reads the password of a role from its file, which is created if it does not exist. */
 export async function ownPassword(path: string, account: Account | null): Promise<string> {
   return (await readPassword(path)) ?? (await writePassword(path, account));
 }
 
-/** null when there is no such file; throws when it may not be read */
+/** Null when the file does not exist or holds no password. Throws when it cannot be read. */
 export async function readPassword(path: string): Promise<string | null> {
   try {
     const text = (await readFile(path, 'utf8')).trim();
@@ -125,7 +124,7 @@ export async function readPassword(path: string): Promise<string | null> {
 async function writePassword(path: string, account: Account | null): Promise<string> {
   const password = randomBytes(24).toString('base64url');
   await rm(path, { force: true });
-  // root does not follow a link that the account has laid here
+  // root must not follow a link that the account created here
   const file = await open(path, 'wx', 0o600);
   try {
     if (account !== null) await file.chown(account.uid, account.gid);

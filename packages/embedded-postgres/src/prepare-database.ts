@@ -1,16 +1,16 @@
 import type pg from 'pg';
 import { SERVICE } from './connection/connect.ts';
 
-/** What the role of the service may not do. */
+/** Attributes of the service's role. */
 const ORDINARY = 'LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
 
 /**
- * Makes the role that the service works as, an ordinary one, and the database that it owns, where they are missing or
- * otherwise. Writes nothing when all is as it should be.
+ * Creates or corrects the service's role, an ordinary one, and the database that it owns. Writes nothing if both are
+ * as required.
  *
  * @param superuser connection to the maintenance database
  * @param password of the role; letters, digits, `-` and `_`
- * @param asSuperuser runs something on a connection of the superuser to the database of the service
+ * @param asSuperuser runs a function on a superuser's connection to the service's database
  */
 export async function prepareDatabase(
   superuser: pg.Client,
@@ -33,7 +33,7 @@ export async function prepareDatabase(
   if (found?.owner === null) await superuser.query(`CREATE DATABASE ${SERVICE} OWNER ${SERVICE}`);
   else if (found?.owner !== SERVICE) {
     await asSuperuser(async (client) => {
-      await client.query(HAND_OVER);
+      await client.query(TRANSFER_OWNERSHIP);
     });
   }
 }
@@ -43,10 +43,10 @@ export async function setPassword(superuser: pg.Client, password: string): Promi
 }
 
 /**
- * Hands the database that an older version made as the superuser, and everything in it, to the role of the service. One
- * statement, and so one transaction. `REASSIGN OWNED` refuses to take anything from the first superuser.
+ * Transfers the database that an older version created as the superuser, and everything in it, to the service's role. One
+ * statement, and so one transaction. `REASSIGN OWNED` does not work for the bootstrap superuser.
  */
-const HAND_OVER = `
+const TRANSFER_OWNERSHIP = `
 DO $$
 DECLARE statement text;
 BEGIN

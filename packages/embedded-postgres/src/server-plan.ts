@@ -4,14 +4,14 @@ import type { PostgresBinaries } from './postgres-binaries.ts';
 import type { Guard } from './process/guard.ts';
 import type { Account } from './process/postgres-account.ts';
 
-/** Everything that is known before the server is started. */
+/** Everything that the start of the server needs. */
 export interface ServerPlan {
   readonly layout: Layout;
   readonly binaries: PostgresBinaries;
   readonly account: Account | null;
   readonly guard: Guard;
   readonly socketFolder: SocketFolder;
-  /** how the server names a folder that it works in */
+  /** How the server names its working directory. */
   readonly nameOf: (folder: string) => string;
   readonly settings: Readonly<Record<string, string>>;
   readonly superuserPassword: string;

@@ -13,13 +13,13 @@ export const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   // nothing replicates from it
   wal_level: 'minimal',
   max_wal_senders: '0',
-  // compiling a plan costs more than our statements take
+  // compiling a plan takes longer than the statements of the service
   jit: 'off',
   // /dev/shm of a container is often 64 MB
   enable_parallel_hash: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // rows and statements hold prompts and answers: they stay out of the log
+  // rows and statements contain prompts and answers, which the log must not show
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
 };

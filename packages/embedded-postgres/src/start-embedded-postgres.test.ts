@@ -51,7 +51,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** A server in a process of its own, which is killed without a chance to stop it. */
+/** A server in a separate process, which is killed without a chance to stop it. */
 async function startElsewhere(): Promise<ChildProcess> {
   const module = fileURLToPath(new URL('./start-embedded-postgres.ts', import.meta.url));
   const script = `
@@ -139,7 +139,7 @@ describe('the embedded server', () => {
     await expect(start()).rejects.toThrow('is using the data folder');
     await server.stop();
     expect(isAlive(pid)).toBe(false);
-    // only what lies with the data stays
+    // only a folder with the data remains
     expect(await stat(folder).catch(() => null)).toEqual(
       folder.startsWith(dataDir) ? expect.anything() : null,
     );
@@ -182,7 +182,7 @@ describe('the embedded server', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'is stopped by the next start when nobody could stop it before',
+    'is stopped by the next start when its guard was killed too',
     async () => {
       const owner = await startElsewhere();
       const pid = await serverPid();
@@ -262,7 +262,7 @@ describe('the embedded server', () => {
         await mkdir(join(dataDir, 'postgres'));
         await writeFile(join(dataDir, 'postgres/notes.txt'), '');
       },
-      'holds no complete database',
+      'does not contain a complete database',
     ],
     [
       'a database of another version',
@@ -270,7 +270,7 @@ describe('the embedded server', () => {
         await (await start()).stop();
         await writeFile(join(dataDir, 'postgres/data/PG_VERSION'), '12\n');
       },
-      'was made by PostgreSQL 12',
+      'was created by PostgreSQL 12',
     ],
     [
       'a lost password',
@@ -278,7 +278,7 @@ describe('the embedded server', () => {
         await (await start()).stop();
         await rm(join(dataDir, 'postgres/password'));
       },
-      'cannot be read',
+      'Cannot read the password',
     ],
     [
       'a damaged database',
@@ -294,7 +294,7 @@ describe('the embedded server', () => {
         await rm(dataDir, { recursive: true });
         await writeFile(dataDir, '');
       },
-      'cannot be created',
+      'Cannot create the data folder',
     ],
   ])('says in a sentence what is wrong with %s', async (_, spoil, message) => {
     await spoil();
@@ -341,7 +341,7 @@ describe('the embedded server', () => {
   const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
 
   it.runIf(isRoot)('lets no other account in', async () => {
-    // a folder that all may enter, so that only the server's own stands in the way
+    // a folder that all may enter, so that only the server's folder is closed
     await chmod(dataDir, 0o755);
     await start();
     const socket = join(dataDir, 'postgres/.s.PGSQL.5432');

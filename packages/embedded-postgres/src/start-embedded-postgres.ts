@@ -14,21 +14,21 @@ import type { ServerPlan } from './server-plan.ts';
 import { type StartedServer, startServer, stopServer } from './start-server.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** folder of the service's data; the server lives in `postgres` below it */
+  /** The service's data folder; the server uses `postgres` in it. */
   readonly dataDir: string;
-  /** settings of the server beside or instead of the usual ones, e.g. `{ shared_buffers: '1GB' }` */
+  /** Settings of the server that extend or replace the defaults, such as `{ shared_buffers: '1GB' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** ends the start, at whatever stage, and leaves nothing running */
+  /** Ends the start at any stage and leaves nothing running. */
   readonly signal?: AbortSignal;
 }
 
 /** A running server that belongs to this process alone. */
 export interface EmbeddedPostgres extends AsyncDisposable {
-  /** connection URL of the service's database, as an ordinary role that owns it */
+  /** Connection URL of the service's database, for an ordinary role that owns it. */
   readonly url: string;
-  /** the account that the server runs under, when this process is root; null: that of this process */
+  /** The account that the server runs under if this process is root; null if both use the same account. */
   readonly account: Account | null;
-  /** settles when the server ends, whether it was stopped or died */
+  /** Resolves when the server ends, whether it was stopped or died. */
   readonly ended: Promise<void>;
   /** Stops the server cleanly: open transactions are rolled back. Safe to call twice. */
   stop(): Promise<void>;
@@ -37,21 +37,21 @@ export interface EmbeddedPostgres extends AsyncDisposable {
 const START_TIMEOUT_MS = 60_000;
 
 /**
- * Starts the PostgreSQL server that comes with the package, and makes its folder and database where they are missing.
- * It listens on a socket in a folder that its account alone may enter; on Windows on a free port of the loopback
- * interface, where both sides log in by SCRAM.
+ * Starts the PostgreSQL server that the package contains, and creates its folder and database if they do not exist.
+ * The server listens on a socket in a folder that only its account can enter; on Windows on a free port of the loopback
+ * interface, where both sides authenticate by SCRAM.
  *
- * A server that a killed process left behind is stopped first; one that belongs to a living process is an error. When
- * this process dies, at whatever moment of the start or later, what it has started is told to stop.
+ * A server that a killed process left behind is stopped first; a server of a live process is an error. When this process
+ * dies, during the start or later, everything that it started is stopped.
  *
- * @throws EmbeddedPostgresError with one sentence on what is wrong; whatever `signal` was aborted with
+ * @throws EmbeddedPostgresError with one sentence that names the problem; the reason of `signal` when it aborts
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const signal = options.signal ?? new AbortController().signal;
   signal.throwIfAborted();
   const layout = layoutOf(resolve(options.dataDir));
   await mkdir(layout.dataDir, { recursive: true }).catch((cause: unknown) => {
-    throw new EmbeddedPostgresError(`The data folder ${layout.dataDir} cannot be created.`, cause);
+    throw new EmbeddedPostgresError(`Cannot create the data folder ${layout.dataDir}.`, cause);
   });
   const account = await choosePostgresAccount(layout.data);
   const binaries = await reachableBinaries(await findPostgresBinaries(), account);
@@ -63,7 +63,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   starting.defer(() => guard.close());
   await initialise({ layout, binaries, account, guard, nameOf, signal });
   await checkVersion(layout, binaries);
-  // a copy may have been put back with other rights
+  // a restored copy may have other permissions
   await chmod(layout.folder, 0o700).catch(() => undefined);
 
   const superuserPassword = await superuserPasswordOf(layout);
@@ -92,8 +92,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * How the server is told of its folders. One that its account may not reach from the root is handed over open, as the
- * folder that the server works in: Linux has a name for that.
+ * How the command line of the server names its folders. A folder that the account cannot reach from the root is the
+ * server's working directory when it starts, for which Linux has a name.
  */
 async function folderNames(layout: Layout, account: Account | null): Promise<ServerPlan['nameOf']> {
   const barred = account && (await firstBarredFolder(account, [layout.data]));
@@ -102,8 +102,8 @@ async function folderNames(layout: Layout, account: Account | null): Promise<Ser
     return () => '/proc/self/cwd';
   }
   throw new EmbeddedPostgresError(
-    `PostgreSQL does not run as root, and the account it runs under may not enter ${barred}: ` +
-      'start the service as an ordinary user, or choose a data folder (SVC_DATA_DIR) that every user may enter.',
+    `PostgreSQL does not run as root, and its account cannot enter ${barred}: ` +
+      'start the service as an ordinary user, or choose a data folder (SVC_DATA_DIR) that every user can enter.',
   );
 }
 
@@ -115,14 +115,14 @@ async function checkVersion(layout: Layout, binaries: PostgresBinaries): Promise
   ).trim();
   if (found !== binaries.majorVersion) {
     throw new EmbeddedPostgresError(
-      `${layout.folder} was made by PostgreSQL ${found}, this version of the service runs ${binaries.majorVersion}: ` +
+      `${layout.folder} was created by PostgreSQL ${found}, but this version of the service runs ${binaries.majorVersion}: ` +
         'export the datasets with the older version and import them into a new data folder.',
     );
   }
 }
 
 async function superuserPasswordOf(layout: Layout): Promise<string> {
-  const unreadable = `The password of the database, ${layout.superuserPassword}, cannot be read.`;
+  const unreadable = `Cannot read the password of the database, ${layout.superuserPassword}.`;
   const found = await readPassword(layout.superuserPassword).catch((cause: unknown) => {
     throw new EmbeddedPostgresError(unreadable, cause);
   });

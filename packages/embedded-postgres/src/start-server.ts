@@ -16,7 +16,7 @@ import { SERVER_SETTINGS } from './server-settings.ts';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 60_000;
 
-/** A server that runs, and the connection that holds it for this process. */
+/** A running server, and the connection that holds it for this process. */
 export interface StartedServer {
   readonly child: ChildProcess;
   readonly ended: Promise<void>;
@@ -24,7 +24,7 @@ export interface StartedServer {
   readonly endpoint: Endpoint;
 }
 
-/** `taken`: another process was faster, or its server is about to end. */
+/** Starts the server. `taken`: another process was faster, or its server is about to end. */
 export async function startServer(plan: ServerPlan): Promise<StartedServer | 'taken'> {
   const { layout, signal } = plan;
   const port = process.platform === 'win32' ? await freePort() : SOCKET_PORT;
@@ -47,7 +47,7 @@ export async function startServer(plan: ServerPlan): Promise<StartedServer | 'ta
       signal.throwIfAborted();
       if (performance.now() > deadline) {
         throw new EmbeddedPostgresError(
-          `The database in ${layout.folder} did not start within ${START_TIMEOUT_MS / 1000} s.`,
+          `Timed out starting the database in ${layout.folder} after ${START_TIMEOUT_MS / 1000} s.`,
         );
       }
       await Promise.race([pause(15, signal), ended]);
@@ -55,7 +55,7 @@ export async function startServer(plan: ServerPlan): Promise<StartedServer | 'ta
     const owner = hasEnded ? null : await takeServer(plan, endpoint);
     signal.throwIfAborted();
     if (owner !== null) return { child, ended, owner, endpoint };
-    // another process found our server before we could claim it, and stops it; or it has ended by itself
+    // another process claimed the server first and stops it, or the server has ended
     await Promise.race([ended, pause(STOP_TIMEOUT_MS, signal)]);
     await stopServer(child, ended, plan);
     plan.guard.clear();
@@ -72,10 +72,10 @@ export async function startServer(plan: ServerPlan): Promise<StartedServer | 'ta
   throw new EmbeddedPostgresError(explain(output, layout), new Error(output));
 }
 
-/** What a server says whose folder, socket, memory or port another one has. */
+/** Output of a server whose folder, socket, memory or port another one uses. */
 const IS_TAKEN = /(?:postmaster\.pid|\.lock)" already exists|could not bind|pre-existing shared memory block/;
 
-/** Whether our server takes connections. It says so in its folder, where no other can: nothing is sent to a stranger. */
+/** Whether this server accepts connections. It reports so in its folder, where no other program can write. */
 async function isReady(layout: Layout, child: ChildProcess): Promise<boolean> {
   const file = await readPostmasterFile(layout);
   return file?.isReady === true && file.pid === child.pid;
@@ -84,7 +84,7 @@ async function isReady(layout: Layout, child: ChildProcess): Promise<boolean> {
 function spawnServer(plan: ServerPlan, port: number, log: FileHandle): ChildProcess {
   const { layout, binaries, socketFolder } = plan;
   const data = plan.nameOf(layout.data);
-  // Names with blanks and commas are quoted in this list. A folder handed over open has no path; its parent has one.
+  // The list quotes names with blanks and commas. A working directory without a path is named by its parent.
   const folder =
     data === layout.data || socketFolder.isTemporary ? `"${socketFolder.path.replaceAll('"', '""')}"` : '..';
   const listening =
@@ -100,12 +100,12 @@ function spawnServer(plan: ServerPlan, port: number, log: FileHandle): ChildProc
   );
 }
 
-/** Fast shutdown: sessions end, transactions are rolled back, a checkpoint is written. */
+/** Stops the server by a fast shutdown: sessions end, transactions are rolled back, a checkpoint is written. */
 export async function stopServer(child: ChildProcess, ended: Promise<void>, plan: ServerPlan): Promise<void> {
   const { layout, binaries } = plan;
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   if (process.platform === 'win32') {
-    // there Node's SIGINT would end the process at once
+    // Node's SIGINT would kill the process at once
     await runToEnd(binaries.pg_ctl, ['stop', '-D', layout.data, '-m', 'fast', '-w'], layout.data);
   } else {
     child.kill('SIGINT');

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { ScramClient } from './scram-client.ts';
 
-/** How every connection of the store is made. */
+/** What every connection needs. */
 export interface ConnectionOptions {
-  /** Postgresql:// URL; with `?require_auth=scram-sha-256` it logs in by that method or not at all. */
+  /** A postgresql:// URL; with `?require_auth=scram-sha-256`, only that authentication method is accepted. */
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName?: string;
@@ -11,7 +11,7 @@ export interface ConnectionOptions {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Configuration of `pg`, and of what makes a pool of it. */
+/** Configuration of a `pg` client or pool. */
 export interface ConnectionConfig {
   readonly connectionString: string;
   readonly application_name: string;
@@ -21,7 +21,7 @@ export interface ConnectionConfig {
   readonly Client?: typeof ScramClient;
 }
 
-/** Configuration of `pg` for one connection or a pool of them. */
+/** Makes the configuration of a `pg` client or pool. */
 export function connectionConfig(options: ConnectionOptions): ConnectionConfig {
   const config = {
     connectionString: options.url,
@@ -32,7 +32,7 @@ export function connectionConfig(options: ConnectionOptions): ConnectionConfig {
   return requiresScram(options.url) ? { ...config, Client: ScramClient } : config;
 }
 
-/** Makes one client, which is not connected yet. */
+/** Makes a client that is not connected yet. */
 export function createClient(options: ConnectionOptions, more: pg.ClientConfig = {}): pg.Client {
   const { Client: _, ...config } = connectionConfig(options);
   const Client = requiresScram(options.url) ? ScramClient : pg.Client;

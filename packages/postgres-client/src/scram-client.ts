@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What of a `pg` client shows how a server wants to be logged in to. */
+/** The parts of a `pg` client that show which authentication method the server requests. */
 interface Wire {
   readonly connection: {
     readonly stream: { destroy(): void };
@@ -8,16 +8,16 @@ interface Wire {
     prependListener(event: string, listener: () => void): void;
     removeAllListeners(event: string): void;
   };
-  /** Until the server has proved that it knows the password; `pg` keeps it where the proof is wrong. */
+  /** Null once the server has proved that it knows the password; `pg` keeps the session if the proof is wrong. */
   readonly saslSession?: object | null;
 }
 
 const OTHER_METHODS = ['authenticationCleartextPassword', 'authenticationMD5Password'];
 
 /**
- * A client that logs in by SCRAM or not at all, as libpq does with `require_auth=scram-sha-256`. `pg` itself answers
- * any method: whoever listens in the server's place could ask for the password in clear text, or let everybody in and
- * read the statements. Here the line is cut before anything of that is sent.
+ * A client that authenticates by SCRAM only, as libpq does with `require_auth=scram-sha-256`. `pg` itself accepts any
+ * method: a program that listens in place of the server could request the password in clear text, or accept every login
+ * and read the statements. This client closes the connection before it sends either.
  */
 export class ScramClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
@@ -26,9 +26,9 @@ export class ScramClient extends pg.Client {
     let hasResponded = false;
     const refuse = (): void => {
       wire.connection.stream.destroy();
-      // what came with it counts no more
+      // ignore the rest of what the server sent
       wire.connection.removeAllListeners('readyForQuery');
-      const message = 'Cannot log in: the server wants another method than scram-sha-256.';
+      const message = 'Cannot authenticate: the server requests a method other than scram-sha-256.';
       wire.connection.emit('error', new Error(message));
     };
     for (const method of OTHER_METHODS) wire.connection.prependListener(method, refuse);

@@ -3,9 +3,9 @@ import pg from 'pg';
 import { type Endpoint, urlOf } from './endpoint.ts';
 
 export const SUPERUSER = 'postgres';
-/** The role that the service works as, and the database that it owns. */
+/** The service's role, and the database that it owns. */
 export const SERVICE = 'svc';
-/** Every server has it; the lock of its owner is held there. */
+/** Every server has this database; it contains the lock of the server's owner. */
 export const MAINTENANCE_DATABASE = 'postgres';
 
 export interface Login {
@@ -14,7 +14,7 @@ export interface Login {
   readonly database: string;
 }
 
-/** Connects to an embedded server, by SCRAM on a port. The name of the connection tells others which process it is. */
+/** Connects to an embedded server, by SCRAM on a port. The connection's name contains the id of this process. */
 export async function connect(endpoint: Endpoint, login: Login): Promise<pg.Client> {
   const client = createClient(
     {
@@ -23,7 +23,7 @@ export async function connect(endpoint: Endpoint, login: Login): Promise<pg.Clie
     },
     { connectionTimeoutMillis: 5_000 },
   );
-  client.on('error', () => undefined); // its end is seen by the process's own
+  client.on('error', () => undefined); // the end of the server's process reports it
   try {
     await client.connect();
   } catch (error) {

@@ -10,22 +10,22 @@ export type Endpoint =
   | { readonly socketFolder: string; readonly port: number }
   | { readonly socketFolder: null; readonly port: number };
 
-/** Part of the name of the socket; nothing listens on a port of this number. */
+/** Part of the name of the socket; no port of this number is opened. */
 export const SOCKET_PORT = 5432;
 
 /** Longest path of a socket, in bytes: `sun_path` without its last byte. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;
 
-/** The folder of a server's socket. Only the account of the server may enter it, and root. */
+/** The folder of a server's socket. Only the server's account and root can enter it. */
 export interface SocketFolder extends AsyncDisposable {
   readonly path: string;
-  /** Whether it is a temporary one, which goes with the server. */
+  /** Whether the folder is temporary and is removed with the server. */
   readonly isTemporary: boolean;
 }
 
 /**
- * Chooses the folder of the socket: the server's own, which is closed to others, or a new one with a short path where
- * the path of the data folder is longer than a socket's may be.
+ * Chooses the folder of the socket: the server's folder, which is closed to others, or a new folder with a short path if
+ * the path of the data folder is too long for a socket.
  */
 export async function openSocketFolder(layout: Layout, account: Account | null): Promise<SocketFolder> {
   if (fits(layout.folder)) {
@@ -49,7 +49,7 @@ export function socketIn(folder: string): string {
 
 const fits = (folder: string): boolean => Buffer.byteLength(socketIn(folder)) <= MAX_SOCKET_PATH_BYTES;
 
-/** A port of the loopback interface that was free a moment ago. */
+/** Finds a port of the loopback interface that is free now. */
 export function freePort(): Promise<number> {
   return new Promise((done, fail) => {
     const server = createServer();
@@ -61,7 +61,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** postgresql:// URL of a database at an endpoint. A port is used with SCRAM only: see `require_auth`. */
+/** Makes the postgresql:// URL of a database at an endpoint. A port is used with SCRAM only: see `require_auth`. */
 export function urlOf(endpoint: Endpoint, user: string, password: string, database: string): string {
   const { socketFolder, port } = endpoint;
   const host = socketFolder === null ? '127.0.0.1' : encodeURIComponent(socketFolder);

@@ -4,15 +4,15 @@ import { type Endpoint, socketIn } from '../connection/endpoint.ts';
 import type { Layout } from '../layout.ts';
 import { runToEnd } from '../process/spawn-as.ts';
 
-/** What a server writes about itself into `postmaster.pid`. */
+/** The content of `postmaster.pid`. */
 export interface PostmasterFile {
   readonly pid: number;
-  /** Null: it does not say where it listens. */
+  /** Null when the file does not name it. */
   readonly endpoint: Endpoint | null;
   readonly isReady: boolean;
 }
 
-/** A server that works in our folder. */
+/** A server that uses the folder. */
 export interface RunningServer {
   readonly pid: number;
   readonly endpoint: Endpoint;
@@ -21,14 +21,14 @@ export interface RunningServer {
 const fileOf = (layout: Layout): string => join(layout.data, 'postmaster.pid');
 
 /**
- * Reads the file; null when there is none or it makes no sense, as after a loss of power.
+ * Reads `postmaster.pid`; null when it does not exist or is damaged, as after a power failure.
  *
  * @see https://github.com/postgres/postgres/blob/REL_18_STABLE/src/include/utils/pidfile.h
  */
 export async function readPostmasterFile(layout: Layout): Promise<PostmasterFile | null> {
   const lines = (await readFile(fileOf(layout), 'utf8').catch(() => '')).split('\n');
   const [first = '', , , port = '', socketFolder = '', , , status = ''] = lines;
-  // a server without a postmaster, such as one for repairs, writes its number with a minus
+  // a server without a postmaster (single-user mode) writes its process id with a minus
   if (!/^-?[1-9]\d{0,9}$/.test(first)) return null;
   return {
     pid: Math.abs(Number(first)),
@@ -40,13 +40,13 @@ export async function readPostmasterFile(layout: Layout): Promise<PostmasterFile
 }
 
 function folderIn(layout: Layout, socketFolder: string): string | null {
-  if (socketFolder === '') return null; // Windows, and the version before this one
+  if (socketFolder === '') return null; // Windows, and older versions
   return socketFolder.startsWith('/') ? socketFolder : layout.folder;
 }
 
 /**
- * Finds the server that works in the folder. Where there is none, removes what a dead one left: PostgreSQL refuses to
- * start over a file that is empty, that makes no sense, or whose number belongs to another program by now.
+ * Finds the server that uses the folder. If there is none, removes the files of a dead server: PostgreSQL does not start
+ * if the file is empty, damaged, or contains the process id of another program.
  */
 export async function findRunningServer(layout: Layout): Promise<RunningServer | null> {
   const leftovers = [fileOf(layout), socketIn(layout.folder), `${socketIn(layout.folder)}.lock`];
@@ -60,7 +60,7 @@ export async function findRunningServer(layout: Layout): Promise<RunningServer |
     return { pid, endpoint: endpoint ?? { socketFolder: layout.folder, port: 5432 } };
   }
   for (const [index, path] of leftovers.entries()) {
-    // not what a server that was started meanwhile has written
+    // not the file of a server that has started since
     if ((await identityOf(path)) === before[index]) await rm(path, { force: true });
   }
   return null;
@@ -77,7 +77,7 @@ async function serverPid(layout: Layout, file: PostmasterFile | null): Promise<n
   return file !== null && isAlive(file.pid) ? file.pid : null;
 }
 
-/** Servers work in their data folder, and so do their processes: the server is the one whose parent does not. */
+/** A server and its processes use the data folder as working directory: the server is the one whose parent does not. */
 async function serverByFolder(layout: Layout): Promise<number | null> {
   const own = await stat(layout.data, { bigint: true }).catch(() => null);
   if (own === null) return null;
@@ -86,7 +86,7 @@ async function serverByFolder(layout: Layout): Promise<number | null> {
     if (!/^\d+$/.test(name)) continue;
     const command = await readFile(`/proc/${name}/comm`, 'utf8').catch(() => '');
     if (command.trim() !== 'postgres') continue;
-    // another user's process does not tell, and our server is never another user's
+    // other users' processes are hidden, and the server never belongs to another user
     const folder = await stat(`/proc/${name}/cwd`, { bigint: true }).catch(() => null);
     if (folder?.ino !== own.ino || folder.dev !== own.dev) continue;
     const status = await readFile(`/proc/${name}/status`, 'utf8').catch(() => '');

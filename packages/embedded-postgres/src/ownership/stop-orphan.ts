@@ -6,19 +6,19 @@ import { pause } from '../process/guard.ts';
 import { ownerPid, tryOwnerLock } from './owner-lock.ts';
 import { findRunningServer, isAlive } from './postmaster.ts';
 
-/** How long a server that was started by nobody we know may take to answer, and to stop. */
+/** The server that may have lost its process, and how long it has to respond and to stop. */
 export interface OrphanOptions {
   readonly layout: Layout;
   readonly password: string;
-  /** Of the clock of `performance`. */
+  /** On the clock of `performance.now()`. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Stops the server of a process that died. One that belongs to a living process is an error, which names it.
+ * Stops the server of a process that died. If the process is alive, the error names it.
  *
- * @throws EmbeddedPostgresError; whatever the signal was aborted with
+ * @throws EmbeddedPostgresError; the reason of the signal when it aborts
  */
 export async function stopOrphan(options: OrphanOptions): Promise<void> {
   const { layout, password, deadline, signal } = options;
@@ -35,10 +35,10 @@ export async function stopOrphan(options: OrphanOptions): Promise<void> {
       await stopUnlessOwned(client, running.pid, options);
       return;
     }
-    // starting, recovering or stopping: ask again
+    // starting, recovering or stopping: retry
     if (performance.now() > deadline) {
       throw new EmbeddedPostgresError(
-        `Process ${running.pid}, a database server, is using ${layout.folder} and does not answer: stop it first.`,
+        `Process ${running.pid}, a database server, is using ${layout.folder} and does not respond: stop it first.`,
       );
     }
     await pause(100, signal);
@@ -47,7 +47,7 @@ export async function stopOrphan(options: OrphanOptions): Promise<void> {
 
 export function wrongPassword(layout: Layout, cause: unknown): Error {
   return new EmbeddedPostgresError(
-    `The password in ${layout.superuserPassword} is not that of the database: restore the whole folder from one copy.`,
+    `The password in ${layout.superuserPassword} does not match the database: restore the whole folder from one copy.`,
     cause,
   );
 }

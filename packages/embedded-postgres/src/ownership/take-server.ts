@@ -33,7 +33,7 @@ export async function takeServer(plan: ServerPlan, endpoint: Endpoint): Promise<
   } finally {
     await superuser.end().catch(() => undefined);
   }
-  // In between another start may have claimed the server; it then stops it.
+  // Another process may have claimed the server since; that process then stops it.
   if (await tryOwnerLock(owner)) return owner;
   await owner.end().catch(() => undefined);
   return null;

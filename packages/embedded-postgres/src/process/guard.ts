@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from './postgres-account.ts';
 import { spawnAs } from './spawn-as.ts';
 
-/** Ends what was started through it when this process dies, in whatever way and at whatever moment. */
+/** Stops what was started through it when this process dies, in any way and at any moment. */
 export interface Guard {
   /**
-   * Starts a program under the account of the guard, in a process group of its own. When this process dies, the group
+   * Starts a program under the account of the guard, in a separate process group. When this process dies, the group
    * gets the signal. One program at a time: the one started last is guarded.
    *
    * @param cwd folder that the program works in
@@ -19,15 +19,15 @@ export interface Guard {
     options: { readonly cwd: string; readonly stdio: readonly ['pipe' | number, 'pipe' | number] },
     signal: 'INT' | 'KILL',
   ): ChildProcess;
-  /** Lets the program that has ended go: its number may become another's. */
+  /** Forgets the program that has ended: its process id may be reused. */
   clear(): void;
-  /** Ends the guard; what it guarded goes on. */
+  /** Stops the guard; the guarded program keeps running. */
   close(): void;
 }
 
 /**
- * Reads the signal and the process group of what it guards, line by line; a line without them clears. The end of the
- * input means that everybody who held the other end is gone: this process, and a launcher that has not reported yet.
+ * Reads the signal and the process group that it guards, line by line; an empty line clears them. The end of the input
+ * means that all processes with the other end are dead: this one, and a launcher that has not reported yet.
  */
 const WATCH = `
 while read -r a b; do signal=$a; group=$b; done
@@ -39,17 +39,17 @@ if [ -n "$0" ]; then
 fi`;
 
 /**
- * Reports itself to the guard before it becomes the program: there is no moment in which a program runs that the guard
- * does not know of. The folder is the program's own and closed to others, which PostgreSQL insists on. A lower priority keeps
- * searches over large items from delaying the answers of this process on the same few cores.
+ * Reports itself to the guard before it becomes the program, so that the guard knows every program that runs. PostgreSQL
+ * requires that only the account can enter its folder. A lower priority keeps searches over large items from delaying the
+ * responses of this process on the same few cores.
  */
 const LAUNCH = 'chmod 700 . && echo "$0 $$" >&3 && exec nice -n 10 "$@" 3>&-';
 
 /**
- * Starts a guard. Windows has no shell for it: there the next start stops a server that was left behind.
+ * Starts a guard. Windows has no shell for it: there, the next start stops a server that was left behind.
  *
- * @param dataDir what it guards, for those who look at the list of processes
- * @param removed a folder that it removes when this process dies, after the end of what it guards
+ * @param dataDir the data folder, shown in the list of processes
+ * @param removed a folder that it removes when this process dies, after the guarded program has ended
  */
 export function startGuard(account: Account | null, dataDir: string, removed = ''): Guard {
   if (process.platform === 'win32') return withoutGuard(account);
@@ -84,7 +84,7 @@ function withoutGuard(account: Account | null): Guard {
   };
 }
 
-/** Ends a program and everything that it started, at once. */
+/** Kills a program and everything that it started. */
 export function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {
@@ -95,7 +95,7 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-/** Waits, but no longer than until the signal aborts. */
+/** Waits, at most until the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -11,10 +11,10 @@ export interface Account {
 
 /**
  * Chooses the account for the embedded server. PostgreSQL refuses to run as root, so a root process runs it
- * as the owner of an existing data folder, else as user `postgres`, which is created where it is missing.
+ * as the owner of an existing data folder, else as user `postgres`, which is created if it does not exist.
  *
- * @param data the server's data directory; need not exist
- * @returns null when this process is not root: the server then runs under the account of this process
+ * @param data the server's data directory, which need not exist
+ * @returns null when this process is not root: the server then uses the account of this process
  * @throws EmbeddedPostgresError
  */
 export async function choosePostgresAccount(data: string): Promise<Account | null> {
@@ -23,8 +23,8 @@ export async function choosePostgresAccount(data: string): Promise<Account | nul
 }
 
 /**
- * The first folder on the way to one of these paths that an account may not enter, and so bars it from everything
- * below; null when it may enter all of them. What does not exist bars nobody.
+ * Finds the first folder on the way to one of these paths that an account cannot enter; null when it can reach all of
+ * them. Paths that do not exist count as reachable.
  */
 export async function firstBarredFolder(account: Account, paths: readonly string[]): Promise<string | null> {
   for (const path of paths) {
@@ -60,7 +60,7 @@ async function createPostgresAccount(): Promise<Account> {
   const account = await accountOf('postgres');
   if (account === null) {
     throw new EmbeddedPostgresError(
-      'PostgreSQL does not run as root, and the user postgres could not be created: start the service as an ordinary user.',
+      'PostgreSQL does not run as root, and the user postgres cannot be created: start the service as an ordinary user.',
     );
   }
   return account;

@@ -2,14 +2,14 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import type { Account } from './postgres-account.ts';
 
 export interface SpawnOptions {
-  /** Entered before the account changes: the account itself need not be able to reach it. */
+  /** Working directory, entered before the account changes: the account need not be able to reach it. */
   readonly cwd: string;
-  /** A session and process group of its own. */
+  /** Whether it gets a separate session and process group. */
   readonly detached?: boolean;
   readonly stdio: StdioOptions;
 }
 
-/** Starts a program under an account, with nothing of our environment but the search path. */
+/** Starts a program under an account, without the environment of this process except the search path. */
 export function spawnAs(
   account: Account | null,
   program: string,
@@ -18,22 +18,22 @@ export function spawnAs(
 ): ChildProcess {
   return spawn(program, args, {
     ...options,
-    // Node leaves all supplementary groups then, and the kernel takes every capability from the new account.
+    // Node drops all supplementary groups, and the kernel all capabilities.
     ...(account === null ? {} : { uid: account.uid, gid: account.gid }),
     // messages in English, whatever the user's language: explain() reads them
     env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC', SystemRoot: process.env['SystemRoot'] },
   });
 }
 
-/** What a program that has ended left. */
+/** The outcome of a program. */
 export interface Ended {
-  /** Null: it did not start, or a signal ended it. */
+  /** Null when the program did not start or a signal ended it. */
   readonly code: number | null;
   /** Standard output and standard error. */
   readonly output: string;
 }
 
-/** Waits for the end of a program whose output and errors are pipes. */
+/** Waits for a program whose output and errors are pipes. */
 export function outcomeOf(child: ChildProcess): Promise<Ended> {
   return new Promise((done) => {
     let output = '';
@@ -47,7 +47,7 @@ export function outcomeOf(child: ChildProcess): Promise<Ended> {
   });
 }
 
-/** Runs a program of the system to its end, under the account of this process. */
+/** Runs a system program to its end, under the account of this process. */
 export function runToEnd(program: string, args: readonly string[], cwd = '/'): Promise<Ended> {
   return outcomeOf(spawnAs(null, program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
