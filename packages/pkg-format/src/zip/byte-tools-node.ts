@@ -23,7 +23,7 @@ export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): st
 
 /**
  * Inflates the raw deflate data of an entry (RFC 1951) as fast as the result is read. Stopping early closes `packed` and
- * frees the inflater.
+ * frees the inflater. (`DecompressionStream` of Node 22.19 ignores bytes after the end.)
  *
  * @throws PackageError `package_corrupt` if the data is broken or cut off, or if bytes follow its end; errors of `packed`
  */
