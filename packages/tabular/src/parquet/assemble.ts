@@ -83,8 +83,10 @@ export function assembleLists(
       }
       if (kinds[depth] === 'REPEATED') repeated += 1;
     }
-    if (definition === maxDefinition) container.push(values[next++]);
-    else if (depth === leaf) container.push(null);
+    if (definition === maxDefinition) {
+      container.push(values[next]);
+      next += 1;
+    } else if (depth === leaf) container.push(null);
     else container.push([]);
   }
   return output;

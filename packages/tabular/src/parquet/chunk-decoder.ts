@@ -8,6 +8,7 @@ import { MemoryBudget } from './memory-budget.ts';
 import { nameOf, type ParquetFooter } from './metadata/footer.ts';
 import { type PageHead, readPageHead } from './metadata/page-head.ts';
 import { damaged, EndOfBytesError, toTableError, translateErrors } from './parquet-error.ts';
+import { RowBuffer } from './row-buffer.ts';
 
 /** Statistics in a page's header may repeat whole values. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
@@ -28,6 +29,31 @@ export function createParquetDecoding(): ParquetDecoding {
   return { inflater: createPageInflater(), budget: new MemoryBudget() };
 }
 
+/** One leaf of one row group. */
+export interface LeafSelection {
+  readonly group: number;
+  readonly leaf: number;
+  readonly file: string;
+  /** Whether texts stay the bytes that they are in the file, unchecked. */
+  readonly textSlices: boolean;
+}
+
+function openLeaf(
+  footer: ParquetFooter,
+  { group, leaf, file, textSlices }: LeafSelection,
+): { name: string; values: number; column: LeafColumn } {
+  const shape = footer.leaves[leaf];
+  const chunk = footer.groups[group]?.chunks[leaf];
+  const element = shape?.path.at(-1)?.element;
+  if (shape === undefined || chunk === undefined || element === undefined) {
+    throw new RangeError(`The file has no leaf ${leaf} in row group ${group}.`);
+  }
+  const { type, codec, num_values: values } = chunk.metadata;
+  const convert = translateErrors(file, () => compileConverter(shape.path, { textsAsBytes: textSlices }));
+  const column = { ...shape, type, typeLength: element.type_length, codec, textSlices, convert };
+  return { name: nameOf(shape), values, column };
+}
+
 /** Decodes the pages of one chunk, one after another. Its methods throw `damaged_file` and `unsupported_file`. */
 export class ChunkDecoder {
   readonly #file: string;
@@ -39,45 +65,24 @@ export class ChunkDecoder {
   #valuesLeft: number;
   #dictionary: Dictionary | undefined;
   #page: DataPage | undefined;
-  #rows: CellValues = [];
-  #taken = 0;
-  /** The last row of a nested page, which the next page may continue. */
-  #open: unknown[] = [];
-  #openEntries = 0;
+  readonly #rows = new RowBuffer();
   readonly #held = { page: 0, dictionary: 0, row: 0 };
 
-  /** @param textSlices whether texts stay the bytes that they are in the file, unchecked */
-  constructor(
-    footer: ParquetFooter,
-    { group, leaf, file, textSlices }: { group: number; leaf: number; file: string; textSlices: boolean },
-    decoding: ParquetDecoding,
-  ) {
-    const shape = footer.leaves[leaf];
-    const chunk = footer.groups[group]?.chunks[leaf];
-    const element = shape?.path.at(-1)?.element;
-    if (shape === undefined || chunk === undefined || element === undefined) {
-      throw new RangeError(`The file has no leaf ${leaf} in row group ${group}.`);
-    }
-    const { type, codec, num_values: values } = chunk.metadata;
+  constructor(footer: ParquetFooter, selection: LeafSelection, decoding: ParquetDecoding) {
+    const { file, group } = selection;
+    const { name, values, column } = openLeaf(footer, selection);
     this.#file = file;
-    this.#location = { column: nameOf(shape), group };
+    this.#location = { column: name, group };
     this.#decoding = decoding;
     const share = Math.floor(MAX_ENTRIES_OF_ALL / footer.leaves.length);
     this.#maxEntries = Math.max(1, Math.min(MAX_ENTRIES_AT_ONCE, share));
     this.#valuesLeft = values;
-    this.#column = {
-      ...shape,
-      type,
-      typeLength: element.type_length,
-      codec,
-      textSlices,
-      convert: translateErrors(file, () => compileConverter(shape.path, { textsAsBytes: textSlices })),
-    };
+    this.#column = column;
   }
 
   /** Rows that are decoded, adjacent and not taken yet. */
   get ready(): number {
-    return this.#rows.length - this.#taken;
+    return this.#rows.ready;
   }
 
   /** Whether rows of the page are still to be decoded. */
@@ -123,33 +128,23 @@ export class ChunkDecoder {
     const { maxRepetition, maxDefinition } = this.#column;
     this.#step(() => {
       const entries = Math.min(this.#maxEntries, page.left);
-      const decoded = page.next(entries, this.#open);
-      this.#taken = 0;
-      this.#rows = decoded;
-      if (maxRepetition === 0) return;
-      const rows = decoded as unknown[];
-      this.#openEntries = rows.length > this.#open.length ? entries : this.#openEntries + entries;
-      this.#open = rows.splice(-1);
-      this.#hold('row', this.#openEntries * BYTES_PER_ENTRY * maxDefinition);
+      const decoded = page.next(entries, this.#rows.open);
+      if (maxRepetition === 0) this.#rows.set(decoded);
+      else {
+        const openEntries = this.#rows.setNested(decoded as unknown[], entries);
+        this.#hold('row', openEntries * BYTES_PER_ENTRY * maxDefinition);
+      }
     });
   }
 
   /** Takes the next rows; at most `ready`. */
   take(count: number): CellValues {
-    const from = this.#taken;
-    this.#taken += count;
-    const rows = this.#rows;
-    return Array.isArray(rows)
-      ? rows.slice(from, this.#taken)
-      : (rows as StringColumn).subarray(from, this.#taken);
+    return this.#rows.take(count);
   }
 
   /** Completes the last row: no page follows. */
   finish(): void {
-    if (this.#open.length === 0) return;
-    this.#rows = this.#open;
-    this.#taken = 0;
-    this.#open = [];
+    this.#rows.finish();
     this.#hold('row', 0);
   }
 

@@ -1,5 +1,6 @@
 import { yieldToEventLoop } from '#runtime';
 import type { FetchedRanges } from '../source/byte-ranges.ts';
+import { BlockReader } from './block-reader.ts';
 import type { CellValues } from './cells/convert.ts';
 import type { ChunkDecoder } from './chunk-decoder.ts';
 import type { ParquetFile } from './open-parquet.ts';
@@ -14,14 +15,9 @@ export class ChunkReader {
   readonly #file: ParquetFile;
   readonly #plan: ChunkPlan;
   readonly #ranges: FetchedRanges;
-  readonly #blockBytes: number;
+  readonly #blocks: BlockReader;
   readonly #signal: AbortSignal;
   readonly #decoder: ChunkDecoder;
-  /** Bytes that have been fetched and not decoded. */
-  #bytes: Uint8Array = new Uint8Array();
-  /** Where `#bytes` begins in the file. */
-  #offset: number;
-  #ahead: Promise<Uint8Array<ArrayBuffer>> | null = null;
   /** Rows still to be dropped before the first requested one. */
   #skip: number;
   #isStarted = false;
@@ -35,10 +31,9 @@ export class ChunkReader {
     this.#file = file;
     this.#plan = plan;
     this.#ranges = deps.ranges;
-    this.#blockBytes = blockSize(group.chunks.length);
+    this.#blocks = new BlockReader(file.bytes, plan, blockSize(group.chunks.length), deps.signal);
     this.#signal = deps.signal;
     this.#decoder = deps.decoder;
-    this.#offset = plan.pages.start;
     this.#skip = group.from - plan.firstRow;
   }
 
@@ -78,28 +73,26 @@ export class ChunkReader {
     this.#isStarted = true;
     const { dictionary, pages, firstBytes } = this.#plan;
     if (dictionary !== null) await this.#decoder.page(await this.#ranges.get(dictionary));
-    this.#bytes = await this.#ranges.get({ start: pages.start, end: pages.start + firstBytes });
+    this.#blocks.bytes = await this.#ranges.get({ start: pages.start, end: pages.start + firstBytes });
   }
 
   async #nextPage(): Promise<void> {
     const decoder = this.#decoder;
-    const { pages } = this.#plan;
-    while (this.#offset < pages.end) {
-      const head = decoder.head(this.#bytes);
+    const blocks = this.#blocks;
+    while (blocks.left > 0) {
+      const head = decoder.head(blocks.bytes);
+      const fetched = blocks.bytes.length;
       // Twice as much each time: a header without an end costs no more than reading its bytes twice.
       const length =
         head === null
-          ? Math.min(this.#bytes.length * 2 + 1, Math.max(pages.end - this.#offset, this.#bytes.length + 1))
+          ? Math.min(fetched * 2 + 1, Math.max(blocks.left, fetched + 1))
           : head.headerBytes + head.bodyBytes;
-      if (length > this.#bytes.length) {
-        if (this.#offset + length > pages.end) throw damagedFile(this.#file.path, 'a page is cut off');
-        await this.#fetchMore(length);
+      if (length > fetched) {
+        if (length > blocks.left) throw damagedFile(this.#file.path, 'a page is cut off');
+        await blocks.fetchMore(length);
         continue;
       }
-      const page = this.#bytes.subarray(0, length);
-      this.#bytes = this.#bytes.subarray(length);
-      this.#offset += length;
-      this.#readAhead();
+      const page = blocks.take(length);
       if (head === null || head.kind === 'other') continue;
       const rows = decoder.rowsOf(head);
       if (rows === null || rows > this.#skip) {
@@ -111,32 +104,5 @@ export class ChunkReader {
     }
     decoder.finish();
     if (decoder.ready === 0) throw damagedFile(this.#file.path, 'a column has fewer rows than its group');
-  }
-
-  /** Appends the next bytes, so that `#bytes` has at least `length`. */
-  async #fetchMore(length: number): Promise<void> {
-    const end = this.#offset + this.#bytes.length;
-    const block = await (this.#ahead ?? this.#fetch(end, length - this.#bytes.length));
-    this.#ahead = null;
-    const joined = new Uint8Array(this.#bytes.length + block.length);
-    joined.set(this.#bytes);
-    joined.set(block, this.#bytes.length);
-    block.buffer.transfer(0);
-    this.#bytes = joined;
-  }
-
-  /** Fetches the next block while the current one is decoded, if all pages are needed. */
-  #readAhead(): void {
-    const end = this.#offset + this.#bytes.length;
-    if (!this.#plan.isExact || this.#ahead !== null || end === this.#plan.pages.end) return;
-    this.#ahead = this.#fetch(end, 1);
-    this.#ahead.catch(() => undefined);
-  }
-
-  #fetch(start: number, atLeastBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-    const { pages, isExact, firstBytes } = this.#plan;
-    const step = isExact ? this.#blockBytes : firstBytes;
-    const end = Math.min(start + Math.max(step, atLeastBytes), pages.end);
-    return this.#file.bytes.readRange(start, end, this.#signal);
   }
 }

@@ -1,7 +1,8 @@
 import { type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { shorten, TableError } from '../errors.ts';
 import { isTabSeparated } from '../format.ts';
-import { type CsvDialect, type CsvRecord, CsvTokenizer } from './csv-tokenizer.ts';
+import type { CsvRecord } from './csv-records.ts';
+import { type CsvDialect, CsvTokenizer } from './csv-tokenizer.ts';
 import { decodeText } from './decode-text.ts';
 import {
   DEFAULT_MAX_ROW_SIZE,

@@ -99,7 +99,8 @@ const MAX_DEPTH = 100;
 export function schemaTree(schema: readonly SchemaElement[]): SchemaTree {
   let next = 0;
   const read = (path: string[]): SchemaTree => {
-    const element = schema[next++];
+    const element = schema[next];
+    next += 1;
     if (element === undefined) throw damaged('its schema ends early');
     if (path.length > MAX_DEPTH) throw unsupported(`its columns are nested more than ${MAX_DEPTH} deep`);
     const first = next;
