@@ -4,9 +4,8 @@ export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export { type Channel, type Listener, type ListenOptions, listen } from './database/listen.ts';
 export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
-export type { DatasetSource, DatasetSummary, SectionSummary } from './datasets/dataset.ts';
-export type { StoredSection } from './datasets/dataset-row.ts';
-export type { DatasetChanges, DatasetStore, DatasetsRequest } from './datasets/dataset-store.ts';
+export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } from './datasets/dataset-row.ts';
+export type { DatasetStore } from './datasets/dataset-store.ts';
 export type {
   DatasetDiff,
   DiffEntry,
@@ -16,9 +15,11 @@ export type {
 } from './datasets/diff-datasets.ts';
 export type { DatasetDraft, DraftOptions, DraftProgress } from './datasets/draft.ts';
 export type { DatasetMeta } from './datasets/insert-dataset.ts';
+export type { DatasetsRequest } from './datasets/list-datasets.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './datasets/list-items.ts';
 export type { ExportedResult, ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
 export type { SectionWriter, WriteLinesOptions } from './datasets/section-writer.ts';
+export type { DatasetChanges } from './datasets/update-dataset.ts';
 export type {
   IdempotencyClaim,
   IdempotencyOutcome,
@@ -26,16 +27,8 @@ export type {
   IdempotencyStore,
   StoredResponse,
 } from './idempotency/idempotency-store.ts';
-export type {
-  Job,
-  JobClaim,
-  JobKind,
-  JobProgress,
-  JobStatus,
-  JobStore,
-  NewJob,
-  TakenJob,
-} from './jobs/job-store.ts';
+export type { Job, JobKind, JobProgress, JobStatus } from './jobs/job-row.ts';
+export type { JobClaim, JobStore, NewJob, TakenJob } from './jobs/job-store.ts';
 export { type MigrationOutcome, migrate } from './migrate/migrate.ts';
 export type { QueueSizes } from './queue/queue-sizes.ts';
 export {
@@ -49,14 +42,9 @@ export {
   type TaskTable,
 } from './queue/task-queue.ts';
 export type { Cancellations } from './runs/cancellations.ts';
+export type { ResultsPage, ResultsRequest } from './runs/list-results.ts';
+export type { RunsRequest } from './runs/list-runs.ts';
 export type { ListedResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
-export type {
-  NewRun,
-  ResultsPage,
-  ResultsRequest,
-  RunStore,
-  RunsRequest,
-  TakenRun,
-} from './runs/run-store.ts';
+export type { NewRun, RunStore, TakenRun } from './runs/run-store.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';

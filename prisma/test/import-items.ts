@@ -1,5 +1,5 @@
 import { splitLines } from '@svc/jsonl-v23/internal';
-import type { DatasetSummary } from '../src/datasets/dataset.ts';
+import type { DatasetSummary } from '../src/datasets/dataset-row.ts';
 import type { DatasetStore } from '../src/datasets/dataset-store.ts';
 import type { DatasetDraft } from '../src/datasets/draft.ts';
 import type { DatasetMeta } from '../src/datasets/insert-dataset.ts';

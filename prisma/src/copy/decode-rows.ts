@@ -1,33 +1,34 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A row as an export reads it. */
-export interface DecodedRow {
+/** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
+export interface ItemRow {
   readonly sectionOrderIndex: number;
   readonly orderIndex: number;
+  /** 32 bytes. */
   readonly itemHash: Uint8Array;
-  /** Null where the item is larger than one may be. */
+  /** Null where the item is too large, and is not read. */
   readonly payload: string | null;
   readonly answer: string | null;
   readonly checker: string | null;
   readonly assets: string | null;
 }
 
-/** Signature, flags, length of the header's extension (which our servers leave empty). */
+/** Signature, flags, length of the header's extension (which servers leave empty). */
 const HEADER_BYTES = 11 + 4 + 4;
 const FIELDS = 7;
 
-/** A row of this size is put together and decoded in steps, so that other work runs between them. */
+/** A row of this size is joined and decoded in steps, so that other work runs between them. */
 const LARGE_ROW_BYTES = 1024 * 1024;
 
 /**
  * Decodes rows of (section order, item order, hash, payload, answer, checker, assets) in PostgreSQL's binary COPY
- * format. Gives the whole rows of each chunk as one batch; holds one row that is not whole yet.
+ * format. Yields the complete rows of each chunk as one batch; holds one incomplete row.
  *
  * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
  */
 export async function* decodeRows(
   chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<DecodedRow[], void, undefined> {
+): AsyncGenerator<ItemRow[], void, undefined> {
   const rest = new RowBuffer();
   let neededBytes = HEADER_BYTES;
   let headerIsRead = false;
@@ -43,7 +44,7 @@ export async function* decodeRows(
       at = HEADER_BYTES;
       headerIsRead = true;
     }
-    const rows: DecodedRow[] = [];
+    const rows: ItemRow[] = [];
     for (;;) {
       const end = endOfRow(bytes, at);
       if (end.bytes > bytes.length) {
@@ -97,7 +98,7 @@ function endOfRow(bytes: Buffer, at: number): { bytes: number; isLast: boolean }
   let position = at + 2;
   if (position > bytes.length) return { bytes: position, isLast: false };
   if (bytes.readInt16BE(at) === -1) return { bytes: position, isLast: true };
-  for (let field = 0; field < FIELDS; field++) {
+  for (let field = 0; field < FIELDS; field += 1) {
     if (position + 4 > bytes.length) return { bytes: position + 4, isLast: false };
     const length = bytes.readInt32BE(position);
     position += 4 + (length === -1 ? 0 : length);
@@ -105,7 +106,7 @@ function endOfRow(bytes: Buffer, at: number): { bytes: number; isLast: boolean }
   return { bytes: position, isLast: false };
 }
 
-function readRow(bytes: Buffer, at: number): DecodedRow {
+function readRow(bytes: Buffer, at: number): ItemRow {
   const { payload, answer, checker, assets, ...row } = fieldsOf(bytes, at);
   const text = (field: Buffer | null): string | null => field?.toString('utf8') ?? null;
   return {
@@ -117,7 +118,7 @@ function readRow(bytes: Buffer, at: number): DecodedRow {
   };
 }
 
-async function readLargeRow(bytes: Buffer, at: number): Promise<DecodedRow> {
+async function readLargeRow(bytes: Buffer, at: number): Promise<ItemRow> {
   const { payload, answer, checker, assets, ...row } = fieldsOf(bytes, at);
   return {
     ...row,

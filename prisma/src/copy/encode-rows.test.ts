@@ -3,7 +3,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { COPY_HEADER, COPY_TRAILER } from './copy-in.ts';
-import { type DecodedRow, decodeRows } from './decode-rows.ts';
+import { decodeRows, type ItemRow } from './decode-rows.ts';
 import { RowWriter } from './encode-rows.ts';
 import type { EncodedRows } from './encoded-rows.ts';
 
@@ -127,7 +127,7 @@ describe('RowWriter', () => {
 });
 
 // What an export reads has an integer in place of the uuid and no type; the two encodings share everything else.
-function toExportRow(row: DecodedRow): Buffer {
+function toExportRow(row: ItemRow): Buffer {
   const parts: (Buffer | null)[] = [
     int(row.sectionOrderIndex),
     int(row.orderIndex),
@@ -149,7 +149,7 @@ function int(value: number): Buffer {
 
 describe('decodeRows', () => {
   const text = fc.string({ unit: 'binary', maxLength: 200 }).map((value) => canonicalJson(value));
-  const row: fc.Arbitrary<DecodedRow> = fc.record({
+  const row: fc.Arbitrary<ItemRow> = fc.record({
     sectionOrderIndex: fc.nat(),
     orderIndex: fc.nat(),
     itemHash: fc.uint8Array({ minLength: 32, maxLength: 32 }),
@@ -174,7 +174,7 @@ describe('decodeRows', () => {
             }
             if (at < bytes.length) yield bytes.subarray(at);
           }
-          const found: DecodedRow[] = [];
+          const found: ItemRow[] = [];
           for await (const batch of decodeRows(chunks())) found.push(...batch);
           expect(found).toEqual(rows);
         },
@@ -184,7 +184,7 @@ describe('decodeRows', () => {
 
   it('lets other work run while it reads a large row', async () => {
     const large = `"${'\uFEFF€x😀'.repeat(1_500_000)}"`;
-    const small: DecodedRow = {
+    const small: ItemRow = {
       ...{ sectionOrderIndex: 0, orderIndex: 0, itemHash: HASH, payload: '1' },
       ...{ answer: null, checker: null, assets: null },
     };
@@ -199,7 +199,7 @@ describe('decodeRows', () => {
     }
     let turns = 0;
     const timer = setInterval(() => turns++, 0);
-    const found: DecodedRow[] = [];
+    const found: ItemRow[] = [];
     for await (const batch of decodeRows(chunks())) found.push(...batch);
     clearInterval(timer);
     expect(found.map(({ orderIndex }) => orderIndex)).toEqual([0, 1, 2]);

@@ -83,7 +83,7 @@ const UNAVAILABLE_MESSAGES =
  */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError) return error;
-  for (let cause: unknown = error, depth = 0; isObject(cause) && depth < 5; depth++) {
+  for (let cause: unknown = error, depth = 0; isObject(cause) && depth < 5; depth += 1) {
     if (isUnavailable(cause)) {
       return new StoreError('unavailable', explain(cause), { cause: error });
     }

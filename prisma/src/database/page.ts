@@ -1,11 +1,11 @@
 import { StoreError } from './errors.ts';
 import { isUuid } from './values.ts';
 
-/** Which part of a list is asked for. */
+/** Which part of a list to read. */
 export interface PageRequest {
-  /** At most this many entries; a page may hold fewer although more follow. */
+  /** Maximum entries; a page may have fewer although more follow. */
   readonly limit: number;
-  /** `nextCursor` of the page before; absent for the first one */
+  /** `nextCursor` of the page before; absent for the first one. */
   readonly cursor?: string | undefined;
   /** Cancels the read, in the server too. */
   readonly signal?: AbortSignal | undefined;
@@ -16,11 +16,11 @@ export interface Page<T> {
   readonly data: readonly T[];
   /** Opaque; null at the end of the list. */
   readonly nextCursor: string | null;
-  /** Entries of the whole list, as far as its filters let them through. */
+  /** Entries of the whole list that pass its filters. */
   readonly totalItems: number;
 }
 
-/** What a position is made of: an order index, a time in milliseconds, a uuid. */
+/** Part of a position: an order index, a time in milliseconds, a UUID. */
 type Kind = 'index' | 'time' | 'uuid';
 type Values<Kinds extends readonly Kind[]> = {
   -readonly [Index in keyof Kinds]: Kinds[Index] extends 'uuid' ? string : number;
@@ -37,15 +37,15 @@ const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
 };
 
 /**
- * Writes the position behind the last entry of a page. The list's name is part of it, so that a cursor of one list
- * is refused by another.
+ * Writes the position after the last entry of a page. The list's name is part of it, so that a cursor of one list is
+ * invalid for another.
  */
 export function encodeCursor(list: string, position: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
 }
 
 /**
- * Reads a position back.
+ * Reads a position.
  *
  * @param kinds of the values that the list wrote
  * @throws StoreError `invalid_cursor` for anything that {@link encodeCursor} did not write for this list
@@ -67,6 +67,30 @@ export function decodeCursor<const Kinds extends readonly Kind[]>(
   const position: unknown[] = values.slice(1);
   if (!kinds.every((kind, index) => IS[kind](position[index]))) throw invalidCursor(cursor);
   return position as Values<Kinds>;
+}
+
+/** The values of a query's parameters, collected while its text is written. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  /** Adds a value. @returns its placeholder, such as `$1` */
+  readonly add = (value: unknown): string => `$${this.values.push(value)}`;
+}
+
+/** The condition for the rows after a cursor in a list by `created_at` and `id`, newest first. */
+export function olderThan(list: string, cursor: string, { add }: Parameters): string {
+  const [createdAtMs, id] = decodeCursor(list, ['time', 'uuid'], cursor);
+  return `(created_at, id) < (to_timestamp(${add(createdAtMs)}::float8 / 1000)::timestamptz(3), ${add(id)}::uuid)`;
+}
+
+/** The cursor after the last row of such a list; null at its end. @param shown rows of the page */
+export function cursorAfter(
+  list: string,
+  shown: readonly { readonly createdAt: Date; readonly id: string; readonly found: string }[],
+): string | null {
+  const last = shown.at(-1);
+  if (last === undefined || Number(last.found) <= shown.length) return null;
+  return encodeCursor(list, [last.createdAt.getTime(), last.id]);
 }
 
 function invalidCursor(cursor: string): StoreError {

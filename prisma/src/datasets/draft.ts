@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { type JsonlError, versionHash } from '@svc/jsonl-v23';
 import type { StoreContext } from '../context.ts';
-import { CopyIn } from '../copy/copy-in.ts';
 import { createYielder } from '../copy/create-yielder.ts';
-import { COPY_ITEMS } from '../copy/encode-rows.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-section.ts';
+import { ItemsTransaction } from '../copy/items-transaction.ts';
+import type { RowEncoder } from '../copy/row-encoder.ts';
 import { RowFailureList } from '../copy/row-failures.ts';
 import { type SectionRecord, SectionTotals } from '../copy/section-totals.ts';
-import { StoreError, toStoreError } from '../database/errors.ts';
-import { hasCommitted } from '../database/has-committed.ts';
-import { Transaction } from '../database/transaction.ts';
 import {
   completeClaim,
   type IdempotencyClaim,
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
-import { completeJob, type JobClaim } from '../jobs/job-store.ts';
-import type { DatasetSummary } from './dataset.ts';
+import { completeJob } from '../jobs/end-job.ts';
+import type { TaskClaim } from '../queue/task-queue.ts';
+import type { DatasetSummary } from './dataset-row.ts';
 import { type DatasetMeta, insertDataset } from './insert-dataset.ts';
 import type { SectionWriter } from './section-writer.ts';
 
@@ -66,10 +64,10 @@ export interface DatasetDraft extends AsyncDisposable {
    *
    * @throws StoreError `superseded`, `job_finished`: the dataset must not be stored then
    */
-  completeJob(claim: JobClaim): Promise<void>;
+  completeJob(claim: TaskClaim): Promise<void>;
   /** Stores the response to an idempotent request. @throws StoreError `superseded`: the dataset must not be stored then */
   saveResponse(claim: IdempotencyClaim, response: StoredResponse): Promise<void>;
-  /** Commits. When the connection breaks meanwhile, finds out whether the transaction committed. */
+  /** Commits. When the connection breaks during the commit, finds out whether the transaction committed. */
   commit(): Promise<void>;
 }
 
@@ -83,7 +81,7 @@ export async function beginDraft(context: StoreContext, options: DraftOptions): 
 }
 
 class Draft implements DatasetDraft {
-  readonly #context: StoreContext;
+  readonly #encoder: RowEncoder;
   readonly #options: DraftOptions;
   readonly #permit: Disposable;
   readonly #id: string = randomUUID();
@@ -93,12 +91,12 @@ class Draft implements DatasetDraft {
   #itemsTotal: number | null = null;
   #assets = 0;
   #bytes = 0;
-  #transaction: Transaction | undefined;
-  #copy: CopyIn | undefined;
+  readonly #transaction: ItemsTransaction;
   #transactionId: string | undefined;
 
   constructor(context: StoreContext, options: DraftOptions, permit: Disposable) {
-    this.#context = context;
+    this.#encoder = context.encoder;
+    this.#transaction = new ItemsTransaction(context.pool, options.signal);
     this.#options = options;
     this.#permit = permit;
   }
@@ -109,7 +107,7 @@ class Draft implements DatasetDraft {
     this.#sections.push(section);
     if (itemsTotal !== null) this.#itemsTotal = (this.#itemsTotal ?? 0) + itemsTotal;
     const { signal, dryRun = false } = this.#options;
-    const { encoder } = this.#context;
+    const encoder = this.#encoder;
     return {
       writeLines: (batches, options) =>
         this.#write(section, encodeLines(encoder, section.id, batches, options, signal)),
@@ -136,48 +134,37 @@ class Draft implements DatasetDraft {
 
   async insert(meta: DatasetMeta): Promise<DatasetSummary> {
     const { sections, versionHash } = this.hashes;
+    const copied = await this.#transaction.endCopy();
+    if (copied !== this.#items) {
+      throw new Error(`${copied} items were copied, and ${this.#items} were counted.`);
+    }
     const counts = { itemCount: this.#items, assetCount: this.#assets };
-    return await asStoreErrors(async () => {
-      const copied = (await this.#copy?.end()) ?? 0;
-      if (copied !== this.#items) {
-        throw new Error(`${copied} items were copied, and ${this.#items} were counted.`);
-      }
-      const { client } = await this.#begin();
-      const dataset = { ...meta, ...counts, id: this.#id, versionHash };
-      const { summary, transactionId } = await insertDataset(client, dataset, sections);
-      this.#transactionId = transactionId;
-      return summary;
-    });
+    const dataset = { ...meta, ...counts, id: this.#id, versionHash };
+    const { summary, transactionId } = await this.#transaction.run((client) =>
+      insertDataset(client, dataset, sections),
+    );
+    this.#transactionId = transactionId;
+    return summary;
   }
 
-  async completeJob(claim: JobClaim): Promise<void> {
-    await asStoreErrors(async () => completeJob((await this.#begin()).client, claim, this.#id));
+  async completeJob(claim: TaskClaim): Promise<void> {
+    await this.#transaction.run((client) => completeJob(client, claim, this.#id));
   }
 
   async saveResponse(claim: IdempotencyClaim, response: StoredResponse): Promise<void> {
-    await asStoreErrors(async () => completeClaim((await this.#begin()).client, claim, response));
+    await this.#transaction.run((client) => completeClaim(client, claim, response));
   }
 
   async commit(): Promise<void> {
-    this.#options.signal?.throwIfAborted();
-    const transactionId = this.#transactionId;
-    if (this.#transaction === undefined || transactionId === undefined) {
+    if (this.#transactionId === undefined) {
       throw new Error('A draft needs a dataset before it can be committed.');
     }
-    try {
-      await this.#transaction.commit();
-    } catch (error) {
-      const found = toStoreError(error);
-      // The connection was lost during COMMIT: find out whether the transaction committed.
-      const isLost = found instanceof StoreError && found.code === 'unavailable';
-      if (!isLost || !(await hasCommitted(this.#context.pool, transactionId))) throw found;
-    }
+    await this.#transaction.commit(this.#transactionId);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
-      await this.#copy?.abort(new Error('The draft was not committed.'));
-      await this.#transaction?.[Symbol.asyncDispose]();
+      await this.#transaction[Symbol.asyncDispose]();
     } finally {
       this.#permit[Symbol.dispose]();
     }
@@ -185,15 +172,8 @@ class Draft implements DatasetDraft {
 
   async #write(section: SectionTotals, batches: AsyncIterable<EncodedBatch>): Promise<void> {
     const rows = this.#count(section, batches);
-    if (this.#options.dryRun === true) {
-      for await (const _ of rows);
-      return;
-    }
-    if (this.#copy === undefined) {
-      const { client } = await asStoreErrors(() => this.#begin());
-      this.#copy = new CopyIn(client, COPY_ITEMS, this.#options.signal);
-    }
-    await this.#copy.write(rows);
+    if (this.#options.dryRun !== true) await this.#transaction.write(rows);
+    else for await (const _ of rows);
   }
 
   /** Counts and hashes batches as they pass, and takes their buffers back when they have been sent. */
@@ -209,22 +189,8 @@ class Draft implements DatasetDraft {
       if (encoded.failures !== null) this.#failures.add(encoded.failures);
       onProgress?.(this.progress);
       yield encoded.rows;
-      this.#context.encoder.recycle(encoded);
+      this.#encoder.recycle(encoded);
       await yieldToEventLoop();
     }
-  }
-
-  async #begin(): Promise<Transaction> {
-    this.#options.signal?.throwIfAborted();
-    this.#transaction ??= await Transaction.begin(this.#context.pool);
-    return this.#transaction;
-  }
-}
-
-async function asStoreErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toStoreError(error);
   }
 }

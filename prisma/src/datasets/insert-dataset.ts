@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { SectionRecord } from '../copy/section-totals.ts';
 import { storableText } from '../database/values.ts';
-import { type DatasetSource, type DatasetSummary, SUMMARY_SECTIONS } from './dataset.ts';
+import { type DatasetSource, type DatasetSummary, SUMMARY_SECTIONS } from './dataset-row.ts';
 
 /** What a caller says of a dataset; the items say the rest. */
 export interface DatasetMeta {

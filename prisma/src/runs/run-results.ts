@@ -47,7 +47,7 @@ export type ListedResult = StoredResult & { readonly isTooLarge: boolean };
 export interface PlannedResults {
   readonly results: readonly ListedResult[];
   readonly hasMore: boolean;
-  /** bytes of the texts that are yet to be read; {@link readPlannedResults} reads them */
+  /** Bytes of the texts that are yet to be read; {@link readPlannedResults} reads them */
   readonly unreadBytes: number;
 }
 

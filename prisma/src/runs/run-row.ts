@@ -3,7 +3,7 @@ import { boundedName, boundedText } from '../database/item-size.ts';
 
 export type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelling' | 'cancelled';
 
-/** A run as it is stored. Texts named so are JSON text. */
+/** A stored run. */
 export interface Run {
   readonly id: string;
   readonly datasetId: string;
@@ -27,7 +27,7 @@ export interface Run {
     /** Passed among those that have a score; null until there is one. */
     readonly passRate: number | null;
   };
-  /** `{"code", "message"}` as JSON text */
+  /** `{"code", "message"}` as JSON text. */
   readonly error: string | null;
   readonly requestId: string | null;
   readonly createdAt: Date;
@@ -36,7 +36,7 @@ export interface Run {
   readonly cancelRequestedAt: Date | null;
 }
 
-/** A request body has a megabyte, or what an operator allows: this is no limit of requests. */
+/** More than a request body may have: a safeguard, not the limit of requests. */
 const MAX_CONFIG_BYTES = 16 * 1024 * 1024;
 
 /** The columns of a run under the names of {@link RunRow}. */
@@ -97,4 +97,8 @@ export function toRun(row: RunRow): Run {
 export function runNotFound(id: string): StoreError {
   const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
   return new StoreError('run_not_found', `There is no run "${shown}".`);
+}
+
+export function runFinished(run: Run): StoreError {
+  return new StoreError('run_finished', `The run has already ended: it is ${run.status}.`);
 }

@@ -147,7 +147,7 @@ async function enqueueUpload(
       bytesTotal: upload.bytes,
       archive: fileChunks(upload.path, CHUNK_BYTES),
     },
-    { signal, ...(claim === undefined ? {} : { idempotency: { claim, answer: jobAccepted } }) },
+    { signal, ...(claim === undefined ? {} : { idempotency: { claim, response: jobAccepted } }) },
   );
   runWithContext({ job_id: id }, () => logger.log('job.enqueue', { kind: 'upload' }));
   return jobAccepted(job);

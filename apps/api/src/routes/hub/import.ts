@@ -146,7 +146,7 @@ async function enqueueImport(
       sealedToken: encrypted === undefined ? undefined : Buffer.from(encrypted),
       requestId: currentContext().request_id ?? null,
     },
-    claim === undefined ? {} : { idempotency: { claim, answer: jobAccepted } },
+    claim === undefined ? {} : { idempotency: { claim, response: jobAccepted } },
   );
   runWithContext({ job_id: id }, () => logger.log('job.enqueue', { kind: 'import' }));
   return jobAccepted(job);

@@ -56,7 +56,7 @@ export function createRunRoute({ store, logger, secrets }: CreateRunDeps): Route
             repetitions: config.repetitions,
             requestId: currentContext().request_id ?? null,
           },
-          claim === undefined ? undefined : { claim, answer: runAccepted },
+          claim === undefined ? undefined : { claim, response: runAccepted },
         );
         runWithContext({ run_id: run.id }, () => {
           const item_count = run.counts.total / config.repetitions;

@@ -1,0 +1,81 @@
+import { hasAtMost } from '../database/item-size.ts';
+import { containsPattern, insideJsonString } from '../database/values.ts';
+
+/** Placeholders of the position to continue after, and of the number of items to find. */
+export interface PagePosition {
+  readonly afterSection: string;
+  readonly afterItem: string;
+  readonly limit: string;
+}
+
+/**
+ * Finds the next items of dataset `$1`: `counted (total)` and `page (section, item)`. Each section reads its next rows by
+ * the primary key of `items`, in section order, until there are enough.
+ *
+ * @param ofSection condition on `sections s`
+ */
+export function allItems(ofSection: string, { afterSection, afterItem, limit }: PagePosition): string {
+  return `WITH counted AS (
+    SELECT (SELECT sum(s.item_count) FROM sections s WHERE s.dataset_id = $1 ${ofSection}) AS total
+    FROM datasets WHERE id = $1
+  ), page AS (
+    SELECT s.order_index AS section, i.order_index AS item FROM sections s CROSS JOIN LATERAL (
+      SELECT order_index FROM items i
+      WHERE i.section_id = s.id AND i.order_index > CASE WHEN s.order_index = ${afterSection}::int THEN ${afterItem}::int ELSE -1 END
+      ORDER BY i.order_index LIMIT ${limit}
+    ) i
+    WHERE s.dataset_id = $1 AND s.order_index >= ${afterSection}::int ${ofSection}
+    ORDER BY s.order_index, i.order_index LIMIT ${limit}
+  )`;
+}
+
+/**
+ * Finds the next items that match a filter, as {@link allItems} does. The total needs a pass over every item of the dataset,
+ * which finds the page as well.
+ *
+ * @param ofItem condition on `items i`
+ */
+export function matchingItems(
+  ofSection: string,
+  ofItem: string,
+  { afterSection, afterItem, limit }: PagePosition,
+): string {
+  return `WITH matching AS MATERIALIZED (
+    SELECT s.order_index AS section, i.order_index AS item FROM sections s JOIN items i ON i.section_id = s.id
+    WHERE s.dataset_id = $1 ${ofSection} ${ofItem}
+  ), counted AS (
+    SELECT (SELECT count(*) FROM matching) AS total FROM datasets WHERE id = $1
+  ), page AS (
+    SELECT section, item FROM matching WHERE (section, item) > (${afterSection}::int, ${afterItem}::int)
+    ORDER BY section, item LIMIT ${limit}
+  )`;
+}
+
+/** The condition on `items i` of a request; empty where it has none. */
+export function itemFilter(
+  { type, q }: { readonly type?: string | undefined; readonly q?: string | undefined },
+  maxItemBytes: number,
+  parameter: (value: unknown) => string,
+): string {
+  const filters: string[] = [];
+  if (type !== undefined) filters.push(`AND i.type = ${parameter(insideJsonString(type))}`);
+  if (q !== undefined) {
+    const wanted = insideJsonString(q);
+    const contains = isAscii(wanted)
+      ? // Costs half as much as ILIKE, which folds the case of every letter.
+        (wantedLower: string) => (part: string) =>
+          `position(${wantedLower} IN lower(i.${part}::text COLLATE "C")) > 0`
+      : (pattern: string) => (part: string) => `i.${part}::text ILIKE ${pattern}`;
+    const value = parameter(isAscii(wanted) ? wanted.toLowerCase() : containsPattern(wanted));
+    // An item that is too large is not searched either.
+    const parts = ['payload', 'answer', 'checker'];
+    filters.push(
+      `AND CASE WHEN ${hasAtMost(maxItemBytes, 'i', parts)} THEN ${parts.map(contains(value)).join(' OR ')} ELSE false END`,
+    );
+  }
+  return filters.join(' ');
+}
+
+function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text);
+}

@@ -1,0 +1,152 @@
+import type pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { decodeRows, type ItemRow } from '../copy/decode-rows.ts';
+import { cancelQuery } from '../database/cancel-query.ts';
+import { destroySocket } from '../database/client-socket.ts';
+import { toStoreError } from '../database/errors.ts';
+import { hasAtMost, itemTooLarge } from '../database/item-size.ts';
+import type { StoredSection } from './dataset-row.ts';
+import type { StoredItem } from './list-items.ts';
+
+/** Sections of one COPY: small ones share a statement, whose text stays short. */
+const SECTIONS_PER_COPY = 1_000;
+
+/** One connection in one snapshot, returned to the pool when it is closed: clean, or not at all. */
+export class ReadSession {
+  #client: pg.PoolClient | null;
+  readonly #permit: Disposable;
+  readonly #maxItemBytes: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = (): void => {
+    // A statement that sends nothing yet would not notice that its connection is closed.
+    if (this.#client !== null) void cancelQuery(this.#client);
+    this.#discard();
+  };
+  readonly #ignore = (): void => undefined;
+  #reading = false;
+
+  constructor(
+    client: pg.PoolClient,
+    permit: Disposable,
+    maxItemBytes: number,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#client = client;
+    this.#permit = permit;
+    this.#maxItemBytes = maxItemBytes;
+    this.#signal = signal;
+    client.on('error', this.#ignore);
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  async *items(sections: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined> {
+    for (let first = 0; first < sections.length; first += SECTIONS_PER_COPY) {
+      const group = sections.slice(first, first + SECTIONS_PER_COPY);
+      if (group.some(({ itemCount }) => itemCount > 0)) yield* this.#copy(group);
+    }
+  }
+
+  async *#copy(sections: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined> {
+    this.#signal?.throwIfAborted();
+    const client = this.#client;
+    if (client === null || this.#reading) throw new Error('The dataset is closed or is being read.');
+    this.#reading = true;
+    const copy = client.query(copyTo(copyStatement(sections, this.#maxItemBytes)));
+    try {
+      yield* inOrder(sections, decodeRows(copy as AsyncIterable<Uint8Array>), this.#maxItemBytes);
+      this.#reading = false;
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      throw toStoreError(error);
+    } finally {
+      // The server is still sending rows: the connection cannot be used again.
+      if (this.#reading) this.#discard();
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    if (client === null) return;
+    this.#client = null;
+    const broken = await client.query('ROLLBACK').then(
+      () => false,
+      () => true,
+    );
+    this.#release(client, broken);
+  }
+
+  #discard(): void {
+    const client = this.#client;
+    if (client === null) return;
+    this.#client = null;
+    // The server sees the end of the connection and stops sending.
+    destroySocket(client);
+    this.#release(client, true);
+  }
+
+  #release(client: pg.PoolClient, broken: boolean): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (!broken) client.off('error', this.#ignore);
+    client.release(broken);
+    this.#permit[Symbol.dispose]();
+  }
+}
+
+/** Adds the names of sections, and checks that every item came, in order: an export must be complete. */
+async function* inOrder(
+  sections: readonly StoredSection[],
+  batches: AsyncIterable<ItemRow[]>,
+  maxItemBytes: number,
+): AsyncGenerator<StoredItem[], void, undefined> {
+  const remaining = sections.values();
+  let section: StoredSection | undefined;
+  let next = 0;
+  const advance = (): void => {
+    while (section === undefined || next === section.itemCount) {
+      const { done, value } = remaining.next();
+      if (done === true) {
+        section = undefined;
+        return;
+      }
+      section = value;
+      next = 0;
+    }
+  };
+  advance();
+  for await (const rows of batches) {
+    const items: StoredItem[] = [];
+    for (const row of rows) {
+      if (section === undefined || row.sectionOrderIndex !== section.orderIndex || row.orderIndex !== next) {
+        throw new Error(`Item ${row.orderIndex} of section ${row.sectionOrderIndex} is out of order.`);
+      }
+      const { payload } = row;
+      if (payload === null) {
+        throw itemTooLarge('Item', { section: section.name, orderIndex: next }, maxItemBytes);
+      }
+      items.push({ section: section.name, ...row, payload });
+      next += 1;
+      advance();
+    }
+    yield items;
+  }
+  if (section !== undefined) throw new Error(`Section ${section.orderIndex} ended after ${next} items.`);
+}
+
+/**
+ * A COPY takes no parameters, so its text contains the ids, which are UUIDs from the database. OFFSET 0 keeps the planner
+ * from sorting all items: each section is read in the order of the primary key, one after the other. An item that is too
+ * large comes without its parts.
+ */
+function copyStatement(sections: readonly StoredSection[], maxItemBytes: number): string {
+  const values = sections.map(({ id, orderIndex }) => `('${id}'::uuid, ${orderIndex})`).join(',');
+  return `COPY (
+    SELECT s.order_index, i.* FROM (VALUES ${values}) AS s (id, order_index) CROSS JOIN LATERAL (
+      SELECT order_index AS item, item_hash, CASE WHEN fits THEN payload END AS payload,
+        CASE WHEN fits THEN answer END, CASE WHEN fits THEN checker END, CASE WHEN fits THEN assets END
+      FROM (
+        SELECT *, ${hasAtMost(maxItemBytes, 'items')} AS fits FROM items
+        WHERE section_id = s.id ORDER BY order_index OFFSET 0
+      ) sized
+    ) i
+  ) TO STDOUT (FORMAT binary)`;
+}

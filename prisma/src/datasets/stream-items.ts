@@ -1,0 +1,34 @@
+import type { StoreContext } from '../context.ts';
+import type { StoredItem } from './list-items.ts';
+import { openDataset } from './open-dataset.ts';
+
+/** See `DatasetStore.streamItems`: closes the dataset when its items end or the reader stops. */
+export async function streamItems(
+  context: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
+  id: string,
+  options: { readonly section?: string; readonly signal?: AbortSignal } = {},
+): Promise<AsyncIterable<StoredItem[]>> {
+  const { section, signal } = options;
+  const open = await openDataset(context, id, signal === undefined ? {} : { signal });
+  const wanted = section === undefined ? open.sections : open.sections.filter(({ name }) => name === section);
+  const items = open.items(wanted);
+  const close = async (): Promise<IteratorResult<StoredItem[], void>> => {
+    await items.return();
+    await open[Symbol.asyncDispose]();
+    return { done: true, value: undefined };
+  };
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        try {
+          const result = await items.next();
+          return result.done === true ? await close() : result;
+        } catch (error) {
+          await close();
+          throw error;
+        }
+      },
+      return: close,
+    }),
+  };
+}

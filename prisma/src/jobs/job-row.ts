@@ -1,0 +1,82 @@
+import { StoreError } from '../database/errors.ts';
+import { boundedText } from '../database/item-size.ts';
+
+/** `import`: rows of a hub dataset; `upload`: an archive that was uploaded. Each is a task of the same kind. */
+export type JobKind = 'import' | 'upload';
+export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelling' | 'cancelled';
+
+/** An asynchronous import as callers see it. */
+export interface Job {
+  readonly id: string;
+  readonly kind: JobKind;
+  readonly status: JobStatus;
+  readonly progress: JobProgress;
+  /** The dataset of a job that succeeded; null otherwise, and when that was deleted. */
+  readonly datasetId: string | null;
+  /** Error body as JSON text. */
+  readonly error: string | null;
+  readonly requestId: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+export interface JobProgress {
+  readonly rowsDone: number;
+  /** Null while unknown. */
+  readonly rowsTotal: number | null;
+  readonly bytesDone: number;
+  readonly bytesTotal: number | null;
+}
+
+/** More than a hundred locations of errors with their messages need. */
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+/** The columns of a job under the names of {@link JobRow}. */
+export const JOB_COLUMNS: string = `id, kind, status, rows_done AS "rowsDone", rows_total AS "rowsTotal", bytes_done AS "bytesDone",
+  bytes_total AS "bytesTotal", dataset_id AS "datasetId",
+  ${boundedText('error', MAX_ERROR_BYTES, `'{"code":"internal","message":"The error is too long to be shown."}'`)} AS error,
+  ${boundedText('request_id', 16_384)} AS "requestId",
+  created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
+
+export interface JobRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly rowsDone: string;
+  readonly rowsTotal: string | null;
+  readonly bytesDone: string;
+  readonly bytesTotal: string | null;
+  readonly datasetId: string | null;
+  readonly error: string | null;
+  readonly requestId: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+export function toJob(row: JobRow): Job {
+  const { rowsTotal, bytesTotal } = row;
+  return {
+    id: row.id,
+    kind: row.kind as JobKind,
+    status: row.status as JobStatus,
+    progress: {
+      rowsDone: Number(row.rowsDone),
+      rowsTotal: rowsTotal === null ? null : Number(rowsTotal),
+      bytesDone: Number(row.bytesDone),
+      bytesTotal: bytesTotal === null ? null : Number(bytesTotal),
+    },
+    datasetId: row.datasetId,
+    error: row.error,
+    requestId: row.requestId,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
+  };
+}
+
+export function jobNotFound(id: string): StoreError {
+  const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
+  return new StoreError('job_not_found', `There is no job "${shown}".`);
+}

@@ -1,0 +1,49 @@
+import type pg from 'pg';
+import type { TaskTable } from './task-queue.ts';
+
+/**
+ * Requests the end of a run or job. One that no worker has claimed ends as cancelled at once; a running one becomes
+ * `cancelling`, and its worker is notified.
+ *
+ * @param columns to return
+ * @returns the row, or undefined when it has ended before or does not exist
+ */
+export async function cancelTask<Row extends pg.QueryResultRow>(
+  client: pg.ClientBase,
+  table: TaskTable,
+  columns: string,
+  id: string,
+): Promise<Row | undefined> {
+  const { rows } = await client.query<Row>(
+    `UPDATE ${table} SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+       status = CASE WHEN status = 'queued' THEN 'cancelled' ELSE 'cancelling' END,
+       finished_at = CASE WHEN status = 'queued' THEN clock_timestamp() END
+       ${table === 'jobs' ? `, sealed_token = CASE WHEN status <> 'queued' THEN sealed_token END` : ''}
+     WHERE id = $1 AND finished_at IS NULL RETURNING ${columns}`,
+    [id],
+  );
+  if (rows[0] !== undefined) await client.query(`SELECT pg_notify('svc_cancel', $1)`, [id]);
+  return rows[0];
+}
+
+/**
+ * Ends a run or job that cannot be done: as cancelled where that was requested, else as failed.
+ *
+ * @param error as JSON text
+ * @returns the status, or null when it has ended before
+ */
+export async function failTask(
+  client: pg.ClientBase | pg.Pool,
+  table: TaskTable,
+  id: string,
+  error: string,
+): Promise<'failed' | 'cancelled' | null> {
+  const { rows } = await client.query<{ status: 'failed' | 'cancelled' }>(
+    `UPDATE ${table} SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
+       error = CASE WHEN cancel_requested_at IS NULL THEN $2 END, finished_at = clock_timestamp()
+       ${table === 'jobs' ? ', sealed_token = NULL' : ''}
+     WHERE id = $1 AND finished_at IS NULL RETURNING status`,
+    [id, error],
+  );
+  return rows[0]?.status ?? null;
+}

@@ -1,0 +1,50 @@
+import type { RunEnd, RunResult, RunSession } from '@svc/evaluation';
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import type pg from 'pg';
+import { StoreError } from '../database/errors.ts';
+import { guarded } from '../database/guarded.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { readRunItems } from './read-run-items.ts';
+import { insertResults } from './run-results.ts';
+import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
+
+/**
+ * What a worker reads and writes of a run that it has claimed. Writes throw StoreError `superseded` once another worker
+ * has claimed the run, `run_finished`, `run_not_found`.
+ */
+export function createRunSession(pool: pg.Pool, run: Run, attempt: number, maxItemBytes: number): RunSession {
+  /** Locks the run's row until the end of the transaction. */
+  const lock = async (client: pg.ClientBase): Promise<void> => {
+    const { rows } = await client.query<RunRow & { attempt: number }>(
+      `SELECT ${RUN_COLUMNS}, attempt FROM runs WHERE id = $1 FOR UPDATE`,
+      [run.id],
+    );
+    const row = rows[0];
+    if (row === undefined) throw runNotFound(run.id);
+    if (row.finishedAt !== null) throw runFinished(toRun(row));
+    if (row.attempt !== attempt) throw new StoreError('superseded', 'Another worker has claimed the run.');
+  };
+
+  return {
+    items: (signal) => readRunItems(pool, run, maxItemBytes, signal),
+    ...guarded({
+      async saveResults(results: readonly RunResult[]): Promise<void> {
+        if (results.length === 0) return;
+        await inTransaction(pool, async (client) => {
+          await lock(client);
+          await insertResults(client, run.id, results);
+        });
+      },
+      async finish(end: RunEnd): Promise<void> {
+        const error = end.status === 'failed' ? canonicalJson({ ...end.error }) : null;
+        await inTransaction(pool, async (client) => {
+          await lock(client);
+          await client.query(
+            'UPDATE runs SET status = $2, error = $3, finished_at = clock_timestamp() WHERE id = $1',
+            [run.id, end.status, error],
+          );
+        });
+      },
+    }),
+  };
+}
