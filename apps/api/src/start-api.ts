@@ -13,7 +13,7 @@ import {
 } from '@svc/runtime';
 import type { Store } from '@svc/store';
 import { classify } from './http/problem.ts';
-import { openSpool } from './http/spool-file.ts';
+import { openStagingFolder } from './http/staging-folder.ts';
 import { apiRoutes } from './routes/api-routes.ts';
 
 export interface ApiDeps {
@@ -38,22 +38,22 @@ export interface RunningApi {
   stop(signal: AbortSignal): Promise<void>;
 }
 
-/** Starts the API on the configured address: spool, routes, app, server. */
+/** Starts the API on the configured address: staging folder, routes, app, server. */
 export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const { config, logger, metrics, store } = deps;
   const folder = join(config.dataDir, 'spool');
-  const spool = await openSpool(folder, deps.pid, deps.isAlive, config.maxSpoolPercent);
-  const left = await spool.clean();
+  const staging = await openStagingFolder(folder, deps.pid, deps.isAlive, config.maxStagingPercent);
+  const left = await staging.clean();
   if (left.files > 0) logger.log('spool.clean', left);
 
   const draining = new AbortController();
   const stopping = new AbortController();
-  const uploadPlaces = config.maxConcurrentUploads;
+  const uploads = config.maxConcurrentUploads;
   const routes = apiRoutes({
     ...deps,
-    spool,
-    // One client with slow uploads leaves places for the others.
-    uploads: limit('uploads', uploadPlaces, config.importWaitMs, Math.max(1, Math.floor(uploadPlaces / 2))),
+    staging,
+    // A client with slow uploads leaves permits for the others.
+    uploads: limit('uploads', uploads, config.importWaitMs, Math.max(1, Math.floor(uploads / 2))),
     checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted }),
     queueSizes: () => store.queueSizes(),
     drainSignal: draining.signal,

@@ -47,7 +47,7 @@ const KEYS = {
 };
 
 describe('access', () => {
-  it('lets nobody in without a key, except probes, whether a path exists or not', async () => {
+  it('rejects requests without a key, except probes, whether a path exists or not', async () => {
     for (const path of ['/healthz', '/readyz', '/docs', '/docs/start.js', '/openapi.json'])
       expect([path, (await fetch(api.url + path)).status]).toEqual([path, 200]);
     const headers: Record<string, string>[] = [
@@ -130,7 +130,7 @@ describe('access', () => {
     expect(bare.status).toBe(401);
   });
 
-  it('tells nobody without a key what exists', async () => {
+  it('hides from clients without a key what exists', async () => {
     const seen = new Set<string>();
     for (const path of [
       '/datasets',

@@ -31,7 +31,7 @@ async function inProgress(): Promise<number> {
 }
 
 describe('pipelined requests', () => {
-  it('are answered in their order, errors among them', async () => {
+  it('get their responses in order, errors among them', async () => {
     using connection = await openConnection(api.url);
     const paths = Array.from({ length: 50 }, (_, index) =>
       index % 2 === 0 ? '/healthz' : `/nothing/${index}`,
@@ -57,14 +57,14 @@ describe('pipelined requests', () => {
       await expect.poll(inProgress).toBe(0);
     }
     expect(api.log().filter((line) => line['status_code'] === 499)).toHaveLength(18);
-    // a held place would let this wait until it is refused
+    // a permit that is still held would make this wait until it is rejected
     const response = await fetch(`${api.url}/datasets/${large}/items.jsonl`);
     expect((await response.text()).split('\n')).toHaveLength(2001);
   });
 });
 
 describe('a drain', () => {
-  it('ends connections as soon as their last answer is out, whatever their clients do', async () => {
+  it('closes connections after their last response, whatever their clients do', async () => {
     await using draining = await startTestApi();
     using connection = await openConnection(draining.url);
     const body = '{"name":"x"}';
@@ -73,23 +73,23 @@ describe('a drain', () => {
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n{`,
     );
     await delay(100);
-    const stopped = draining.stop(AbortSignal.timeout(20_000));
+    // Node itself would wait five seconds for another request
+    const deadline = AbortSignal.timeout(4000);
+    const stopped = draining.stop(deadline);
     connection.send(body.slice(1));
     await connection.until(/"code":"dataset_not_found"/);
-    const respondedAt = performance.now();
     await stopped;
-    // Node itself would wait five seconds for another request
-    expect(performance.now() - respondedAt).toBeLessThan(4000);
+    expect(deadline.aborted).toBe(false);
   });
 
-  it('does not wait for connections on which nothing has come', async () => {
+  it('does not wait for connections without a first byte', async () => {
     await using draining = await startTestApi();
     using silent = await openConnection(draining.url);
     using late = await openConnection(draining.url);
     const timeout = AbortSignal.timeout(20_000);
     const stopped = draining.stop(timeout);
     late.send(get('/healthz'));
-    // what comes in time is answered
+    // a request in time gets a response
     expect(await late.ended).toMatch(/^HTTP\/1\.1 200 /);
     expect(await silent.ended).toBe('');
     await stopped;

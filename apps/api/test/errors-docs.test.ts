@@ -21,9 +21,9 @@ function documentedCodes(): Map<string, number[]> {
 
 it('docs/errors.md explains every code that an answer can bear, with its status, and no other', () => {
   const documented = documentedCodes();
-  const answered = new Map(
+  const statuses = new Map(
     Object.entries(PROBLEM_ROWS).map(([key, { code = key, status }]) => [code, status] as const),
   );
-  expect([...documented.keys()].sort()).toEqual([...answered.keys()].sort());
-  for (const [code, status] of answered) expect(documented.get(code), code).toContain(status);
+  expect([...documented.keys()].sort()).toEqual([...statuses.keys()].sort());
+  for (const [code, status] of statuses) expect(documented.get(code), code).toContain(status);
 });

@@ -99,7 +99,7 @@ it('answers HEAD and If-None-Match without a body, and lets go of its connection
   await changed.arrayBuffer();
 });
 
-it('ends the database cursor when the client goes away', async () => {
+it('closes the database cursor when the client disconnects', async () => {
   const lines = Array.from(
     { length: 30_000 },
     (_, index) => `{"id":${index},"inputs":{"prompt":"${'word '.repeat(60)}"}}`,
@@ -150,7 +150,7 @@ it('says so when the run or dataset is not there', async () => {
   expect(codes).toEqual(['dataset_not_found', 'run_not_found', 'dataset_not_found']);
 });
 
-it('tells of an export that breaks off because the database went away', { timeout: 60_000 }, async () => {
+it('logs an export that fails because the database connection is lost', { timeout: 60_000 }, async () => {
   const lines = Array.from({ length: 200_000 }, (_, index) =>
     JSON.stringify({ id: index, answer: randomUUID() }),
   );

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-/** Sends bytes as they are and gives back everything until the connection ends. */
+/** Sends bytes as they are and returns everything until the connection ends. */
 function raw(text: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(api.url);
@@ -75,9 +75,9 @@ describe('every response', () => {
   it.each<[string, Record<string, string>]>([
     ['from no page', {}],
     ['from a page', { Origin: 'https://page.example' }],
-  ])('gives a probe %s one answer, whichever way it takes', async (_name, origin) => {
+  ])('sends the same response to every form of a probe %s', async (_name, origin) => {
     await using api = await startTestApi({ SVC_CORS_ORIGINS: 'https://page.example' });
-    // a wish for a media type, and a query that says nothing, are for the app
+    // also with a media type, and with an empty query
     const asked = [
       await fetch(`${api.url}/healthz`, { headers: origin }),
       await fetch(`${api.url}/healthz`, { headers: { ...origin, Accept: 'application/json' } }),
@@ -152,7 +152,7 @@ describe('JSON bodies', () => {
     expect((await patch('name=x', 'application/x-www-form-urlencoded')).status).toBe(415);
   });
 
-  it('does not wait for ever', async () => {
+  it('does not wait forever', async () => {
     const answer = await raw(
       `PATCH /datasets/${UUID} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name"`,
     );

@@ -289,7 +289,7 @@ describe('POST /datasets/hub/import', () => {
       /row 1/,
     ],
     [
-      'assets that are no object',
+      'assets that are not an object',
       { path: 'org/nulls', split: 'train[2:]' },
       { prompt_column: 'q', assets_column: 'assets' },
       400,
@@ -358,8 +358,8 @@ describe('POST /datasets/hub/import', () => {
     ],
   ])('refuses %s and stores nothing', async (_name, config, columns, status, code, detail) => {
     const before = await datasetCount();
-    const { status: answered, body } = await importHub({ name: 'x', config, mapping: columns });
-    expect([answered, body['code']]).toEqual([status, code]);
+    const { status: actual, body } = await importHub({ name: 'x', config, mapping: columns });
+    expect([actual, body['code']]).toEqual([status, code]);
     if (detail !== undefined) expect(body['detail']).toMatch(detail);
     expect(await datasetCount()).toBe(before);
   });
@@ -373,8 +373,8 @@ describe('POST /datasets/hub/import', () => {
     for (const [fault, status, code] of faults) {
       hub.forget();
       hub.fail({ match: /^hub /, fault });
-      const { status: answered, body } = await preview({ path: 'org/lines' });
-      expect([answered, body['code']]).toEqual([status, code]);
+      const { status: actual, body } = await preview({ path: 'org/lines' });
+      expect([actual, body['code']]).toEqual([status, code]);
     }
   }, 60_000);
 

@@ -89,11 +89,11 @@ const PACKAGE_LIMITS: readonly (readonly [
 
 describe('a limit of packages', () => {
   it.each(PACKAGE_LIMITS)('%s=%i', async (variable, value, within, beyond, code) => {
-    const { url, spooled } = await start({ [variable]: String(value) });
+    const { url, stagedFiles } = await start({ [variable]: String(value) });
     expect(await post(url, uploadForm(await makePackage(within)))).toMatchObject({ status: 201 });
     const refused = await post(url, uploadForm(await makePackage(beyond)));
     expect([refused.status, refused.code]).toEqual([400, code]);
-    expect(await spooled()).toEqual([]);
+    expect(await stagedFiles()).toEqual([]);
     const { meta } = (await (await fetch(`${url}/datasets`)).json()) as { meta: { total_items: number } };
     expect(meta.total_items).toBe(1);
   });
@@ -187,7 +187,7 @@ describe('a limit of requests', () => {
   });
 
   it('SVC_MAX_UPLOAD_BYTES is counted while the file arrives', async () => {
-    const { url, spooled } = await start({ SVC_MAX_UPLOAD_BYTES: '100000' });
+    const { url, stagedFiles } = await start({ SVC_MAX_UPLOAD_BYTES: '100000' });
     using connection = await openConnection(url);
     connection.send(
       'POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n' +
@@ -196,10 +196,10 @@ describe('a limit of requests', () => {
     connection.send(Buffer.alloc(100_001));
     // 50,000 bytes have not been sent
     await connection.until(/^HTTP\/1\.1 413 [\s\S]*"code":"upload_too_large"/);
-    expect(await spooled()).toEqual([]);
+    expect(await stagedFiles()).toEqual([]);
   });
 
-  it('SVC_MAX_UPLOAD_BYTES bounds what stands before, between and after the parts too', async () => {
+  it('SVC_MAX_UPLOAD_BYTES also limits the bytes before, between and after the parts', async () => {
     const { url } = await start({ SVC_MAX_UPLOAD_BYTES: '100000', SVC_MAX_FORM_FIELD_BYTES: '100' });
     const file = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nxx';
     const other = '--b\r\nX-Other: part\r\n\r\n';

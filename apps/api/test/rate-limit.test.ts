@@ -18,7 +18,7 @@ async function statuses(headers: () => Record<string, string>, times: number): P
   return found;
 }
 
-it('counts each key by itself, and every wrong key to the address that tries it', async () => {
+it('counts each key separately, and every wrong key for its address', async () => {
   expect(await statuses(() => ({ Authorization: 'Bearer see-key-of-the-tests-123' }), 6)).toEqual([
     200, 200, 200, 200, 200, 429,
   ]);

@@ -78,7 +78,7 @@ describe('a client that reads nothing before it has sent everything', () => {
     expect(api.log().filter((entry) => entry['status_code'] === 499)).toEqual([]);
   });
 
-  it('does not get for ever to send what nobody wants', async () => {
+  it('cannot send an unwanted body forever', async () => {
     using connection = await openConnection(api.url);
     connection.send(`POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000000\r\n\r\n`);
     await connection.until(/^HTTP\/1\.1 401 /);

@@ -69,7 +69,7 @@ describe('a slow client', () => {
     const answer = await connection.ended;
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('Nothing of the body arrived for 400 ms');
-    expect(await api.spooled()).toEqual([]);
+    expect(await api.stagedFiles()).toEqual([]);
   });
 
   it('whose JSON body dribbles gets 408 when the whole takes too long', async () => {
@@ -89,10 +89,10 @@ describe('a slow client', () => {
     const answer = await dribble(connection, 'x');
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('Fewer than 65536 bytes of the body arrived in 3000 ms');
-    expect(await api.spooled()).toEqual([]);
+    expect(await api.stagedFiles()).toEqual([]);
   });
 
-  it('holds at most half of the places for uploads, so that others find one', async () => {
+  it('holds at most half of the permits for uploads, so that others get one', async () => {
     const keys = ['first-editor-key-of-the-tests', 'other-editor-key-of-the-tests'] as const;
     await using shared = await startTestApi({
       SVC_API_KEYS: keys.map((key) => `editor:${key}`).join(','),
@@ -106,7 +106,7 @@ describe('a slow client', () => {
       return connection;
     };
     for (let index = 0; index < 2; index++) await upload(keys[0]);
-    await expect.poll(() => shared.spooled()).toHaveLength(2);
+    await expect.poll(() => shared.stagedFiles()).toHaveLength(2);
     const third = await upload(keys[0]);
     await third.until(/^HTTP\/1\.1 503 [\s\S]*"code":"unavailable"/);
     const archive = await makePackage({ 'sections/a.jsonl': '{}' });
@@ -146,7 +146,7 @@ describe('a slow client', () => {
     await connection.until(/^HTTP\/1\.1 201 /);
   });
 
-  it('that announces a body which is not wanted is answered, and let go', async () => {
+  it('that announces an unwanted body gets a response, and is disconnected', async () => {
     using connection = await openConnection(api.url);
     connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
     await connection.until(/"status":"ok"/);

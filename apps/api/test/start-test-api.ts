@@ -15,13 +15,13 @@ export interface TestApi extends AsyncDisposable {
   readonly metrics: Metrics;
   /** every log line so far, parsed */
   readonly log: () => Record<string, unknown>[];
-  /** names of the files that lie in the spool */
-  readonly spooled: () => Promise<string[]>;
+  /** Names of the files in the staging folder. */
+  readonly stagedFiles: () => Promise<string[]>;
   /** drains with the time that `signal` leaves */
   readonly stop: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The real API on a free port, on a database of its own; `env` is what an operator would set. */
+/** The real API on a free port, on its own database; `env` is what an operator would set. */
 export async function startTestApi(env: Readonly<Record<string, string>> = {}): Promise<TestApi> {
   const cleanUp = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'svc-api-'));
@@ -85,7 +85,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     store,
     metrics,
     log: () => lines.map((line) => JSON.parse(line)),
-    spooled: async () =>
+    stagedFiles: async () =>
       (await readdir(join(folder, 'spool'), { recursive: true, withFileTypes: true }))
         .filter((entry) => entry.isFile())
         .map((entry) => entry.name),

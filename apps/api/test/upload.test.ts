@@ -39,7 +39,7 @@ describe('POST /datasets/upload', () => {
     const archive = await makePackage({
       'sections/b.jsonl': `${lines[0]}\n`,
       'sections/a.jsonl': `\ufeff\r\n${lines[1]}\r\n`,
-      'manifest.json': '{"name": "From the manifest", "version_hash": "not ours"}',
+      'manifest.json': '{"name": "From the manifest", "version_hash": "another"}',
       'meta.json': '{"description": "D", "notes": "N"}',
     });
     const response = await post(uploadForm(archive));
@@ -139,21 +139,21 @@ describe('POST /datasets/upload', () => {
     ['an empty file', async () => new Uint8Array(0), 400, 'package_not_a_zip'],
     ['no sections', zip({ 'readme.txt': 'x' }), 400, 'package_no_sections'],
     [
-      'a manifest that is no JSON',
+      'a manifest that is not JSON',
       zip({ 'sections/a.jsonl': '{}', 'manifest.json': '{' }),
       400,
       'package_invalid_json',
       { file: 'manifest.json' },
     ],
     [
-      'a meta that is no object',
+      'a meta that is not an object',
       zip({ 'sections/a.jsonl': '{}', 'meta.json': '[]' }),
       400,
       'package_invalid_json',
       { file: 'meta.json' },
     ],
     [
-      'a line that is no object',
+      'a line that is not an object',
       zip({ 'sections/a.jsonl': '{}\n[1]' }),
       400,
       'package_invalid_line',
@@ -167,7 +167,7 @@ describe('POST /datasets/upload', () => {
       { line: 1 },
     ],
     [
-      'a prompt that is no string',
+      'a prompt that is not a string',
       zip({ 'sections/a.jsonl': '{"inputs":{"prompt":1}}' }),
       400,
       'package_invalid_line',
@@ -223,7 +223,7 @@ describe('POST /datasets/upload', () => {
     expect([response.status, body.code]).toEqual([status, code]);
     if (location !== undefined) expect(body.errors?.[0]).toMatchObject(location);
     expect(await datasetCount()).toBe(before);
-    expect(await api.spooled()).toEqual([]);
+    expect(await api.stagedFiles()).toEqual([]);
   });
 
   it.each<[string, () => FormData | Promise<FormData>, number, string, string?]>([
@@ -299,7 +299,7 @@ describe('POST /datasets/upload', () => {
     const body = (await response.json()) as { code: string; errors?: { path?: string }[] };
     expect([response.status, body.code]).toEqual([status, code]);
     if (path !== undefined) expect(body.errors?.[0]?.path).toBe(path);
-    expect(await api.spooled()).toEqual([]);
+    expect(await api.stagedFiles()).toEqual([]);
   });
 
   it('counts what streams in, not what the client declares', async () => {
@@ -319,7 +319,7 @@ describe('POST /datasets/upload', () => {
       headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
     } as RequestInit);
     expect(response.status).toBe(413);
-    expect(await api.spooled()).toEqual([]);
+    expect(await api.stagedFiles()).toEqual([]);
   });
 
   it.each([
@@ -342,7 +342,7 @@ describe('POST /datasets/upload', () => {
       400,
       'invalid_request',
     ]);
-    expect(await api.spooled()).toEqual([]);
+    expect(await api.stagedFiles()).toEqual([]);
   });
 
   it('refuses a field whose charset is not known', async () => {
@@ -352,7 +352,7 @@ describe('POST /datasets/upload', () => {
     expect(await response.json()).toMatchObject({ status: 400, errors: [{ path: 'name' }] });
   });
 
-  it('frees the spool when the client goes away in the middle, and logs 499', async () => {
+  it('deletes the staged file when the client disconnects half-way, and logs 499', async () => {
     const { hostname, port } = new URL(api.url);
     const socket = connect(Number(port), hostname);
     socket.write(
@@ -360,9 +360,9 @@ describe('POST /datasets/upload', () => {
         'Content-Type: multipart/form-data; boundary=b\r\n\r\n' +
         `--b\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n${'x'.repeat(30_000)}`,
     );
-    await expect.poll(() => api.spooled()).toHaveLength(1);
+    await expect.poll(() => api.stagedFiles()).toHaveLength(1);
     socket.destroy();
-    await expect.poll(() => api.spooled()).toEqual([]);
+    await expect.poll(() => api.stagedFiles()).toEqual([]);
     await expect
       .poll(() =>
         api.log().find((line) => line['request_id'] === 'leaver' && line['event'] === 'http.request'),

@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import { RequestError } from '@svc/runtime';
 import type { Request } from 'express';
 import { type FormField, type FormLimits, formParts, invalid, maxFormBytes, tooLarge } from './form-parts.ts';
-import type { Spool, SpoolFile } from './spool-file.ts';
+import type { StagingFile, StagingFolder } from './staging-folder.ts';
 
-/** A multipart form whose file is in the spool. Disposing of it deletes the file. */
+/** A multipart form whose file is in the staging folder. Disposing of it deletes the file. */
 export interface Upload extends AsyncDisposable {
   readonly path: string;
   readonly bytes: number;
@@ -18,8 +18,8 @@ export interface Upload extends AsyncDisposable {
 const ROOM_STEP_BYTES = 1024 * 1024;
 
 /**
- * Receives a multipart form with one file (RFC 7578), its parts in any order: the file goes to the spool while it
- * arrives, as fast as the disk takes it, and is deleted on any error.
+ * Receives a multipart form with one file (RFC 7578), its parts in any order: the file goes to the staging folder
+ * while it arrives, as fast as the disk takes it, and is deleted on any error.
  *
  * @param names the fields that the form may have; `file` is the file
  * @throws RequestError `unsupported_media_type`, `invalid_request` (parts missing, duplicate, unknown or too large),
@@ -27,7 +27,7 @@ const ROOM_STEP_BYTES = 1024 * 1024;
  */
 export async function receiveUpload(
   request: Request,
-  spool: Spool,
+  staging: StagingFolder,
   limits: FormLimits,
   names: readonly string[],
   signal: AbortSignal,
@@ -38,7 +38,7 @@ export async function receiveUpload(
   }
   const declaredBytes = Number(request.get('content-length') ?? 0);
   if (declaredBytes > maxFormBytes(limits)) throw tooLarge(limits);
-  const file = spool.create();
+  const file = staging.create();
   try {
     await file.makeRoom(declaredBytes);
     const fields = new Map<string, string>();
@@ -78,12 +78,12 @@ function fieldValue(
 }
 
 /**
- * Writes the file into the spool; ends after the last write, also when it fails.
+ * Writes the file into the staging folder; ends after the last write, also when it fails.
  *
  * @returns its size
  */
 async function writeFile(
-  file: SpoolFile,
+  file: StagingFile,
   content: AsyncIterable<Buffer>,
   declaredBytes: number,
   limits: FormLimits,

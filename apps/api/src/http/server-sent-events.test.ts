@@ -58,13 +58,13 @@ it('reads the states of all streams together, and writes each once', async () =>
     ),
   );
   expect(written.length).toBe(3 * (asked.length + 1));
-  // nobody watches any more
+  // no stream is left
   const before = asked.length;
   await new Promise((resolve) => setTimeout(resolve, 1200));
   expect(asked.length).toBe(before);
 });
 
-it('ends at once where nothing more is to come, and begins anew for the next', async () => {
+it('ends at once for a finished state, also for the next stream', async () => {
   const { watch, asked } = setUp(new Map());
   const over: State = { id: 'a', text: 'over', hasEnded: true };
   for (let time = 0; time < 2; time++) expect(await textOf(watch(over, never))).toBe(event(1, 'end', 'over'));
@@ -82,8 +82,8 @@ it('ends in order at a drain, and with an error where the state is lost or canno
   const deleted = setUp(new Map());
   await expect(textOf(deleted.watch(begun, never))).rejects.toThrow('deleted');
   const broken = setUp(new Map([['a', begun]]));
-  broken.fail(new Error('the database is away'));
-  await expect(textOf(broken.watch(begun, never))).rejects.toThrow('the database is away');
+  broken.fail(new Error('the database is down'));
+  await expect(textOf(broken.watch(begun, never))).rejects.toThrow('the database is down');
 
   const leaving = new AbortController();
   const left = setUp(new Map([['a', begun]]));

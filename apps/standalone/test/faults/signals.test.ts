@@ -182,7 +182,8 @@ describe('SIGTERM under load', () => {
   });
 
   it('ends connections that are kept open and watchers of jobs at once', async (context) => {
-    const service = await start({ SVC_DRAIN_TIMEOUT_MS: '20000' });
+    // longer than this test may take: the process must not wait for the end of the drain
+    const service = await start({ SVC_DRAIN_TIMEOUT_MS: '3600000' });
     using silent = await openConnection(service.url);
     using idle = await openConnection(service.url);
     idle.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -197,11 +198,8 @@ describe('SIGTERM under load', () => {
     using watcher = await openConnection(service.url);
     watcher.send(`GET /jobs/${job.body.id}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
     await watcher.until(/event: progress/);
-    const startedAt = performance.now();
     expect(await service.end('SIGTERM')).toBe(0);
     await Promise.all([silent.ended, idle.ended, watcher.ended]);
-    // nothing was running that the process would have to wait for
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
     report(context, {
       area: AREA,
       scenario: 'SIGTERM with idle connections and job event streams',

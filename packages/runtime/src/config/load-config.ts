@@ -43,7 +43,7 @@ export type Limits = Pick<
   | 'maxConcurrentImports'
   | 'importWaitMs'
   | 'maxConcurrentUploads'
-  | 'maxSpoolPercent'
+  | 'maxStagingPercent'
   | 'maxStreamsPerClient'
   | 'maxEventStreamsPerClient'
   | 'slowReaderTimeoutMs'

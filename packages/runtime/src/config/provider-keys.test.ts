@@ -70,7 +70,7 @@ it.each([
   'https://a.example;https://b.example',
   'https://a.example https://b.example',
   'null',
-])('%j is no list of origins', (origins) => {
+])('%j is not a list of origins', (origins) => {
   const { problems } = parse({ SVC_PROVIDER_A: KEY, SVC_PROVIDER_A_ORIGINS: origins });
   expect(problems).toEqual([expect.stringMatching(/^SVC_PROVIDER_A_ORIGINS must be a comma-separated list/)]);
 });

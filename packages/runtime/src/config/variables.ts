@@ -342,7 +342,7 @@ export const VARIABLES = {
     { min: 1, max: 10_000 },
     'uploads at once in one API process, from first to last byte, at most half of them for one client; further ones wait like imports',
   ),
-  maxSpoolPercent: integer(
+  maxStagingPercent: integer(
     'SVC_MAX_SPOOL_PERCENT',
     50,
     { min: 1, max: 100 },

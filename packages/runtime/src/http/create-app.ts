@@ -129,7 +129,7 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
     maxAge: 600,
   });
   return (request, response, next) => {
-    // Only a preflight, which browsers send without a key, is answered before authentication.
+    // Only a preflight, which browsers send without a key, gets a response before authentication.
     const isPreflight = request.headers.origin && request.headers['access-control-request-method'];
     if (request.method === 'OPTIONS' && !isPreflight) next();
     else handle(request, response, next);

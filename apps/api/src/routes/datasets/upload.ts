@@ -15,7 +15,7 @@ import { fileChunks } from '../../http/file-chunks.ts';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
 import { receiveUpload, type Upload } from '../../http/receive-upload.ts';
-import type { Spool } from '../../http/spool-file.ts';
+import type { StagingFolder } from '../../http/staging-folder.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
 import { parseName } from './fields.ts';
@@ -26,14 +26,14 @@ export interface UploadDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
-  readonly spool: Spool;
+  readonly staging: StagingFolder;
   /** Bounds uploads, from their first byte to their end. */
   readonly uploads: Semaphore;
 }
 
 /** `POST /datasets/upload`: form → staging file → checked package → stored dataset. */
 export function uploadRoute(deps: UploadDeps): Route {
-  const { config, store, spool, uploads } = deps;
+  const { config, store, staging, uploads } = deps;
   return {
     method: 'post',
     path: '/datasets/upload',
@@ -77,26 +77,32 @@ export function uploadRoute(deps: UploadDeps): Route {
     ],
     handle: async (request) => {
       const { raw, signal } = request;
-      // Until it is its turn, a client is held back, and none of its file is on the disk.
+      // Until a permit is free, the body is paused, and none of its file is on the disk.
       raw.pause();
       using _permit = await uploads.acquire(signal, request.client);
       using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
-      await using upload = await receiveUpload(raw, spool, config, ['name', 'description'], arriving.signal);
-      const wanted: UploadRequest = {
+      await using upload = await receiveUpload(
+        raw,
+        staging,
+        config,
+        ['name', 'description'],
+        arriving.signal,
+      );
+      const uploadRequest: UploadRequest = {
         name: parseName(upload.fields.get('name')),
         description: upload.fields.get('description'),
         fileName: upload.fileName,
       };
       const isAsync = prefersAsync(request.header('prefer'));
       const digest = async (): Promise<Uint8Array> => {
-        const { name, description, fileName } = wanted;
+        const { name, description, fileName } = uploadRequest;
         const facts = [fileName, name ?? null, description ?? null, await fileDigest(upload.path)];
         return requestDigest('POST /datasets/upload', isAsync, ...facts);
       };
       return await withIdempotency(request, store.idempotency, digest, (claim) =>
         isAsync
-          ? enqueueUpload(deps, upload, wanted, signal, claim)
-          : uploadNow(deps, upload, wanted, signal, claim),
+          ? enqueueUpload(deps, upload, uploadRequest, signal, claim)
+          : uploadNow(deps, upload, uploadRequest, signal, claim),
       );
     },
   };
@@ -106,7 +112,7 @@ export function uploadRoute(deps: UploadDeps): Route {
 async function uploadNow(
   deps: UploadDeps,
   upload: Upload,
-  wanted: UploadRequest,
+  uploadRequest: UploadRequest,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
@@ -117,7 +123,7 @@ async function uploadNow(
   const failureOf = (error: unknown): ImportFailure => requestFailure(error, signal);
   const dataset = await observeImport(deps, { start, draft, failureOf }, async () => {
     await using pkg = await openPackageFile(upload.path, { limits: packageLimits(config) });
-    const inserted = await uploadPackage(pkg, draft, wanted, { maxLineBytes, maxDepth, signal });
+    const inserted = await uploadPackage(pkg, draft, uploadRequest, { maxLineBytes, maxDepth, signal });
     if (claim !== undefined) await draft.saveResponse(claim, datasetCreated(inserted));
     await draft.commit();
     return inserted;
@@ -132,12 +138,16 @@ const CHUNK_BYTES = 1024 * 1024;
 async function enqueueUpload(
   { store, logger }: UploadDeps,
   upload: Upload,
-  wanted: UploadRequest,
+  uploadRequest: UploadRequest,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
   const id = randomUUID();
-  const request = encodeUploadRequest({ ...wanted, archiveBytes: upload.bytes, chunkBytes: CHUNK_BYTES });
+  const request = encodeUploadRequest({
+    ...uploadRequest,
+    archiveBytes: upload.bytes,
+    chunkBytes: CHUNK_BYTES,
+  });
   const job = await store.jobs.create(
     {
       id,

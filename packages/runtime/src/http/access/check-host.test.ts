@@ -34,7 +34,7 @@ describe('without keys', () => {
     ['127.255.255.255:8080', '127.255.255.255 8080'],
     ['[::1]:8080', '[::1] 8080'],
     ['[0000:0:0:0:0:0:0.0.0.1]:8080', '[::1] 8080'],
-  ])('%s is ours', (host, found) => expect(check(host)).toBe(found));
+  ])('accepts %s', (host, found) => expect(check(host)).toBe(found));
 
   it.each([
     'localhost',
@@ -67,9 +67,9 @@ describe('without keys', () => {
       'a b',
       '[v1.x]',
     ],
-  ])('%j is no host', (host) => expect(check(host)).toBe('invalid_request'));
+  ])('rejects %j as a host', (host) => expect(check(host)).toBe('invalid_request'));
 
-  it('one Host it is, even of two that are equal, and none in HTTP/1.0 is nobody', () => {
+  it('requires one Host, rejects two equal ones, and rejects none in HTTP/1.0', () => {
     expect(check(['localhost:8080', 'localhost:8080'])).toBe('invalid_request');
     expect(check([])).toBe('invalid_request');
     expect(check([], {}, { request: { httpVersion: '1.0' } })).toBe('misdirected_request');
@@ -93,7 +93,7 @@ describe('without keys', () => {
     expect(check('127.0.0.1:8080', {}, target('/http://evil.example/'))).toBe('127.0.0.1 8080');
   });
 
-  it('the address that we listen on is ours, in any spelling', () => {
+  it('accepts the listening address in any spelling', () => {
     expect(check('192.168.1.2:8080', { listenHost: '192.168.1.2' })).toBe('192.168.1.2 8080');
     expect(check('MyHost:8080', { listenHost: 'myhost.' })).toBe('myhost 8080');
     expect(check('[FE80::1]:8080', { listenHost: 'fe80:0::1%eth0' })).toBe('[fe80::1] 8080');
@@ -102,7 +102,7 @@ describe('without keys', () => {
   it.each([
     ['0.0.0.0', '10.1.2.3'],
     ['::', '::ffff:10.1.2.3'],
-  ])('listening on %s, the address that a connection came in at is ours', (listenHost, localAddress) => {
+  ])('listening on %s accepts the address of the connection', (listenHost, localAddress) => {
     const more = { socket: { localAddress } };
     expect(check('10.1.2.3:8080', { listenHost }, more)).toBe('10.1.2.3 8080');
     expect(check('10.1.2.4:8080', { listenHost }, more)).toBe('misdirected_request');
@@ -111,7 +111,7 @@ describe('without keys', () => {
     expect(check('evil.example:8080', { listenHost }, more)).toBe('misdirected_request');
   });
 
-  it('names that are configured are ours, at every port or at one', () => {
+  it('accepts configured names, at every port or at one', () => {
     const allowedHosts = [
       { name: 'svc.example', port: undefined },
       { name: 'api', port: 9000 },
@@ -126,7 +126,7 @@ describe('without keys', () => {
 });
 
 describe('with keys', () => {
-  it('names are checked where some are configured, and what is no host is refused always', () => {
+  it('checks names if some are configured, and always rejects an invalid host', () => {
     expect(check('any.example', { isKeyed: true })).toBe('any.example 80');
     expect(check('a@b', { isKeyed: true })).toBe('invalid_request');
     expect(check(['a', 'b'], { isKeyed: true })).toBe('invalid_request');

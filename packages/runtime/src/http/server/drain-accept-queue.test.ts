@@ -11,7 +11,7 @@ it('takes every connection that is there already, so that closing the server res
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   // the system accepts them while this process is busy opening them
-  const answers = Array.from({ length: 50 }, () => {
+  const responses = Array.from({ length: 50 }, () => {
     const socket = connect(port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     return text(socket);
@@ -20,5 +20,5 @@ it('takes every connection that is there already, so that closing the server res
   await new Promise<void>((resolve) => process.nextTick(resolve));
   await drainAcceptQueue(server);
   server.close();
-  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/taken$/);
+  for (const response of await Promise.all(responses)) expect(response).toMatch(/taken$/);
 });

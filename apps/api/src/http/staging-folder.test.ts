@@ -2,27 +2,27 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openSpool } from './spool-file.ts';
+import { openStagingFolder } from './staging-folder.ts';
 
-it('is cleaned of what dead processes left, by many that start together', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-spool-'));
+it('deletes the files of dead processes, even when several processes start together', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-staging-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   for (const dead of ['101', '102', '103']) {
     await mkdir(join(folder, dead));
     for (let n = 0; n < 50; n++) await writeFile(join(folder, dead, `${n}.upload`), 'left');
   }
-  await mkdir(join(folder, 'of-somebody-else'));
+  await mkdir(join(folder, 'of-another-program'));
   const alive = [1, 2, 3, 4];
-  const spools = await Promise.all(
-    alive.map((pid) => openSpool(folder, pid, (other) => alive.includes(other), 50)),
+  const folders = await Promise.all(
+    alive.map((pid) => openStagingFolder(folder, pid, (other) => alive.includes(other), 50)),
   );
-  const cleaned = await Promise.all(spools.map((spool) => spool.clean()));
+  const cleaned = await Promise.all(folders.map((staging) => staging.clean()));
   expect(Math.max(...cleaned.map(({ files }) => files))).toBeGreaterThan(0);
-  expect((await readdir(folder)).sort()).toEqual(['1', '2', '3', '4', 'of-somebody-else']);
+  expect((await readdir(folder)).sort()).toEqual(['1', '2', '3', '4', 'of-another-program']);
 });
 
-it('gives the uploads of a process their share of the free disk, and no more', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-spool-'));
+it('limits the uploads of a process to their share of the free disk space', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-staging-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const diskBytes = 1000;
   const usedBytes = async (): Promise<number> => {
@@ -32,7 +32,7 @@ it('gives the uploads of a process their share of the free disk, and no more', a
       0,
     );
   };
-  const spool = await openSpool(
+  const staging = await openStagingFolder(
     folder,
     1,
     () => true,
@@ -41,11 +41,11 @@ it('gives the uploads of a process their share of the free disk, and no more', a
   );
   const noRoom = expect.objectContaining({
     code: 'unavailable',
-    message: 'There is no room for this upload at the moment.',
+    message: 'The server is at capacity: no disk space is left for this upload. Retry later.',
   });
   {
-    await using first = spool.create();
-    await using second = spool.create();
+    await using first = staging.create();
+    await using second = staging.create();
     await first.makeRoom(300);
     await expect(second.makeRoom(201)).rejects.toEqual(noRoom);
     await second.makeRoom(200);
@@ -55,7 +55,7 @@ it('gives the uploads of a process their share of the free disk, and no more', a
     await expect(first.makeRoom(301)).rejects.toEqual(noRoom);
     await first.makeRoom(300);
   }
-  await using third = spool.create();
-  const asked = await Promise.allSettled([third.makeRoom(500), spool.create().makeRoom(500)]);
+  await using third = staging.create();
+  const asked = await Promise.allSettled([third.makeRoom(500), staging.create().makeRoom(500)]);
   expect(asked.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
 });

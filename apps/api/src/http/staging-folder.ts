@@ -3,58 +3,63 @@ import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RequestError } from '@svc/runtime';
 
-/** A temporary file of the spool; disposing of it deletes it. */
-export interface SpoolFile extends AsyncDisposable {
+/** A temporary file. Disposing of it deletes it. */
+export interface StagingFile extends AsyncDisposable {
   readonly path: string;
   /**
-   * Asks for room, before it is used: the file will have so many bytes in all.
+   * Reserves disk space before it is used.
    *
-   * @throws RequestError `unavailable` when the uploads of this process would take more than their share of the free disk
+   * @param bytes the total size of the file
+   * @throws RequestError `unavailable` when the uploads of this process would exceed their share of the free disk space
    */
   makeRoom(bytes: number): Promise<void>;
 }
 
-/** The folder that uploads wait in while they are checked. */
-export interface Spool {
-  create(): SpoolFile;
-  /** Deletes what an earlier process left behind. Call it once, before the first upload. */
+/** The folder that holds uploads while they are checked. */
+export interface StagingFolder {
+  create(): StagingFile;
+  /** Deletes the files of processes that have ended. Call it once, before the first upload. */
   clean(): Promise<{ readonly files: number; readonly bytes: number }>;
 }
 
 /**
- * Opens the spool of one process under `folder`, which is made when it is missing. Each process uses its own
- * subfolder, named after its process id, so that several may share a data folder; `clean` removes the
- * subfolders of processes that are gone.
+ * Opens the staging folder of one process under `folder`, and creates it if it is missing. Each process has its own
+ * subfolder, named after its process id, so that several can share a data folder; `clean` removes the subfolders of
+ * processes that have ended.
  *
- * @param sharePercent of the disk that is free but for the files of this process, how much these may take together
- * @param freeBytes tells how much is free; infinity where that is not known
+ * @param sharePercent how much of the disk space, free or taken by this process, its files may take together
+ * @param freeBytes returns the free disk space; infinity if unknown
  */
-export async function openSpool(
+export async function openStagingFolder(
   folder: string,
   pid: number,
   isAlive: (pid: number) => boolean,
   sharePercent: number,
   freeBytes: (folder: string) => Promise<number> = freeBytesOf,
-): Promise<Spool> {
+): Promise<StagingFolder> {
   const own = join(folder, String(pid));
   await mkdir(own, { recursive: true, mode: 0o700 });
-  /** what each file was given room for */
+  /** Bytes reserved for each file. */
   const rooms = new Map<string, number>();
   const makeRoom = async (path: string, bytes: number): Promise<void> => {
     const before = rooms.get(path) ?? 0;
     if (bytes <= before) return;
-    // Taken before it is known whether it is there, so that two that ask at once do not get the same.
+    // Reserve before checking, so that two concurrent calls do not get the same space.
     rooms.set(path, bytes);
     const free = await freeBytes(own);
     const [promised, written] = [sum(rooms.values()), await writtenBytes(rooms.keys())];
     if (promised <= ((free + written) * sharePercent) / 100) return;
     rooms.set(path, before);
-    throw new RequestError('unavailable', 'There is no room for this upload at the moment.', {
-      headers: { 'Retry-After': '30' },
-      cause: new Error(
-        `Cannot take ${promised} bytes of uploads: ${free} bytes are free, and ${written} are taken by uploads.`,
-      ),
-    });
+    throw new RequestError(
+      'unavailable',
+      'The server is at capacity: no disk space is left for this upload. Retry later.',
+      {
+        headers: { 'Retry-After': '30' },
+        cause: new Error(
+          `Cannot reserve ${promised} bytes for uploads: ${free} bytes are free, and uploads take ${written} bytes.`,
+        ),
+      },
+    );
   };
   return {
     create: () => {
@@ -88,10 +93,10 @@ export async function openSpool(
   };
 }
 
-/** Bytes that an ordinary user may still write on the disk of a folder. */
+/** Bytes that an ordinary user can still write to the disk of a folder. */
 async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, blocks, bsize } = await statfs(folder);
-  // some file systems do not know their own size
+  // some file systems do not report their size
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }
 
@@ -102,7 +107,7 @@ async function writtenBytes(paths: Iterable<string>): Promise<number> {
   return sum(await Promise.all(sizes));
 }
 
-/** Processes that start together clean up after the same dead one. */
+/** Processes that start together may delete the same files. */
 async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
