@@ -94,7 +94,7 @@ async function expectRefused(
 ): Promise<void> {
   expect(tally(found.large.map(outcomeOf))).toEqual({ '503 unavailable': found.large.length });
   for (const { headers } of found.large) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-  for (const { body } of found.large) expect(body.detail).toMatch(/no room/);
+  for (const { body } of found.large) expect(body.detail).toMatch(/no room|at capacity/);
   expect(tally(found.small.map(outcomeOf))).toEqual({ 201: found.small.length });
   const told = service.log().filter((line) => line['event'] === 'error.unavailable');
   expect(JSON.stringify(told[0])).toContain(cause);
