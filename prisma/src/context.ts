@@ -13,7 +13,7 @@ export interface StoreContext {
   readonly encoder: RowEncoder;
   /** Bounds imports, each of which holds a connection for long. */
   readonly imports: Semaphore;
-  /** Bounds those that exports hold, so that slow readers keep nobody from importing. */
+  /** Bounds those that exports hold, so that slow readers do not block imports. */
   readonly exports: Semaphore;
   /** Bounds those of searches and comparisons, which read whole datasets for one page. */
   readonly searches: Semaphore;

@@ -45,9 +45,9 @@ export interface Store extends AsyncDisposable {
   cancellationsAmong(ids: readonly string[]): Promise<Cancellations>;
   /** See {@link listen}; the listener is the caller's to close. */
   listen(options: Omit<ListenOptions, 'url'>): Listener;
-  /** How many tasks stand where. @throws StoreError `unavailable` */
+  /** The number of tasks by state. @throws StoreError `unavailable` */
   queueSizes(): Promise<QueueSizes>;
-  /** Whether the database answers and was migrated to this version, and has the queue in it. Never throws. */
+  /** Whether the database responds and is migrated to this version, and the queue can be read. Never throws. */
   ready(): Promise<{ readonly database: boolean; readonly queue: boolean }>;
   /** Closes every connection; queries that are still running fail. Safe to call twice. */
   close(): Promise<void>;

@@ -8,7 +8,7 @@ export interface PreviewOptions extends HubSource {
   readonly signal: AbortSignal;
   /** Rows to show. */
   readonly limit: number;
-  /** Bytes that the samples, and the list of what is shortened in them, may take as JSON text beside all else. */
+  /** Bytes that remain for the samples and the list of truncated cells, as JSON text. */
   readonly remainingBytes: (head: PreviewHead) => number;
 }
 
@@ -28,7 +28,7 @@ interface PreviewHead {
 /** What a person sees before importing. */
 export interface Preview extends PreviewHead, PreviewSamples {}
 
-/** Somebody waits for a preview: it tries less hard than an import, and not for ever. */
+/** Previews are interactive: fewer retries, shorter budget. */
 const PREVIEW_RETRY_POLICY = { budgetMs: 30_000, retry: { maxRetries: 2, baseDelayMs: 250 } } as const;
 
 /** Reads what is known of a slice and its first rows. Nothing is stored. */

@@ -121,7 +121,7 @@ export class SampleCollector {
   }
 }
 
-/** What a cell takes, with its name and what stands between. */
+/** Bytes of a cell with its name and punctuation. */
 const cellBytes = ({ column, bytes }: Cell, index: number): number =>
   jsonBytes(column) + (index === 0 ? 1 : 2) + bytes;
 

@@ -16,7 +16,7 @@ const HASH_BYTES = 32;
 /** field count, and the length words and bytes of section_id, order_index and item_hash */
 const FIXED_BYTES = 2 + (4 + UUID_BYTES) + (4 + 4) + (4 + HASH_BYTES);
 const TEXT_FIELDS = 5;
-/** What a row has beside the texts of its item. */
+/** Bytes of a row without the texts of its item. */
 const ROW_BYTES = FIXED_BYTES + TEXT_FIELDS * 4;
 /** Room for an item's type and for some bytes by which canonical text is longer than what was read. */
 const MARGIN_BYTES = 32;

@@ -216,7 +216,7 @@ describe('createRowEncoder', () => {
     });
   });
 
-  it('fails what is under way when it is disposed, and everything later', async () => {
+  it('fails batches in progress when it is disposed, and every later one', async () => {
     const encoder = createRowEncoder({ threads: 1 });
     const underWay = [1, 2, 3].map((number) =>
       encoder.encodeLines(batchOf('{}', number), targetAt(0), OPTIONS),

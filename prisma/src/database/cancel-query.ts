@@ -6,9 +6,9 @@ const CANCEL_REQUEST_CODE = 80_877_102;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Asks the server to cancel what it does for a connection (PostgreSQL protocol, "Canceling Requests in Progress"), on
- * a connection of its own, which a pooler passes on as well. Resolves when the server has closed it, or does not answer
- * in time: whether a query was cancelled shows on the query alone. Never throws.
+ * Asks the server to cancel the query of a connection (PostgreSQL protocol, "Canceling Requests in Progress"), on a
+ * separate connection, which a pooler forwards as well. Resolves when the server has closed it, or does not respond in
+ * time; only the query itself shows whether it was cancelled. Never throws.
  */
 export async function cancelQuery(client: pg.ClientBase): Promise<void> {
   const { host, port, processID, secretKey } = client as unknown as {

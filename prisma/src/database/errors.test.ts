@@ -15,7 +15,7 @@ it.each([
   ['a time limit of the server', withFacts({ code: '57014' })],
   ['a deadlock', withFacts({ code: '40P01' })],
   ['a lock that others hold', withFacts({ code: '55P03' })],
-  ['no more file descriptors of our own', withFacts({ code: 'EMFILE' })],
+  ['no more file descriptors in this process', withFacts({ code: 'EMFILE' })],
   ['a lost connection', new Error('Connection terminated unexpectedly')],
   ['a pool without a free connection', new Error('timeout exceeded when trying to connect')],
   ['Prisma without a server', withFacts({ code: 'P1001' })],
@@ -36,7 +36,7 @@ it.each([
   ['a broken rule', withFacts({ code: '23505' })],
   ['a file that is gone', withFacts({ code: 'ENOENT', syscall: 'open' })],
   ['any error', new Error('x')],
-  ['what is no error', 'text'],
+  ['a value that is not an error', 'text'],
   ['nothing', undefined],
 ])('leaves %s alone', (_, error) => {
   expect(toStoreError(error)).toBe(error);

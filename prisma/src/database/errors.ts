@@ -17,16 +17,15 @@ export type StoreErrorCode =
   | 'migration_failed';
 
 /**
- * What the store throws when it can say what is wrong. Anything else that it throws is a fault of the
- * program or of the database.
+ * An error of the store with a stable code. Any other error that the store throws is an internal error.
  *
  * - `dataset_not_found`, `run_not_found`, `job_not_found`: no such row (any more)
  * - `invalid_cursor`: a cursor that no list of this kind handed out
  * - `invalid_request`: a value that PostgreSQL cannot hold; the message names the field
- * - `item_too_large`: an item or result that is larger than one may be stands in what was asked for
- * - `run_finished`, `job_finished`: the work has ended, what was asked is no longer possible
- * - `idempotency_key_reused`: the key came with another request before
- * - `superseded`: another worker has taken the run, job or key over; what this one does no longer counts
+ * - `item_too_large`: the request includes an item or result that is too large
+ * - `run_finished`, `job_finished`: the work has already ended
+ * - `idempotency_key_reused`: the key was used for another request
+ * - `superseded`: another worker has claimed the run, job or key
  * - `worker_lost`: at every attempt, the worker of the run or job stopped before finishing
  * - `corrupt`: stored JSON is damaged; the cause says where
  * - `unavailable`: the database cannot be reached, has no room, took too long or is busy; try again later
@@ -51,8 +50,8 @@ export class StoreError extends Error {
 }
 
 /**
- * SQLSTATE classes and codes that mean: the server is there no more, not yet, or has no room or time for us; or others
- * were in the way.
+ * SQLSTATE classes and codes that mean: the server is stopping, starting, or out of resources or time; or there was a
+ * conflict.
  */
 const UNAVAILABLE_STATES = /^(?:08|53|57014|57P0[1-5]|25006|40001|40P01|55P03)/;
 const UNAVAILABLE_SYSTEM_CODES = new Set([
@@ -92,7 +91,7 @@ export function toStoreError(error: unknown): unknown {
   return error;
 }
 
-/** What a caller is told, by the SQLSTATE where it says more than that the server is not there. */
+/** Messages by SQLSTATE, where it is more specific than that the server is unavailable. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   '53100': 'The database has no room left on its disk.',
   '53200': 'The database has no memory left for this.',

@@ -48,9 +48,9 @@ it('hears what is sent, connects again when its connection breaks, and ends', as
   await expect.poll(listeners).toBe(0);
 });
 
-it('waits for a database that is away, and ends meanwhile', async () => {
+it('waits for an unavailable database, and can be closed while it waits', async () => {
   await using _ = listen({
-    url: 'postgresql://nobody:x@127.0.0.1:1/none',
+    url: 'postgresql://user:x@127.0.0.1:1/none',
     channel: 'svc_cancel',
     onNotification: () => undefined,
   });

@@ -27,8 +27,8 @@ const PROBE_INTERVAL_MS = 30_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
 /**
- * Listens to channels on a connection of its own, and connects again when that breaks. Returns at once; a
- * database that is away is no error here. Notifications are a hint that comes early: whoever relies on one also asks.
+ * Listens to channels on a separate connection, and reconnects when that breaks. Returns at once; an unavailable database
+ * is not an error here. Notifications may be lost: callers that rely on them must also poll.
  */
 export function listen(options: ListenOptions): Listener {
   const closing = new AbortController();

@@ -7,7 +7,7 @@ export const MAX_PAGE_BYTES: number = 16 * 1024 * 1024;
 export const EAGER_BYTES: number = 2 * 1024 * 1024;
 /** Bytes of the texts that are made to measure them, in one statement. */
 const MAX_MEASURED_BYTES = 64 * 1024 * 1024;
-/** What an entry has beside its texts, in JSON; an item that is left out has no more. */
+/** Bytes of an entry without its texts, as JSON; an omitted item has no more. */
 const ENTRY_BYTES = 512;
 
 /** The texts of an item's parts; without a payload where they were not read. */
@@ -110,7 +110,7 @@ export async function readPlannedItems<T extends ItemCandidate>(
     );
     for (const { position, ...row } of rows) texts.set(unread[Number(position) - 1] as T, row);
   }
-  // One that was deleted meanwhile is left out: so is its dataset.
+  // Omit an item that was deleted with its dataset in the meantime.
   return items
     .filter(({ item, isTooLarge }) => isTooLarge || item.payload !== null || texts.has(item))
     .map(({ item }) => ({ ...item, ...texts.get(item) }));

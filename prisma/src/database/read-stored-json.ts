@@ -29,7 +29,7 @@ export function joinStoredItem(parts: ItemParts): string {
   }
 }
 
-/** An error of reading stored texts: `corrupt` if the text is at fault, any other error unchanged. */
+/** An error of reading stored texts: `corrupt` if the text is damaged, any other error unchanged. */
 export function toCorrupt(error: unknown): unknown {
   if (!(error instanceof JsonlError)) return error;
   return new StoreError('corrupt', 'Cannot read stored JSON: the text is damaged.', { cause: error });

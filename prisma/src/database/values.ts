@@ -33,7 +33,7 @@ export function containsPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** How a text stands inside a canonical JSON string: what a search in JSON text must look for. */
+/** A text as it appears inside a canonical JSON string, to search for in JSON text. */
 export function insideJsonString(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -38,12 +38,12 @@ describe('a connection whose server has fallen silent', () => {
     expect(pool.totalCount).toBe(1);
   }, 40_000);
 
-  it('is told from one that works for long', async () => {
+  it('is distinguished from one that works for a long time', async () => {
     const { rows } = await pool.query('SELECT pg_sleep(1.5), 7 AS seven');
     expect(rows).toMatchObject([{ seven: 7 }]);
   });
 
-  it('is told from one that is held without a query', async () => {
+  it('is distinguished from one that is held without a query', async () => {
     const client = await pool.connect();
     await client.query('BEGIN');
     await new Promise((done) => setTimeout(done, 1000));

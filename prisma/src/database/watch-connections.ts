@@ -12,12 +12,12 @@ interface Watched {
 const PROBE_TIMEOUT_MS = 5_000;
 
 /**
- * Watches the connections of a pool for servers that have fallen silent: a machine that went away without a word, a
- * network that swallows what is sent. Whoever waits for an answer would wait for as long as the kernel tries, a quarter of
- * an hour or for ever.
+ * Detects servers that have fallen silent, because their machine stopped or the network drops packets. Without it, a query
+ * would wait as long as the kernel retries: a quarter of an hour, or without a limit.
  *
- * A connection on which nothing has moved for `silenceMs`, while a query is under way, is looked into through another one:
- * where the server is still at work on it, it is left alone; else it is closed, and its query fails as `unavailable`.
+ * If nothing was received on a connection for `silenceMs` while a query is running, asks the server on another connection.
+ * If the server still works on the query, the connection stays open; else it is closed, and the query fails as
+ * `unavailable`.
  */
 export function watchConnections(pool: pg.Pool, options: ConnectionOptions, silenceMs: number): void {
   pool.on('connect', (client) => {
@@ -36,7 +36,7 @@ export function watchConnections(pool: pg.Pool, options: ConnectionOptions, sile
   });
 }
 
-/** Whether the server works on a query of this connection of ours, as far as one can know. */
+/** Whether the server works on a query of this connection, as far as that can be found out. */
 async function isAtWork(options: ConnectionOptions, processId: number): Promise<boolean> {
   const client = createClient(options, {
     connectionTimeoutMillis: PROBE_TIMEOUT_MS,

@@ -194,7 +194,7 @@ describe('begin', () => {
         closed = true;
       }
     }
-    const reason = new Error('the client went away');
+    const reason = new Error('the client disconnected');
     {
       await using draft = await store.datasets.begin({ signal: abort.signal });
       const saving = draft.section('s').writeLines(lines(), LINES);
@@ -262,11 +262,11 @@ describe('begin', () => {
   });
 
   it('lets short queries through while imports hold connections', async () => {
-    const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const waiting = Array.from({ length: 3 }, async () => {
       await using draft = await store.datasets.begin();
       await writeSections(draft, { s: items(1) });
-      await gate;
+      await released;
       await draft.insert(metaOf());
       await draft.commit();
     });
@@ -526,7 +526,7 @@ describe('streamItems', () => {
     });
   });
 
-  it('reads one moment: a deletion meanwhile takes nothing away', async () => {
+  it('reads a snapshot: a concurrent deletion removes nothing', async () => {
     const saved = await importItems(store.datasets, { a: items(2_000), b: items(2_000) });
     const stream = await store.datasets.streamItems(saved.id);
     let count = 0;
@@ -572,7 +572,7 @@ describe('streamItems', () => {
     },
   );
 
-  it('gives its connection back when nobody begins to read', async () => {
+  it('returns its connection when no reader starts', async () => {
     const saved = await importItems(store.datasets, { a: items(10) });
     for (let round = 0; round < 8; round++) {
       const stream = await store.datasets.streamItems(saved.id);
@@ -690,9 +690,9 @@ describe('diff', () => {
   });
 });
 
-describe('a database that is away', () => {
+describe('an unavailable database', () => {
   it('makes every method fail as unavailable, and ready() say no', async () => {
-    const away = createStore({ url: 'postgresql://nobody:x@127.0.0.1:1/none' });
+    const away = createStore({ url: 'postgresql://user:x@127.0.0.1:1/none' });
     const id = randomUUID();
     for (const attempt of [
       () => away.datasets.list({ limit: 1 }),

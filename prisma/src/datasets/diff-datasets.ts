@@ -12,7 +12,7 @@ export interface DiffRequest extends PageRequest {
   readonly change?: ItemChange | undefined;
 }
 
-/** Where an item stands. */
+/** The position of an item. */
 export interface ItemPosition {
   readonly section: string;
   readonly sectionOrderIndex: number;

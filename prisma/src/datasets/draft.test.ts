@@ -42,7 +42,7 @@ describe('a line that breaks at the end of an import', () => {
     expect(await names()).toEqual(['kept']);
   });
 
-  it('and stays broken: nothing is promised, and nobody waits for long', async () => {
+  it('and stays broken: the import fails, after a short time', async () => {
     line.loseResponseTo = 'COMMIT';
     const { target } = line;
     const failed = importItems(store.datasets, { a: ['{"id":3}'] }, { name: 'unknown' });

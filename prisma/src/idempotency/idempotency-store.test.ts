@@ -61,7 +61,7 @@ it('refuses the key for another request, done or not', async () => {
 it('runs simultaneous requests once', async () => {
   const key = randomUUID();
   let runs = 0;
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, async () => {
       const outcome = await store.idempotency.begin({ key, requestHash: hashOf('r') });
       if (outcome.replay !== null) return outcome.replay;
@@ -73,7 +73,7 @@ it('runs simultaneous requests once', async () => {
     }),
   );
   expect(runs).toBe(1);
-  expect(answers).toEqual(Array.from({ length: 8 }, () => answer));
+  expect(responses).toEqual(Array.from({ length: 8 }, () => answer));
 });
 
 it('lets the next request do it when the first one failed', async () => {

@@ -27,8 +27,8 @@ export type IdempotencyOutcome =
       readonly replay: null;
       readonly claim: IdempotencyClaim;
       /**
-       * Gives the key back: without an answer, whoever asks next does the work. Must be called at the end in any case;
-       * a claim whose answer is stored is left as it is.
+       * Releases the key: without a stored response, the next request does the work. Always call it at the end; it does not
+       * change a claim whose response is stored.
        */
       release(): Promise<void>;
     };
@@ -54,7 +54,7 @@ export interface IdempotencyStore {
    * @throws StoreError `idempotency_key_reused` when the key came with another request; the signal's reason
    */
   begin(request: IdempotencyRequest): Promise<IdempotencyOutcome>;
-  /** Stores the answer of work that has no transaction of its own. @throws StoreError `superseded` */
+  /** Stores the response of work that has no transaction. @throws StoreError `superseded` */
   complete(claim: IdempotencyClaim, answer: StoredResponse): Promise<void>;
   /** Deletes keys that have expired; returns how many. */
   purgeExpired(): Promise<number>;
@@ -118,7 +118,7 @@ export function createIdempotencyStore({ pool }: Pick<StoreContext, 'pool'>): Id
 /**
  * Stores an answer as part of the caller's transaction: the work and its answer are there together, or neither.
  *
- * @throws StoreError `superseded` when another request has taken the key over meanwhile
+ * @throws StoreError `superseded` when another request has taken the key over
  */
 export async function completeClaim(
   client: pg.ClientBase | pg.Pool,
@@ -166,7 +166,7 @@ function keepClaim(pool: pg.Pool, { key, token }: IdempotencyClaim): () => Promi
          WHERE key = $1 AND claim = $2 AND status IS NULL`,
         [key, token, LEASE_MS],
       )
-      .catch(() => undefined); // tried again; a claim that is lost meanwhile is noticed when it is completed
+      .catch(() => undefined); // Tried again; a lost claim is detected when it is completed.
   }, RENEW_MS);
   timer.unref();
   return async () => {

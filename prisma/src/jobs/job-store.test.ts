@@ -108,7 +108,7 @@ describe('an import job', () => {
     expect((await store.jobs.requestCancel(job.id)).status).toBe('cancelled');
   });
 
-  it('is cancelled at once while nobody has it', async () => {
+  it('is cancelled at once while no worker has it', async () => {
     const job = await createJob({ sealedToken: Uint8Array.of(1) });
     expect(await store.jobs.requestCancel(job.id)).toMatchObject({
       status: 'cancelled',
@@ -167,7 +167,7 @@ describe('an upload job', () => {
     expect(await chunksLeft(job.id)).toBe(0);
   });
 
-  it.each(['failed', 'cancelled', 'failed at the last try', 'cancelled while it waited'])(
+  it.each(['failed', 'cancelled', 'failed at the last attempt', 'cancelled while it waited'])(
     'loses its archive when it has %s',
     async (how) => {
       const job = await createJob({ kind: 'upload', archive: archiveOf(Uint8Array.of(1)) });
@@ -183,7 +183,7 @@ describe('an upload job', () => {
     },
   );
 
-  it('is not there at all when its archive breaks off', async () => {
+  it('is not stored when its archive is interrupted', async () => {
     const id = randomUUID();
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield Uint8Array.of(1);

@@ -15,8 +15,8 @@ import { openSchemaEngine } from './schema-engine.ts';
  */
 class CatalogPool extends pg.Pool {
   override query(...args: unknown[]): never {
-    const answering = (super.query as (...args: unknown[]) => Promise<pg.QueryResult>).apply(this, args);
-    return answering.then((answer) => {
+    const responding = (super.query as (...args: unknown[]) => Promise<pg.QueryResult>).apply(this, args);
+    return responding.then((answer) => {
       for (const field of answer.fields) if (field.dataTypeID === 18) field.dataTypeID = 1042;
       return answer;
     }) as never;
@@ -144,7 +144,7 @@ describe('migrate', () => {
   });
 
   it('answers `unavailable` where no server listens', async () => {
-    await expect(migrate('postgresql://nobody:x@127.0.0.1:1/none')).rejects.toMatchObject({
+    await expect(migrate('postgresql://user:x@127.0.0.1:1/none')).rejects.toMatchObject({
       code: 'unavailable',
     });
   });

@@ -7,7 +7,7 @@ import { StoreError, toStoreError } from '../database/errors.ts';
 import { MigrationAdapter } from './migration-adapter.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
-/** Held while one process migrates; the others wait. Not the number that Prisma's own engine takes meanwhile. */
+/** Held while one process migrates; the others wait. Not the number that Prisma's engine uses at the same time. */
 const MIGRATION_LOCK = 5_267_719;
 const OLDEST_SERVER = 150_000;
 
@@ -114,7 +114,7 @@ function reasonOf(cause: unknown): string {
   return message.trim().split('\n')[0] ?? '';
 }
 
-/** The folder of the migrations: beside `src`, and beside `dist` once built. */
+/** The folder of the migrations: next to `src`, and next to `dist` once built. */
 const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 
 async function migrationNames(): Promise<string[]> {

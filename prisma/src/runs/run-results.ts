@@ -27,7 +27,7 @@ export interface StoredResult {
   readonly usage: string | null;
 }
 
-/** Where a result stands: by this a list goes on. */
+/** The position of a result, after which a list continues. */
 export type ResultPosition = readonly [sectionOrderIndex: number, orderIndex: number, repetition: number];
 
 /** Texts of a result, which a larger one than may be is shown without. */
@@ -35,7 +35,7 @@ const TEXTS = ['item_id', 'output', 'explanation', 'error', 'usage'] as const;
 const NAMES = ['"itemId"', 'output', 'explanation', 'error', 'usage'] as const;
 const BATCH_ROWS = 1_000;
 
-/** Where a result stands. */
+/** The position of a result. */
 export function positionOf(result: StoredResult): ResultPosition {
   return [result.sectionOrderIndex, result.orderIndex, result.repetition];
 }
@@ -99,7 +99,7 @@ export async function planResults(
   return { results, hasMore: rows.length > results.length, unreadBytes };
 }
 
-/** What a result has beside its texts, in JSON. */
+/** Bytes of a result without its texts, as JSON. */
 const RESULT_BYTES = 512;
 
 /** Reads the texts of those results that lack them. */

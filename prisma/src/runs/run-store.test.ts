@@ -215,7 +215,7 @@ describe('a run in the hands of a worker', () => {
     expect(await takeRun(run.id)).toBeNull();
   });
 
-  it('writes a result once, whoever comes second', async () => {
+  it('writes a result once, also when two workers write it', async () => {
     const run = await createRun({ s: texts(2) });
     const { session } = (await takeRun(run.id))!;
     await session.saveResults([result(0, { score: 1 })]);
@@ -252,7 +252,7 @@ describe('a run in the hands of a worker', () => {
     expect(second.run.startedAt).toEqual(first.run.startedAt);
   });
 
-  it('refuses whoever was superseded', async () => {
+  it('refuses a worker that was superseded', async () => {
     const run = await createRun({ s: texts(2) });
     const old = (await takeRun(run.id))!;
     const current = (await takeRun(run.id))!;
@@ -270,7 +270,7 @@ describe('a run in the hands of a worker', () => {
     });
   });
 
-  it('is told when its dataset was deleted', async () => {
+  it('fails when its dataset was deleted', async () => {
     const run = await createRun({ s: texts(2) });
     const { session } = (await takeRun(run.id))!;
     await session.saveResults([result(0)]);
@@ -315,7 +315,7 @@ describe('a run in the hands of a worker', () => {
 });
 
 describe('cancellation', () => {
-  it('ends a run that nobody has taken at once, and any number of times', async () => {
+  it('ends a run that no worker has claimed at once, and any number of times', async () => {
     const run = await createRun({ s: texts(1) });
     const cancelled = await store.runs.requestCancel(run.id);
     expect(cancelled).toMatchObject({ status: 'cancelled', finishedAt: expect.any(Date) });
@@ -390,7 +390,7 @@ describe('runs that no worker will end', () => {
     expect(await store.runs.fail(lost.id, error)).toBeNull();
   });
 
-  it('are failed by their worker after the last try', async () => {
+  it('are failed by their worker after the last attempt', async () => {
     const run = await createRun({ s: texts(1) });
     await takeRun(run.id);
     await store.runs.fail(run.id, { code: 'internal', message: 'it broke' });

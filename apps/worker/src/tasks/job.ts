@@ -93,7 +93,7 @@ async function workOnJob(
   }
 }
 
-/** A hub that asks to wait is not asked again before; nobody waits for the answer to this request. */
+/** Waits as long as a hub that rate limits asks for. */
 async function waitAsAsked(error: unknown, signal: AbortSignal): Promise<void> {
   const askedMs = error instanceof HubError ? (error.details.retryAfterMs ?? 0) : 0;
   await delay(Math.min(askedMs, MAX_WAIT_MS), undefined, { signal }).catch(() => undefined);
@@ -113,7 +113,7 @@ async function endJob(
     if (end.status === 'cancelled') await jobs.finish(claim, end);
     else await jobs.finish(claim, { status: 'failed', error: canonicalJson(end.error) });
   } catch (error) {
-    // Ended or deleted by somebody else: there is nothing to add.
+    // Another process ended or deleted it.
     if (!isCode(error, 'job_finished') && !isCode(error, 'job_not_found')) throw error;
   }
   return end.status === 'cancelled' ? end : { status: 'failed', code: end.error.code };
