@@ -21,7 +21,7 @@ export interface FormField {
   readonly isTruncated: boolean;
 }
 
-export interface FormFile {
+interface FormFile {
   readonly kind: 'file';
   readonly name: string;
   /** Without any folder; empty when the client gave none. */

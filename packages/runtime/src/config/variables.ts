@@ -1,3 +1,5 @@
+// One table with one entry per environment variable; docs/configuration.md is tested against it, so it stays in one file.
+
 import { parseAuthority } from '../http/access/authority.ts';
 import type { AllowedHost } from '../http/access/check-host.ts';
 

@@ -9,7 +9,7 @@ export interface AllowedHost {
 }
 
 /** The host that a request names, or why it is rejected. */
-export type HostVerdict =
+type HostVerdict =
   | { readonly authority: Authority }
   | { readonly refused: 'invalid_request' | 'misdirected_request'; readonly detail: string };
 

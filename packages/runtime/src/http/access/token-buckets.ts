@@ -2,7 +2,7 @@
 const MAX_CLIENTS = 10_000;
 
 /** What is left of a client's limit. */
-export interface Allowance {
+interface Allowance {
   readonly allowed: boolean;
   /** Requests that are left now. */
   readonly remaining: number;
