@@ -264,9 +264,7 @@ it('reports an id that is in two sections, and ignored files', async () => {
     'notes.txt': 'hello',
   });
   const { stdout } = await svcPkg(['check', '--strict', path]);
-  expect(stdout).toContain(
-    'sections/b.jsonl:1: An item before this one has the id "x" too at /id (style_duplicate_id)\n',
-  );
+  expect(stdout).toContain('sections/b.jsonl:1: Duplicate id "x" at /id (style_duplicate_id)\n');
   expect(stdout).toMatch(/^notes\.txt: .+ \(style_ignored_entry\)$/m);
   expect(stdout).toContain('found         0 errors, 2 style findings\n');
 });
