@@ -1,4 +1,4 @@
-import { shorten } from '../errors.ts';
+import { shorten, type TableError } from '../errors.ts';
 import { type CellValues, compileConverter } from './cells/convert.ts';
 import { createPageInflater, type PageInflater } from './codecs/inflate-page.ts';
 import { DataPage, type LeafColumn, openDataPage } from './data-page.ts';
@@ -54,14 +54,66 @@ function openLeaf(
   return { name: nameOf(shape), values, column };
 }
 
+/** Entries that are decoded at once, so that all leaves together stay bounded. */
+function maxEntriesOf({ leaves }: ParquetFooter): number {
+  return Math.max(1, Math.min(MAX_ENTRIES_AT_ONCE, Math.floor(MAX_ENTRIES_OF_ALL / leaves.length)));
+}
+
+/** The location of a page, for errors. */
+class PageLocation {
+  readonly #file: string;
+  readonly #column: string;
+  readonly #group: number;
+  /** Number of the page in its chunk; -1 before the first. */
+  page = -1;
+
+  constructor(file: string, column: string, group: number) {
+    this.#file = file;
+    this.#column = column;
+    this.#group = group;
+  }
+
+  /** Runs a step of decoding. @throws TableError with the location */
+  run<T>(step: () => T): T {
+    return translateErrors(this.#file, step, () => this.#describe());
+  }
+
+  /** The error with the location. */
+  toTableError(error: unknown): TableError {
+    return toTableError(error, this.#file, () => this.#describe());
+  }
+
+  #describe(): string {
+    return `column ${shorten(this.#column)}, row group ${this.#group}, page ${Math.max(this.page, 0)}: `;
+  }
+}
+
+/** Frees the memory of a page of texts. That of other pages may still be in use: numbers and bytes may be views of it. */
+function freeTexts(
+  memory: ArrayBufferLike,
+  dictionary: Dictionary | undefined,
+  inflater: PageInflater,
+): void {
+  const isDictionary = dictionary instanceof StringColumn && dictionary.bytes.buffer === memory;
+  if (!isDictionary && inflater.isPage(memory)) (memory as ArrayBuffer).transfer(0);
+}
+
+/** The header of a page, of which the first bytes have been fetched; null if it is longer. @throws ParquetError */
+function readFetchedHead(bytes: Uint8Array): PageHead | null {
+  try {
+    return readPageHead(bytes);
+  } catch (error) {
+    if (error instanceof EndOfBytesError && bytes.length < MAX_HEADER_BYTES) return null;
+    throw error;
+  }
+}
+
 /** Decodes the pages of one chunk, one after another. Its methods throw `damaged_file` and `unsupported_file`. */
 export class ChunkDecoder {
-  readonly #file: string;
-  readonly #location: { readonly column: string; readonly group: number };
+  readonly #location: PageLocation;
   readonly #column: LeafColumn;
   readonly #decoding: ParquetDecoding;
   readonly #maxEntries: number;
-  #pageNumber = -1;
   #valuesLeft: number;
   #dictionary: Dictionary | undefined;
   #page: DataPage | undefined;
@@ -69,13 +121,10 @@ export class ChunkDecoder {
   readonly #held = { page: 0, dictionary: 0, row: 0 };
 
   constructor(footer: ParquetFooter, selection: LeafSelection, decoding: ParquetDecoding) {
-    const { file, group } = selection;
     const { name, values, column } = openLeaf(footer, selection);
-    this.#file = file;
-    this.#location = { column: name, group };
+    this.#location = new PageLocation(selection.file, name, selection.group);
     this.#decoding = decoding;
-    const share = Math.floor(MAX_ENTRIES_OF_ALL / footer.leaves.length);
-    this.#maxEntries = Math.max(1, Math.min(MAX_ENTRIES_AT_ONCE, share));
+    this.#maxEntries = maxEntriesOf(footer);
     this.#valuesLeft = values;
     this.#column = column;
   }
@@ -92,14 +141,7 @@ export class ChunkDecoder {
 
   /** The header of the page at the beginning of `bytes`; null if reading it takes more bytes. */
   head(bytes: Uint8Array): PageHead | null {
-    return this.#step(() => {
-      try {
-        return readPageHead(bytes);
-      } catch (error) {
-        if (error instanceof EndOfBytesError && bytes.length < MAX_HEADER_BYTES) return null;
-        throw error;
-      }
-    });
+    return this.#location.run(() => readFetchedHead(bytes));
   }
 
   /** Rows that begin in a page, if that is known without decoding it. */
@@ -109,15 +151,15 @@ export class ChunkDecoder {
 
   /** Takes one whole page, its header included, and drops the rest of the page before. */
   async page(bytes: Uint8Array): Promise<void> {
-    this.#pageNumber += 1;
+    this.#location.page += 1;
     this.#releasePage();
-    const head = this.#step(() => readPageHead(bytes));
+    const head = this.#location.run(() => readPageHead(bytes));
     const body = bytes.subarray(head.headerBytes);
     try {
       if (head.kind === 'dictionary') await this.#readDictionary(head, body);
       else if (head.kind === 'data') await this.#openPage(head, body);
     } catch (error) {
-      throw toTableError(error, this.#file, this.#locate);
+      throw this.#location.toTableError(error);
     }
   }
 
@@ -126,14 +168,12 @@ export class ChunkDecoder {
     const page = this.#page;
     if (page === undefined || page.left === 0 || this.ready > 0) return;
     const { maxRepetition, maxDefinition } = this.#column;
-    this.#step(() => {
+    this.#location.run(() => {
       const entries = Math.min(this.#maxEntries, page.left);
       const decoded = page.next(entries, this.#rows.open);
-      if (maxRepetition === 0) this.#rows.set(decoded);
-      else {
-        const openEntries = this.#rows.setNested(decoded as unknown[], entries);
-        this.#hold('row', openEntries * BYTES_PER_ENTRY * maxDefinition);
-      }
+      if (maxRepetition === 0) return this.#rows.set(decoded);
+      const openEntries = this.#rows.setNested(decoded as unknown[], entries);
+      this.#hold('row', openEntries * BYTES_PER_ENTRY * maxDefinition);
     });
   }
 
@@ -177,29 +217,15 @@ export class ChunkDecoder {
   }
 
   #releasePage(): void {
-    if (this.#page === undefined) return;
-    const { memory } = this.#page;
+    const page = this.#page;
+    if (page === undefined) return;
     this.#page = undefined;
     this.#hold('page', 0);
-    const dictionary = this.#dictionary;
-    const isDictionary = dictionary instanceof StringColumn && dictionary.bytes.buffer === memory;
-    // All but texts may still be in use: numbers and bytes may be views of this memory.
-    if (this.#column.textSlices && !isDictionary && this.#decoding.inflater.isPage(memory)) {
-      (memory as ArrayBuffer).transfer(0);
-    }
+    if (this.#column.textSlices) freeTexts(page.memory, this.#dictionary, this.#decoding.inflater);
   }
 
   /** Counts what is held for the page, the dictionary or the unfinished row. @throws ParquetError */
   #hold(what: 'page' | 'dictionary' | 'row', bytes: number): void {
     this.#held[what] = this.#decoding.budget.change(this.#held[what], bytes);
   }
-
-  #step<T>(work: () => T): T {
-    return translateErrors(this.#file, work, this.#locate);
-  }
-
-  readonly #locate = (): string => {
-    const { column, group } = this.#location;
-    return `column ${shorten(column)}, row group ${group}, page ${Math.max(this.#pageNumber, 0)}: `;
-  };
 }

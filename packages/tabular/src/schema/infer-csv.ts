@@ -3,19 +3,11 @@ import type { RawRow } from '../text/raw-row.ts';
 import { type Features, valueFeature } from './features.ts';
 import { isInt64, isUint64 } from './int64.ts';
 
-/** The fields of one CSV column so far. */
-interface CsvShape {
-  null: boolean;
-  int: boolean;
-  /** Whole numbers beyond int64 that fit 64 bits without a sign. */
-  uint: boolean;
-  negative: boolean;
-  /** Whole numbers beyond that. */
-  long: boolean;
-  float: boolean;
-  bool: boolean;
-  text: boolean;
-}
+/**
+ * Whether a CSV column has had fields of each kind: `uint` are integers beyond int64 that fit 64 bits without a sign, `long`
+ * those beyond.
+ */
+type CsvShape = Record<'null' | 'int' | 'uint' | 'negative' | 'long' | 'float' | 'bool' | 'text', boolean>;
 
 /**
  * Infers the columns of CSV rows as pandas does, over all rows alike: int64 (uint64 beyond it), float64 with fractions

@@ -7,6 +7,33 @@ const DELTAS = 'a difference of values';
 /** Writers use 32 to 256. */
 const MAX_MINIBLOCKS = 4096;
 
+/** @throws ParquetError if the header is impossible */
+function readHeader(cursor: ByteCursor): { miniblocks: number; valuesPerMiniblock: number; total: number } {
+  const blockSize = cursor.varint(DELTAS);
+  const miniblocks = cursor.varint(DELTAS);
+  const total = cursor.varint(DELTAS);
+  const valuesPerMiniblock = blockSize / miniblocks;
+  // The format requires a multiple of 32; miniblocks must end at whole bytes.
+  const isWhole = valuesPerMiniblock >= 8 && valuesPerMiniblock % 8 === 0;
+  if (!(miniblocks >= 1 && miniblocks <= MAX_MINIBLOCKS && isWhole)) {
+    throw damaged('its blocks of differences have an impossible size');
+  }
+  return { miniblocks, valuesPerMiniblock, total };
+}
+
+/** Bits of the differences of a miniblock. @throws ParquetError */
+function widthAt(bytes: Uint8Array, offset: number): number {
+  const width = bytes[offset] ?? 0;
+  if (width > 64) throw damaged(`its differences have ${width} bits`);
+  return width;
+}
+
+/** The halves of a number of 64 bits. */
+function readHalves(cursor: ByteCursor): [low: number, high: number] {
+  const value = cursor.zigzag64(DELTAS);
+  return [Number(BigInt.asIntN(32, value)), Number(BigInt.asIntN(32, value >> 32n))];
+}
+
 /**
  * Reads numbers that are stored as differences (Parquet format, "Delta Encoding", DELTA_BINARY_PACKED). Sums wrap around
  * at the width of the type, as writers' do.
@@ -32,20 +59,15 @@ class DeltaReader {
   #bodyAt = 0;
   #left = 0;
 
-  /** @throws ParquetError where the header is impossible */
+  /** @throws ParquetError if the header is impossible */
   constructor(cursor: ByteCursor) {
     this.#cursor = cursor;
-    const blockSize = cursor.varint(DELTAS);
-    const miniblocks = cursor.varint(DELTAS);
-    this.total = cursor.varint(DELTAS);
-    const perMiniblock = blockSize / miniblocks;
-    // The format asks for a multiple of 32; whole bytes are what it takes to know where a miniblock ends.
-    if (!(miniblocks >= 1 && miniblocks <= MAX_MINIBLOCKS && perMiniblock >= 8 && perMiniblock % 8 === 0))
-      throw damaged('its blocks of differences have an impossible size');
+    const { miniblocks, valuesPerMiniblock, total } = readHeader(cursor);
+    this.total = total;
     this.#miniblocks = miniblocks;
     this.#miniblock = miniblocks;
-    this.#valuesPerMiniblock = perMiniblock;
-    [this.#low, this.#high] = this.#halves();
+    this.#valuesPerMiniblock = valuesPerMiniblock;
+    [this.#low, this.#high] = readHalves(cursor);
   }
 
   /** Fills `output`, either kind of which takes as many bits as it has. @throws ParquetError */
@@ -75,7 +97,7 @@ class DeltaReader {
       let high = this.#high;
       const minLow = this.#minLow;
       const minHigh = this.#minHigh;
-      for (let index = 0; index < count; index++, bit += width) {
+      for (let index = 0; index < count; index += 1, bit += width) {
         const restLow = width === 0 ? 0 : bitsAt(bytes, bodyAt, bit, Math.min(width, 32));
         if (step === 1) {
           low = (low + minLow + restLow) | 0;
@@ -96,7 +118,7 @@ class DeltaReader {
     }
   }
 
-  /** Puts the cursor behind all values that the header states; none can be read any more. @throws ParquetError */
+  /** Moves the cursor after all values of the header; none can be read any more. @throws ParquetError */
   skipToEnd(): void {
     const cursor = this.#cursor;
     // Only before the first read: the cursor is after the header.
@@ -104,12 +126,12 @@ class DeltaReader {
       this.#beginBlock();
       let bodyBytes = 0;
       for (let index = 0; index < this.#miniblocks && left > 0; index += 1) {
-        bodyBytes += (this.#widthAt(index) * this.#valuesPerMiniblock) / 8;
+        bodyBytes += (widthAt(cursor.bytes, this.#widthsAt + index) * this.#valuesPerMiniblock) / 8;
         left -= this.#valuesPerMiniblock;
       }
       cursor.offset += bodyBytes;
       if (cursor.offset > cursor.bytes.length) {
-        // Some writers cut off the padding of the last miniblock, behind which nothing can follow.
+        // Some writers cut off the padding of the last miniblock, after which nothing can follow.
         if (left > 0) throw new EndOfBytesError(DELTAS);
         cursor.offset = cursor.bytes.length;
       }
@@ -118,7 +140,7 @@ class DeltaReader {
 
   #beginBlock(): void {
     const cursor = this.#cursor;
-    [this.#minLow, this.#minHigh] = this.#halves();
+    [this.#minLow, this.#minHigh] = readHalves(cursor);
     this.#widthsAt = cursor.offset;
     cursor.skip(this.#miniblocks, DELTAS);
     this.#miniblock = 0;
@@ -127,23 +149,13 @@ class DeltaReader {
   #beginMiniblock(): void {
     if (this.#miniblock === this.#miniblocks) this.#beginBlock();
     const cursor = this.#cursor;
-    this.#width = this.#widthAt(this.#miniblock++);
+    this.#width = widthAt(cursor.bytes, this.#widthsAt + this.#miniblock);
+    this.#miniblock += 1;
     this.#bodyAt = cursor.offset;
     this.#bit = 0;
     this.#left = this.#valuesPerMiniblock;
     // The position may exceed the end if padding is cut off; reading on then fails.
     cursor.offset += (this.#width * this.#valuesPerMiniblock) / 8;
-  }
-
-  #widthAt(miniblock: number): number {
-    const width = this.#cursor.bytes[this.#widthsAt + miniblock]!;
-    if (width > 64) throw damaged(`its differences have ${width} bits`);
-    return width;
-  }
-
-  #halves(): [low: number, high: number] {
-    const value = this.#cursor.zigzag64(DELTAS);
-    return [Number(BigInt.asIntN(32, value)), Number(BigInt.asIntN(32, value >> 32n))];
   }
 }
 
