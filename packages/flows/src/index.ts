@@ -2,7 +2,7 @@ export { type ExportOptions, exportPackage, type PackageExport } from './export-
 export { type DryRun, dryRunHub, type ImportOptions, importHub } from './import-hub.ts';
 export { type ImportFailure, type ObservedImport, observeImport, requestFailure } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
-export { type Preview, type PreviewOptions, previewHub } from './preview-hub.ts';
+export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
 export type { TruncatedCell } from './preview-samples.ts';
 export {
   decodeImportRequest,

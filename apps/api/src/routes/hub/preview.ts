@@ -1,4 +1,4 @@
-import { previewHub, toHubSource } from '@svc/flows';
+import { openPreview, toHubSource } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Config, json, type Route, toJsonText } from '@svc/runtime';
@@ -40,19 +40,10 @@ export function hubPreviewRoute({
       const request = toHubSource(body ?? {});
       return await withToken(request.token, async () => {
         const limit = numberOf(body, 'limit') ?? 10;
-        const preview = await previewHub(
-          {
-            ...request,
-            limit,
-            remainingBytes: (head) => {
-              const rest = toJsonText(serializePreview({ ...head, samples: [], truncatedCells: [] }));
-              return config.maxPreviewBytes - Buffer.byteLength(rest);
-            },
-            signal,
-          },
-          hub,
-        );
-        return json(serializePreview(preview));
+        const { head, readSamples } = await openPreview(hub, request, signal);
+        const rest = toJsonText(serializePreview({ ...head, samples: [], truncatedCells: [] }));
+        const samples = await readSamples(limit, config.maxPreviewBytes - Buffer.byteLength(rest));
+        return json(serializePreview({ ...head, ...samples }));
       });
     },
   };
