@@ -140,7 +140,14 @@ describe('uploads that do not fit', () => {
       await runService({ app: 'api', dataDir, env: { DATABASE_URL: database.url } }),
     );
     const found = await uploadTooMuch(service, 'spool');
-    await expectRefused(context, service, 'spool', found, 'the disk for uploads is full', 'Cannot take');
+    await expectRefused(
+      context,
+      service,
+      'spool',
+      found,
+      'the disk for uploads is full',
+      'no disk space is left',
+    );
   });
 
   it.skipIf(!canMount)('on the disk of the database', async (context) => {
