@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 /** A file that is made where it is read, for repositories larger than memory. */
-export interface VirtualFile {
+interface VirtualFile {
   byteLength: number;
   /** Lower-case hex; stated by the hub when present. */
   sha256?: string;

@@ -2,10 +2,10 @@ import { shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 
 /** How a percentage becomes a row number: nearest row (halves to the even one), or whole percents of equal size. */
-export type SplitRounding = 'closest' | 'pct1_dropremainder';
+type SplitRounding = 'closest' | 'pct1_dropremainder';
 
 /** One member of a sum. Bounds may be negative (counted from the end); null means an open side. */
-export interface SplitPart {
+interface SplitPart {
   readonly split: string;
   readonly unit: 'rows' | 'percent';
   readonly from: bigint | null;
