@@ -32,7 +32,8 @@ interface FormFile {
 
 /**
  * Reads the parts of a multipart form (RFC 7578) as they arrive: at most one file, as fast as it is read, and a limited
- * number of fields. When the loop over the parts ends early, the rest of the form is discarded.
+ * number of fields. When the loop over the parts ends early, the rest of the form is not read: the
+ * response discards it.
  *
  * @throws RequestError `invalid_request`, `upload_too_large`; the reason of `signal` when it aborts
  */
@@ -52,8 +53,6 @@ export function formParts(
       request.off('data', onData).unpipe(form);
       file?.destroy(error ?? new Error('The rest of the form is not read.'));
       form.destroy();
-      // what the client still sends is discarded
-      request.resume();
       done(error);
     },
   });
