@@ -3,7 +3,7 @@
  * repository. Prints `file:line: reason`. Exits 1 with `--strict` when it finds something.
  *
  * A folder has at most 15 sources (tests not counted), half of a package's files are shorter than 100 lines, a file of
- * over 350 lines begins with a comment that says why, and a class has at most 120 lines (biome limits functions).
+ * over 350 lines begins with a comment that says why, and a class has at most 250 lines (biome limits functions to 120).
  * Members of interfaces that nothing assigns are `readonly`, their comments begin with a capital letter, and counters are `count += 1`.
  */
 import { execFileSync } from 'node:child_process';
@@ -16,7 +16,7 @@ const MAX_FOLDER_FILES = 15;
 const MAX_MEDIAN_LINES = 100;
 const MIN_MEDIAN_FILES = 5;
 const MAX_PLAIN_FILE_LINES = 350;
-const MAX_CLASS_LINES = 120;
+const MAX_CLASS_LINES = 250;
 
 interface Source {
   readonly file: string;
