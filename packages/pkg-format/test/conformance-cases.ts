@@ -402,6 +402,12 @@ export const INVALID: ConformanceCase[] = [
     A,
   ),
   corrupt('zip64-field-too-short', of({ ...section(), size: 0xffffffff, extra: extraField(1, [9, 4]) }), A),
+  corrupt(
+    'extra-field-too-long',
+    of({ ...section(), centralExtra: pack([0x5455, 2], [6, 2], [3, 1], [0, 4]) }),
+    A,
+  ),
+  corrupt('extra-field-without-space', of({ ...section(), centralExtra: pack([0x9999, 2], [1, 2]) }), A),
   corrupt('zip64-field-twice', of({ ...section(), zip64: true, centralExtra: extraField(1, [9, 8]) }), A),
   corrupt('stored-sizes-differ', of({ ...section(), method: 'stored', size: 8 }), A),
   corrupt(

@@ -2,7 +2,7 @@ import { entryError, PackageError, quote } from '../errors.ts';
 import type { WindowedSource } from './byte-source.ts';
 import { type DirectoryBounds, splitArchive } from './end-record.ts';
 import { decodeUtf8, escapeBytes, foldName, safeEntryName } from './entry-name.ts';
-import { corrupt, unicodePath, withZip64Sizes } from './extra-fields.ts';
+import { checkExtraFields, corrupt, unicodePath, withZip64Sizes } from './extra-fields.ts';
 import type { ZipEntry } from './zip-entry.ts';
 
 /** A record of the central directory, not yet checked against its local header. */
@@ -71,6 +71,7 @@ function parseCentralRecord(record: DataView): CentralRecord {
   const unicodeName = unicodePath(extra, rawName);
   const storedName = entryName(rawName, flags, unicodeName);
   const name = safeEntryName(storedName);
+  checkExtraFields(name, extra);
 
   const methodId = record.getUint16(10, true);
   refuseUnsupported(name, flags, methodId);

@@ -43,6 +43,19 @@ export function withZip64Sizes(name: string, extra: DataView, sizes: EntrySizes)
   return { size, compressedSize, headerStart: wide(sizes.headerStart) };
 }
 
+/**
+ * Refuses a field that is longer than the space for it. Up to three bytes after the last field are padding.
+ *
+ * @throws PackageError `package_corrupt`
+ */
+export function checkExtraFields(name: string, extra: DataView): void {
+  for (let at = 0; at + 4 <= extra.byteLength; at += 4 + extra.getUint16(at + 2, true)) {
+    if (at + 4 + extra.getUint16(at + 2, true) > extra.byteLength) {
+      throw corrupt(name, 'has an extra field that is longer than the space for it');
+    }
+  }
+}
+
 function extraFields(extra: DataView, id: number): DataView[] {
   const found: DataView[] = [];
   for (let at = 0; at + 4 <= extra.byteLength; ) {
