@@ -11,6 +11,7 @@ export type JsonlErrorCode =
   | 'not_an_object'
   | 'invalid_item'
   | 'invalid_asset'
+  | 'missing_file'
   | 'column_not_found'
   | 'assets_not_object'
   | 'invalid_row'

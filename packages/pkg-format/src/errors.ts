@@ -1,4 +1,4 @@
-import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
 
 /** The codes of `PackageError`. They are stable; HTTP responses and the command line show the same codes. */
 export type PackageErrorCode =
@@ -40,13 +40,18 @@ export class PackageError extends Error {
   }
 }
 
+const LINE_CODES: Partial<Record<JsonlErrorCode, PackageErrorCode>> = {
+  line_too_long: 'package_limit',
+  missing_file: 'package_missing_file',
+};
+
 /**
- * Converts the error of a line to a `PackageError`: `package_limit` for a line that is too long, otherwise
- * `package_invalid_line`. It keeps the location, with `file` if that has no file. Returns other errors unchanged.
+ * Converts the error of a line to a `PackageError`: `package_limit` for a line that is too long,
+ * `package_missing_file` for an asset outside the archive, otherwise `package_invalid_line`. It keeps the location, with `file` if that has no file. Returns other errors unchanged.
  */
 export function toPackageError(error: unknown, file: string): unknown {
   if (!(error instanceof JsonlError)) return error;
-  const code = error.code === 'line_too_long' ? 'package_limit' : 'package_invalid_line';
+  const code = LINE_CODES[error.code] ?? 'package_invalid_line';
   const location: SourceLocation = { file, ...error.location };
   return new PackageError(code, `${error.message}.`, {
     entry: location.file ?? file,

@@ -249,6 +249,15 @@ export const VALID: ConformanceCase[] = [
     expect: oneSection,
   },
   {
+    name: 'assets-with-content-or-link-and-another-path',
+    archive: of(
+      section(
+        '{"assets":{"x":{"path":"images/x.png","url":"https://example.org/x.png"},"y":{"path":"/home/me/y","data":""}}}',
+      ),
+    ),
+    expect: oneSection,
+  },
+  {
     name: 'asset-name-decomposed',
     archive: of(section('{"assets":["assets/é.txt"]}'), file('assets/e\u0301.txt', 'hello')),
     expect: oneSection,
@@ -299,6 +308,11 @@ const badJson = (
   expect: { code: 'package_invalid_json', entry: path, location: { file: path, ...location } },
 });
 const A = 'sections/a.jsonl';
+const outsideAsset = (name: string, entry: unknown, path: string): ConformanceCase => ({
+  name: `package_missing_file--${name}`,
+  archive: of(section(`{}\n${JSON.stringify({ assets: { x: entry } })}\n`), file('images/x.png', 'png')),
+  expect: { code: 'package_missing_file', location: { file: A, line: 2, path } },
+});
 const long = section(`{"text":"${'words and more words '.repeat(50)}"}\n`);
 const incompressible = section(`{"text":"${sha256('a')}${sha256('b')}${sha256('c')}"}\n`);
 
@@ -553,6 +567,11 @@ export const INVALID: ConformanceCase[] = [
       location: { file: A, line: 2, path: '/assets/pic' },
     },
   },
+  outsideAsset('asset-in-another-folder', { path: 'images/x.png' }, '/assets/x'),
+  outsideAsset('asset-in-the-root', { path: 'x.png', url: null }, '/assets/x'),
+  outsideAsset('asset-with-a-file-url', { path: 'file:///etc/passwd' }, '/assets/x'),
+  outsideAsset('asset-with-an-absolute-path', { path: '/etc/passwd' }, '/assets/x/path'),
+  outsideAsset('asset-out-of-the-archive', { path: 'images/../../x.png' }, '/assets/x/path'),
   {
     name: 'package_missing_file--checker',
     archive: of(section('{"checker":{"path":"checkers/x.py"}}')),

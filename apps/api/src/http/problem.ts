@@ -44,6 +44,7 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   not_an_object: INVALID_ROW,
   invalid_item: INVALID_ROW,
   invalid_asset: INVALID_ROW,
+  missing_file: INVALID_ROW,
   package_no_sections: { status: 400, title: 'Package has no sections' },
   package_invalid_json: { status: 400, title: 'Invalid JSON file in the package' },
   package_invalid_line: { status: 400, title: 'Invalid line in the package' },

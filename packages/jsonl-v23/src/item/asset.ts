@@ -20,7 +20,7 @@ export interface LocatedAsset {
 /** An entry whose content is in a file of the archive. */
 export interface FileReference {
   readonly kind: 'asset' | 'checker';
-  /** Name of the archive entry: under `assets/` or `checkers/`, never leaving it. */
+  /** Path in the archive, which it never leaves: under `checkers/`, or for an asset anywhere. */
   readonly path: string;
   /** JSON Pointer of the entry in the item. */
   readonly pointer: string;
@@ -45,8 +45,8 @@ export function assetEntries(item: Item): LocatedAsset[] {
 }
 
 /**
- * The files of its archive that an item refers to: by asset entries with a `path` under `assets/` and without `data`,
- * and by a checker with a `path` under `checkers/` and without `data`.
+ * The files of its archive that an item refers to: by asset entries with a `path` and without `data`, which under another folder
+ * than `assets/` also have no `url`, and by a checker with a `path` under `checkers/` and without `data`.
  *
  * @example fileReferences({ assets: [{ path: 'assets/a.png' }] })
  * // [{ kind: 'asset', path: 'assets/a.png', pointer: '/assets/0' }]
@@ -76,11 +76,13 @@ function addedBytes(entry: JsonObject, mimeType: string | null): number {
   return bytes;
 }
 
-/** The archive file that an entry without `data` names, or null. */
+/** The archive file that an entry without `data` names, or null. An asset without a `url` too must have its content there. */
 export function referencedPath(entry: JsonObject, folder: 'assets' | 'checkers'): string | null {
   if (Object.hasOwn(entry, 'data')) return null;
   const path = getMember(entry, 'path');
-  return typeof path === 'string' && isInFolder(path, folder) ? path : null;
+  if (typeof path !== 'string') return null;
+  if (isInFolder(path, folder)) return path;
+  return folder === 'assets' && typeof getMember(entry, 'url') !== 'string' ? path : null;
 }
 
 /**
@@ -100,7 +102,7 @@ export function isEmbeddedChecker(checker: JsonValue | undefined): checker is Js
  * URIs become embedded content. Returns the same value if nothing changes; never changes the value
  * itself.
  *
- * @throws JsonlError `invalid_asset` with the JSON Pointer of the entry's member in error
+ * @throws JsonlError `invalid_asset`, `missing_file` with the JSON Pointer of the entry's member in error
  */
 export function normaliseAssets(assets: JsonValue, location: SourceLocation): JsonValue {
   if (Array.isArray(assets)) {
@@ -154,9 +156,13 @@ class AssetLocation {
     this.#path = path;
   }
 
-  error(member: string | null, problem: string): JsonlError {
+  error(
+    member: string | null,
+    problem: string,
+    code: 'invalid_asset' | 'missing_file' = 'invalid_asset',
+  ): JsonlError {
     const path = jsonPointer(member === null ? this.#path : [...this.#path, member]);
-    return new JsonlError('invalid_asset', `${path} ${problem}`, { ...this.#location, path });
+    return new JsonlError(code, `${path} ${problem}`, { ...this.#location, path });
   }
 }
 
@@ -234,7 +240,7 @@ function checkPath(entry: JsonObject, at: AssetLocation): void {
     typeof getMember(entry, 'url') !== 'string' &&
     /^[/\\]|\\|^[A-Za-z]:|(^|\/)\.\.(\/|$)/.test(path)
   ) {
-    throw at.error('path', `must not leave the archive, got ${describeText(path)}`);
+    throw at.error('path', `must not leave the archive, got ${describeText(path)}`, 'missing_file');
   }
 }
 

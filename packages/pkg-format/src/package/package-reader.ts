@@ -49,8 +49,8 @@ export interface PackageReader extends AsyncDisposable {
    * change them.
    *
    * @param location the item that refers to the file, for errors
-   * @throws PackageError `package_missing_file`, `package_unsafe_entry` for a path that leaves those folders,
-   *   `package_limit`, `package_corrupt`, `package_hash_mismatch`
+   * @throws PackageError `package_missing_file`, also for a path outside those folders, `package_limit`,
+   *   `package_corrupt`, `package_hash_mismatch`
    */
   readFile(path: string, location: SourceLocation): Promise<Uint8Array>;
   /**
@@ -166,8 +166,8 @@ function createReader(
     async readFile(path, location) {
       if (!isItemFile(path)) {
         throw new PackageError(
-          'package_unsafe_entry',
-          `The item refers to ${quote(path)}, which is not a path in ${ASSETS_FOLDER} or ${CHECKERS_FOLDER}.`,
+          'package_missing_file',
+          `The item refers to ${quote(path)}, which is not a file in ${ASSETS_FOLDER} or ${CHECKERS_FOLDER}.`,
           { entry: path, location },
         );
       }
