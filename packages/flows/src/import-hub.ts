@@ -1,8 +1,9 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
-import { compileMapping, JsonlError, type MappableFeature } from '@svc/jsonl-v23';
+import { compileMapping, JsonlError } from '@svc/jsonl-v23';
 import { mappedColumns } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { DatasetDraft, DatasetSummary, MappingPlan } from '@svc/store';
+import { hubProvenance } from './provenance.ts';
 import type { ImportRequest } from './requests.ts';
 
 export interface ImportOptions {
@@ -42,7 +43,7 @@ export async function importHub(
     description: request.description,
     notes: null,
     source: 'hub',
-    schema: canonicalJson(provenance(request, slice)),
+    schema: canonicalJson(hubProvenance(request, slice.reader, slice.resolvedRevision)),
   });
 }
 
@@ -102,28 +103,4 @@ function checkMapping({ mapping, features }: MappingPlan, { unreadRow }: SplitRe
     // The column may belong to the row that cannot be read, and no import gets beyond that row.
     throw isMissing ? (unreadRow ?? error) : error;
   }
-}
-
-/** The dataset's `schema` (http-api section 2): `path` and `split` as they were sent, and as they were resolved. */
-function provenance(request: ImportRequest, { reader, resolvedRevision }: Slice): JsonObject {
-  const { path, split, revision } = request.config;
-  return {
-    source: 'hub',
-    config: {
-      path,
-      split: split ?? null,
-      subset: reader.subset,
-      revision: revision ?? null,
-      resolved_revision: resolvedRevision,
-      resolved_split: reader.split,
-    },
-    features: featureMap(reader.features),
-    info: reader.info,
-    mapping: request.mappingAsSent,
-  };
-}
-
-/** Column → dtype, with its own members even for a column named `__proto__`. */
-function featureMap(features: readonly MappableFeature[]): JsonObject {
-  return Object.fromEntries(features.map(({ name, dtype }) => [name, dtype]));
 }

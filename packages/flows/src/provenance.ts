@@ -1,15 +1,45 @@
+import type { SplitReader } from '@svc/hub-client';
+import type { MappableFeature } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { PACKAGE_FORMAT } from '@svc/pkg-format';
+import type { ImportRequest } from './requests.ts';
 
 /**
- * Where an uploaded dataset came from: `{source: "pkg_zip", package: {manifest, meta}}`, the blobs as they were.
- * An export of an uploaded dataset carries that object in its `meta.json`; uploading it again takes the object up
- * as it is, so that a dataset that goes round keeps one provenance instead of wrapping it once more each time,
- * and its exports stay byte-identical (docs/decisions/provenance-of-re-uploads.md).
+ * The `schema` of an uploaded dataset: `{source: "pkg_zip", package: {manifest, meta}}`, both as they were. The
+ * `meta.json` of an export has that object; uploading the export takes it as it is, so that provenance is not wrapped
+ * again each time and exports stay byte-identical (docs/decisions/provenance-of-re-uploads.md).
  */
-export function provenanceOf(manifest: JsonObject | null, meta: JsonObject | null): JsonObject {
+export function packageProvenance(manifest: JsonObject | null, meta: JsonObject | null): JsonObject {
   const kept = meta === null ? undefined : getMember(meta, 'schema');
   const isOurs = manifest !== null && getMember(manifest, 'format') === PACKAGE_FORMAT;
   if (isOurs && isJsonObject(kept) && getMember(kept, 'source') === 'pkg_zip') return kept;
   return { source: 'pkg_zip', package: { manifest, meta } };
+}
+
+/** The `schema` of a hub import (http-api section 2): `path` and `split` as they were sent, and as they were resolved. */
+export function hubProvenance(
+  request: ImportRequest,
+  reader: SplitReader,
+  resolvedRevision: string,
+): JsonObject {
+  const { path, split, revision } = request.config;
+  return {
+    source: 'hub',
+    config: {
+      path,
+      split: split ?? null,
+      subset: reader.subset,
+      revision: revision ?? null,
+      resolved_revision: resolvedRevision,
+      resolved_split: reader.split,
+    },
+    features: featureMap(reader.features),
+    info: reader.info,
+    mapping: request.mappingAsSent,
+  };
+}
+
+/** Column → dtype, with its own members even for a column named `__proto__`. */
+function featureMap(features: readonly MappableFeature[]): JsonObject {
+  return Object.fromEntries(features.map(({ name, dtype }) => [name, dtype]));
 }

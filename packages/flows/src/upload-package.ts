@@ -2,7 +2,7 @@ import { splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { PackageReader } from '@svc/pkg-format';
 import type { DatasetDraft, DatasetSummary } from '@svc/store';
-import { provenanceOf } from './provenance.ts';
+import { packageProvenance } from './provenance.ts';
 import type { UploadRequest } from './requests.ts';
 
 export interface UploadOptions {
@@ -42,7 +42,7 @@ export async function uploadPackage(
     description: request.description ?? textOf(memberOf(pkg.meta, 'description')),
     notes: textOf(memberOf(pkg.meta, 'notes')),
     source: 'pkg_zip',
-    schema: canonicalJson(provenanceOf(pkg.manifest, pkg.meta)),
+    schema: canonicalJson(packageProvenance(pkg.manifest, pkg.meta)),
   });
 }
 
