@@ -23,8 +23,6 @@ export interface RunItemDeps {
   readonly judge: Judge | null;
   readonly checks: CheckRunner;
   readonly clock: RunClock;
-  /** Receives errors that neither the item nor its provider caused. */
-  readonly onInternalError?: ((error: unknown) => void) | undefined;
 }
 
 /** An item with its completion or the error of it, and how to score its output. */
@@ -56,9 +54,15 @@ export async function runItem(
   ): RunResult => {
     signal.throwIfAborted();
     if (error instanceof RunError && error.endsRun) throw error;
-    if (!(error instanceof RunError)) deps.onInternalError?.(error);
     const outcome = { status: 'failed', score: null, passed: null, explanation: null } as const;
-    return { ...base, itemId, ...outcome, error: toFailure(error), ...known };
+    return {
+      ...base,
+      itemId,
+      ...outcome,
+      error: toFailure(error),
+      ...known,
+      ...(error instanceof RunError ? {} : { cause: error }),
+    };
   };
   const nothing = { output: null, latencyMs: null, usage: null };
 

@@ -47,6 +47,8 @@ export interface RunResult {
   readonly latencyMs: number | null;
   /** Token counts as the provider reported them. */
   readonly usage: JsonObject | JsonText | null;
+  /** What neither the item nor its provider caused, behind the error `internal`; for the log, not stored. */
+  readonly cause?: unknown;
 }
 
 /** How a run ended. */

@@ -167,16 +167,13 @@ describe('runDataset', () => {
       { id: 3, inputs: {} },
       { inputs: { prompt: 'p' }, answer: 'x', checker: { type: 'regex', pattern: '(' } },
     ]);
-    const faults: unknown[] = [];
     const bug = new TypeError('an internal mistake that names a secret');
     const flaky = provider(async ({ item }) => {
       if (item['id'] === 'i0') throw new RunError('provider_timeout', 'took too long');
       if (item['id'] === 'i1') throw bug;
       return 'x';
     });
-    expect(await run(session, flaky, { onInternalError: (error) => faults.push(error) })).toEqual({
-      status: 'completed',
-    });
+    expect(await run(session, flaky)).toEqual({ status: 'completed' });
     expect([...session.results.values()].sort((a, b) => a.orderIndex - b.orderIndex)).toMatchObject([
       {
         status: 'failed',
@@ -189,6 +186,7 @@ describe('runDataset', () => {
       {
         status: 'failed',
         error: { code: 'internal', message: 'Internal error.' },
+        cause: bug,
       },
       { status: 'failed', itemId: 3, error: { code: 'item_without_prompt' } },
       {
@@ -199,7 +197,7 @@ describe('runDataset', () => {
         error: { code: 'checker_invalid' },
       },
     ]);
-    expect(faults).toEqual([bug]);
+    expect([...session.results.values()].filter(({ cause }) => cause !== undefined)).toHaveLength(1);
   });
 
   it('stores a failed result for an unreadable item without calling the provider', async () => {

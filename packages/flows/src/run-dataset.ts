@@ -36,8 +36,6 @@ export interface RunDatasetOptions {
    * stops, the run does not end, and another worker continues it.
    */
   readonly signal: AbortSignal;
-  /** Receives errors that neither an item nor its provider caused. */
-  readonly onInternalError?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -52,7 +50,7 @@ export interface RunDatasetOptions {
  */
 export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOptions): Promise<RunEnd> {
   const { session, provider, checks, clock } = deps;
-  const { config, signal, onInternalError } = options;
+  const { config, signal } = options;
   const judge =
     deps.judge === null
       ? null
@@ -61,7 +59,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
           threshold: config.judge?.threshold ?? 0.5,
           defaultPrompts: options.defaultJudgePrompts,
         };
-  const itemDeps = { provider, judge, checks, clock, onInternalError };
+  const itemDeps = { provider, judge, checks, clock };
   const results = createResultWriter((batch) => session.saveResults(batch), MAX_WAITING_RESULTS);
 
   let end: RunEnd = { status: 'completed' };

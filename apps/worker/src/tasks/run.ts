@@ -4,7 +4,7 @@ import {
   type RunEnd,
   RunError,
   type RunFailure,
-  type RunResultStatus,
+  type RunResult,
   type RunSession,
   runCancelled,
 } from '@svc/evaluation';
@@ -80,9 +80,10 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
   try {
     end = await runDataset(
       {
-        session: counted(session, (status) => {
+        session: observed(session, ({ status, cause }) => {
           counts[status] += 1;
           metrics.recordRunItem(status);
+          if (cause !== undefined) logger.log('error.internal', { error: cause });
         }),
         ...createProviders(config, deps),
         checks: deps.checks,
@@ -92,7 +93,6 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
         config,
         defaultJudgePrompts: await defaultJudgePrompts(run, config, store),
         signal: AbortSignal.any(signals),
-        onInternalError: (error) => logger.log('error.internal', { error }),
       },
     );
   } catch (error) {
@@ -124,13 +124,14 @@ function isGone(error: unknown): boolean {
   );
 }
 
-function counted(session: RunSession, count: (status: RunResultStatus) => void): RunSession {
+/** The session, with each result counted and logged once it is stored. */
+function observed(session: RunSession, observe: (result: RunResult) => void): RunSession {
   return {
     items: (signal) => session.items(signal),
     finish: (end) => session.finish(end),
     saveResults: async (results) => {
       await session.saveResults(results);
-      for (const { status } of results) count(status);
+      for (const result of results) observe(result);
     },
   };
 }
