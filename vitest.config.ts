@@ -4,9 +4,6 @@ import { defineConfig } from 'vitest/config';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** On a shared machine a process test may lose a race that it does not mean to run; at a desk it must not. */
-const retry = process.env['CI'] === undefined ? 0 : 2;
-
 /** Tests run on the sources of every workspace package; what runs in other processes or threads uses the build. */
 const alias = {
   '@svc/jsonl-v23/json': at('packages/jsonl-v23/src/json/index.ts'),
@@ -47,7 +44,6 @@ export default defineConfig({
           // properties run thousands of cases, and a busy machine takes its time
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          retry,
         },
       },
       {
@@ -59,7 +55,6 @@ export default defineConfig({
           name: 'packages-web',
           include: ['packages/pkg-format/test/{conformance,limits,mutations,write-package}.test.ts'],
           testTimeout: 60_000,
-          retry,
         },
       },
       {
@@ -74,7 +69,6 @@ export default defineConfig({
           ],
           globalSetup: ['prisma/test/postgres.ts'],
           testTimeout: 60_000,
-          retry,
           hookTimeout: 60_000,
         },
       },
