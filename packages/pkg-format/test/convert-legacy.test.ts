@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Item } from '@svc/jsonl-v23';
@@ -552,10 +552,12 @@ describe('errors', () => {
   it('an output that exists', async () => {
     await writeFile(join(folder, 'x.zip'), archiveOf({ 'a.jsonl': '{}' }));
     await writeFile(join(folder, 'x.pkg.zip'), 'precious');
+    await chmod(join(folder, 'x.pkg.zip'), 0o600);
     await expect(convertLegacyFile(join(folder, 'x.zip'))).rejects.toMatchObject({ code: 'EEXIST' });
     expect(await readFile(join(folder, 'x.pkg.zip'), 'utf8')).toBe('precious');
     const report = await convertLegacyFile(join(folder, 'x.zip'), null, { force: true, name: 'given' });
     expect(report).toMatchObject({ name: 'given', itemCount: 1 });
+    expect((await stat(join(folder, 'x.pkg.zip'))).mode & 0o777).toBe(0o600);
     await using pkg = await openPackageFile(join(folder, 'x.pkg.zip'));
     expect(pkg.manifest!['name']).toBe('given');
     expect((await readdir(folder)).sort()).toEqual(['x.pkg.zip', 'x.zip']);

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
@@ -67,6 +67,19 @@ it('replaces with force, also the target of a symbolic link', async () => {
   expect(await readlink(path)).toBe('real/a.zip');
   expect(await readFile(join(folder, 'real', 'a.zip'), 'utf8')).toBe('hello');
   expect(await readdir(join(folder, 'real'))).toEqual(['a.zip']);
+});
+
+it('keeps the permissions of a replaced file, also while it is written', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'a.zip');
+  await writeFile(path, 'old');
+  await chmod(path, 0o600);
+  const modeOf = async (name: string) => (await stat(join(folder, name))).mode & 0o777;
+  await using file = await createOutputFile(path, { force: true });
+  const [temporary = ''] = (await readdir(folder)).filter((name) => name !== 'a.zip');
+  expect(await modeOf(temporary)).toBe(0o600);
+  await file.commit();
+  expect(await modeOf('a.zip')).toBe(0o600);
 });
 
 it('refuses a folder', async () => {

@@ -36,7 +36,10 @@ export async function createOutputFile(
   const temporary = target.isSpecialFile
     ? null
     : join(dirname(target.path), `.svc-pkg-${randomBytes(8).toString('hex')}.tmp`);
-  const file = await attempt(path, () => open(temporary ?? target.path, temporary === null ? 'w' : 'wx'));
+  // The mode of the file that it replaces, so that no other user can read the content while it is written.
+  const file = await attempt(path, () =>
+    open(temporary ?? target.path, temporary === null ? 'w' : 'wx', target.mode),
+  );
   let bytesWritten = 0;
   let isOpen = true;
   let isCommitted = temporary === null;
@@ -84,8 +87,15 @@ export async function replaceableFile(path: string, force: boolean): Promise<str
   return target.path;
 }
 
+interface OutputTarget {
+  readonly path: string;
+  readonly isSpecialFile: boolean;
+  /** Permissions of the file to replace. */
+  readonly mode?: number;
+}
+
 /** The file to replace, with symbolic links resolved; devices and pipes are never replaced. */
-async function targetOf(path: string, force: boolean): Promise<{ path: string; isSpecialFile: boolean }> {
+async function targetOf(path: string, force: boolean): Promise<OutputTarget> {
   return attempt(path, async () => {
     const found = await stat(path).catch((error: unknown) => {
       if (isSystemError(error) && error.code === 'ENOENT') return null;
@@ -99,7 +109,7 @@ async function targetOf(path: string, force: boolean): Promise<{ path: string; i
       throw new CliError('io_error', 'Cannot write the file: it is a folder', { location: { file: path } });
     if (!found.isFile()) return { path, isSpecialFile: true };
     if (!force) throw outputExists(path);
-    return { path: await realpath(path), isSpecialFile: false };
+    return { path: await realpath(path), isSpecialFile: false, mode: found.mode & 0o777 };
   });
 }
 

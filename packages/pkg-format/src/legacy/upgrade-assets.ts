@@ -91,11 +91,16 @@ function upgradeEntry(
       mimeType ?? statedType(entry) ?? typeOfName(entry, name) ?? sniffMimeType(bytes) ?? DEFAULT_MIME_TYPE;
     return { ...renewed(entry, type, usedKeys), encoding: 'base64', data: encodeBase64(bytes) };
   }
-  const file = referencedFile(entry, location, resolveFile);
+  const file = referencedFile(entry, (key) => memberLocation(location, value, key), resolveFile);
   if (file === null) return renewed(entry, statedType(entry), []);
   upgrade.moved.push('assets (file)');
   upgrade.files.set(location.path, file);
   return renewed(entry, statedType(entry) ?? knownType(file), []);
+}
+
+/** The location of a member of an entry; an entry in the short form has no members. */
+function memberLocation(location: EntryLocation, entry: JsonValue, key: string): EntryLocation {
+  return typeof entry === 'string' ? location : { ...location, path: `${location.path}/${key}` };
 }
 
 /** The short forms: a data: URI, a link, or else a file of the archive. */
@@ -197,25 +202,40 @@ function decodeContent(entry: JsonObject, key: string, text: string, location: E
   return isLiteral ? new TextEncoder().encode(text.toWellFormed()) : bytes;
 }
 
-/** The file of the archive that an entry without content refers to; null for a link. A `path` must refer to a file. */
+/**
+ * The file of the archive that an entry without content refers to; null for an entry with a link, or without any
+ * reference.
+ *
+ * @throws PackageError `package_missing_file` for a name that no file has, unless the entry also has a link
+ */
 function referencedFile(
   entry: JsonObject,
-  location: EntryLocation,
+  locationOf: (key: string) => EntryLocation,
   resolveFile: (reference: string) => string | null,
 ): string | null {
+  let missing: { readonly key: string; readonly name: string } | null = null;
+  let hasLink = false;
   for (const key of REFERENCE_KEYS) {
     const value = getMember(entry, key);
-    if (typeof value !== 'string' || value === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) continue;
-    const file = resolveFile(value);
+    if (typeof value !== 'string' || value === '') continue;
+    const file = URL_PATTERN.test(value) ? null : resolveFile(value);
     if (file !== null) return file;
-    if (key === 'path' && typeof getMember(entry, 'url') !== 'string') {
-      throw new PackageError('package_missing_file', `The archive has no file ${quote(value)}.`, {
-        entry: value,
-        location,
-      });
-    }
+    if (isLink(key, value)) hasLink = true;
+    else missing ??= { key, name: value };
   }
-  return null;
+  if (missing === null || hasLink) return null;
+  throw new PackageError('package_missing_file', `The archive has no file ${quote(missing.name)}.`, {
+    entry: missing.name,
+    location: locationOf(missing.key),
+  });
+}
+
+const URL_PATTERN = /^[a-z][a-z0-9+.-]*:\/\//i;
+
+/** Whether a reference that no file has is not the name of a file: a URL, and except as `path` an absolute reference. */
+function isLink(key: string, reference: string): boolean {
+  if (key === 'path') return URL_PATTERN.test(reference) && !/^file:/i.test(reference);
+  return /^(?:[/\\]|[a-z][a-z0-9+.-]+:)/i.test(reference);
 }
 
 function invalidAsset(location: EntryLocation, key: string, problem: string): JsonlError {

@@ -303,6 +303,13 @@ describe('assets', () => {
       { url: 'https://x.example/a.png', mime_type: 'image/png' },
     ],
     ['neither content nor file', { note: 'x' }, { note: 'x' }],
+    [
+      'a link and a file name',
+      { uri: 'https://x.example/a', filename: 'a.png' },
+      { uri: 'https://x.example/a', filename: 'a.png' },
+    ],
+    ['a name with a scheme', { src: 'cid:part1' }, { src: 'cid:part1' }],
+    ['an absolute reference', { href: '/static/a.png' }, { href: '/static/a.png' }],
   ])('%s', (_, asset, expected) => {
     expect(upgrade({ assets: [asset] }).item).toEqual({ assets: [expected] });
     expect(upgrade({ assets: { n: asset } }).item).toEqual({ assets: { n: expected } });
@@ -332,6 +339,26 @@ describe('assets', () => {
         code: 'package_missing_file',
         entry: 'pics/b.png',
         location: { file: 'data/s.jsonl', line: 3, path: '/assets/0' },
+      },
+    ],
+    ...(['path', 'file', 'src', 'href', 'url', 'uri', 'filename'] as const).map(
+      (key): [string, JsonObject[string], object] => [
+        `a ${key} that no file has`,
+        { alt: 'x', [key]: 'pics/b.png' },
+        {
+          code: 'package_missing_file',
+          entry: 'pics/b.png',
+          location: { file: 'data/s.jsonl', line: 3, path: `/assets/0/${key}` },
+        },
+      ],
+    ),
+    [
+      'a path that is a file: URL',
+      { path: 'file:///home/me/b.png' },
+      {
+        code: 'package_missing_file',
+        entry: 'file:///home/me/b.png',
+        location: { file: 'data/s.jsonl', line: 3, path: '/assets/0/path' },
       },
     ],
     [

@@ -1,4 +1,4 @@
-import { lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,6 +22,20 @@ describe('moveIntoPlace', () => {
 
   it('replaces a file', async () => {
     await writeFile(at('target'), 'old');
+    await moveIntoPlace(at('temporary'), at('target'), { replace: true });
+    expect(await readFile(at('target'), 'utf8')).toBe('new');
+  });
+
+  it('keeps the mode of the file that it replaces', async () => {
+    await writeFile(at('target'), 'old');
+    await chmod(at('target'), 0o600);
+    await chmod(at('temporary'), 0o644);
+    await moveIntoPlace(at('temporary'), at('target'), { replace: true });
+    expect((await stat(at('target'))).mode & 0o7777).toBe(0o600);
+  });
+
+  it('replaces a broken symbolic link', async () => {
+    await symlink(at('nothing'), at('target'));
     await moveIntoPlace(at('temporary'), at('target'), { replace: true });
     expect(await readFile(at('target'), 'utf8')).toBe('new');
   });

@@ -1,9 +1,9 @@
-import { link, lstat, rename, unlink } from 'node:fs/promises';
+import { chmod, link, lstat, rename, stat, unlink } from 'node:fs/promises';
 
 /**
  * Gives a finished file its final path in one step, on the same file system.
  *
- * @param replace whether an existing file at `target` is replaced
+ * @param replace whether an existing file at `target` is replaced; the new file gets its mode
  * @throws the file system's own errors; `EEXIST` if `target` exists, also if it has appeared just now, and `replace` is
  *   not set
  */
@@ -12,7 +12,11 @@ export async function moveIntoPlace(
   target: string,
   { replace }: { readonly replace: boolean },
 ): Promise<void> {
-  if (replace) return rename(temporary, target);
+  if (replace) {
+    const replaced = await stat(target).catch(() => null);
+    if (replaced?.isFile()) await chmod(temporary, replaced.mode & 0o7777);
+    return rename(temporary, target);
+  }
   try {
     // A link fails if the target exists; a rename would replace it.
     await link(temporary, target);
