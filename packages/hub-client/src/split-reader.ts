@@ -43,7 +43,8 @@ export interface SplitReader {
   readonly splits: readonly HubSplit[];
   /**
    * `description`, `citation`, `homepage`, `license` (null if unknown); if known `pretty_name`, `language`, `tags`,
-   * `ignored_files` (in no split), `class_labels` (column to names), `converted_parquet`, `converted_revision`, `partial`.
+   * `ignored_files` (in no split), `class_labels` (column to names), `converted_parquet`, `converted_revision`, `partial`,
+   * `warnings` (what reading changes in the values of text files).
    */
   readonly info: JsonObject;
   readonly suggestedMapping: Mapping | null;
@@ -120,7 +121,7 @@ export function createSplitReader(
       const numRows = split.subset === subset.name ? counts.get(split.split) : undefined;
       return { ...split, numRows: numRows ?? split.numRows };
     }),
-    info: { ...known.info, ...classLabels(features) },
+    info: { ...known.info, ...classLabels(features), ...warningsOf(tables) },
     suggestedMapping: suggestMapping(mappable, known.evalYaml, {
       subset: subset.name,
       ...(first === undefined ? {} : { split: first }),
@@ -140,6 +141,11 @@ function classLabels(features: Features): JsonObject {
       feature.kind === 'class_label' ? [[name, [...feature.names]]] : [],
   );
   return labels.length === 0 ? {} : { class_labels: Object.fromEntries(labels) };
+}
+
+function warningsOf(tables: ReadonlyMap<string, SplitTable>): JsonObject {
+  const warnings = new Set([...tables.values()].flatMap((table) => table.warnings ?? []));
+  return warnings.size === 0 ? {} : { warnings: [...warnings] };
 }
 
 /** Rows of the slice, as counted, else as the dataset card declares; null if neither tells. */

@@ -269,6 +269,18 @@ describe('the location of rows', () => {
     ]);
   });
 
+  it('a CSV file whose numbers lose their spelling, with a warning', async () => {
+    repository('o/codes', { 'data.csv': 'zip,n\n01234,1\n1e5,2\n' });
+    const selection = await select('o/codes');
+    expect(selection.info['warnings']).toEqual([
+      'The numbers of column "zip" lose their spelling: "01234" becomes 1234.',
+    ]);
+    expect(await rowsOf(selection)).toEqual([
+      { zip: 1234, n: 1 },
+      { zip: 100000, n: 2 },
+    ]);
+  });
+
   it.each([
     ['gzip', 'gz', (text: string) => gzipSync(text)],
     [

@@ -31,6 +31,8 @@ export interface RowRange {
 export interface Table {
   /** The columns, as far as the files have been read. */
   readonly features: Features;
+  /** What reading changes in the values, one sentence each: numbers of CSV files that are not written as in JSON. */
+  readonly warnings?: readonly string[];
   /** The row at which looking for columns ended early, because it is invalid; it may have further columns. */
   readonly unreadRow?: TableError | undefined;
   /** Null if the rows have not been counted. */

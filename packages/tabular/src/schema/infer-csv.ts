@@ -1,4 +1,5 @@
-import { type JsonValue, parseNumber } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonValue, parseNumber } from '@svc/jsonl-v23/json';
+import { shorten } from '../errors.ts';
 import type { RawRow } from '../text/raw-row.ts';
 import { type Features, valueFeature } from './features.ts';
 import { isInt64, isUint64 } from './int64.ts';
@@ -7,11 +8,18 @@ import { isInt64, isUint64 } from './int64.ts';
  * Whether a CSV column has had fields of each kind: `uint` are integers beyond int64 that fit 64 bits without a sign, `long`
  * those beyond.
  */
-type CsvShape = Record<'null' | 'int' | 'uint' | 'negative' | 'long' | 'float' | 'bool' | 'text', boolean>;
+type CsvShape = Record<'null' | 'int' | 'uint' | 'negative' | 'long' | 'float' | 'bool' | 'text', boolean> & {
+  /** The first number that is not written as its JSON text; null if there is none. */
+  respelled: string | null;
+};
+
+/** Columns that a warning names. */
+const MAX_WARNINGS = 100;
 
 /**
  * Infers the columns of CSV rows as pandas does, over all rows alike: int64 (uint64 beyond it), float64 with fractions
- * or gaps, bool, else string. An empty column is float64. Dates stay texts, leading zeros are lost.
+ * or gaps, bool, else string. An empty column is float64. Dates stay texts, leading zeros are lost; warnings name the
+ * columns whose numbers lose their spelling.
  */
 export class CsvInference {
   readonly #columns = new Map<string, CsvShape>();
@@ -29,6 +37,7 @@ export class CsvInference {
           float: false,
           bool: false,
           text: false,
+          respelled: null,
         };
         this.#columns.set(name, shape);
       }
@@ -38,6 +47,23 @@ export class CsvInference {
 
   features(): Features {
     return [...this.#columns].map(([name, shape]) => ({ name, feature: valueFeature(csvDtype(shape)) }));
+  }
+
+  /** @param declaredNames columns whose type is not inferred */
+  warnings(declaredNames: ReadonlySet<string>): string[] {
+    const found: string[] = [];
+    for (const [name, shape] of this.#columns) {
+      const { respelled } = shape;
+      if (respelled === null || declaredNames.has(name) || !/int|float/.test(csvDtype(shape))) continue;
+      const number = canonicalJson(csvNumber(respelled) ?? null);
+      found.push(
+        `The numbers of column ${shorten(name)} lose their spelling: ${shorten(respelled)} becomes ${number}.`,
+      );
+    }
+    const more = found.length - MAX_WARNINGS;
+    return more > 0
+      ? [...found.slice(0, MAX_WARNINGS), `The numbers of ${more} more columns lose their spelling.`]
+      : found;
   }
 }
 
@@ -49,6 +75,14 @@ function noteField(shape: CsvShape, value: JsonValue): void {
   const kind = csvKind(value);
   shape[kind] = true;
   if (kind === 'int' && value.includes('-')) shape.negative = true;
+  if (shape.respelled === null && !shape.text && kind !== 'bool' && !isCanonical(value)) {
+    shape.respelled = value;
+  }
+}
+
+function isCanonical(text: string): boolean {
+  // Nearly every whole number.
+  return SHORT_INTEGER.test(text) || canonicalJson(csvNumber(text) ?? null) === text;
 }
 
 function csvDtype(shape: CsvShape): string {
@@ -75,10 +109,12 @@ export function csvKind(text: string): 'int' | 'uint' | 'long' | 'float' | 'bool
   return csvNumber(text) === undefined ? 'text' : 'float';
 }
 
+const SHORT_INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
+
 /** The number in a CSV field: null for infinities, undefined if it is not a number. */
 export function csvNumber(text: string): JsonValue | undefined {
   // Nearly every field.
-  if (/^(?:0|-?[1-9][0-9]{0,14})$/.test(text)) return Number(text);
+  if (SHORT_INTEGER.test(text)) return Number(text);
   const trimmed = text.trim();
   if (/^[+-]?inf(?:inity)?$/i.test(trimmed)) return null;
   const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?$/.exec(trimmed);

@@ -34,8 +34,10 @@ interface JsonShape {
  */
 export class JsonInference {
   readonly #columns = new Map<string, JsonShape>();
+  #hasNonNumbers = false;
 
-  add({ row, text }: Pick<RawRow, 'row' | 'text'>): void {
+  add({ row, text, hasNonNumbers }: Pick<RawRow, 'row' | 'text' | 'hasNonNumbers'>): void {
+    if (hasNonNumbers === true) this.#hasNonNumbers = true;
     for (const [name, value] of Object.entries(text === undefined ? row : markFloats(row, text))) {
       let shape = this.#columns.get(name);
       if (shape === undefined) {
@@ -48,6 +50,10 @@ export class JsonInference {
 
   features(): Features {
     return [...this.#columns].map(([name, shape]) => ({ name, feature: toFeature(shape) }));
+  }
+
+  warnings(): string[] {
+    return this.#hasNonNumbers ? ['NaN and infinities are read as null.'] : [];
   }
 }
 

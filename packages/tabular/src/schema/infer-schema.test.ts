@@ -130,6 +130,60 @@ describe('CSV columns', () => {
   });
 });
 
+describe('warnings', () => {
+  const warningsOf = async (
+    format: TextFormat,
+    content: string,
+    declared: Features | null = null,
+  ): Promise<readonly string[]> => {
+    const builder = inferSchema(format, declared);
+    const chunks = (async function* () {
+      yield new TextEncoder().encode(content);
+    })();
+    for await (const row of readRows(chunks, format, {}, { file: 'f' })) builder.add(row);
+    return builder.finish().warnings;
+  };
+
+  it.each([
+    ['001\n2', '"001" becomes 1'],
+    ['1\n01234', '"01234" becomes 1234'],
+    ['1\n1e5', '"1e5" becomes 100000'],
+    ['+1', '"+1" becomes 1'],
+    ['1.50', '"1.50" becomes 1.5'],
+    ['1\n-0', '"-0" becomes 0'],
+    ['1\ninf', '"inf" becomes null'],
+  ])('name the CSV column of %j', async (lines, change) => {
+    expect(await warningsOf('csv', `x,y\n${lines.replaceAll('\n', ',a\n')},a\n`)).toEqual([
+      `The numbers of column "x" lose their spelling: ${change}.`,
+    ]);
+  });
+
+  it.each(['1\n-2\n0.5', '1\nNA', '12345678901234567890', '001\nx', '2020-01-01', 'True\nfalse'])(
+    'are not given for %j',
+    async (lines) => {
+      expect(await warningsOf('csv', `x\n${lines}\n`)).toEqual([]);
+    },
+  );
+
+  it('are not given for declared columns', async () => {
+    expect(await warningsOf('csv', 'x\n001\n', columns({ x: 'string' }))).toEqual([]);
+  });
+
+  it('name 100 columns and count the others', async () => {
+    const names = Array.from({ length: 103 }, (_, index) => `c${index}`);
+    const warnings = await warningsOf('csv', `${names.join(',')}\n${names.map(() => '01').join(',')}\n`);
+    expect(warnings).toHaveLength(101);
+    expect(warnings.at(-1)).toBe('The numbers of 3 more columns lose their spelling.');
+  });
+
+  it('say that NaN of JSON became null', async () => {
+    expect(await warningsOf('json', '{"x":1}\n{"x":NaN}\n')).toEqual([
+      'NaN and infinities are read as null.',
+    ]);
+    expect(await warningsOf('json', '{"x":1}\n{"x":"NaN"}\n')).toEqual([]);
+  });
+});
+
 it('text files have one column of text', async () => {
   expect(await type('text', '2020-01-01\n5')).toEqual({
     dtypes: 'text: string',

@@ -13,6 +13,8 @@ export type TextFormat = Exclude<DataFormat, 'parquet'>;
 /** The columns of a table, and the conversion of its rows. */
 export interface Schema {
   readonly features: Features;
+  /** What reading changes in the values of the rows that were seen, one sentence each. */
+  readonly warnings: readonly string[];
   /** Adds null for every column that the row does not have, and converts the others; further members stay. */
   toRow(row: JsonObject): JsonObject;
 }
@@ -58,7 +60,8 @@ export function inferSchema(format: TextFormat, declared: Features | null = null
             ? parseField(feature)
             : completeJson(feature),
       }));
-      return { features, toRow: (row) => toRow(row, columns) };
+      const warnings = inference?.warnings(declaredNames) ?? [];
+      return { features, warnings, toRow: (row) => toRow(row, columns) };
     },
   };
 }

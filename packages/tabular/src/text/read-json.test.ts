@@ -35,6 +35,12 @@ describe('readJson', () => {
     ['one object over several lines', '{\n "x": {\n"y": [1]}\n}\n', ['{"x":{"y":[1]}}']],
     ['objects one after another', '{\n"x":1}{"x":2}\n\n{"x"\n:3}', ['{"x":1}', '{"x":2}', '{"x":3}']],
     ['an object of columns as one row', '{"x":[1,2],"y":["a","b"]}', ['{"x":[1,2],"y":["a","b"]}']],
+    [
+      'NaN and infinities as null',
+      '{"x":NaN,"y":[-Infinity,Infinity]}\n{"x":"NaN \\" Infinity","y":1}\n',
+      ['{"x":null,"y":[null,null]}', '{"x":"NaN \\" Infinity","y":1}'],
+    ],
+    ['NaN inside arrays and objects', '[{"x":NaN},\n{"x": -Infinity}]', ['{"x":null}', '{"x":null}']],
     ['nothing', '', []],
     ['blanks', ' \n\n', []],
   ])('reads %s', async (_, content, rows) => {
@@ -77,6 +83,9 @@ describe('readJson', () => {
     ['an element that is too long', `[{"x":1},\n{"x":"${'x'.repeat(3000)}"}]`, { line: 2 }],
     ['a text that never ends', '{\n"x": "abc', { line: 1 }],
     ['a bare value', '5', { line: 1 }],
+    ['a fault beside NaN', '{"x":1}\n{"x":NaN,"y":}\n', { line: 2 }],
+    ['words that begin like NaN', '{"x":NaNs}\n', { line: 1 }],
+    ['a sign before NaN', '{"x":-NaN}\n', { line: 1 }],
   ])('refuses %s', async (_, content, location) => {
     for (const size of [1 << 16, 1]) {
       await expect(read(content, {}, size)).rejects.toMatchObject({

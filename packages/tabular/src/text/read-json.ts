@@ -1,13 +1,7 @@
 import { MAX_LINE_VALUES, ValueCounter } from '@svc/jsonl-v23/internal';
-import {
-  isJsonObject,
-  JsonlError,
-  JsonStream,
-  type JsonValue,
-  type LocatedText,
-  parseJson,
-} from '@svc/jsonl-v23/json';
+import { isJsonObject, JsonlError, JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
 import { decodeText, isUtf8 } from './decode-text.ts';
+import { type ParsedRow, parseRow } from './parse-row.ts';
 import {
   DEFAULT_MAX_ROW_SIZE,
   invalidRow,
@@ -99,7 +93,7 @@ async function sniffLines(
 function isObjectLine(line: string): boolean {
   if (!line.startsWith('{')) return false;
   try {
-    parseJson(line);
+    parseRow(line);
     return true;
   } catch (error) {
     // The reader of lines reports other errors of a line better.
@@ -126,11 +120,16 @@ async function* readElements(json: JsonStream, file: string): AsyncGenerator<Raw
   let isWrapped: boolean | undefined;
   for await (const _ of json.items()) {
     const element = await readText(json, file);
-    const value = parseJson(element.text, element);
-    isWrapped ??= !isJsonObject(value);
+    const parsed = parseRow(element.text, element.location);
+    isWrapped ??= !isJsonObject(parsed.value);
     yield isWrapped
-      ? { ...positionOf(element), row: { text: value }, text: `{"text":${element.text}}` }
-      : toRow(value, element);
+      ? {
+          ...positionOf(element),
+          row: { text: parsed.value },
+          text: `{"text":${parsed.text}}`,
+          hasNonNumbers: parsed.hasNonNumbers,
+        }
+      : toRow(parsed, element);
   }
 }
 
@@ -138,7 +137,7 @@ async function* readElements(json: JsonStream, file: string): AsyncGenerator<Raw
 async function* readObjects(json: JsonStream, file: string): AsyncGenerator<RawRow, void, undefined> {
   while ((await json.peek()) !== 'end') {
     const element = await readText(json, file);
-    yield toRow(parseJson(element.text, element), element);
+    yield toRow(parseRow(element.text, element.location), element);
   }
 }
 
@@ -153,7 +152,7 @@ async function* readMember(
     if ((await json.peek()) === 'array') yield* readElements(json, file);
     else {
       const element = await readText(json, file);
-      yield toRow(parseJson(element.text, element), element);
+      yield toRow(parseRow(element.text, element.location), element);
     }
     return;
   }
@@ -195,9 +194,9 @@ function hasTooManyValues(text: string): boolean {
   return counter.values > MAX_LINE_VALUES;
 }
 
-function toRow(value: JsonValue, element: LocatedText): RawRow {
+function toRow({ value, text, hasNonNumbers }: ParsedRow, element: LocatedText): RawRow {
   if (!isJsonObject(value)) throw invalidRow('The row is not an object.', element.location);
-  return { ...positionOf(element), row: value, text: element.text };
+  return { ...positionOf(element), row: value, text, hasNonNumbers };
 }
 
 function positionOf({ text, location }: LocatedText): { line: number; size: number } {

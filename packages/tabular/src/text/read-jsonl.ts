@@ -1,11 +1,12 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { splitLines } from '@svc/jsonl-v23/internal';
-import { isJsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { isJsonObject } from '@svc/jsonl-v23/json';
+import { parseRow } from './parse-row.ts';
 import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type ReadOptions } from './raw-row.ts';
 
 /**
  * Reads a JSON Lines file: one object a line, UTF-8. A byte order mark, CRLF, blank lines and a missing last line end
- * are accepted. One batch of lines is in memory.
+ * are accepted. `NaN` and infinities are null. One batch of lines is in memory.
  *
  * @throws TableError `invalid_row` with file, line and, where it is known, column: if a line is not JSON, not
  *   an object, not UTF-8 or too long, or has a duplicate key
@@ -47,7 +48,7 @@ function parseLine(
   }
   // JSON's white space and no other.
   if (!/[^ \t\r]/.test(text)) return null;
-  const row = parseJson(text, { location: { file, line } });
-  if (!isJsonObject(row)) throw invalidRow('The line is not an object.', { file, line });
-  return { row, line, size: text.length + 1, text };
+  const row = parseRow(text, { file, line });
+  if (!isJsonObject(row.value)) throw invalidRow('The line is not an object.', { file, line });
+  return { row: row.value, line, size: text.length + 1, text: row.text, hasNonNumbers: row.hasNonNumbers };
 }

@@ -83,6 +83,7 @@ export async function openTextTables(
       const read = (range: RowRange): AsyncGenerator<RowBatch> => readTable(cached, rowsOf, schema, range);
       const table: Table = {
         features: schema.features,
+        warnings: schema.warnings,
         unreadRow,
         rowCount: counts.get(name) ?? null,
         atLeastRows: seen.get(name) ?? 0,
