@@ -49,6 +49,8 @@ beforeAll(async () => {
     files: { 'train.jsonl.gz': gzipSync(`{"q":"${'x'.repeat(64 * 1024 * 1024)}"}\n{"q":"short"}\n`) },
   });
   hub.add({ id: 'org/late-column', files: { 'train.jsonl': '{"q":"a"}\n{"q":"b","late":\n' } });
+  hub.add({ id: 'org/measured', files: { 'train.jsonl': MEASURED, 'README.md': '# Not data' } });
+  hub.add({ id: 'org/broken', files: { 'train.jsonl': `${MEASURED}{"q":null}\n` } });
   hub.add({ id: 'org/script', files: { 'script.py': 'x', 'README.md': '' } });
 });
 afterAll(async () => {
@@ -57,6 +59,7 @@ afterAll(async () => {
 });
 beforeEach(() => hub.forget());
 
+const MEASURED = Array.from({ length: 99 }, (_, index) => `{"q":"question ${index}"}\n`).join('');
 const TOKEN = 'hf_plantedtoken0123456789';
 
 async function post(
@@ -250,6 +253,30 @@ describe('POST /datasets/hub/import', () => {
     expect(faulty).toMatchObject({ status: 200, body: { item_count: 1, errors_total: 2 } });
     expect(faulty.body['errors']).toMatchObject([{ row: 1 }, { row: 2, code: 'assets_not_object' }]);
     expect(await datasetCount()).toBe(before);
+  });
+
+  it('reports the bytes that it received from the hub, and the rows that it read', async () => {
+    await using other = await startTestApi({ HUB_ENDPOINT: hub.endpoint });
+    for (const path of ['org/measured', 'org/broken']) {
+      await fetch(`${other.url}/datasets/hub/import`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ name: 'x', config: { path }, mapping: { prompt_column: 'q' } }),
+      });
+    }
+    const bytes = Buffer.byteLength(MEASURED);
+    const logged = (event: string): object | undefined => other.log().find((line) => line['event'] === event);
+    expect(logged('dataset.import.finish')).toMatchObject({ item_count: 99, bytes });
+    expect(logged('dataset.import.fail')).toMatchObject({ code: 'invalid_row', rows_done: 100 });
+    const metrics = await (await fetch(`${other.url}/metrics`)).text();
+    for (const [outcome, items, received] of [
+      ['succeeded', 99, bytes],
+      ['failed', 100, bytes + 11],
+    ]) {
+      const labels = `{source="hub",outcome="${outcome}"}`;
+      expect(metrics).toContain(`svc_dataset_import_items_total${labels} ${items}\n`);
+      expect(metrics).toContain(`svc_dataset_import_bytes_total${labels} ${received}\n`);
+    }
   });
 
   it('refuses an item over SVC_MAX_LINE_BYTES in a dry run as in an import', async () => {

@@ -16,6 +16,8 @@ export interface FakeHubOptions {
   readonly openDataset?: () => void;
 }
 
+/** what a row counts as */
+export const ROW_BYTES = 20;
 const COLUMNS = ['question', 'answer'];
 
 /** A hub with one dataset of rows `{question, answer}`, made up as they are asked for. */
@@ -61,6 +63,9 @@ export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset
         splits: [{ subset: 'default', split: 'train', numRows: rows }],
         info: {},
         usedConvertedParquet: false,
+        get readBytes() {
+          return read * ROW_BYTES;
+        },
         select: async ({ split } = {}) => ({
           subset: 'default',
           split: split ?? 'train',

@@ -83,6 +83,7 @@ async function writeSlice(
 ): Promise<Slice> {
   const { path, revision, subset, split } = config;
   const dataset = await hub.openDataset({ path, revision, token, signal });
+  draft.countBytesOf(dataset);
   const reader = await dataset.select({ subset, split, signal });
   const columns = mappedColumns(mapping);
   const mapped = new Set(columns);

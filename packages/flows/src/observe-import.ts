@@ -49,15 +49,15 @@ export async function observeImport(
     const failure = failureOf(error);
     if (failure === null) throw error;
     const { outcome, code } = failure;
-    const { items, bytes } = draft.progress;
+    const { rowsRead, bytes } = draft.progress;
     const { location } = error as { location?: SourceLocation };
-    metrics.recordImport({ source, outcome, items, bytes, durationMs: elapsedMs() });
+    metrics.recordImport({ source, outcome, items: rowsRead, bytes, durationMs: elapsedMs() });
     logger.log('dataset.import.fail', {
       source,
       outcome,
       code,
       place: location === undefined ? undefined : formatLocation(location) || undefined,
-      rows_done: items,
+      rows_done: rowsRead,
       duration_ms: elapsedMs(),
     });
     throw error;

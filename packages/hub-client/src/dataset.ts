@@ -37,6 +37,8 @@ export interface HubDataset {
   readonly info: JsonObject;
   /** Whether the files are the hub's Parquet export, because those of the dataset cannot be read. */
   readonly usedConvertedParquet: boolean;
+  /** Bytes of data files that have been received so far, for all slices. */
+  readonly readBytes: number;
   /**
    * Selects a slice of a subset and reads its columns.
    * @throws HubError `hub_subset_not_found`, `hub_split_not_found`, `invalid_split`, `hub_unsupported_dataset`,
@@ -80,6 +82,7 @@ export async function openDataset(
     }
   };
 
+  const received = { bytes: 0 };
   return {
     id: repository.id,
     revision,
@@ -89,10 +92,13 @@ export async function openDataset(
     splits: allSplits(layout),
     info,
     usedConvertedParquet: snapshot.isConverted,
+    get readBytes() {
+      return received.bytes;
+    },
     async select({ subset: name, split, signal } = {}) {
       const { subset, from } = await choose(name);
       const expression = parseSplit(split ?? defaultSplit(subset.splits.map((each) => each.name)));
-      const selecting = { ...context, signal: joinSignals(context.signal, signal) };
+      const selecting = { ...context, received, signal: joinSignals(context.signal, signal) };
       const open = (file: string): ByteSource => from.open(file, selecting);
       const tables = await openTables(subset, expression, open, selecting.signal).catch((error: unknown) => {
         throw toHubError(error);

@@ -167,7 +167,7 @@ export const EVENTS = {
       section_count: 'number of its sections' as Count,
       item_count: 'number of its items' as Count,
       asset_count: 'number of its assets' as Count,
-      bytes: 'bytes that were read' as Count,
+      bytes: 'bytes that were read: of the package’s lines, or of the hub’s data files' as Count,
       duration_ms: 'duration in milliseconds' as Count,
     },
   },

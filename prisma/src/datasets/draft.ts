@@ -29,9 +29,11 @@ export interface DraftOptions {
 /** How far an import is. */
 export interface DraftProgress {
   readonly items: number;
+  /** Rows that were read, with those that have not become items. */
+  readonly rowsRead: number;
   /** Items of the sections that said how many they have; null where unknown. */
   readonly itemsTotal: number | null;
-  /** Of lines as they were read, or of rows as they are stored. */
+  /** Of what the import reads, if it says so by `countBytesOf`; else of lines as they were read, or of rows as stored. */
   readonly bytes: number;
 }
 
@@ -53,6 +55,8 @@ export interface DatasetDraft extends AsyncDisposable {
    */
   section(name: string, itemsTotal?: number | null): SectionWriter;
   readonly progress: DraftProgress;
+  /** Takes the bytes of the progress from what the import reads. */
+  countBytesOf(source: { readonly readBytes: number }): void;
   /** Rows of a dry run that could not be converted: the first 100, and how many. */
   readonly failures: { readonly first: readonly JsonlError[]; readonly total: number };
   /** Counts and hashes of all sections (item-v23, section 4). Ends the last section. */
@@ -88,9 +92,11 @@ class Draft implements DatasetDraft {
   readonly #sections: SectionTotals[] = [];
   readonly #failures = new RowFailureList();
   #items = 0;
+  #rowsRead = 0;
   #itemsTotal: number | null = null;
   #assets = 0;
   #bytes = 0;
+  #source: { readonly readBytes: number } | undefined;
   readonly #transaction: ItemsTransaction;
   #transactionId: string | undefined;
 
@@ -110,17 +116,36 @@ class Draft implements DatasetDraft {
     const encoder = this.#encoder;
     return {
       writeLines: (batches, options) =>
-        this.#write(section, encodeLines(encoder, section.id, batches, options, signal)),
+        this.#write(
+          section,
+          encodeLines(
+            encoder,
+            section.id,
+            this.#countRows(batches, ({ itemCount }) => itemCount),
+            options,
+            signal,
+          ),
+        ),
       writeCells: (batches, plan) =>
         this.#write(
           section,
-          encodeCells(encoder, section.id, batches, { ...plan, collectsFailures: dryRun }),
+          encodeCells(
+            encoder,
+            section.id,
+            this.#countRows(batches, ({ rowCount }) => rowCount),
+            { ...plan, collectsFailures: dryRun },
+          ),
         ),
     };
   }
 
   get progress(): DraftProgress {
-    return { items: this.#items, itemsTotal: this.#itemsTotal, bytes: this.#bytes };
+    const bytes = this.#source?.readBytes ?? this.#bytes;
+    return { items: this.#items, rowsRead: this.#rowsRead, itemsTotal: this.#itemsTotal, bytes };
+  }
+
+  countBytesOf(source: { readonly readBytes: number }): void {
+    this.#source = source;
   }
 
   get failures(): { readonly first: readonly JsonlError[]; readonly total: number } {
@@ -174,6 +199,16 @@ class Draft implements DatasetDraft {
     const rows = this.#count(section, batches);
     if (this.#options.dryRun !== true) await this.#transaction.write(rows);
     else for await (const _ of rows);
+    // The last bytes of a source may come after its last row.
+    this.#options.onProgress?.(this.progress);
+  }
+
+  /** Counts the rows of batches as they are read. */
+  async *#countRows<T>(batches: AsyncIterable<T>, rowsOf: (batch: T) => number): AsyncGenerator<T> {
+    for await (const batch of batches) {
+      this.#rowsRead += rowsOf(batch);
+      yield batch;
+    }
   }
 
   /** Counts and hashes batches as they pass, and takes their buffers back when they have been sent. */

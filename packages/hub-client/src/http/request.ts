@@ -41,6 +41,8 @@ export interface RequestContext {
   /** Clock time after which nothing is started or waited for. */
   readonly deadlineMs?: number | undefined;
   readonly retry: RetryPolicy;
+  /** Counts the bytes of the files that are read; absent for files that are not data. */
+  readonly received?: { bytes: number } | undefined;
 }
 
 /** A GET request of the hub. */

@@ -124,6 +124,7 @@ class HubFile implements ByteSource {
         const from = Math.max(next - offset, 0);
         const to = Math.min(end - offset, chunk.length);
         offset += chunk.length;
+        if (context.received !== undefined) context.received.bytes += chunk.length;
         if (to > from) {
           next = offset - chunk.length + to;
           yield from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to);
