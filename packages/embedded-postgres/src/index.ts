@@ -1,5 +1,6 @@
 export { EmbeddedPostgresError } from './embedded-postgres-error.ts';
-export { type Account, firstBarredFolder } from './process/postgres-account.ts';
+export { firstBarredFolder } from './process/postgres-account.ts';
+export type { Account } from './process/spawn-as.ts';
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,

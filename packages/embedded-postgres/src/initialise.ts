@@ -8,7 +8,7 @@ import { type Layout, layoutOf } from './layout.ts';
 import { isAlive } from './ownership/postmaster.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { type Guard, killGroup } from './process/guard.ts';
-import type { Account } from './process/postgres-account.ts';
+import type { Account } from './process/spawn-as.ts';
 import { outcomeOf } from './process/spawn-as.ts';
 
 export interface InitialiseOptions {

@@ -6,7 +6,8 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
-import { type Account, firstBarredFolder } from './process/postgres-account.ts';
+import { firstBarredFolder } from './process/postgres-account.ts';
+import type { Account } from './process/spawn-as.ts';
 
 const execFile = promisify(execFileWithCallback);
 

@@ -3,7 +3,7 @@ import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { explain } from './explain.ts';
 import type { Layout } from './layout.ts';
-import type { Account } from './process/postgres-account.ts';
+import type { Account } from './process/spawn-as.ts';
 
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 

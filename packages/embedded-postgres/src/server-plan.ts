@@ -2,7 +2,7 @@ import type { SocketFolder } from './connection/endpoint.ts';
 import type { Layout } from './layout.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import type { Guard } from './process/guard.ts';
-import type { Account } from './process/postgres-account.ts';
+import type { Account } from './process/spawn-as.ts';
 
 /** Everything that the start of the server needs. */
 export interface ServerPlan {

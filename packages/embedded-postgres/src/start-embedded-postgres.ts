@@ -9,7 +9,8 @@ import { type Layout, layoutOf } from './layout.ts';
 import { stopOrphan } from './ownership/stop-orphan.ts';
 import { findPostgresBinaries, type PostgresBinaries, reachableBinaries } from './postgres-binaries.ts';
 import { pause, startGuard } from './process/guard.ts';
-import { type Account, choosePostgresAccount, firstBarredFolder } from './process/postgres-account.ts';
+import { choosePostgresAccount, firstBarredFolder } from './process/postgres-account.ts';
+import type { Account } from './process/spawn-as.ts';
 import type { ServerPlan } from './server-plan.ts';
 import { type StartedServer, startServer, stopServer } from './start-server.ts';
 

@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Layout } from '../layout.ts';
-import { type Account, firstBarredFolder } from '../process/postgres-account.ts';
+import { firstBarredFolder } from '../process/postgres-account.ts';
+import type { Account } from '../process/spawn-as.ts';
 
 /** Where a server listens: a socket in a folder, or a port of the loopback interface (Windows). */
 export type Endpoint =

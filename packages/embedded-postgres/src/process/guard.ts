@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Account } from './postgres-account.ts';
+import type { Account } from './spawn-as.ts';
 import { spawnAs } from './spawn-as.ts';
 
 /** Stops what was started through it when this process dies, in any way and at any moment. */

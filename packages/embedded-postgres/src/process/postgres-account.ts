@@ -1,13 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { EmbeddedPostgresError } from '../embedded-postgres-error.ts';
-import { runToEnd } from './spawn-as.ts';
-
-/** An account of the system. */
-export interface Account {
-  readonly uid: number;
-  readonly gid: number;
-}
+import { type Account, runToEnd } from './spawn-as.ts';
 
 /**
  * Chooses the account for the embedded server. PostgreSQL refuses to run as root, so a root process runs it

@@ -1,5 +1,10 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import type { Account } from './postgres-account.ts';
+
+/** An account of the system. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
 
 export interface SpawnOptions {
   /** Working directory, entered before the account changes: the account need not be able to reach it. */

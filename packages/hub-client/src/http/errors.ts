@@ -1,16 +1,33 @@
 import { shorten } from '@svc/tabular/internal';
 import { HubError, type HubErrorCode } from '../errors.ts';
-import type { HubResponse } from './request.ts';
-import { RetryableError } from './retry.ts';
-
-/** What a request is about, as messages name it. */
-export interface Subject {
-  readonly dataset: string;
-  readonly revision?: string;
-  readonly file?: string;
-}
+import type { HubResponse, RequestKind, Subject } from './request.ts';
+import type { ResponseHeaders } from './transport.ts';
 
 const MAX_ERROR_BODY_BYTES = 16 * 1024;
+
+/** A failed attempt that may succeed when it is repeated. */
+export class RetryableError extends Error {
+  /** The error of the request if there is no further attempt. */
+  readonly error: HubError;
+  readonly kind: RequestKind;
+  readonly host: string;
+  /** Null if there was no complete response. */
+  readonly status: number | null;
+  readonly headers: ResponseHeaders;
+
+  constructor(
+    error: HubError,
+    attempt: { kind: RequestKind; host: string; status?: number; headers?: ResponseHeaders },
+  ) {
+    super(error.message, { cause: error });
+    this.name = 'RetryableError';
+    this.error = error;
+    this.kind = attempt.kind;
+    this.host = attempt.host;
+    this.status = attempt.status ?? null;
+    this.headers = attempt.headers ?? { get: () => null };
+  }
+}
 
 /**
  * Reads an error response of the hub.

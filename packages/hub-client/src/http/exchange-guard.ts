@@ -1,8 +1,7 @@
 import { HubError } from '../errors.ts';
 import type { Clock } from './clock.ts';
-import { transportError } from './errors.ts';
+import { RetryableError, transportError } from './errors.ts';
 import type { RequestContext, RequestEvent, RequestKind } from './request.ts';
-import { RetryableError } from './retry.ts';
 
 /** The longest delay of `setTimeout`. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

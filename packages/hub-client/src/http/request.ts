@@ -1,6 +1,4 @@
 import type { HubErrorCode } from '../errors.ts';
-import type { Subject } from './errors.ts';
-import type { RetryPolicy } from './retry.ts';
 import type { ResponseHeaders } from './transport.ts';
 
 /** What a request is about; `file` covers everything below `/resolve/`, `storage` the hosts it leads to. */
@@ -31,6 +29,24 @@ export interface RetryEvent {
   readonly failures: number;
   readonly delayMs: number;
   readonly reason: 'rate_limit' | 'retry_after' | 'backoff';
+}
+
+/** What a request is about, as messages name it. */
+export interface Subject {
+  readonly dataset: string;
+  readonly revision?: string;
+  readonly file?: string;
+}
+
+/** How often and how long a request is retried. */
+export interface RetryPolicy {
+  /** Attempts after the first one. */
+  readonly maxRetries: number;
+  /** First backoff; it doubles with every failure. */
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+  /** How long a request is retried, waits included. */
+  readonly budgetMs: number;
 }
 
 /** What all requests about one dataset share. */

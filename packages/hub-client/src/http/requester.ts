@@ -1,10 +1,10 @@
 import { HubError } from '../errors.ts';
-import { errorOfResponse } from './errors.ts';
+import { errorOfResponse, RetryableError } from './errors.ts';
 import type { ExchangeDeps } from './exchange.ts';
 import { RateLimitWindows } from './rate-limit.ts';
 import { followRedirects } from './redirects.ts';
 import type { HubRequest, HubResponse, RequestContext, RetryEvent } from './request.ts';
-import { isRetryableStatus, RetryableError, type RetryDeps, retry, retryStream } from './retry.ts';
+import { isRetryableStatus, type RetryDeps, retry, retryStream } from './retry.ts';
 
 export interface RequesterDeps extends ExchangeDeps {
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;

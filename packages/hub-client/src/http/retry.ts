@@ -1,20 +1,10 @@
 import { HubError } from '../errors.ts';
 import type { Clock } from './clock.ts';
+import { RetryableError } from './errors.ts';
 import { parseRateLimit, type RateLimitWindows } from './rate-limit.ts';
-import type { RequestContext, RequestKind, RetryEvent } from './request.ts';
+import type { RequestContext, RetryEvent, RetryPolicy } from './request.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import type { ResponseHeaders } from './transport.ts';
-
-/** How often and how long a request is retried. */
-export interface RetryPolicy {
-  /** Attempts after the first one. */
-  readonly maxRetries: number;
-  /** First backoff; it doubles with every failure. */
-  readonly baseDelayMs: number;
-  readonly maxDelayMs: number;
-  /** How long a request is retried, waits included. */
-  readonly budgetMs: number;
-}
 
 /** Half the delays of the hub's own client (1, 2, 4, 8, 8 s), because people wait for previews. */
 export const DEFAULT_RETRY_POLICY: RetryPolicy = {
@@ -23,30 +13,6 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   maxDelayMs: 8000,
   budgetMs: 60_000,
 };
-
-/** A failed attempt that may succeed when it is repeated. */
-export class RetryableError extends Error {
-  /** The error of the request if there is no further attempt. */
-  readonly error: HubError;
-  readonly kind: RequestKind;
-  readonly host: string;
-  /** Null if there was no complete response. */
-  readonly status: number | null;
-  readonly headers: ResponseHeaders;
-
-  constructor(
-    error: HubError,
-    attempt: { kind: RequestKind; host: string; status?: number; headers?: ResponseHeaders },
-  ) {
-    super(error.message, { cause: error });
-    this.name = 'RetryableError';
-    this.error = error;
-    this.kind = attempt.kind;
-    this.host = attempt.host;
-    this.status = attempt.status ?? null;
-    this.headers = attempt.headers ?? { get: () => null };
-  }
-}
 
 /** What retrying needs. */
 export interface RetryDeps {

@@ -1,8 +1,8 @@
 import { type ByteSource, joinSignals } from '@svc/tabular/internal';
 import { createSha256 } from '#platform';
+import { RetryableError } from '../http/errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
-import { RetryableError } from '../http/retry.ts';
 import { FileRequester } from './file-requester.ts';
 import { type FileLocation, invalidFile } from './file-response.ts';
 

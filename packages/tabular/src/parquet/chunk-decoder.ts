@@ -1,9 +1,10 @@
 import { shorten, type TableError } from '../errors.ts';
 import { type CellValues, compileConverter } from './cells/convert.ts';
 import { createPageInflater, type PageInflater } from './codecs/inflate-page.ts';
-import { DataPage, type LeafColumn, openDataPage } from './data-page.ts';
+import { DataPage, openDataPage } from './data-page.ts';
 import { type Dictionary, decodeDictionary } from './encodings/dictionary.ts';
 import { StringColumn } from './encodings/string-column.ts';
+import type { LeafColumn } from './leaf-column.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { nameOf, type ParquetFooter } from './metadata/footer.ts';
 import { type PageHead, readPageHead } from './metadata/page-head.ts';

@@ -1,5 +1,5 @@
 import { assembleLists } from './assemble.ts';
-import type { CellValues, ValueConverter } from './cells/convert.ts';
+import type { CellValues } from './cells/convert.ts';
 import type { PageInflater } from './codecs/inflate-page.ts';
 import { byteStreamSplitReader } from './encodings/byte-stream-split.ts';
 import { deltaByteArrayReader, deltaLengthReader, deltaReader } from './encodings/delta.ts';
@@ -8,25 +8,10 @@ import { plainReader, plainTextReader } from './encodings/plain.ts';
 import { bitWidth, HybridReader } from './encodings/rle-hybrid.ts';
 import { StringColumn } from './encodings/string-column.ts';
 import type { ValueReader } from './encodings/values.ts';
+import type { LeafColumn } from './leaf-column.ts';
 import { ByteCursor } from './metadata/byte-cursor.ts';
-import type { Codec } from './metadata/file-metadata.ts';
 import type { Encoding, PageHeader } from './metadata/page-header.ts';
-import type { PhysicalType, SchemaTree } from './metadata/schema.ts';
 import { damaged, unsupported } from './parquet-error.ts';
-
-/** What decoding the pages of a leaf column takes. */
-export interface LeafColumn {
-  /** The column's way from the root of the schema. */
-  readonly path: readonly SchemaTree[];
-  readonly maxRepetition: number;
-  readonly maxDefinition: number;
-  readonly type: PhysicalType;
-  readonly typeLength: number | undefined;
-  readonly codec: Codec;
-  readonly convert: ValueConverter;
-  /** Whether texts come as `StringColumn`; where their encoding has none, they come in bytes. */
-  readonly textSlices: boolean;
-}
 
 /** Bytes that the values of one page may have together; prefixes that are shared count each time. */
 const MAX_DECODED_BYTES = 256 * 1024 * 1024;
