@@ -31,6 +31,19 @@ const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
 };
 
 describe('POST /datasets/upload', () => {
+  it.each([' ', 'a\u0007b', 'n'.repeat(256), 7, null])('refuses the name %j of a manifest', async (name) => {
+    const archive = await makePackage({
+      'sections/a.jsonl': '{}\n',
+      'manifest.json': JSON.stringify({ format: 'svc-pkg', name }),
+    });
+    const response = await post(uploadForm(archive));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: 'package_invalid_json',
+      errors: [{ file: 'manifest.json', path: '/name' }],
+    });
+  });
+
   it('stores a package and gives every item back, digit by digit', async () => {
     const lines = [
       '{"answer":9007199254740993,"id":"q1","inputs":{"prompt":"one"}}',

@@ -1,6 +1,6 @@
 import { splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { PackageReader } from '@svc/pkg-format';
+import { PACKAGE_FORMAT, PackageError, type PackageReader } from '@svc/pkg-format';
 import type { DatasetDraft, DatasetSummary } from '@svc/store';
 import { packageProvenance } from './provenance.ts';
 import type { UploadRequest } from './requests.ts';
@@ -19,7 +19,7 @@ const MAX_NAME_LENGTH = 255;
  * pass. Memory is bounded by a few batches of lines and one item with its files. The caller closes the package and
  * commits the draft.
  *
- * @throws PackageError with the entry and the line; what the draft throws
+ * @throws PackageError with the entry and the line, `package_invalid_json` for the name in the manifest; what the draft throws
  */
 export async function uploadPackage(
   pkg: PackageReader,
@@ -27,6 +27,7 @@ export async function uploadPackage(
   request: UploadRequest,
   { maxLineBytes, maxDepth, signal }: UploadOptions,
 ): Promise<DatasetSummary> {
+  const datasetName = request.name ?? packageName(pkg.manifest, request.fileName);
   for (const section of pkg.sections) {
     const { name, file } = section;
     const lines = splitLines(section.bytes(signal), { file, maxLineBytes, signal });
@@ -38,7 +39,7 @@ export async function uploadPackage(
   }
   await pkg.verify(draft.hashes, signal);
   return await draft.insert({
-    name: request.name ?? packageName(pkg.manifest, request.fileName),
+    name: datasetName,
     description: request.description ?? textOf(memberOf(pkg.meta, 'description')),
     notes: textOf(memberOf(pkg.meta, 'notes')),
     source: 'pkg_zip',
@@ -46,16 +47,31 @@ export async function uploadPackage(
   });
 }
 
+const isName = (value: JsonValue | undefined): value is string =>
+  typeof value === 'string' &&
+  value.trim() !== '' &&
+  [...value].length <= MAX_NAME_LENGTH &&
+  !/\p{Cc}/u.test(value);
+
 const memberOf = (object: JsonObject | null, key: string): JsonValue | undefined =>
   object === null ? undefined : getMember(object, key);
 
 const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null);
 
-/** The manifest's name, else the file's name without its extension, cut to the longest name. */
+/**
+ * The manifest's name, else the file's name without its extension and control characters, cut to the longest name.
+ *
+ * @throws PackageError `package_invalid_json` for an unusable name in a manifest of this format
+ */
 function packageName(manifest: JsonObject | null, fileName: string): string {
   const own = memberOf(manifest, 'name');
-  if (typeof own === 'string' && own.trim() !== '' && own.length <= MAX_NAME_LENGTH) return own;
-  const base = fileName.split(/[/\\]/).at(-1) ?? '';
+  if (isName(own)) return own;
+  if (own !== undefined && memberOf(manifest, 'format') === PACKAGE_FORMAT) {
+    const message = `The name in the manifest must have 1 to ${MAX_NAME_LENGTH} characters, not all of them blank, and no control characters.`;
+    const location = { file: 'manifest.json', path: '/name' };
+    throw new PackageError('package_invalid_json', message, { entry: 'manifest.json', location });
+  }
+  const base = (fileName.split(/[/\\]/).at(-1) ?? '').replaceAll(/\p{Cc}/gu, '');
   const bare = base.replace(/(\.pkg)?\.zip$/i, '') || base;
   return bare.trim() === '' ? 'package' : [...bare].slice(0, MAX_NAME_LENGTH).join('');
 }

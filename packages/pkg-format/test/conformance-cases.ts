@@ -229,6 +229,11 @@ export const VALID: ConformanceCase[] = [
     expect: oneSection,
   },
   {
+    name: 'foreign-manifest-with-any-name',
+    archive: of(manifest({ name: 'a\nb' }), section()),
+    expect: oneSection,
+  },
+  {
     name: 'checksums-are-true',
     archive: of(
       manifest({ files: [{ path: 'sections/a.jsonl', bytes: 9, sha256: sha256('{"id":1}\n') }] }),
@@ -581,6 +586,15 @@ export const INVALID: ConformanceCase[] = [
       location: { file: A, line: 1, path: '/checker' },
     },
   },
+  badJson(
+    'manifest-name-with-control-character',
+    'manifest.json',
+    '{"format":"svc-pkg","name":"a\\u0007b"}',
+    {
+      path: '/name',
+    },
+  ),
+  badJson('manifest-name-not-a-string', 'manifest.json', '{"format":"svc-pkg","name":7}', { path: '/name' }),
   {
     name: 'package_missing_file--section-of-manifest',
     archive: of(

@@ -18,6 +18,7 @@ import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.
 import { type Peekable, peekable } from '../legacy/peekable.ts';
 import { type UpgradedItem, upgradeItem } from '../legacy/upgrade-item.ts';
 import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from '../package/layout.ts';
+import { checkDatasetName, isDatasetName } from '../package/manifest.ts';
 import { type Archive, missingFile } from '../package/open-archive.ts';
 import { createReferenceResolver } from '../package/resolve-reference.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
@@ -59,6 +60,7 @@ export async function convertLegacy(
   names: { given: string | null; fallback: string },
   signal?: AbortSignal,
 ): Promise<Conversion> {
+  if (names.given !== null) checkDatasetName(names.given);
   const { sections, leftovers } = await findLegacySources(archive, signal);
   const manifest = await readBlob(archive, MANIFEST_FILE, leftovers);
   const meta = await readBlob(archive, META_FILE, leftovers);
@@ -96,7 +98,7 @@ export async function convertLegacy(
   const taken = contents.list();
   const carried = await carriedFiles(archive, converted, contents, taken);
   const content: PackageContent = {
-    name: names.given ?? textOf(manifest, 'name') ?? textOf(meta, 'name') ?? names.fallback,
+    name: names.given ?? nameOf(manifest) ?? nameOf(meta) ?? names.fallback.replaceAll(/\p{Cc}/gu, ''),
     description: textOf(meta, 'description') ?? textOf(manifest, 'description'),
     notes: textOf(meta, 'notes') ?? textOf(manifest, 'notes'),
     schema: canonicalJson(provenance(manifest, meta, leftovers)),
@@ -188,6 +190,11 @@ function provenance(
   );
   const held = files.length > 0 ? { files: Object.fromEntries(files) } : {};
   return { source: 'pkg_zip', package: { manifest, meta, ...held } };
+}
+
+function nameOf(blob: JsonObject | null): string | null {
+  const name = textOf(blob, 'name');
+  return isDatasetName(name) ? name : null;
 }
 
 function textOf(blob: JsonObject | null, key: string): string | null {

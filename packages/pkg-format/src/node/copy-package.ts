@@ -9,7 +9,7 @@ import {
   RESULTS_FILE,
   RUN_CONFIG_FILE,
 } from '../package/layout.ts';
-import { GENERATOR, GENERATOR_VERSION } from '../package/manifest.ts';
+import { checkDatasetName, GENERATOR, GENERATOR_VERSION } from '../package/manifest.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { type FoundVersion, type PackageReader, readPackage } from '../package/package-reader.ts';
 import { readPackageItems } from '../package/read-package-items.ts';
@@ -34,7 +34,10 @@ export async function copyPackage(
   await pkg.verify(found, signal);
 
   const stamped: JsonObject = { ...pkg.manifest, generator: GENERATOR, generator_version: GENERATOR_VERSION };
-  if (givenName !== null) stamped['name'] = givenName;
+  if (givenName !== null) {
+    checkDatasetName(givenName);
+    stamped['name'] = givenName;
+  }
   const name = getMember(stamped, 'name');
   const paths = orderedPaths(
     archive.files,

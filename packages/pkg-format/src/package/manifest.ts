@@ -43,21 +43,62 @@ export function sectionNames(manifest: JsonObject | null, sectionFiles: readonly
     if (typeof name === 'string') stated.set(file, name);
   }
   const names = sectionFiles.map((file) => stated.get(file) ?? sectionNameOf(file));
+  refuseDuplicates(names);
+  return names;
+}
+
+function refuseDuplicates(names: readonly string[]): void {
   const taken = new Set<string>();
   for (const name of names) {
-    if (taken.has(name)) {
-      throw new PackageError(
-        'package_invalid_json',
-        `The manifest has a duplicate section name ${quote(name)}.`,
-        {
-          entry: MANIFEST_FILE,
-          location: { file: MANIFEST_FILE, path: '/sections' },
-        },
-      );
-    }
+    if (taken.has(name))
+      throw invalidManifest(`The manifest has a duplicate section name ${quote(name)}.`, '/sections');
     taken.add(name);
   }
-  return names;
+}
+
+/**
+ * Checks the name of a dataset, as a manifest has it.
+ *
+ * @throws PackageError `package_invalid_json`
+ */
+export function checkDatasetName(name: unknown): asserts name is string {
+  if (isDatasetName(name)) return;
+  const found = typeof name === 'string' ? quote(name) : typeof name;
+  throw invalidManifest(
+    `The name of a dataset must be a string without control characters, got ${found}.`,
+    '/name',
+  );
+}
+
+/** Whether a value is the name of a dataset: a string without control characters. */
+export function isDatasetName(name: unknown): name is string {
+  return typeof name === 'string' && !/\p{Cc}/u.test(name);
+}
+
+/**
+ * Checks the names of a dataset and its sections before they are written, as a reader checks them.
+ *
+ * @throws PackageError `package_no_sections`, `package_invalid_json` for an invalid or duplicate name
+ */
+export function checkNames(name: unknown, sectionNames: readonly unknown[]): void {
+  checkDatasetName(name);
+  if (sectionNames.length === 0)
+    throw new PackageError('package_no_sections', 'A package must have at least one section.');
+  const names = sectionNames.map((section, index) => {
+    if (typeof section === 'string') return section;
+    throw invalidManifest(
+      `The name of a section must be a string, got ${typeof section}.`,
+      `/sections/${index}/name`,
+    );
+  });
+  refuseDuplicates(names);
+}
+
+function invalidManifest(message: string, path: string): PackageError {
+  return new PackageError('package_invalid_json', message, {
+    entry: MANIFEST_FILE,
+    location: { file: MANIFEST_FILE, path },
+  });
 }
 
 /** The sections that a manifest of this format lists, with their JSON Pointers; none for any other manifest. */

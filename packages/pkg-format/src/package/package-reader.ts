@@ -8,7 +8,14 @@ import { isPathInside } from '../zip/entry-name.ts';
 import { normalForm } from '../zip/normal-form.ts';
 import { explainLineError } from './explain-line-error.ts';
 import { ASSETS_FOLDER, CHECKERS_FOLDER, MANIFEST_FILE, META_FILE, packageLayout } from './layout.ts';
-import { manifestSections, type StatedFile, sectionNames, statedFiles } from './manifest.ts';
+import {
+  checkDatasetName,
+  isPackageManifest,
+  manifestSections,
+  type StatedFile,
+  sectionNames,
+  statedFiles,
+} from './manifest.ts';
 import { type Archive, missingFile, type ReadOptions } from './open-archive.ts';
 
 /** One section of a package. */
@@ -111,6 +118,8 @@ function createReader(
   metaFile: JsonFile,
 ): PackageReader {
   const manifest = manifestFile?.value ?? null;
+  const name = isPackageManifest(manifest) ? getMember(manifest, 'name') : undefined;
+  if (name !== undefined) checkDatasetName(name);
   const names = sectionNames(manifest, sectionFiles);
   const unchecked = new Map(statedFiles(manifest, archive.files).map((stated) => [stated.path, stated]));
 

@@ -28,6 +28,41 @@ it('keeps the order of sections, every digit, and files', async () => {
   await pkg.close();
 });
 
+it.each<[JsonValue, string, string]>([
+  [{ a: [{ b: undefined }] } as unknown as JsonValue, 'invalid_json', '/a/0/b'],
+  [{ when: new Date(0) } as unknown as JsonValue, 'invalid_json', '/when'],
+  [{ n: Number.NaN }, 'invalid_json', '/n'],
+  [{ inputs: { prompt: 1 } }, 'invalid_item', '/inputs/prompt'],
+  [{ assets: ['assets/a.png'] }, 'package_missing_file', '/assets/0'],
+  [{ assets: { a: { path: 'images/a.png' } } }, 'package_missing_file', '/assets/a'],
+])('refuses %j with its section, index and JSON Pointer', (item, code, path) => {
+  const make = (): unknown => datasetFromItems({ name: 'n', sections: [{ name: 's', items: [{}, item] }] });
+  expect(make).toThrow(expect.objectContaining({ code, location: { file: 's', row: 1, path } }));
+});
+
+it.each<[string, unknown, unknown[], string, string | undefined]>([
+  ['no sections', 'n', [], 'package_no_sections', undefined],
+  ['two sections of one name', 'n', ['a', 'b', 'a'], 'package_invalid_json', '/sections'],
+  ['a section name that is not a string', 'n', ['a', 7], 'package_invalid_json', '/sections/1/name'],
+  ['a name that is not a string', 1, ['a'], 'package_invalid_json', '/name'],
+  ['a name with a control character', 'a\nb', ['a'], 'package_invalid_json', '/name'],
+])('refuses %s, here and when writing', async (_, name, sectionNames, code, path) => {
+  const made = datasetFromItems({ name: 'n', sections: [{ name: 's', items: [{}] }] });
+  const dataset = {
+    ...made,
+    name: name as string,
+    sections: sectionNames.map((section) => ({ ...made.sections[0]!, name: section as string })),
+  };
+  const error = expect.objectContaining({
+    name: 'PackageError',
+    code,
+    location: path === undefined ? {} : { file: 'manifest.json', path },
+  });
+  await expect(writePackage(dataset)).rejects.toEqual(error);
+  const items = dataset.sections.map((section) => ({ name: section.name, items: [{}] }));
+  expect(() => datasetFromItems({ name: dataset.name, sections: items })).toThrow(error);
+});
+
 it.each<[JsonValue, string, number]>([
   [1, 'not_an_object', 1],
   [{ inputs: 1 }, 'invalid_item', 1],

@@ -1,5 +1,16 @@
-import { createSectionHasher, type EncodedItem, encodeItem, parseItem, versionHash } from '@svc/jsonl-v23';
+import {
+  createSectionHasher,
+  type EncodedItem,
+  encodeItem,
+  fileReferences,
+  JsonlError,
+  parseItem,
+  type SourceLocation,
+  versionHash,
+} from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { checkNames } from '../package/manifest.ts';
+import { missingFile } from '../package/open-archive.ts';
 import type { ExportDataset, ExportSection } from './export-dataset.ts';
 
 /** A dataset whose items are values in memory. */
@@ -18,12 +29,18 @@ export interface ItemsDataset {
  * computes the hashes. Items are plain JavaScript values; a number that a double would round is an `ExactNumber`.
  *
  * @throws JsonlError `not_an_object`, `invalid_item`, `invalid_asset`, `invalid_json` with the section as the
- *   location's `file` and the item's index as its `row`
+ *   location's `file`, the item's index as its `row` and a JSON Pointer as its `path`; PackageError
+ *   `package_missing_file` with the same location for an asset or checker whose content the item does not embed;
+ *   `package_no_sections`, `package_invalid_json` for an invalid or duplicate name
  * @example
  * const item = { inputs: { prompt: '2+2?' }, answer: 4 };
  * const bytes = await writePackage(datasetFromItems({ name: 'Sums', sections: [{ name: 'train', items: [item] }] }));
  */
 export function datasetFromItems(dataset: ItemsDataset): ExportDataset {
+  checkNames(
+    dataset.name,
+    dataset.sections.map(({ name }) => name),
+  );
   const sections = dataset.sections.map(({ name, items }) => sectionFromItems(name, items));
   return {
     name: dataset.name,
@@ -35,11 +52,23 @@ export function datasetFromItems(dataset: ItemsDataset): ExportDataset {
   };
 }
 
+function encodeValue(value: JsonValue, location: SourceLocation): EncodedItem {
+  try {
+    const item = parseItem(value, location);
+    for (const { path, pointer } of fileReferences(item))
+      throw missingFile(path, { ...location, path: pointer });
+    return encodeItem(item);
+  } catch (error) {
+    if (!(error instanceof JsonlError) || error.location.file !== undefined) throw error;
+    throw new JsonlError(error.code, error.message, { ...error.location, ...location }, { cause: error });
+  }
+}
+
 function sectionFromItems(name: string, items: Iterable<JsonValue>): ExportSection {
   const encoded: EncodedItem[] = [];
   const hasher = createSectionHasher(name);
   for (const value of items) {
-    const item = encodeItem(parseItem(value, { file: name, row: encoded.length }));
+    const item = encodeValue(value, { file: name, row: encoded.length });
     hasher.add(item.itemHash);
     encoded.push(item);
   }

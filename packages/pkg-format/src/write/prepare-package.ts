@@ -3,6 +3,7 @@ import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { toHex } from '../hex.ts';
 import { RESULTS_FILE } from '../package/layout.ts';
+import { checkNames } from '../package/manifest.ts';
 import { createRedactor } from '../secrets/redactor.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
@@ -76,10 +77,15 @@ const RESULT_MEMBERS = [
 /**
  * Scans a dataset and run, and plans their package.
  *
- * @throws errors of the dataset's functions; the signal's reason
+ * @throws PackageError `package_no_sections`, `package_invalid_json` for a name; errors of the dataset's functions; the
+ *   signal's reason
  */
 export async function preparePackage(dataset: ExportDataset, options: WriteOptions): Promise<PackagePlan> {
   const { run = null, secrets = [], signal } = options;
+  checkNames(
+    dataset.name,
+    dataset.sections.map((section) => section.name),
+  );
   const scan = await scanDataset(dataset, signal);
   const results = run && (await scanResults(run, secrets, signal));
   const { name, description, notes, schema, versionHash, sections } = dataset;

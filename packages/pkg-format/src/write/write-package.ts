@@ -15,7 +15,7 @@ const MAX_ENTRIES = 0xfffe;
  * Writes a dataset, with a run or without, as a package in memory. Runs anywhere. The entries, their order and their
  * content are those of `writePackageStream`; the deflate data may differ.
  *
- * @throws PackageError `package_limit` for more entries than an archive without zip64 can have; errors of the dataset's
+ * @throws PackageError `package_no_sections`, `package_invalid_json` for a name, `package_limit` for more entries than an archive without zip64 can have; errors of the dataset's
  *   functions; the signal's reason
  */
 export async function writePackage(dataset: ExportDataset, options: WriteOptions = {}): Promise<Uint8Array> {
