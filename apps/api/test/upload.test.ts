@@ -146,6 +146,38 @@ describe('POST /datasets/upload', () => {
     expect(await datasetCount()).toBe(before);
   });
 
+  it('reports every faulty line of every section, the first 100 of them', async () => {
+    const before = await datasetCount();
+    const few = await post(
+      uploadForm(
+        await makePackage({
+          'sections/a.jsonl': '{}\n{"a": tru}\n\n{"inputs":{"prompt":5}}\n{}\n',
+          'sections/b.jsonl': '{"assets":{"x":"assets/x"}}\n{"a":1,"a":2}\n',
+          'assets/x': 'x',
+        }),
+      ),
+    );
+    expect(few.status).toBe(400);
+    const body = (await few.json()) as Record<string, unknown>;
+    expect(body).toMatchObject({
+      code: 'package_invalid_line',
+      errors_total: 3,
+      errors: [
+        { file: 'sections/a.jsonl', line: 2, column: 7 },
+        { file: 'sections/a.jsonl', line: 4 },
+        { file: 'sections/b.jsonl', line: 2 },
+      ],
+    });
+    expect(body['detail']).toBe((body['errors'] as { message: string }[])[0]?.message);
+    const many = await post(
+      uploadForm(await makePackage({ 'sections/a.jsonl': '{}\n'.repeat(9000) + 'x\n'.repeat(5000) })),
+    );
+    const { errors, errors_total } = (await many.json()) as { errors: object[]; errors_total: number };
+    expect([errors.length, errors_total]).toEqual([100, 5000]);
+    expect(errors[99]).toMatchObject({ line: 9100 });
+    expect(await datasetCount()).toBe(before);
+  });
+
   const zip = (files: Record<string, string>) => () => makePackage(files);
   it.each<[string, () => Promise<Uint8Array<ArrayBuffer>>, number, string, object?]>([
     ['no zip', async () => new TextEncoder().encode('hello, world'), 400, 'package_not_a_zip'],

@@ -1,4 +1,5 @@
 import { RunError } from '@svc/evaluation';
+import { type ImportError, ImportErrors } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
@@ -6,11 +7,11 @@ import { PackageError } from '@svc/pkg-format';
 import { StoreError } from '@svc/store';
 
 /** Errors whose messages are for the client. Any other error is only for the log. */
-type KnownError = JsonlError | PackageError | HubError | StoreError | RunError;
+type KnownError = ImportErrors | JsonlError | PackageError | HubError | StoreError | RunError;
 
 function isKnown(error: unknown): error is KnownError {
   if (error instanceof StoreError) return error.code !== 'corrupt';
-  return [JsonlError, PackageError, HubError, RunError].some((known) => error instanceof known);
+  return [ImportErrors, JsonlError, PackageError, HubError, RunError].some((known) => error instanceof known);
 }
 
 /** The stable code of an error; `internal` for any other error. */
@@ -39,12 +40,17 @@ export function jobFailure(error: unknown): JobFailure {
   if (!isKnown(error)) {
     return { code: 'internal', message: 'Internal error.', errors: [] };
   }
+  const { code, message } = error;
+  if (error instanceof ImportErrors) {
+    return { code, message, errors: error.errors.flatMap(locate), errors_total: error.total };
+  }
+  return { code, message, errors: locate(error) };
+}
+
+/** One entry of `errors` with the location of an error, if it has one. */
+function locate(error: Exclude<KnownError, ImportErrors> | ImportError): JsonObject[] {
   const location = locationMembers(('location' in error ? error.location : undefined) ?? {});
-  return {
-    code: error.code,
-    message: error.message,
-    errors: Object.keys(location).length === 0 ? [] : [{ message: error.message, ...location }],
-  };
+  return Object.keys(location).length === 0 ? [] : [{ message: error.message, ...location }];
 }
 
 function locationMembers({ file, line, column, path, row }: SourceLocation): JsonObject {

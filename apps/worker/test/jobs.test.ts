@@ -355,7 +355,7 @@ describe('an asynchronous upload', () => {
   });
 
   it('fails with file and line, and leaves neither items nor archive', async () => {
-    const broken = [...lines.slice(0, 500), '{"id":', ...lines.slice(500)].join('\n');
+    const broken = [...lines.slice(0, 500), '{"id":', ...lines.slice(500), '[]'].join('\n');
     const archive = await makePackage({ 'sections/a.jsonl': broken });
     const service = await serve();
     const waited = await service.post('/datasets/upload', uploadForm(archive));
@@ -368,7 +368,11 @@ describe('an asynchronous upload', () => {
     });
     expect(job.error).toMatchObject({
       code: 'package_invalid_line',
-      errors: [{ file: 'sections/a.jsonl', line: 501 }],
+      errors: [
+        { file: 'sections/a.jsonl', line: 501 },
+        { file: 'sections/a.jsonl', line: 702 },
+      ],
+      errors_total: 2,
     });
     await expectNothingStored(service);
   });

@@ -1,4 +1,5 @@
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
+export { type ImportError, ImportErrors } from './import-errors.ts';
 export { type DryRun, dryRunHub, type ImportOptions, importHub } from './import-hub.ts';
 export { type ImportFailure, type ObservedImport, observeImport, requestFailure } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';

@@ -1,7 +1,9 @@
 import { splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PACKAGE_FORMAT, PackageError, type PackageReader } from '@svc/pkg-format';
+import { toPackageError } from '@svc/pkg-format/internal';
 import type { DatasetDraft, DatasetSummary } from '@svc/store';
+import { ImportErrors } from './import-errors.ts';
 import { packageProvenance } from './provenance.ts';
 import type { UploadRequest } from './requests.ts';
 
@@ -19,14 +21,16 @@ const MAX_NAME_LENGTH = 255;
  * pass. Memory is bounded by a few batches of lines and one item with its files. The caller closes the package and
  * commits the draft.
  *
- * @throws PackageError with the entry and the line, `package_invalid_json` for the name in the manifest; what the draft throws
+ * @throws PackageError with the entry and the line, `package_invalid_json` for the name in the manifest; ImportErrors if
+ *   several lines are faulty; what the draft throws
  */
 export async function uploadPackage(
   pkg: PackageReader,
   draft: DatasetDraft,
   request: UploadRequest,
-  { maxLineBytes, maxDepth, signal }: UploadOptions,
+  limits: UploadOptions,
 ): Promise<DatasetSummary> {
+  const { maxLineBytes, maxDepth, signal } = limits;
   const datasetName = request.name ?? packageName(pkg.manifest, request.fileName);
   for (const section of pkg.sections) {
     const { name, file } = section;
@@ -34,7 +38,8 @@ export async function uploadPackage(
     try {
       await draft.section(name).writeLines(lines, { file, maxDepth, maxLineBytes, readFile: pkg.readFile });
     } catch (error) {
-      throw await pkg.explain(error, file, signal);
+      const explained = await pkg.explain(error, file, signal);
+      throw isLineError(explained) ? await findOtherErrors(explained, pkg, draft, limits) : explained;
     }
   }
   await pkg.verify(draft.hashes, signal);
@@ -52,6 +57,39 @@ const isName = (value: JsonValue | undefined): value is string =>
   value.trim() !== '' &&
   [...value].length <= MAX_NAME_LENGTH &&
   !/\p{Cc}/u.test(value);
+
+function isLineError(error: unknown): error is PackageError {
+  return error instanceof PackageError && error.code === 'package_invalid_line';
+}
+
+/**
+ * Checks every line of a package of which one is faulty, so that a person can correct all of them at once. Only a faulty
+ * package is read twice.
+ *
+ * @returns the errors of all faulty lines; `first` if it is the only one
+ * @throws the signal's reason
+ */
+async function findOtherErrors(
+  first: PackageError,
+  pkg: PackageReader,
+  draft: DatasetDraft,
+  { maxLineBytes, maxDepth, signal }: UploadOptions,
+): Promise<PackageError | ImportErrors> {
+  for (const section of pkg.sections) {
+    const { file } = section;
+    const lines = splitLines(section.bytes(signal), { file, maxLineBytes, signal });
+    try {
+      await draft.checkLines(lines, { file, maxDepth, maxLineBytes });
+    } catch {
+      signal.throwIfAborted();
+      // The rest of this section cannot be read.
+    }
+  }
+  const { failures } = draft;
+  if (failures.total <= 1) return first;
+  const errors = failures.first.map((error) => toPackageError(error, '') as PackageError);
+  return new ImportErrors(first, errors, failures.total);
+}
 
 const memberOf = (object: JsonObject | null, key: string): JsonValue | undefined =>
   object === null ? undefined : getMember(object, key);

@@ -15,7 +15,7 @@ import {
 import type { BufferPool } from './buffer-pool.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
 import type { EncodedRows, FilledLines, LineOptions, NeedsFiles, NumberedPlan } from './encoded-rows.ts';
-import { type Failure, MAX_ROW_FAILURES, toFailure } from './row-failures.ts';
+import { RowFailureCounter, type RowFailures } from './row-failures.ts';
 
 /** Encodes batches. The result depends on the arguments alone, so it may run on any thread. */
 export interface BatchEncoder {
@@ -62,9 +62,29 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
     });
   }
 
+  function checkLines(batch: LineBatch, options: LineOptions): void {
+    for (const line of lineEncoder.encode(batch, options)) checkLine(line, options);
+  }
+
+  /** The failures of a batch that is only checked; null if there are none. Files are not read. */
+  function failuresOf(batch: LineBatch, options: LineOptions): RowFailures | null {
+    const list = new RowFailureCounter();
+    try {
+      checkLines(batch, options);
+      return null;
+    } catch {
+      // The first faulty line ends a batch, so now each line is a batch.
+      for (const line of singleLines(batch)) list.run(() => checkLines(line, options));
+    }
+    return list.failures;
+  }
+
   return {
     encodeLines(batch, target, options) {
       const { bytes, itemCount } = batch;
+      if (options.collectsFailures === true) {
+        return new RowWriter(target, { items: 0, bytes: 0 }, pool, false).end(failuresOf(batch, options));
+      }
       const rows = new RowWriter(target, { items: itemCount, bytes: bytes.byteLength }, pool);
       for (const line of lineEncoder.encode(batch, options)) {
         if (line.needsFiles) return { needsFiles: true, bytes, items: itemFiles(batch, options) };
@@ -88,13 +108,11 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
       const { bytes, rowCount } = batch;
       const expected = { items: rowCount, bytes: bytes.byteLength + rowCount * EXPECTED_KEY_BYTES };
       const rows = new RowWriter(target, expected, pool);
-      const failures: Failure[] = [];
-      let failureCount = 0;
+      const counter = new RowFailureCounter();
       let row = batch.firstRow;
       const skipRow = (error: JsonlError): void => {
         row += 1;
-        failureCount += 1;
-        if (failures.length < MAX_ROW_FAILURES) failures.push(toFailure(error));
+        counter.add(error);
       };
       const onError = plan.collectsFailures ? skipRow : undefined;
       for (const line of cellEncoder(plan).encode(batch, onError)) {
@@ -108,7 +126,7 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
         rows.add(line, line.embedsFiles);
         row += 1;
       }
-      return rows.end(failureCount === 0 ? null : { first: failures, total: failureCount });
+      return rows.end(counter.failures);
     },
   };
 }
@@ -119,6 +137,19 @@ const MAX_PLANS = 8;
 const EXPECTED_KEY_BYTES = 128;
 
 const lengthOf = ({ itemStart, itemEnd }: EncodedLine): number => itemEnd - itemStart;
+
+const LINE_FEED = 10;
+
+/** The lines of a batch, each as a batch. */
+function* singleLines({ bytes, firstLine }: LineBatch): Generator<LineBatch> {
+  let line = firstLine;
+  for (let start = 0; start < bytes.length; line++) {
+    const lineFeed = bytes.indexOf(LINE_FEED, start);
+    const end = lineFeed === -1 ? bytes.length : lineFeed + 1;
+    yield { bytes: bytes.subarray(start, end), firstLine: line, lineCount: 1, itemCount: 1 };
+    start = end;
+  }
+}
 
 /** A line within the limit may have a canonical text beyond it: `1e20` becomes 21 digits. */
 function checkLine(line: EncodedLine, { file, maxLineBytes }: LineOptions): void {

@@ -55,6 +55,8 @@ export interface LineOptions {
   readonly maxDepth: number;
   /** Longest canonical text of an item, files included. */
   readonly maxLineBytes: number;
+  /** Whether lines are only checked: the errors of those that have no item are collected, and there are no rows. */
+  readonly collectsFailures?: boolean | undefined;
 }
 
 /** How rows become items: see `compileMapping`. Use the same object for all batches of an import. */

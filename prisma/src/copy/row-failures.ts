@@ -35,6 +35,32 @@ export interface RowFailures {
 /** Failures of rows that are kept; the others are counted. */
 export const MAX_ROW_FAILURES = 100;
 
+/** Counts the failures of one batch. */
+export class RowFailureCounter {
+  readonly #first: Failure[] = [];
+  #total = 0;
+
+  /** Null if there are none. */
+  get failures(): RowFailures | null {
+    return this.#total === 0 ? null : { first: this.#first, total: this.#total };
+  }
+
+  add(error: JsonlError): void {
+    this.#total += 1;
+    if (this.#first.length < MAX_ROW_FAILURES) this.#first.push(toFailure(error));
+  }
+
+  /** Runs work, and counts its JsonlError; any other error passes. */
+  run(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof JsonlError)) throw error;
+      this.add(error);
+    }
+  }
+}
+
 /** The failures of all batches: the first {@link MAX_ROW_FAILURES}, and their number. */
 export class RowFailureList {
   readonly first: JsonlError[] = [];

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type JsonlError, versionHash } from '@svc/jsonl-v23';
+import type { LineBatch } from '@svc/jsonl-v23/internal';
 import type { StoreContext } from '../context.ts';
 import { createYielder } from '../copy/create-yielder.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-section.ts';
+import type { LineOptions } from '../copy/encoded-rows.ts';
 import { ItemsTransaction } from '../copy/items-transaction.ts';
 import type { RowEncoder } from '../copy/row-encoder.ts';
 import { RowFailureList } from '../copy/row-failures.ts';
@@ -57,7 +59,13 @@ export interface DatasetDraft extends AsyncDisposable {
   readonly progress: DraftProgress;
   /** Takes the bytes of the progress from what the import reads. */
   countBytesOf(source: { readonly readBytes: number }): void;
-  /** Rows of a dry run that could not be converted: the first 100, and how many. */
+  /**
+   * Checks lines of a draft that has failed and stores nothing: counts the faulty ones in `failures`. Files are not read.
+   *
+   * @throws what `batches` throws; the signal's reason
+   */
+  checkLines(batches: AsyncIterable<LineBatch>, options: LineOptions): Promise<void>;
+  /** Rows of a dry run that could not be converted, or faulty lines: the first 100, and how many. */
   readonly failures: { readonly first: readonly JsonlError[]; readonly total: number };
   /** Counts and hashes of all sections (item-v23, section 4). Ends the last section. */
   readonly hashes: { readonly versionHash: string; readonly sections: readonly SectionRecord[] };
@@ -170,6 +178,19 @@ class Draft implements DatasetDraft {
     );
     this.#transactionId = transactionId;
     return summary;
+  }
+
+  async checkLines(batches: AsyncIterable<LineBatch>, options: LineOptions): Promise<void> {
+    // The check may take long, and needs no connection.
+    await this.#transaction[Symbol.asyncDispose]();
+    const { signal } = this.#options;
+    const encoder = this.#encoder;
+    const checked = encodeLines(encoder, this.#id, batches, { ...options, collectsFailures: true }, signal);
+    for await (const { encoded } of checked) {
+      signal?.throwIfAborted();
+      if (encoded.failures !== null) this.#failures.add(encoded.failures);
+      encoder.recycle(encoded);
+    }
   }
 
   async completeJob(claim: TaskClaim): Promise<void> {

@@ -1,4 +1,5 @@
 import { RunError } from '@svc/evaluation';
+import { ImportErrors } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
 import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
@@ -80,6 +81,10 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
 
 /** Turns any error into what clients may see of it. The text of an error that is not known here stays in the log. */
 export function classify(error: unknown): ErrorView {
+  if (error instanceof ImportErrors) {
+    const view = viewOf(error, error.errors.flatMap(locate), {});
+    return { ...view, errorsTotal: error.total };
+  }
   if (error instanceof JsonlError || error instanceof PackageError) {
     return viewOf(error, locate(error), {});
   }
@@ -98,16 +103,25 @@ export function classify(error: unknown): ErrorView {
 }
 
 /**
- * Reads the error that a failed job stored, `{code, message, errors}` as JSON text, and makes the problem object that a
+ * Reads the error that a failed job stored, `{code, message, errors, errors_total}` as JSON text, and makes the problem object that a
  * request would have got.
  */
 export function serializeProblem(
   text: string,
   at: { readonly instance: string; readonly requestId: string },
 ): ProblemBody {
-  const stored = JSON.parse(text) as { code: string; message: string; errors?: readonly FieldError[] };
+  const stored = JSON.parse(text) as StoredProblem;
   const code = Object.hasOwn(PROBLEM_ROWS, stored.code) ? (stored.code as AnyErrorCode) : 'internal';
-  return problem(viewOf({ code, message: stored.message }, stored.errors ?? [], {}), at).body;
+  const view = viewOf({ code, message: stored.message }, stored.errors ?? [], {});
+  return problem({ ...view, errorsTotal: stored.errors_total }, at).body;
+}
+
+/** The error of a failed job. */
+interface StoredProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly errors?: readonly FieldError[];
+  readonly errors_total?: number;
 }
 
 function viewOf(

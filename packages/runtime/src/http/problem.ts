@@ -37,6 +37,8 @@ export interface ErrorView {
   readonly row: ProblemRow;
   readonly detail: string;
   readonly errors: readonly FieldError[];
+  /** Where there are more errors than `errors` has. */
+  readonly errorsTotal?: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -129,7 +131,7 @@ export function problem(
       instance: redact(at.instance),
       code,
       request_id: at.requestId,
-      ...(errors.length === 0 ? {} : { errors, errors_total: view.errors.length }),
+      ...(errors.length === 0 ? {} : { errors, errors_total: view.errorsTotal ?? view.errors.length }),
     },
   };
 }
