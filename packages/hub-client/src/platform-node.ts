@@ -28,10 +28,14 @@ export function openTransport(options: {
           allowH2: false,
         })
       : undefined;
-  const dispatcher = options.dispatcher ?? own!;
+  const dispatcher = options.dispatcher ?? own;
   return {
     async send(url, requestHeaders, signal) {
-      const response = await request(url, { headers: requestHeaders, signal, dispatcher });
+      const response = await request(url, {
+        headers: requestHeaders,
+        signal,
+        ...(dispatcher && { dispatcher }),
+      });
       const headers: ResponseHeaders = { get: (name) => headerText(response.headers[name]) };
       const contentEncoding = headers.get('content-encoding');
       return {

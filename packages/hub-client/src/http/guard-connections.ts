@@ -35,9 +35,8 @@ export function guardConnections(
     lookup(host, { ...query, all: true }, (error, found) => {
       const addresses = (Array.isArray(found) ? found : []) as Array<{ address: string; family: number }>;
       const kept = error === null ? allowed(host, addresses) : [];
-      const failure = error ?? (kept.length === 0 ? refused(host) : null);
-      const first = kept[0]!;
-      if (failure !== null) (done as (error: Error) => void)(failure);
+      const [first] = kept;
+      if (first === undefined) (done as (error: Error) => void)(error ?? refused(host));
       else if (query.all === true) done(null, kept);
       else done(null, first.address, first.family);
     });

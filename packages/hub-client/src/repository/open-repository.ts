@@ -190,9 +190,10 @@ function readEntry(entry: Readonly<Record<string, unknown>> | null): ListedFile 
 
 /** The address that a `Link` header calls next (RFC 8288); null on the last page. */
 function nextPage(headers: ResponseHeaders, from: URL): URL | null {
-  for (const match of (headers.get('link') ?? '').matchAll(/<([^<>]*)>([^<]*)/g)) {
-    if (!/;\s*rel\s*=\s*"?next\b/i.test(match[2]!)) continue;
-    if (URL.canParse(match[1]!, from.href)) return new URL(match[1]!, from);
+  const links = (headers.get('link') ?? '').matchAll(/<([^<>]*)>([^<]*)/g);
+  for (const [, target = '', parameters = ''] of links) {
+    if (!/;\s*rel\s*=\s*"?next\b/i.test(parameters)) continue;
+    if (URL.canParse(target, from.href)) return new URL(target, from);
     throw new HubError('hub_bad_response', 'The next page of the listing of the hub has no valid address.');
   }
   return null;

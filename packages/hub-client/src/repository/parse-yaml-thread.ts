@@ -16,4 +16,4 @@ try {
   if (!(error instanceof HubError)) throw error;
   answer = { refused: { message: error.message, location: error.location } };
 }
-parentPort!.postMessage(answer);
+parentPort?.postMessage(answer);

@@ -86,7 +86,7 @@ export function inferKind(paths: readonly string[]): string | null {
       tieRank(a.suffix) - tieRank(b.suffix) ||
       (a.suffix < b.suffix ? 1 : -1),
   );
-  return first === undefined ? null : KIND_OF_SUFFIX.get(first.suffix)!;
+  return first === undefined ? null : (KIND_OF_SUFFIX.get(first.suffix) ?? null);
 }
 
 /** The format in which files of a kind are read here; null: they are not. */

@@ -53,7 +53,7 @@ function compilePart(text: string): Part {
   const characters = [...text];
   const tokens: Token[] = [];
   for (let at = 0; at < characters.length; at += 1) {
-    const character = characters[at]!;
+    const character = characters[at] as string;
     if (character === '*') {
       if (tokens.at(-1) !== null) tokens.push(null);
     } else if (character === '?') {
@@ -82,21 +82,23 @@ function endOfClass(characters: readonly string[], start: number): number {
   return at < characters.length ? at : -1;
 }
 
+const codePointOf = (character = ''): number => character.codePointAt(0) ?? -1;
+
 function compileClass(members: readonly string[]): (character: string) => boolean {
   const negated = members[0] === '!';
   const listed = negated ? members.slice(1) : members;
   const ranges: [number, number][] = [];
   for (let at = 0; at < listed.length; at += 1) {
-    const low = listed[at]!.codePointAt(0)!;
+    const low = codePointOf(listed[at]);
     if (listed[at + 1] === '-' && at + 2 < listed.length) {
-      ranges.push([low, listed[at + 2]!.codePointAt(0)!]);
+      ranges.push([low, codePointOf(listed[at + 2])]);
       at += 2;
     } else {
       ranges.push([low, low]);
     }
   }
   return (character) => {
-    const code = character.codePointAt(0)!;
+    const code = codePointOf(character);
     return ranges.some(([low, high]) => code >= low && code <= high) !== negated;
   };
 }
@@ -135,7 +137,7 @@ function matchSequence<P, V>(
       star = next;
       resume = at;
       next += 1;
-    } else if (next < pattern.length && fits(pattern[next]!, values[at]!)) {
+    } else if (next < pattern.length && fits(pattern[next] as P, values[at] as V)) {
       at += 1;
       next += 1;
     } else if (star !== -1) {

@@ -67,7 +67,7 @@ export function parseSplit(expression: string): SplitExpression {
   if (text === 'all') return { text, all: true, parts: [] };
   const parts = text.split('+').map((part) => parsePart(part, text));
   // The loader compares each member with the first one only, and never one that is not rounded.
-  const rounding = parts[0]!.rounding;
+  const rounding = parts[0]?.rounding ?? null;
   if (rounding !== null && parts.some((part) => part.rounding !== null && part.rounding !== rounding)) {
     throw invalidSplit(text, 'its parts are rounded in different ways');
   }

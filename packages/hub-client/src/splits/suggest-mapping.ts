@@ -67,7 +67,7 @@ function fromNames(features: readonly MappableFeature[]): Mapping | null {
     take(
       PROMPT_NAMES,
       ({ dtype, classLabelNames }) => (TEXT.test(dtype) || MESSAGES.test(dtype)) && !classLabelNames,
-    ) ?? (texts.length === 1 ? texts[0]!.name : undefined);
+    ) ?? (texts.length === 1 ? texts[0]?.name : undefined);
   if (prompt === undefined) return null;
   free.delete(prompt);
 
