@@ -56,8 +56,8 @@ export function assembleLists(
 
   let next = 0;
   for (let index = 0; index < count; index += 1) {
-    const definition = definitions === null ? maxDefinition : definitions[index]!;
-    const repetition = repetitions === null ? 0 : repetitions[index]!;
+    const definition = definitions === null ? maxDefinition : (definitions[index] as number);
+    const repetition = repetitions === null ? 0 : (repetitions[index] as number);
     while (depth > 0 && (repetition < repeated || kinds[depth] !== 'REPEATED')) {
       if (kinds[depth] !== 'REQUIRED') {
         stack.pop();
@@ -103,10 +103,10 @@ export function assembleNested(columns: Map<string, Nested>, schema: SchemaTree,
   const path = keyOf(schema);
   const isOptional = schema.element.repetition_type === 'OPTIONAL';
   if (isListLike(schema)) {
-    let inner = schema.children[0]!;
+    let inner = schema.children[0] as SchemaTree;
     let innerDepth = isOptional ? depth + 1 : depth;
     if (inner.children.length === 1) {
-      inner = inner.children[0]!;
+      inner = inner.children[0] as SchemaTree;
       innerDepth += 1;
     }
     assembleNested(columns, inner, innerDepth);

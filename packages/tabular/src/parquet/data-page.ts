@@ -72,7 +72,7 @@ export class DataPage {
     }
     const found = present === 0 ? [] : this.#readValues(present);
     if (path.length === 2 && maxRepetition === 0) {
-      return present === count ? found : withNulls(found, definitions!, maxDefinition);
+      return definitions === null || present === count ? found : withNulls(found, definitions, maxDefinition);
     }
     if (found instanceof StringColumn) throw damaged('texts of nested columns have no slices');
     if (repetitions !== null && open.length === 0 && repetitions[0] !== 0)
@@ -139,7 +139,8 @@ function readLevels(reader: HybridReader | null, max: number, count: number): Ui
   const levels = new Uint8Array(count);
   reader.read(levels);
   for (let index = 0; index < count; index += 1) {
-    if (levels[index]! > max) throw damaged(`a level of nesting is ${levels[index]} and not at most ${max}`);
+    if ((levels[index] as number) > max)
+      throw damaged(`a level of nesting is ${levels[index]} and not at most ${max}`);
   }
   return levels;
 }

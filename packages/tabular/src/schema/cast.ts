@@ -17,7 +17,7 @@ export type Convert = (value: JsonValue) => JsonValue;
 export function toRow(row: JsonObject, columns: readonly { name: string; convert: Convert }[]): JsonObject {
   const typed: JsonObject = {};
   for (const { name, convert } of columns) {
-    const value = Object.hasOwn(row, name) ? row[name]! : null;
+    const value = Object.hasOwn(row, name) ? (row[name] ?? null) : null;
     setMember(typed, name, value === null ? null : convert(value));
   }
   for (const [name, value] of Object.entries(row)) {

@@ -85,7 +85,9 @@ export function featuresFromJson(value: JsonValue): Features {
 /** One feature in the hub's JSON form. */
 export function featureFromJson(value: JsonValue): Feature {
   if (Array.isArray(value)) {
-    return value.length === 1 ? listOf(featureFromJson(value[0]!)) : { kind: 'unknown', type: 'list' };
+    return value.length === 1
+      ? listOf(featureFromJson(value[0] as JsonValue))
+      : { kind: 'unknown', type: 'list' };
   }
   const members_ = members(value);
   const object = new Map(members_);

@@ -103,8 +103,7 @@ class CsvTable {
       if (position === headerRow) this.#header = names ?? uniqueNames(record.fields);
       return null;
     }
-    if (this.#columns === null) this.#start(record.fields.length);
-    const columns = this.#columns!;
+    const columns = this.#columns ?? this.#start(record.fields.length);
     if (record.fields.length > columns.length) {
       if (skipLongRows) return null;
       throw invalidRow(`The row must have ${columns.length} fields, got ${record.fields.length}.`, {
@@ -115,12 +114,16 @@ class CsvTable {
     const row: RawRow['row'] = {};
     for (const index of this.#kept) {
       const field = record.fields[index];
-      setMember(row, columns[index]!, field === undefined || this.#settings.nulls.has(field) ? null : field);
+      setMember(
+        row,
+        columns[index] as string,
+        field === undefined || this.#settings.nulls.has(field) ? null : field,
+      );
     }
     return { row, line: record.line, size: record.size };
   }
 
-  #start(width: number): void {
+  #start(width: number): readonly string[] {
     const { names } = this.#settings;
     const named = this.#header ?? names ?? Array.from({ length: width }, (_, index) => String(index));
     const extra = Math.max(0, width - named.length);
@@ -141,8 +144,12 @@ class CsvTable {
       .map((_, index) => (index + extra) % columns.length)
       .filter(
         (index) =>
-          index < extra || selected === null || selected.has(columns[index]!) || selected.has(index - extra),
+          index < extra ||
+          selected === null ||
+          selected.has(columns[index] as string) ||
+          selected.has(index - extra),
       );
+    return columns;
   }
 }
 
@@ -156,7 +163,7 @@ function uniqueNames(header: readonly string[]): string[] {
     (a, b) => Number(header[a] === '') - Number(header[b] === '') || a - b,
   );
   for (const index of order) {
-    const original = names[index]!;
+    const original = names[index] as string;
     let name = original;
     let count = counts.get(name) ?? 0;
     while (count > 0) {

@@ -117,7 +117,7 @@ function valueConverter(dtype: string): CellConverter {
   }
   if (/^time/.test(dtype) && unit !== undefined) {
     // Parquet has no seconds: they are stored as milliseconds.
-    const perSecond = UNITS_PER_SECOND[unit === 's' ? 'ms' : unit]!;
+    const perSecond = UNITS_PER_SECOND[unit === 's' ? 'ms' : unit] ?? 1n;
     const day = 86_400n * perSecond;
     return (cell) => {
       if (!isWhole(cell) || cell < 0 || cell >= day) return toJson(cell);
@@ -125,7 +125,7 @@ function valueConverter(dtype: string): CellConverter {
     };
   }
   if (/^duration/.test(dtype) && unit !== undefined) {
-    const digits = UNITS_PER_SECOND[unit]!.toString().length - 1;
+    const digits = (UNITS_PER_SECOND[unit] ?? 1n).toString().length - 1;
     return (cell) => (isWhole(cell) ? parseNumber(decimalText(BigInt(cell), digits)) : toJson(cell));
   }
   const scale = /^decimal.*, ?(-?[0-9]+)\)$/.exec(dtype)?.[1];

@@ -30,7 +30,7 @@ export function compileConverter(
   path: readonly SchemaTree[],
   { textsAsBytes = false }: { textsAsBytes?: boolean } = {},
 ): ValueConverter {
-  const { element } = path.at(-1)!;
+  const { element } = path.at(-1) as SchemaTree;
   const { type, converted_type: converted, logical_type: logical } = element;
   const isText = converted === 'UTF8' || logical?.type === 'STRING';
   const inVariant = path.some((node) => node.element.logical_type?.type === 'VARIANT');
@@ -102,7 +102,7 @@ function uuidText(value: Uint8Array): string {
 /** IEEE 754 binary16, the lowest byte first. */
 function halfPrecision(value: Uint8Array): number {
   if (value.length !== 2) throw damaged(`a number of half precision has ${value.length} bytes`);
-  const bits = value[0]! | (value[1]! << 8);
+  const bits = (value[0] as number) | ((value[1] as number) << 8);
   const sign = bits >> 15 === 1 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;
   const fraction = bits & 0x3ff;

@@ -7,7 +7,7 @@ export function inflateSnappyBlock(input: Uint8Array, outputLength: number): Uin
   let at = 0;
   const next = (): number => {
     if (at >= input.length) throw new RangeError('snappy block ends early');
-    return input[at++]!;
+    return input[at++] as number;
   };
   const little = (count: number): number => {
     let value = 0;
@@ -43,7 +43,9 @@ export function inflateSnappyBlock(input: Uint8Array, outputLength: number): Uin
       throw new RangeError('snappy block is damaged');
     // Source and target may overlap, which repeats what was just written.
     if (offset >= length) output.copyWithin(to, to - offset, to - offset + length);
-    else for (let index = 0; index < length; index += 1) output[to + index] = output[to - offset + index]!;
+    else
+      for (let index = 0; index < length; index += 1)
+        output[to + index] = output[to - offset + index] as number;
     to += length;
   }
   if (to !== outputLength) throw new RangeError('snappy block has another length');

@@ -12,7 +12,7 @@ export function inflateLz4Block(input: Uint8Array, outputLength: number): Uint8A
   let to = 0;
   const next = (): number => {
     if (at >= input.length) throw new RangeError('LZ4 block ends early');
-    return input[at++]!;
+    return input[at++] as number;
   };
   /** A length of 15 goes on in further bytes as long as they are 255. */
   const length = (nibble: number): number => {
@@ -36,7 +36,7 @@ export function inflateLz4Block(input: Uint8Array, outputLength: number): Uint8A
       throw new RangeError('LZ4 block is damaged');
     // Source and target may overlap, which repeats what was just written.
     if (offset >= copied) output.copyWithin(to, to - offset, to - offset + copied);
-    else for (let i = 0; i < copied; i += 1) output[to + i] = output[to - offset + i]!;
+    else for (let i = 0; i < copied; i += 1) output[to + i] = output[to - offset + i] as number;
     to += copied;
   }
   if (to !== outputLength) throw new RangeError(`LZ4 block has ${to} bytes and not ${outputLength}`);

@@ -22,7 +22,7 @@ export function byteStreamSplitReader(
       for (let location = 0; location < width; location += 1) {
         const from = location * total + first;
         for (let index = 0; index < count; index += 1)
-          bytes[index * width + location] = streams[from + index]!;
+          bytes[index * width + location] = streams[from + index] as number;
       }
       first += count;
       switch (type) {

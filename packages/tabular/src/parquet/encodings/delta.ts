@@ -184,7 +184,7 @@ export function deltaLengthReader(
       const next = new Int32Array(count);
       lengths.read(next);
       const slices = contiguousStrings(bytes, at, next);
-      at = count === 0 ? at : slices.ends[count - 1]!;
+      at = count === 0 ? at : (slices.ends[count - 1] as number);
       return slices;
     },
   };
@@ -207,14 +207,15 @@ export function deltaByteArrayReader(cursor: ByteCursor, maxValues: number, maxB
       return suffixes
         .next(count)
         .toArray()
-        .map((suffix, index) => {
-          const prefix = shared[index]!;
+        .map((text, index) => {
+          const suffix = text as Uint8Array;
+          const prefix = shared[index] as number;
           if (prefix < 0 || prefix > before.length) throw damaged('a value shares more than there is');
-          left -= prefix + suffix!.length;
+          left -= prefix + suffix.length;
           if (left < 0) throw unsupported(`the values of a page have more than ${maxBytes} bytes together`);
-          const value = new Uint8Array(prefix + suffix!.length);
+          const value = new Uint8Array(prefix + suffix.length);
           value.set(before.subarray(0, prefix));
-          value.set(suffix!, prefix);
+          value.set(suffix, prefix);
           before = value;
           return value;
         });
@@ -228,7 +229,7 @@ export function contiguousStrings(bytes: Uint8Array, start: number, lengths: Int
   const ends = new Int32Array(lengths.length);
   let at = start;
   for (let index = 0; index < lengths.length; index += 1) {
-    const length = lengths[index]!;
+    const length = lengths[index] as number;
     if (length < 0 || at + length > bytes.length) throw damaged('a value is longer than its page');
     starts[index] = at;
     at += length;
@@ -256,7 +257,7 @@ function wordsOf(values: BigInt64Array): Int32Array {
 function bitsAt(bytes: Uint8Array, base: number, bit: number, width: number): number {
   let at = base + (bit >>> 3);
   const shift = bit & 7;
-  let value = bytes[at]! >>> shift;
-  for (let have = 8 - shift; have < width; have += 8) value |= bytes[++at]! << have;
+  let value = (bytes[at] as number) >>> shift;
+  for (let have = 8 - shift; have < width; have += 8) value |= (bytes[++at] as number) << have;
   return width === 32 ? value : value & ((1 << width) - 1);
 }

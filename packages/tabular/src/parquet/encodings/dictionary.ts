@@ -41,7 +41,7 @@ function pick(dictionary: Exclude<Dictionary, StringColumn>, indexes: Int32Array
       : new (dictionary.constructor as new (length: number) => unknown[])(indexes.length)
   ) as unknown[];
   for (let at = 0; at < indexes.length; at += 1) {
-    const index = indexes[at]!;
+    const index = indexes[at] as number;
     if (index < 0 || index >= size) throw damaged('a value is not in its dictionary');
     output[at] = dictionary[index];
   }

@@ -53,7 +53,11 @@ export function plainTexts(cursor: ByteCursor, count: number): StringColumn {
   let at = cursor.offset;
   for (let index = 0; index < count; index += 1) {
     if (at + 4 > size) throw damaged('a value is longer than its page');
-    const length = bytes[at]! + (bytes[at + 1]! << 8) + (bytes[at + 2]! << 16) + bytes[at + 3]! * 0x1000000;
+    const length =
+      (bytes[at] as number) +
+      ((bytes[at + 1] as number) << 8) +
+      ((bytes[at + 2] as number) << 16) +
+      (bytes[at + 3] as number) * 0x1000000;
     at += 4;
     if (length > size - at) throw damaged('a value is longer than its page');
     starts[index] = at;

@@ -54,7 +54,7 @@ export class HybridReader {
     let at = this.#next;
     for (let shift = 0; ; shift += 7) {
       if (at >= bytes.length || shift > 28) throw endsEarly();
-      const byte = bytes[at++]!;
+      const byte = bytes[at++] as number;
       header += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) break;
     }
@@ -69,7 +69,7 @@ export class HybridReader {
       const valueBytes = (this.#width + 7) >> 3;
       if (at + valueBytes > bytes.length) throw endsEarly();
       let value = 0;
-      for (let index = 0; index < valueBytes; index += 1) value |= bytes[at++]! << (8 * index);
+      for (let index = 0; index < valueBytes; index += 1) value |= (bytes[at++] as number) << (8 * index);
       this.#repeated = value;
       this.#left = length;
     }
@@ -89,10 +89,10 @@ export class HybridReader {
     let at = start + Math.floor((first * width) / 8);
     let shift = (first * width) % 8;
     for (let index = from; index < from + count; index += 1) {
-      let value = bytes[at]! >>> shift;
+      let value = (bytes[at] as number) >>> shift;
       let have = 8 - shift;
       while (have < width) {
-        value |= bytes[++at]! << have;
+        value |= (bytes[++at] as number) << have;
         have += 8;
       }
       output[index] = value & mask;

@@ -29,10 +29,10 @@ export class StringColumn {
     const { bytes, starts, ends, length } = this;
     const picked = new StringColumn(bytes, new Int32Array(indexes.length), new Int32Array(indexes.length));
     for (let i = 0; i < indexes.length; i += 1) {
-      const index = indexes[i]!;
+      const index = indexes[i] as number;
       if (index < 0 || index >= length) throw damaged('a value is not in its dictionary');
-      picked.starts[i] = starts[index]!;
-      picked.ends[i] = ends[index]!;
+      picked.starts[i] = starts[index] as number;
+      picked.ends[i] = ends[index] as number;
     }
     return picked;
   }
@@ -43,8 +43,8 @@ export class StringColumn {
     const ends = new Int32Array(count);
     for (let location = 0, next = 0; location < count; location += 1) {
       if (!present(location)) continue;
-      starts[location] = this.starts[next]!;
-      ends[location] = this.ends[next++]!;
+      starts[location] = this.starts[next] as number;
+      ends[location] = this.ends[next++] as number;
     }
     return new StringColumn(this.bytes, starts, ends);
   }

@@ -47,7 +47,7 @@ export class ByteCursor {
   /** @throws EndOfBytesError */
   uint8(what: string): number {
     if (this.left < 1) throw new EndOfBytesError(what);
-    return this.bytes[this.offset++]!;
+    return this.bytes[this.offset++] as number;
   }
 
   /** Four bytes, the lowest first. @throws EndOfBytesError */
