@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { svcPkg } from './run-svc-pkg.ts';
+import { captured, svcPkg } from './run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from './temporary-folder.ts';
 
 const LEGACY = {
@@ -70,6 +70,34 @@ it('changes nothing in a package', async () => {
     'changed       only the generator in the manifest: it already was a package\n',
   );
   expect(await readFile(join(folder, 'two.pkg.zip'))).toEqual(await readFile(join(folder, 'one.pkg.zip')));
+});
+
+it('writes the package to standard output', async () => {
+  const path = await writeArchive(LEGACY, {}, 'old.zip');
+  const output = join(await temporaryFolder(), 'new.zip');
+  await svcPkg(['convert', path, '--output', output]);
+  const out = captured();
+  const { exitCode, stderr } = await svcPkg(['convert', path, '--output', '-'], { stdout: out.stream });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(out.bytes().equals(await readFile(output))).toBe(true);
+  expect(await readdir(dirname(path))).toEqual(['old.zip']);
+  const withReport = await svcPkg(['convert', path, '--output', '-', '--json']);
+  expect(JSON.parse(withReport.stderr)).toMatchObject({
+    input: path,
+    output: '-',
+    name: 'old',
+    item_count: 2,
+  });
+});
+
+it('writes nothing to standard output for an archive that it cannot convert', async () => {
+  const path = await writeArchive({ 'a.json': '[{},{"assets":[{"src":"x.png"}]}]' }, {}, 'old.zip');
+  const outcome = await svcPkg(['convert', path, '--output', '-']);
+  expect(outcome).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'a.json:1, row 1: The archive has no file "x.png" at /1/assets/0/src (package_missing_file)\n',
+  });
 });
 
 it('does not overwrite its input without --force', async () => {

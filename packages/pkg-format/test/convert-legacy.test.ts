@@ -495,7 +495,16 @@ describe('errors', () => {
     [
       'a type that cannot be, in JSON',
       { 'a.json': '[\n{},\n{"tags":5}]' },
-      { code: 'package_invalid_line', location: { file: 'a.json', line: 3, path: '/tags' } },
+      { code: 'package_invalid_line', location: { file: 'a.json', line: 3, row: 1, path: '/1/tags' } },
+    ],
+    [
+      'an asset that is not there, in a section in JSON',
+      { 'a.json': '{"sections":[{"items":[]},{"items":[{},{},{"assets":{"a":{"src":"x.png"}}}]}]}' },
+      {
+        code: 'package_missing_file',
+        entry: 'x.png',
+        location: { file: 'a.json', line: 1, row: 2, path: '/sections/1/items/2/assets/a/src' },
+      },
     ],
     [
       'bad JSON',

@@ -1,4 +1,7 @@
-import { basename, dirname } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { type ConversionReport, convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
@@ -7,6 +10,7 @@ import { isSystemError, toFileError } from '../errors/file-error.ts';
 import { outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
 import { jsonText, printResult } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
+import { writeText } from '../output/write-text.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { conversionDocument, conversionText } from '../text/conversion-text.ts';
 import { withExamples } from './define-command.ts';
@@ -33,20 +37,39 @@ export function addConvertCommand(program: Command, cli: Cli): void {
     .option('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)')
     .option(
       '--output <path>',
-      'file or folder to write to (default: <legacy>.pkg.zip in the folder of the archive)',
+      'file or folder to write to, - for standard output (default: <legacy>.pkg.zip in the folder of the archive)',
     )
     .option('--force', 'replace an existing output')
     .action(async (path: string, options: Options) => {
-      const report = await convert(cli, path, options);
-      await printResult(cli, {
-        text: () => conversionText(report),
-        json: () => jsonText(conversionDocument(path, report)),
-      });
+      if (options.output === '-') await convertToStdout(cli, path, options);
+      else await printReport(cli, path, await convert(cli, path, options));
     });
   withExamples(command, [
     'svc-pkg convert old.zip',
     'svc-pkg convert old.zip --name "GSM8K" --output packages/',
+    'svc-pkg convert old.zip --output - | ssh backup "cat > new.pkg.zip"',
   ]);
+}
+
+function printReport(cli: Cli, input: string, report: ConversionReport, stream = cli.stdout): Promise<void> {
+  const text = (): string => conversionText(report);
+  return printResult(cli, { text, json: () => jsonText(conversionDocument(input, report)) }, stream);
+}
+
+/** Converts to a temporary file first, so that standard output gets a complete package or nothing. */
+async function convertToStdout(cli: Cli, input: string, options: Options): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
+  try {
+    const report = await convert(cli, input, { ...options, output: join(folder, 'package.pkg.zip') });
+    for await (const chunk of createReadStream(report.output)) {
+      cli.signal.throwIfAborted();
+      await writeText(cli.stdout, chunk);
+    }
+    // Standard output is the package; only --json asks for a report.
+    if (cli.json) await printReport(cli, input, { ...report, output: '-' }, cli.stderr);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 async function convert(cli: Cli, input: string, options: Options): Promise<ConversionReport> {

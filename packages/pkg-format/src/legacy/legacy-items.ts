@@ -12,7 +12,10 @@ export interface LegacyItem {
   /** Index in the file's `sections`; null where the file is one section. */
   readonly section: number | null;
   readonly item: JsonObject;
+  /** In a JSON file with the index of the item in its list as `row`. */
   readonly location: SourceLocation;
+  /** JSON Pointer of the item in its JSON file; empty for an item that is a line. */
+  readonly pointer: string;
 }
 
 /**
@@ -32,11 +35,12 @@ export async function* readLegacyItems(
     const options = { file, maxValueBytes: maxLineBytes, maxDepth };
     for await (const part of splitJsonItems(bytes, options)) {
       if (part.kind !== 'item') continue;
-      const { line } = part.location;
+      const { line, path = '' } = part.location;
       yield {
         section: part.section,
         item: parseItemAt(part, options),
-        location: { file, ...(line !== undefined && { line }) },
+        location: { file, row: part.index, ...(line !== undefined && { line }) },
+        pointer: path,
       };
     }
     return;
@@ -63,6 +67,6 @@ function* parseBatch({ bytes, firstLine }: LineBatch, file: string, maxDepth: nu
     if (/^[ \t\r]*$/.test(text)) continue;
     const item = parseJson(text, { maxDepth, location });
     if (!isJsonObject(item)) throw new JsonlError('not_an_object', 'An item must be an object', location);
-    yield { section: null, item, location };
+    yield { section: null, item, location, pointer: '' };
   }
 }

@@ -13,7 +13,7 @@ import { PackageError, quote } from '../errors.ts';
 export type JsonPart =
   /** The start of an `items` list. `section` is its index in `sections`; null if the file is one section. */
   | { readonly kind: 'items'; readonly section: number | null }
-  | ({ readonly kind: 'item'; readonly section: number | null } & LocatedText)
+  | ({ readonly kind: 'item'; readonly section: number | null; readonly index: number } & LocatedText)
   /** Another member of the root, or of an element of `sections`. */
   | {
       readonly kind: 'member';
@@ -60,7 +60,7 @@ async function* rootItems(json: JsonStream, reader: PartReader): AsyncGenerator<
     // Elements that are not read are skipped.
     if (!hasItems) continue;
     if (index === 0) yield { kind: 'items', section: null };
-    yield { kind: 'item', section: null, ...(await reader.text()) };
+    yield { kind: 'item', section: null, index, ...(await reader.text()) };
   }
 }
 
@@ -75,7 +75,9 @@ async function* objectMembers(
     const isArray = (await json.peek()) === 'array';
     if (key === 'items' && isArray) {
       yield { kind: 'items', section };
-      for await (const _ of json.items()) yield { kind: 'item', section, ...(await reader.text()) };
+      for await (const index of json.items()) {
+        yield { kind: 'item', section, index, ...(await reader.text()) };
+      }
     } else if (key === 'sections' && section === null && isArray) {
       yield* sectionMembers(json, reader);
     } else yield { kind: 'member', section, key, value: await reader.value() };

@@ -146,7 +146,13 @@ async function convertSection(
   async function* lines(): AsyncGenerator<string[]> {
     for (let next = await items.peek(); next?.section === source.index; next = await items.peek()) {
       items.take();
-      const { location } = next;
+      yield [await lineOf(next)];
+      itemCount += 1;
+    }
+  }
+  async function lineOf(next: LegacyItem): Promise<string> {
+    const { location } = next;
+    try {
       const upgraded = upgrade(next);
       const embedded = await contents.embed(upgraded.item, upgraded.files, location);
       const readFile = ({ path, pointer }: FileReference): Promise<Uint8Array> => {
@@ -158,8 +164,9 @@ async function convertSection(
       // Otherwise the reader would refuse the package: base64 text is longer than the content.
       checkItemSize(encoded.byteLength, 0, { maxItemBytes, location });
       hasher.add(encoded.itemHash);
-      itemCount += 1;
-      yield [joinItem(await contents.externalize(encoded, upgraded.files))];
+      return joinItem(await contents.externalize(encoded, upgraded.files));
+    } catch (error) {
+      throw errorInFile(error, next, source.file);
     }
   }
   try {
@@ -168,6 +175,18 @@ async function convertSection(
   } catch (error) {
     throw toPackageError(error, source.file);
   }
+}
+
+/** The error of an item, with its JSON Pointer in the file instead of the one in the item. */
+function errorInFile(error: unknown, { pointer }: LegacyItem, file: string): unknown {
+  const found = toPackageError(error, file);
+  if (!(found instanceof PackageError) || found.location.file !== file || pointer === '') return found;
+  const { code, message, entry, location } = found;
+  return new PackageError(code, message, {
+    ...(entry !== undefined && { entry }),
+    location: { ...location, path: `${pointer}${location.path ?? ''}` },
+    cause: error,
+  });
 }
 
 async function readBlob(
