@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml';
+import { Composer, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Parser } from 'yaml';
 import { HubError } from '../errors.ts';
 
 /** A YAML document as plain data. */
@@ -41,13 +41,16 @@ export function parseYaml(text: string, location: YamlLocation): YamlValue {
   if (text.length > MAX_LENGTH) throw refuse(`it has more than ${MAX_LENGTH} characters`);
   if (countEntries(text) > MAX_ENTRIES) throw refuse(`it has more than ${MAX_ENTRIES} entries`);
   try {
-    // The library compares every key of a map with every other; keys are compared below, once.
-    const document = parseDocument(text, {
+    // The library compares every key of a map with every other; keys are compared below, once. Its `parseDocument` does the
+    // same as these lines, and takes the code for pretty errors into bundles.
+    const composer = new Composer({
       merge: true,
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'silent',
     });
+    const [document] = [...composer.compose(new Parser().parse(text), true, text.length)];
+    if (document === undefined) throw refuse('it has no document');
     const [problem] = document.errors;
     if (problem !== undefined) throw refuse(problem.message, problem.pos[0]);
     const repeated = findRepeatedKey(document.contents);
