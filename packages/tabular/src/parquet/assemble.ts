@@ -1,9 +1,10 @@
 /**
  * Puts the values of columns into rows by their levels (Parquet format, "Nested Encoding"). The algorithm and what it
- * makes of every shape of a schema are those of hyparquet (MIT, Kenny Daniel), which is the oracle of its tests; here
- * every step is checked, because levels are untrusted input.
+ * makes of most shapes of a schema are those of hyparquet (MIT, Kenny Daniel), which is the oracle of its tests; here every
+ * step is checked, because levels are untrusted input, and lists of older writers are those of the format.
  */
 import type { CellValues } from './cells/convert.ts';
+import { isRepeated, listElement } from './metadata/raw-metadata.ts';
 import { maxDefinitionLevel, type SchemaTree } from './metadata/schema.ts';
 import { damaged } from './parquet-error.ts';
 
@@ -86,7 +87,7 @@ export function assembleLists(
     if (definition === maxDefinition) {
       container.push(values[next]);
       next += 1;
-    } else if (depth === leaf) container.push(null);
+    } else if (depth === leaf && kinds[leaf + 1] !== 'REPEATED') container.push(null);
     else container.push([]);
   }
   return output;
@@ -102,25 +103,20 @@ export function assembleLists(
 export function assembleNested(columns: Map<string, Nested>, schema: SchemaTree, depth = 0): void {
   const path = keyOf(schema);
   const isOptional = schema.element.repetition_type === 'OPTIONAL';
-  if (isListLike(schema)) {
-    let inner = schema.children[0] as SchemaTree;
-    let innerDepth = isOptional ? depth + 1 : depth;
-    if (inner.children.length === 1) {
-      inner = inner.children[0] as SchemaTree;
-      innerDepth += 1;
-    }
-    assembleNested(columns, inner, innerDepth);
-    const values = take(columns, keyOf(inner));
+  const innerDepth = schema.element.repetition_type === 'REQUIRED' ? depth : depth + 1;
+  const item = listElement(schema);
+  if (item !== null) {
+    assembleNested(columns, item, isRepeated(item) ? innerDepth : innerDepth + 1);
+    const values = take(columns, keyOf(item));
     columns.set(path, isOptional ? flattenAt(values, depth) : values);
     return;
   }
   if (schema.children.length === 0) return;
-  const structDepth = schema.element.repetition_type === 'REQUIRED' ? depth : depth + 1;
   const members: Array<[string, Nested]> = schema.children.map((child) => {
-    assembleNested(columns, child, structDepth);
+    assembleNested(columns, child, innerDepth);
     return [child.element.name, take(columns, keyOf(child))];
   });
-  const rows = invert(members, structDepth);
+  const rows = invert(members, innerDepth);
   columns.set(path, isOptional ? flattenAt(rows, depth) : rows);
 }
 
@@ -134,12 +130,6 @@ function take(columns: Map<string, Nested>, path: string): Nested {
   if (values === undefined) throw damaged('a column lacks a part of it');
   columns.delete(path);
   return values;
-}
-
-function isListLike({ element, children }: SchemaTree): boolean {
-  const [first, second] = children;
-  if (element.converted_type !== 'LIST' || first === undefined || second !== undefined) return false;
-  return first.children.length <= 1 && first.element.repetition_type === 'REPEATED';
 }
 
 /** Takes the list off that an optional group is: its only entry is the group, or null. */

@@ -100,7 +100,7 @@ describe('featuresFromParquet', () => {
       ],
     ],
     [
-      'struct<bag: list<struct<a: bool, b: bool>>>',
+      'list<struct<a: bool, b: bool>>',
       [
         { name: 'x', num_children: 1, converted_type: 'LIST' },
         { name: 'bag', num_children: 2, repetition_type: 'REPEATED' },

@@ -9,7 +9,7 @@ import {
   type NamedFeature,
   valueFeature,
 } from '../../schema/features.ts';
-import { isList, isMap } from './raw-metadata.ts';
+import { isMap, isRepeated, listElement } from './raw-metadata.ts';
 import { type SchemaElement, type SchemaTree, schemaTree } from './schema.ts';
 
 /** The parts of a footer that describe the columns of a file. */
@@ -40,18 +40,16 @@ export function featuresFromParquet(metadata: DescribedColumns): Features {
 
 function toNamed(node: SchemaTree): NamedFeature {
   const feature = toFeature(node);
-  const repeated = node.element.repetition_type === 'REPEATED';
-  return { name: node.element.name, feature: repeated ? listOf(feature) : feature };
+  return { name: node.element.name, feature: isRepeated(node) ? listOf(feature) : feature };
 }
 
 /** The feature of a node, without its own repetition. */
-function toFeature({ element, children }: SchemaTree): Feature {
+function toFeature(node: SchemaTree): Feature {
+  const { element, children } = node;
   const [child] = children;
   if (child === undefined) return leafFeature(element);
-  if (isList(element) && children.length === 1 && child.children.length <= 1 && isRepeated(child)) {
-    const item = child.children[0];
-    return listOf(item === undefined ? toFeature(child) : toNamed(item).feature);
-  }
+  const item = listElement(node);
+  if (item !== null) return listOf(toFeature(item));
   const [key, value] = child.children;
   if (
     isMap(element) &&
@@ -63,10 +61,6 @@ function toFeature({ element, children }: SchemaTree): Feature {
     return { kind: 'map', key: toFeature(key), value: toFeature(value) };
   }
   return { kind: 'struct', fields: children.map(toNamed) };
-}
-
-function isRepeated({ element }: SchemaTree): boolean {
-  return element.repetition_type === 'REPEATED';
 }
 
 /** Parquet's logical types, and the converted types that older files have in their place. */

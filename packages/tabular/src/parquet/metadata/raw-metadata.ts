@@ -1,4 +1,4 @@
-import type { SchemaElement } from './schema.ts';
+import type { SchemaElement, SchemaTree } from './schema.ts';
 
 /**
  * The footer without the annotations with which reading would lose something, so that cells have the form that
@@ -30,6 +30,23 @@ function rawElement(element: SchemaElement): SchemaElement {
 /** Whether an element is annotated as a list. */
 export function isList({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
   return converted === 'LIST' || logical?.type === 'LIST';
+}
+
+/**
+ * The element of a list, by the format's rules for lists of older writers ("Backward-compatibility rules"): what the list
+ * repeats, or its only member. Null if the node is not a list.
+ */
+export function listElement({ element, children }: SchemaTree): SchemaTree | null {
+  const [repeated, other] = children;
+  if (!isList(element) || repeated === undefined || other !== undefined || !isRepeated(repeated)) return null;
+  const [only, second] = repeated.children;
+  if (only === undefined || second !== undefined || isRepeated(only)) return repeated;
+  return ['array', `${element.name}_tuple`].includes(repeated.element.name) ? repeated : only;
+}
+
+/** Whether a node is a list without being annotated as one. */
+export function isRepeated({ element }: SchemaTree): boolean {
+  return element.repetition_type === 'REPEATED';
 }
 
 /** Whether an element is annotated as a map. */
