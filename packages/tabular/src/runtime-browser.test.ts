@@ -1,6 +1,6 @@
-import { gzipSync } from 'node:zlib';
+import { gzipSync, crc32 as nodeCrc32 } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { decompress } from './runtime-browser.ts';
+import { crc32, decompress } from './runtime-browser.ts';
 
 const text = 'a line of text\n'.repeat(50_000);
 
@@ -41,4 +41,9 @@ it('inflates gzip, refuses what is none, passes errors on and ends its source', 
     break;
   }
   expect(ended).toBe(true);
+});
+
+it.each(['', 'a', text])('computes the CRC-32 that zlib computes', (content) => {
+  const bytes = new TextEncoder().encode(content);
+  expect(crc32(bytes)).toBe(nodeCrc32(bytes));
 });

@@ -29,6 +29,18 @@ export async function* decompress(
   }
 }
 
+/** The CRC-32 of ISO 3309. */
+export function crc32(bytes: Uint8Array): number {
+  const table = Int32Array.from({ length: 256 }, (_, byte) => {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+    return crc;
+  });
+  let crc = -1;
+  for (const byte of bytes) crc = (crc >>> 8) ^ (table[(crc ^ byte) & 0xff] ?? 0);
+  return ~crc >>> 0;
+}
+
 /** Lets whatever waits have its turn. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));

@@ -12,6 +12,8 @@ import {
 } from 'node:zlib';
 import { createSnappyInflater } from './parquet/codecs/inflate-snappy.ts';
 
+export { crc32 } from 'node:zlib';
+
 /** Encodings that a body or a file may have. */
 export type Compression = 'gzip' | 'zstd' | 'br';
 

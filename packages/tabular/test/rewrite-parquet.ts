@@ -10,6 +10,8 @@ export interface RewriteOptions {
   codec: CompressionCodec;
   /** Version of the data pages. */
   version: 1 | 2;
+  /** Gives every page this checksum of what follows its header. */
+  crc?: (body: Uint8Array) => number;
   /** Other definition levels for every page of version 2, and how many there are. */
   levels?: () => { count: number; definition: Uint8Array };
   /** Changes what the footer says. */
@@ -80,9 +82,11 @@ export function rewriteParquet(source: Uint8Array, options: RewriteOptions): Uin
 function writeChunk(
   writer: ByteWriter,
   chunk: Uint8Array,
-  { codec, version, levels }: RewriteOptions,
+  { codec, version, levels, crc }: RewriteOptions,
 ): { start: number; firstData: number; end: number } {
   const compress = COMPRESSORS[codec]!;
+  const checksum = (...parts: Uint8Array[]): { crc?: number } =>
+    crc === undefined ? {} : { crc: crc(Buffer.concat(parts)) };
   const start = writer.offset;
   let firstData: number | undefined;
   const reader = { view: new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength), offset: 0 };
@@ -96,6 +100,7 @@ function writeChunk(
         type: 'DICTIONARY_PAGE',
         uncompressed_page_size: body.length,
         compressed_page_size: packed.length,
+        ...checksum(packed),
         dictionary_page_header: {
           num_values: header.dictionary_page_header.num_values,
           encoding: 'PLAIN',
@@ -119,6 +124,7 @@ function writeChunk(
         type: 'DATA_PAGE_V2',
         uncompressed_page_size: repetition.length + defined.length + values.length,
         compressed_page_size: repetition.length + defined.length + packed.length,
+        ...checksum(repetition, defined, packed),
         data_page_header_v2: {
           ...second,
           is_compressed: true,
@@ -136,6 +142,7 @@ function writeChunk(
       type: 'DATA_PAGE',
       uncompressed_page_size: page.length,
       compressed_page_size: packed.length,
+      ...checksum(packed),
       data_page_header: {
         num_values: second.num_values,
         encoding: second.encoding,

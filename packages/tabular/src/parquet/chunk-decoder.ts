@@ -1,3 +1,4 @@
+import { crc32 } from '#runtime';
 import { shorten, type TableError } from '../errors.ts';
 import { type CellValues, compileConverter } from './cells/convert.ts';
 import { createPageInflater, type PageInflater } from './codecs/inflate-page.ts';
@@ -99,6 +100,13 @@ function freeTexts(
   if (!isDictionary && inflater.isPage(memory)) (memory as ArrayBuffer).transfer(0);
 }
 
+/** Checks the page against its CRC, if it has one. @throws ParquetError */
+function checkCrc({ header: { crc }, bodyBytes }: PageHead, body: Uint8Array): void {
+  if (crc !== undefined && crc32(body.subarray(0, bodyBytes)) !== crc >>> 0) {
+    throw damaged('its bytes do not match its CRC');
+  }
+}
+
 /** The header of a page, of which the first bytes have been fetched; null if it is longer. @throws ParquetError */
 function readFetchedHead(bytes: Uint8Array): PageHead | null {
   try {
@@ -157,6 +165,7 @@ export class ChunkDecoder {
     const head = this.#location.run(() => readPageHead(bytes));
     const body = bytes.subarray(head.headerBytes);
     try {
+      checkCrc(head, body);
       if (head.kind === 'dictionary') await this.#readDictionary(head, body);
       else if (head.kind === 'data') await this.#openPage(head, body);
     } catch (error) {

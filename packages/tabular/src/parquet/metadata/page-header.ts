@@ -23,6 +23,8 @@ export interface PageHeader {
   readonly type?: (typeof PAGE_TYPES)[number] | undefined;
   readonly uncompressed_page_size?: number;
   readonly compressed_page_size?: number;
+  /** CRC-32 of what follows the header, as a signed number. */
+  readonly crc?: number;
   readonly data_page_header?: DataPageHeader;
   readonly dictionary_page_header?: { num_values?: number };
   readonly data_page_header_v2?: DataPageHeaderV2;
@@ -49,6 +51,7 @@ const pageHeader = struct<Required<PageHeader>>({
   1: ['type', oneOf(PAGE_TYPES)],
   2: ['uncompressed_page_size', integer],
   3: ['compressed_page_size', integer],
+  4: ['crc', integer],
   5: [
     'data_page_header',
     struct<Required<DataPageHeader>>({
