@@ -42,6 +42,7 @@ export {
   type TaskTable,
 } from './queue/task-queue.ts';
 export type { Cancellations } from './runs/cancellations.ts';
+export type { ImportedRun } from './runs/insert-imported-run.ts';
 export type { ResultsPage, ResultsRequest } from './runs/list-results.ts';
 export type { RunsRequest } from './runs/list-runs.ts';
 export type { ListedResult, StoredResult } from './runs/run-results.ts';

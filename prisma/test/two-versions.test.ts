@@ -88,7 +88,7 @@ describe('at the migration', () => {
     await older.boss.fail('run', retried, { code: 'internal' });
     await query(`UPDATE pgboss.job SET state = 'failed', retry_count = 2 WHERE id = '${last}'`);
     const waiting = await createOlderRun();
-    expect(await migrate(url)).toEqual({ applied: [MIGRATION] });
+    expect(await migrate(url)).toEqual({ applied: [MIGRATION, '20261122000000_imported_runs'] });
 
     const found = [await claim(), await claim(), await claim()];
     expect(found).toMatchObject([

@@ -155,13 +155,39 @@ const CASES: readonly [name: string, files: Files, findings: readonly string[], 
     'the files of a run',
     {
       'sections/a.jsonl': '{"id":1}\n',
-      'results.jsonl': '{"status":"ok"}\n{"status":\n[]\n',
+      'results.jsonl': '{"section":"a","order_index":0,"status":"ok"}\n{"status":\n[]\n',
       'run_config.json': '{\n  "model": x\n}',
     },
     [
       'results.jsonl:2:11: package_invalid_line',
       'results.jsonl:3: package_invalid_line',
       'run_config.json:2:12: package_invalid_json',
+    ],
+  ],
+  [
+    'a valid run',
+    {
+      'manifest.json': manifest({ format: 'svc-pkg', run: { name: 'r', status: 'completed', results: 1 } }),
+      'sections/a.jsonl': '{"id":1}\n',
+      'results.jsonl':
+        '{"section":"a","order_index":0,"item_id":1,"repetition":1,"status":"ok","score":1,"passed":true}\n',
+      'run_config.json': '{"repetitions":1}',
+    },
+    [],
+  ],
+  [
+    'results of no item, and a run that cannot be imported',
+    {
+      'manifest.json': manifest({ format: 'svc-pkg', run: { name: 5, results: 3 } }),
+      'sections/a.jsonl': '{"id":1}\n',
+      'results.jsonl':
+        '{"section":"b","order_index":0,"status":"ok"}\n{"section":"a","order_index":1,"status":"ok"}\n',
+    },
+    [
+      'results.jsonl:1: package_invalid_line',
+      'results.jsonl:2: package_invalid_line',
+      'manifest.json: package_hash_mismatch',
+      'manifest.json: package_invalid_json',
     ],
   ],
   [

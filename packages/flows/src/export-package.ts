@@ -55,10 +55,14 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions = 
 }
 
 function exportRun(open: OpenDataset, run: ExportedRun): ExportRun {
-  const { config } = run;
+  const { config, error } = run;
   return {
-    id: run.id,
+    // An imported run keeps its id from export to export.
+    id: run.originId ?? run.id,
+    name: run.name,
     status: run.status,
+    error: isJsonObject(error) ? error : null,
+    datasetVersionHash: run.datasetVersionHash,
     startedAt: run.startedAt?.toISOString() ?? null,
     finishedAt: run.finishedAt?.toISOString() ?? null,
     counts: { ...run.counts },

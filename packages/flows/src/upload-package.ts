@@ -18,8 +18,8 @@ const MAX_NAME_LENGTH = 255;
 
 /**
  * Imports a package archive into a draft: archive → sections in order → lines → items with their files → rows, in one
- * pass. Memory is bounded by a few batches of lines and one item with its files. The caller closes the package and
- * commits the draft.
+ * pass; then the run that it holds. Memory is bounded by a few batches of lines and one item with its files. The caller
+ * closes the package and commits the draft.
  *
  * @throws PackageError with the entry and the line, `package_invalid_json` for the name in the manifest; ImportErrors if
  *   several lines are faulty; what the draft throws
@@ -42,14 +42,17 @@ export async function uploadPackage(
       throw isLineError(explained) ? await findOtherErrors(explained, pkg, draft, limits) : explained;
     }
   }
-  await pkg.verify(draft.hashes, signal);
-  return await draft.insert({
+  const run = await pkg.readRun(signal);
+  const dataset = await draft.insert({
     name: datasetName,
     description: request.description ?? textOf(memberOf(pkg.meta, 'description')),
     notes: textOf(memberOf(pkg.meta, 'notes')),
     source: 'pkg_zip',
     schema: canonicalJson(packageProvenance(pkg.manifest, pkg.meta)),
   });
+  if (run !== null) await draft.insertRun(run, run.results(draft.hashes.sections, signal));
+  await pkg.verify(draft.hashes, signal);
+  return dataset;
 }
 
 const isName = (value: JsonValue | undefined): value is string =>

@@ -4,7 +4,10 @@ export { DEFAULT_LIMITS, type PackageLimits } from './limits.ts';
 export { PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from './package/manifest.ts';
 export { type OpenOptions, openPackage } from './package/open-package.ts';
 export type { FoundVersion, PackageReader, PackageSection } from './package/package-reader.ts';
+export type { PackageRun } from './package/package-run.ts';
 export { readPackageItems } from './package/read-package-items.ts';
+export type { CountedSections, PackageResult } from './package/run-results.ts';
+export type { RunError } from './package/run-values.ts';
 export { datasetFromItems, type ItemsDataset } from './write/dataset-from-items.ts';
 export type {
   ExportDataset,

@@ -3,6 +3,8 @@
  * change in any minor release.
  */
 export { toPackageError } from './errors.ts';
+export { checkResultCount } from './package/package-run.ts';
+export { createResultReader } from './package/run-results.ts';
 export { sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
 export { encodeText } from './write/encode-text.ts';
 export { linesToBytes } from './write/lines-to-bytes.ts';

@@ -56,7 +56,10 @@ async function linesOf(archive: Uint8Array, section: string): Promise<JsonValue[
 
 const run: ExportRun = {
   id: 'run-1',
+  name: 'first',
   status: 'completed',
+  error: null,
+  datasetVersionHash: 'ab'.repeat(32),
   startedAt: '2026-01-02T03:04:05.000Z',
   finishedAt: null,
   counts: { total: 2, done: 2, ok: 2, failed: 0, unscored: 0 },
@@ -127,7 +130,10 @@ describe.each(writers)('a package written %s', (_, write) => {
       ],
       run: {
         id: 'run-1',
+        name: 'first',
         status: 'completed',
+        error: null,
+        dataset_version_hash: 'ab'.repeat(32),
         started_at: '2026-01-02T03:04:05.000Z',
         finished_at: null,
         results: 2,

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { importItems } from '../../test/import-items.ts';
+import { importItems, metaOf, writeSections } from '../../test/import-items.ts';
+import { queryDatabase } from '../../test/query-database.ts';
 import { throughLine } from '../../test/server-address.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
+import type { ImportedRun } from '../runs/insert-imported-run.ts';
+import type { NewResult } from '../runs/run-results.ts';
 
 let database: TestDatabase;
 let line: TcpProxy;
@@ -51,3 +54,86 @@ describe('a line that breaks at the end of an import', () => {
     line.target = target;
   });
 });
+
+describe('a run in an import', () => {
+  const run: ImportedRun = {
+    id: null,
+    name: 'r',
+    status: 'completed',
+    error: null,
+    datasetVersionHash: null,
+    startedAt: null,
+    finishedAt: null,
+    config: { repetitions: 1 },
+    repetitions: 1,
+    total: null,
+  };
+  const result = (orderIndex: number, score: number | null): NewResult => ({
+    section: 'a',
+    sectionOrderIndex: 0,
+    orderIndex,
+    repetition: 1,
+    itemId: orderIndex,
+    status: score === null ? 'unscored' : 'ok',
+    output: 'out',
+    score,
+    passed: score === null ? null : score === 1,
+    explanation: null,
+    error: null,
+    latencyMs: 1.5,
+    usage: null,
+  });
+  const sections = { a: ['{"id":0}', '{"id":1}', '{"id":2}'] };
+
+  it('has finished, is counted, and is never queued', async () => {
+    await using draft = await store.datasets.begin({});
+    await writeSections(draft, sections);
+    const { id, versionHash } = await draft.insert(metaOf({ name: 'with a run' }));
+    await draft.insertRun(run, batches([result(0, 1), result(1, 0.5)], [result(2, null)]));
+    await draft.commit();
+    const { data } = await store.runs.list({ limit: 10, datasetId: id });
+    expect(data).toMatchObject([
+      {
+        imported: true,
+        name: 'r',
+        status: 'completed',
+        datasetVersionHash: versionHash,
+        counts: { total: 3, done: 3, ok: 2, failed: 0, unscored: 1 },
+        scores: { mean: 0.75, passed: 1, passRate: 0.5 },
+        startedAt: null,
+        finishedAt: expect.any(Date),
+      },
+    ]);
+    expect(await queryDatabase(database.url, 'SELECT 1 FROM runs WHERE finished_at IS NULL')).toEqual([]);
+    await store.datasets.delete(id);
+    expect(await queryDatabase(database.url, 'SELECT 1 FROM run_results')).toEqual([]);
+  });
+
+  it('whose connection is killed leaves nothing', async () => {
+    const before = await names();
+    const importing = async (): Promise<void> => {
+      await using draft = await store.datasets.begin({});
+      await writeSections(draft, sections);
+      await draft.insert(metaOf({ name: 'killed' }));
+      async function* killing(): AsyncGenerator<readonly NewResult[]> {
+        yield [result(0, 1)];
+        await queryDatabase(
+          database.url,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE state = 'idle in transaction' AND datname = current_database()`,
+        );
+        yield [result(1, 1)];
+      }
+      await draft.insertRun(run, killing());
+      await draft.commit();
+    };
+    await expect(importing()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await names()).toEqual(before);
+    expect(await queryDatabase(database.url, 'SELECT 1 FROM runs')).toEqual([]);
+    expect(await queryDatabase(database.url, 'SELECT 1 FROM run_results')).toEqual([]);
+  });
+});
+
+async function* batches(...all: readonly (readonly NewResult[])[]): AsyncGenerator<readonly NewResult[]> {
+  yield* all;
+}

@@ -16,6 +16,8 @@ import {
 } from '../idempotency/idempotency-store.ts';
 import { completeJob } from '../jobs/end-job.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
+import { type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
+import type { NewResult } from '../runs/run-results.ts';
 import type { DatasetSummary } from './dataset-row.ts';
 import { type DatasetMeta, insertDataset } from './insert-dataset.ts';
 import type { SectionWriter } from './section-writer.ts';
@@ -71,6 +73,13 @@ export interface DatasetDraft extends AsyncDisposable {
   readonly hashes: { readonly versionHash: string; readonly sections: readonly SectionRecord[] };
   /** Inserts the dataset and its sections. @throws StoreError `invalid_request` for a text that cannot be stored */
   insert(meta: DatasetMeta): Promise<DatasetSummary>;
+  /**
+   * Inserts a finished run of the dataset with its results. Call it after `insert`.
+   *
+   * @param results in batches, each result once, of items of the dataset
+   * @throws what `results` throws
+   */
+  insertRun(run: ImportedRun, results: AsyncIterable<readonly NewResult[]>): Promise<void>;
   /**
    * Ends the job that imports the dataset as succeeded. Call it after `insert`.
    *
@@ -191,6 +200,11 @@ class Draft implements DatasetDraft {
       if (encoded.failures !== null) this.#failures.add(encoded.failures);
       encoder.recycle(encoded);
     }
+  }
+
+  async insertRun(run: ImportedRun, results: AsyncIterable<readonly NewResult[]>): Promise<void> {
+    const dataset = { id: this.#id, versionHash: this.hashes.versionHash, itemCount: this.#items };
+    await this.#transaction.run((client) => insertImportedRun(client, dataset, run, results));
   }
 
   async completeJob(claim: TaskClaim): Promise<void> {

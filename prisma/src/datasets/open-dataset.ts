@@ -44,7 +44,10 @@ export interface OpenDataset extends AsyncDisposable {
 }
 
 /** A run with its configuration read. */
-export type ExportedRun = Omit<Run, 'config'> & { readonly config: JsonValue };
+export type ExportedRun = Omit<Run, 'config' | 'error'> & {
+  readonly config: JsonValue;
+  readonly error: JsonValue;
+};
 
 type JsonMember = 'itemId' | 'output' | 'explanation' | 'error' | 'usage';
 /** A result with its JSON members read. */
@@ -112,7 +115,14 @@ export async function openDataset(
             ])
           : [];
         if (run === undefined) throw runNotFound(runId);
-        return { ...toRun(run), config: readStoredJson(run.config) };
+        // Results are added up as they arrive, and rounding depends on the order; an export adds them up in item order.
+        const [sum] = await query<{ scoreSum: number }>(
+          `SELECT coalesce(sum(score ORDER BY section_order_index, order_index, repetition), 0) AS "scoreSum"
+           FROM run_results WHERE run_id = $1`,
+          [runId],
+        );
+        const { config, error, ...facts } = toRun({ ...run, ...sum });
+        return { ...facts, config: readStoredJson(config), error: readNullable(error) };
       },
       async *results(runId) {
         for await (const batch of readResults(query, runId, maxItemBytes)) yield batch.map(toExportedResult);

@@ -27,6 +27,11 @@ export interface StoredResult {
   readonly usage: string | null;
 }
 
+/** A result to store. One from a package may have an error code of another version. */
+export type NewResult = Omit<RunResult, 'error'> & {
+  readonly error: { readonly code: string; readonly message: string } | null;
+};
+
 /** The position of a result, after which a list continues. */
 export type ResultPosition = readonly [sectionOrderIndex: number, orderIndex: number, repetition: number];
 
@@ -165,7 +170,7 @@ export async function* readResults(
 export async function insertResults(
   client: pg.ClientBase,
   runId: string,
-  results: readonly RunResult[],
+  results: readonly NewResult[],
 ): Promise<number> {
   const { rows } = await client.query<{ inserted: string }>(
     `WITH inserted AS (

@@ -34,6 +34,10 @@ export interface Run {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly cancelRequestedAt: Date | null;
+  /** Whether it came with a package. */
+  readonly imported: boolean;
+  /** Its id in that package. */
+  readonly originId: string | null;
 }
 
 /** More than a request body may have: a safeguard, not the limit of requests. */
@@ -44,7 +48,7 @@ export const RUN_COLUMNS: string = `id, dataset_id AS "datasetId", dataset_versi
   ${boundedName('name')} AS name, status, ${boundedText('config', MAX_CONFIG_BYTES, `'{}'`)} AS config, repetitions, total,
   ok, failed, unscored, scored, score_sum AS "scoreSum", passed, ${boundedText('error', 65_536)} AS error,
   ${boundedText('request_id', 16_384)} AS "requestId", created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt",
-  cancel_requested_at AS "cancelRequestedAt"`;
+  cancel_requested_at AS "cancelRequestedAt", imported, origin_id AS "originId"`;
 
 export interface RunRow {
   readonly id: string;
@@ -67,6 +71,8 @@ export interface RunRow {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly cancelRequestedAt: Date | null;
+  readonly imported: boolean;
+  readonly originId: string | null;
 }
 
 export function toRun(row: RunRow): Run {
@@ -91,6 +97,8 @@ export function toRun(row: RunRow): Run {
     startedAt: row.startedAt,
     finishedAt: row.finishedAt,
     cancelRequestedAt: row.cancelRequestedAt,
+    imported: row.imported,
+    originId: row.originId,
   };
 }
 

@@ -12,7 +12,7 @@ import {
 import { checkItemSize } from '@svc/jsonl-v23/internal';
 import { getMember, parseJson } from '@svc/jsonl-v23/json';
 import { PackageError, type PackageReader, type PackageSection } from '@svc/pkg-format';
-import { toPackageError } from '@svc/pkg-format/internal';
+import { checkResultCount, createResultReader, toPackageError } from '@svc/pkg-format/internal';
 import type { HashedPackage, HashedSection } from '../package/hash-package.ts';
 import { type CheckLinesOptions, checkLines } from './check-lines.ts';
 import { createLinter, type Linter, lintFiles } from './check-style.ts';
@@ -63,7 +63,8 @@ export async function checkPackage(
   for (const section of pkg.sections) {
     sections.push(await checkSection(pkg, section, signal, linter, usedFiles, report, reportError));
   }
-  await checkRunFiles(pkg, signal, reportError);
+  // After an error, items are missing that results may refer to.
+  await checkRunFiles(pkg, errorCount === 0 ? sections : null, signal, reportError);
 
   const hash = versionHash(sections.map(({ sectionHash }) => sectionHash));
   // After an error the version hash is unknown; the files can still be compared with the manifest.
@@ -147,9 +148,10 @@ async function hashItem(
   }
 }
 
-/** Checks that the files of a run, which an import does not read, are undamaged and JSON. */
+/** Checks the files of a run: that they are undamaged and JSON, and that each result refers to an item. */
 async function checkRunFiles(
   pkg: PackageReader,
+  sections: readonly HashedSection[] | null,
   signal: AbortSignal,
   reportError: (error: unknown) => void,
 ): Promise<void> {
@@ -157,9 +159,15 @@ async function checkRunFiles(
   if (results !== null) {
     try {
       const lines = shortenLines(results, pkg.limits.maxLineBytes);
-      for await (const { error } of checkLines(lines, lineOptions(pkg, RESULTS_FILE, signal))) {
+      const readResult = sections === null ? null : createResultReader(sections, pkg.limits);
+      let count = 0;
+      for await (const checked of checkLines(lines, lineOptions(pkg, RESULTS_FILE, signal))) {
+        const { error, item, location } = checked;
+        if (item !== null || error !== null) count += 1;
         if (error !== null) reportError(error);
+        else if (item !== null) checkResult(() => readResult?.(item, location), reportError);
       }
+      checkResult(() => checkResultCount(pkg.manifest, count), reportError);
     } catch (error) {
       signal.throwIfAborted();
       reportError(error);
@@ -172,7 +180,22 @@ async function checkRunFiles(
     } catch (error) {
       signal.throwIfAborted();
       reportError(error);
+      return;
     }
+  }
+  try {
+    await pkg.readRun(signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    reportError(error);
+  }
+}
+
+function checkResult(check: () => unknown, reportError: (error: unknown) => void): void {
+  try {
+    check();
+  } catch (error) {
+    reportError(error);
   }
 }
 

@@ -17,6 +17,7 @@ import {
   statedFiles,
 } from './manifest.ts';
 import { type Archive, missingFile, type ReadOptions } from './open-archive.ts';
+import { type PackageRun, readPackageRun } from './package-run.ts';
 
 /** One section of a package. */
 export interface PackageSection {
@@ -67,6 +68,13 @@ export interface PackageReader extends AsyncDisposable {
    *   `package_hash_mismatch`
    */
   readEntry(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * Reads the run that the package holds: `results.jsonl`, `run_config.json` and `run` of the manifest, of which only the
+   * first is required. Null without it.
+   *
+   * @throws PackageError `package_invalid_json` for the configuration, or for `run` of a manifest of this format
+   */
+  readRun(signal?: AbortSignal): Promise<PackageRun | null>;
   /**
    * Compares what was read with the manifest: the version hash if its `hash_spec` is the one of this version, and every
    * file checksum that reading has not checked.
@@ -121,6 +129,7 @@ function createReader(
   const name = isPackageManifest(manifest) ? getMember(manifest, 'name') : undefined;
   if (name !== undefined) checkDatasetName(name);
   const names = sectionNames(manifest, sectionFiles);
+  const meta = metaFile?.value ?? null;
   const unchecked = new Map(statedFiles(manifest, archive.files).map((stated) => [stated.path, stated]));
 
   /** The first complete read of a file also checks its checksum in the manifest. */
@@ -157,9 +166,12 @@ function createReader(
     }
   }
 
+  const explain: PackageReader['explain'] = (error, file, signal) =>
+    explainLineError(archive, error, file, signal);
+
   return {
     manifest,
-    meta: metaFile?.value ?? null,
+    meta,
     manifestBytes: manifestFile?.byteLength ?? 0,
     metaBytes: metaFile?.byteLength ?? 0,
     itemFiles: [...archive.files.keys()].filter(isItemFile),
@@ -195,13 +207,21 @@ function createReader(
       return read(path, { ...(signal && { signal }) });
     },
 
+    readRun: (signal) => {
+      const { limits, files } = archive;
+      return readPackageRun(
+        { manifest, meta, limits, has: (path) => files.has(path), read, explain },
+        signal,
+      );
+    },
+
     async verify(found, signal) {
       for await (const first of mismatches(found, signal)) throw first;
     },
 
     mismatches,
 
-    explain: (error, file, signal) => explainLineError(archive, error, file, signal),
+    explain,
 
     close: () => archive.close(),
 

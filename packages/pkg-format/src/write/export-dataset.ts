@@ -50,7 +50,12 @@ export interface ExportResult {
 /** A run to write with its dataset. */
 export interface ExportRun {
   readonly id: string;
+  readonly name: string | null;
   readonly status: string;
+  /** `{code, message}` of a failed run, or null. */
+  readonly error: JsonObject | null;
+  /** Lower-case hex: the version of the dataset that was run. */
+  readonly datasetVersionHash: string;
   /** ISO 8601, or null. */
   readonly startedAt: string | null;
   readonly finishedAt: string | null;

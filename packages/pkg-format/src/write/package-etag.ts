@@ -14,7 +14,10 @@ export function packageEtag(
   const { name, description, notes, schema, versionHash } = dataset;
   const stated = run && {
     id: run.id,
+    name: run.name,
     status: run.status,
+    error: run.error,
+    dataset_version_hash: run.datasetVersionHash,
     started_at: run.startedAt,
     finished_at: run.finishedAt,
     counts: run.counts,

@@ -121,11 +121,20 @@ interface ResultsDigest extends FileDigest {
 
 function runContent(run: ExportRun, results: ResultsDigest, secrets: readonly string[]): RunContent {
   const redact = createRedactor(secrets);
-  const { id, status, startedAt, finishedAt, counts, scores, config } = run;
+  const { id, name, status, error, counts, scores, config } = run;
   return {
     config: `${canonicalJson(sanitiseRunConfig(config, secrets))}\n`,
     results,
-    manifest: redact({ id, status, started_at: startedAt, finished_at: finishedAt, results: results.count }),
+    manifest: redact({
+      id,
+      name,
+      status,
+      error,
+      dataset_version_hash: run.datasetVersionHash,
+      started_at: run.startedAt,
+      finished_at: run.finishedAt,
+      results: results.count,
+    }),
     meta: redact({ counts, scores }),
   };
 }

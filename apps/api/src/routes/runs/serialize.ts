@@ -30,6 +30,7 @@ export const RUN: Schema = shape({
   started_at: TIME_OR_NULL,
   finished_at: TIME_OR_NULL,
   cancel_requested_at: TIME_OR_NULL,
+  imported: { type: 'boolean', description: 'whether the run came with a package' },
 });
 
 export const RUN_RESULT: Schema = shape({
@@ -63,6 +64,7 @@ export function serializeRun(run: Run): JsonBody {
     started_at: run.startedAt,
     finished_at: run.finishedAt,
     cancel_requested_at: run.cancelRequestedAt,
+    imported: run.imported,
   };
 }
 

@@ -1,0 +1,166 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
+import { canonicalByteLength } from '@svc/jsonl-v23/internal';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { PackageError, quote } from '../errors.ts';
+import type { PackageLimits } from '../limits.ts';
+import { compareNumbers, MAX_REPETITIONS, type RunError, readRunError } from './run-values.ts';
+
+/** The result of one repetition of one item. */
+export interface PackageResult {
+  readonly section: string;
+  readonly sectionOrderIndex: number;
+  readonly orderIndex: number;
+  /** From 1. */
+  readonly repetition: number;
+  /** A string, an integer, or null if the item has no id. */
+  readonly itemId: JsonValue;
+  readonly status: 'ok' | 'failed' | 'unscored';
+  readonly output: JsonValue;
+  /** 0 to 1; null unless the status is ok. */
+  readonly score: number | null;
+  readonly passed: boolean | null;
+  readonly explanation: string | null;
+  readonly error: RunError | null;
+  /** Milliseconds. */
+  readonly latencyMs: number | null;
+  readonly usage: JsonObject | null;
+}
+
+/** What results refer to: the sections in order. */
+export type CountedSections = readonly { readonly name: string; readonly itemCount: number }[];
+
+/** Reads a parsed line. @throws PackageError `package_invalid_line`, `package_limit` */
+export type ResultReader = (line: JsonObject, location: SourceLocation) => PackageResult;
+
+/**
+ * Reads the lines of `results.jsonl`, which must be in item order, so that no result occurs twice.
+ *
+ * @param maxRepetitions how often the run executed each item at most
+ */
+export function createResultReader(
+  sections: CountedSections,
+  { maxLineBytes }: Pick<PackageLimits, 'maxLineBytes'>,
+  maxRepetitions: number = MAX_REPETITIONS,
+): ResultReader {
+  const known = new Map(sections.map(({ name, itemCount }, orderIndex) => [name, { orderIndex, itemCount }]));
+  let previous: readonly number[] = [-1, -1, -1];
+
+  return (line, location) => {
+    const fields = new ResultFields(line, location);
+    const section = getMember(line, 'section');
+    const found = typeof section === 'string' ? known.get(section) : undefined;
+    if (typeof section !== 'string' || found === undefined) {
+      const got = typeof section === 'string' ? quote(section) : 'no name';
+      throw invalid(`section must name a section of the package, got ${got}.`, location, '/section');
+    }
+    const orderIndex = fields.integer('order_index', 0);
+    if (orderIndex >= found.itemCount) {
+      throw invalid(
+        `The result refers to item ${orderIndex} of section ${quote(section)}, which has ${found.itemCount} items.`,
+        location,
+        '/order_index',
+      );
+    }
+    const repetition = fields.integer('repetition', 1, 1);
+    if (repetition > maxRepetitions) {
+      throw invalid(
+        `repetition must be at most ${maxRepetitions}, got ${repetition}.`,
+        location,
+        '/repetition',
+      );
+    }
+    const position = [found.orderIndex, orderIndex, repetition];
+    if (compareNumbers(position, previous) <= 0) {
+      const problem = compareNumbers(position, previous) === 0 ? 'occurs twice' : 'is not in item order';
+      throw invalid(`The result of item ${orderIndex} of section ${quote(section)} ${problem}.`, location);
+    }
+    previous = position;
+    const result = fields.outcome({ section, sectionOrderIndex: found.orderIndex, orderIndex, repetition });
+    // Some numbers are longer in canonical form.
+    if (canonicalByteLength(line) > maxLineBytes) {
+      const message = `The result is longer than ${maxLineBytes} bytes.`;
+      throw new PackageError('package_limit', message, errorLocation(location));
+    }
+    return result;
+  };
+}
+
+type Position = Pick<PackageResult, 'section' | 'sectionOrderIndex' | 'orderIndex' | 'repetition'>;
+
+/** The members of a line, with their types checked. */
+class ResultFields {
+  readonly #line: JsonObject;
+  readonly #location: SourceLocation;
+
+  constructor(line: JsonObject, location: SourceLocation) {
+    this.#line = line;
+    this.#location = location;
+  }
+
+  integer(key: string, minimum: number, fallback?: number): number {
+    const value = this.#value(key) ?? fallback;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum) return value;
+    throw this.#mustBe(key, `an integer of at least ${minimum}`);
+  }
+
+  outcome(position: Position): PackageResult {
+    const status = this.#value('status');
+    if (status !== 'ok' && status !== 'failed' && status !== 'unscored') {
+      throw this.#mustBe('status', '"ok", "failed" or "unscored"');
+    }
+    const itemId = this.#value('item_id');
+    if (itemId !== null && typeof itemId !== 'string' && !isInteger(itemId)) {
+      throw this.#mustBe('item_id', 'a string, an integer or null');
+    }
+    const score = this.#value('score');
+    if (score !== null && !(typeof score === 'number' && score >= 0 && score <= 1 && status === 'ok')) {
+      throw this.#mustBe(
+        'score',
+        status === 'ok' ? 'a number from 0 to 1, or null' : 'null, unless the status is "ok"',
+      );
+    }
+    const passed = this.#value('passed');
+    if (passed !== null && !(typeof passed === 'boolean' && score !== null)) {
+      throw this.#mustBe('passed', score === null ? 'null without a score' : 'true, false or null');
+    }
+    const explanation = this.#value('explanation');
+    if (explanation !== null && typeof explanation !== 'string') {
+      throw this.#mustBe('explanation', 'a string or null');
+    }
+    const error = readRunError(this.#value('error'));
+    if (error === undefined) throw this.#mustBe('error', 'an object with code and message, or null');
+    const latencyMs = this.#value('latency_ms');
+    if (latencyMs !== null && !(typeof latencyMs === 'number' && latencyMs >= 0)) {
+      throw this.#mustBe('latency_ms', 'a number of at least 0, or null');
+    }
+    const usage = this.#value('usage');
+    if (usage !== null && !isJsonObject(usage)) throw this.#mustBe('usage', 'an object or null');
+    const output = this.#value('output');
+    return { ...position, itemId, status, output, score, passed, explanation, error, latencyMs, usage };
+  }
+
+  #value(key: string): JsonValue {
+    return getMember(this.#line, key) ?? null;
+  }
+
+  #mustBe(key: string, wanted: string): PackageError {
+    return invalid(`${key} must be ${wanted}.`, this.#location, `/${key}`);
+  }
+}
+
+/** Whether a number, in JSON text of any length, is an integer. */
+function isInteger(value: JsonValue): boolean {
+  return value !== null && !Array.isArray(value) && /^-?\d+$/.test(String(value));
+}
+
+function invalid(message: string, location: SourceLocation, path?: string): PackageError {
+  return new PackageError(
+    'package_invalid_line',
+    message,
+    errorLocation({ ...location, ...(path && { path }) }),
+  );
+}
+
+function errorLocation(location: SourceLocation): { entry?: string; location: SourceLocation } {
+  return { location, ...(location.file !== undefined && { entry: location.file }) };
+}
