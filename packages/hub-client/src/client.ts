@@ -1,4 +1,5 @@
 import { type HttpDispatcher, openTransport } from '#platform';
+import { checkNumber, withDefaults } from './check-number.ts';
 import { type HubDataset, openDataset } from './dataset.ts';
 import { HubError } from './errors.ts';
 import { type Clock, SYSTEM_CLOCK } from './http/clock.ts';
@@ -65,7 +66,7 @@ export interface HubClient extends AsyncDisposable {
    *
    * @throws HubError `invalid_request` before any request; `hub_dataset_not_found`, `hub_revision_not_found`, `hub_gated`,
    *   `hub_unsupported_dataset`, `hub_unavailable`, `hub_bad_response`, `hub_rate_limited`, `hub_timeout`; the
-   *   signal's reason where it is aborted
+   *   signal's reason where it is aborted; TypeError, RangeError for an invalid number in `retry` or `budgetMs`
    */
   openDataset(options: OpenDatasetOptions): Promise<HubDataset>;
   /** Closes the connections. */
@@ -75,7 +76,8 @@ export interface HubClient extends AsyncDisposable {
 /**
  * Creates a client of a dataset hub. No request is made and no connection is opened until a dataset is.
  *
- * @throws HubError `invalid_request` if the endpoint is not an http(s) address or the token is invalid
+ * @throws HubError `invalid_request` if the endpoint is not an http(s) address or the token is invalid; TypeError,
+ *   RangeError for an invalid number in `timeouts` or `retry`
  *
  * @example
  * const hub = createHubClient();
@@ -86,7 +88,8 @@ export interface HubClient extends AsyncDisposable {
 export function createHubClient(options: HubClientOptions = {}): HubClient {
   const endpoint = parseEndpoint(options.endpoint ?? PUBLIC_HUB);
   const ownToken = validateToken(options.token);
-  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+  const timeouts = resolveTimeouts(options.timeouts);
+  const ownRetry = resolveRetry(DEFAULT_RETRY_POLICY, options.retry);
   const clock = options.clock ?? SYSTEM_CLOCK;
   const transport = chooseTransport(endpoint, options, timeouts);
   const requester = new Requester({
@@ -103,18 +106,35 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
     async openDataset({ path, revision, token, signal, budgetMs, retry }) {
       const dataset = validateDatasetPath(path);
       const asked = validateRevision(revision ?? DEFAULT_REVISION);
+      checkNumber('budgetMs', budgetMs, { min: 0, fractions: true });
       const context: RequestContext = {
         subject: { dataset, revision: asked },
         token: validateToken(token) ?? ownToken,
         signal,
         deadlineMs: budgetMs === undefined ? undefined : clock.nowMs() + budgetMs,
-        retry: { ...DEFAULT_RETRY_POLICY, ...options.retry, ...retry },
+        retry: resolveRetry(ownRetry, retry),
       };
       return await openDataset(requester, dataset, asked, context);
     },
     close: () => transport.close(),
     [Symbol.asyncDispose]: () => transport.close(),
   };
+}
+
+function resolveTimeouts(given: Partial<HubTimeouts> | undefined): HubTimeouts {
+  const timeouts = withDefaults(DEFAULT_TIMEOUTS, given);
+  for (const [name, value] of Object.entries(timeouts)) {
+    checkNumber(`timeouts.${name}`, value, { min: 1, fractions: true });
+  }
+  return timeouts;
+}
+
+function resolveRetry(defaults: RetryPolicy, given: Partial<RetryPolicy> | undefined): RetryPolicy {
+  const policy = withDefaults(defaults, given);
+  for (const [name, value] of Object.entries(policy)) {
+    checkNumber(`retry.${name}`, value, { min: 0, fractions: name !== 'maxRetries' });
+  }
+  return policy;
 }
 
 function chooseTransport(endpoint: URL, options: HubClientOptions, timeouts: HubTimeouts): OpenTransport {

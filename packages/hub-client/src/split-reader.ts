@@ -2,6 +2,7 @@ import type { MappableFeature, Mapping } from '@svc/jsonl-v23';
 import type { CellBatch } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
+import { checkNumber } from './check-number.ts';
 import type { HubError } from './errors.ts';
 import { emptySelection, resolveSplit, type SplitExpression, type SplitRange } from './splits/split-slice.ts';
 import type { Subset } from './splits/subset.ts';
@@ -53,7 +54,7 @@ export interface SplitReader {
   /**
    * The rows in order, in batches; the next ones are downloaded while you use these.
    * @throws HubError `invalid_row` with file and line, `invalid_split` if the slice turns out to be empty, and those of
-   *   reading
+   *   reading; TypeError, RangeError for an invalid `limit`
    */
   rowBatches(options?: ReadRowsOptions): AsyncGenerator<HubRow[], void, undefined>;
   /**
@@ -175,6 +176,7 @@ async function* readRanges<T extends { rows: readonly unknown[] } | { rowCount: 
   { limit = Number.POSITIVE_INFINITY, signal }: ReadRowsOptions,
   read: (source: TableRange, range: ReadRange) => AsyncGenerator<T>,
 ): AsyncGenerator<{ batch: T; split: string }, void, undefined> {
+  if (limit !== Number.POSITIVE_INFINITY) checkNumber('limit', limit, { min: 0 });
   let count = 0;
   for (const source of ranges) {
     if (count >= limit) return;

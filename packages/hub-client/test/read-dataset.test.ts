@@ -150,6 +150,17 @@ const gsm = (): FakeRepository => ({
 describe('a Parquet dataset with two subsets', () => {
   beforeEach(() => hub.add(gsm()));
 
+  it.each<[unknown, string]>([
+    [-1, 'RangeError: limit must be a non-negative integer, got -1.'],
+    [Number.NaN, 'RangeError: limit must be a non-negative integer, got NaN.'],
+    ['x', 'TypeError: limit must be a non-negative integer, got a value of the type string.'],
+  ])('refuses to read at most %s rows', async (limit, message) => {
+    const dataset = await client.openDataset({ path: 'school/math' });
+    const selection = await dataset.select({ subset: 'main' });
+    const rows = selection.rows({ limit: limit as number });
+    expect(String(await rows.next().catch((error: unknown) => error))).toBe(message);
+  });
+
   it('tells what there is', async () => {
     const dataset = await client.openDataset({ path: 'school/math' });
     expect(dataset).toMatchObject({

@@ -49,7 +49,20 @@ export const FILE_CACHE_BYTES: number = 32 * MiB;
 /** Bytes of the directory. The names, extra fields and comments of 100,000 ordinary entries take a quarter of this. */
 export const MAX_DIRECTORY_BYTES: number = 64 * MiB;
 
-/** The limits with the defaults filled in. */
+/**
+ * The limits with the defaults filled in.
+ *
+ * @throws TypeError, RangeError for a limit that is not a positive integer, or a positive number for the ratio
+ */
 export function resolveLimits(limits: Partial<PackageLimits> = {}): PackageLimits {
-  return { ...DEFAULT_LIMITS, ...limits };
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  for (const [name, value] of given) checkLimit(name, value);
+  return { ...DEFAULT_LIMITS, ...Object.fromEntries(given) };
+}
+
+function checkLimit(name: string, value: unknown): void {
+  const isRatio = name === 'maxExpansionRatio';
+  const problem = `limits.${name} must be a positive ${isRatio ? 'number' : 'integer'}, got`;
+  if (typeof value !== 'number') throw new TypeError(`${problem} a value of the type ${typeof value}.`);
+  if (!(value > 0 && (isRatio || Number.isSafeInteger(value)))) throw new RangeError(`${problem} ${value}.`);
 }

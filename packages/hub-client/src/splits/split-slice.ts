@@ -1,4 +1,5 @@
 import { shorten } from '@svc/tabular/internal';
+import { checkNumber } from '../check-number.ts';
 import { HubError } from '../errors.ts';
 
 /** How a percentage becomes a row number: nearest row (halves to the even one), or whole percents of equal size. */
@@ -87,9 +88,14 @@ export function needsRowCounts(expression: SplitExpression): boolean {
  * is a prefix or a suffix to be read until the file ends.
  *
  * @throws HubError `hub_split_not_found` for a name the dataset lacks (with what there is), `invalid_split` where the
- *   expression selects no row of a split that has rows, or needs a count that is not given.
+ *   expression selects no row of a split that has rows, or needs a count that is not given; TypeError, RangeError for
+ *   an invalid `numRows`.
  */
 export function resolveSplit(expression: SplitExpression, splits: readonly SplitSize[]): SplitRange[] {
+  for (const { name, numRows } of splits) {
+    const rows = typeof numRows === 'bigint' ? Number(numRows) : numRows;
+    checkNumber(`numRows of split ${JSON.stringify(name)}`, rows, { min: 0 });
+  }
   if (expression.all) {
     return splits.map(({ name, numRows }) => ({
       split: name,

@@ -42,15 +42,15 @@ export interface Archive {
  * Checks the structure of an archive and opens it.
  *
  * @param close called by `Archive.close`, and when opening fails
- * @throws PackageError as `readDirectory`
+ * @throws PackageError as `readDirectory`; TypeError, RangeError for an invalid limit
  */
 export async function openArchive(
   source: ByteSource,
   limits: Partial<PackageLimits> | undefined,
   close: () => Promise<void>,
 ): Promise<Archive> {
-  const resolved = resolveLimits(limits);
   try {
+    const resolved = resolveLimits(limits);
     const entries = await readDirectory(source, resolved);
     return archiveOver(source, archiveFiles(entries), resolved, close);
   } catch (error) {

@@ -15,7 +15,7 @@ export interface OpenOptions {
  * The whole structure is checked first.
  *
  * @throws PackageError with any code except `package_invalid_line` and `package_hash_mismatch`, which reading a section
- *   throws; errors of the source
+ *   throws; TypeError, RangeError for an invalid limit; errors of the source
  * @example
  * await using pkg = await openPackage(bytes);
  * for (const section of pkg.sections) for await (const { item } of readPackageItems(pkg, section)) use(item);
