@@ -148,6 +148,11 @@ export class ChunkDecoder {
     return this.#page !== undefined && this.#page.left > 0;
   }
 
+  /** Whether no value of the chunk is left in further pages. */
+  get isComplete(): boolean {
+    return this.#valuesLeft === 0;
+  }
+
   /** The header of the page at the beginning of `bytes`; null if reading it takes more bytes. */
   head(bytes: Uint8Array): PageHead | null {
     return this.#location.run(() => readFetchedHead(bytes));

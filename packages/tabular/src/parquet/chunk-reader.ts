@@ -79,7 +79,7 @@ export class ChunkReader {
   async #nextPage(): Promise<void> {
     const decoder = this.#decoder;
     const blocks = this.#blocks;
-    while (blocks.left > 0) {
+    while (blocks.left > (decoder.isComplete ? this.#plan.slackBytes : 0)) {
       const head = decoder.head(blocks.bytes);
       const fetched = blocks.bytes.length;
       // Twice as much each time: a header without an end costs no more than reading its bytes twice.

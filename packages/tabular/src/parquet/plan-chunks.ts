@@ -40,6 +40,8 @@ export interface ChunkPlan {
   readonly isExact: boolean;
   /** Row of the group with which `pages` begins. */
   readonly firstRow: number;
+  /** Bytes at the end of `pages` that may belong to another chunk. */
+  readonly slackBytes: number;
   /** How much is fetched at first, with that of the other leaves. */
   readonly firstBytes: number;
 }
@@ -138,7 +140,7 @@ function planPages(
   const dictionary = begin.start > chunk.start ? { start: chunk.start, end: begin.start } : null;
   const pages = { start: first.start, end: last.end };
   const firstBytes = Math.min(pages.end - pages.start, blockBytes);
-  return { dictionary, pages, isExact: true, firstRow: first.firstRow, firstBytes };
+  return { dictionary, pages, isExact: true, firstRow: first.firstRow, slackBytes: 0, firstBytes };
 }
 
 /** Plans to read a chunk from its beginning. */
@@ -156,7 +158,8 @@ function planChunk(
     firstBytes = Math.min(firstBytes, chunk.dictionaryBytes + Math.max(page, share));
   }
   const pages = { start: chunk.start, end: chunk.end };
-  return { dictionary: null, pages, isExact: !isPartial, firstRow: 0, firstBytes };
+  const { slackBytes } = chunk;
+  return { dictionary: null, pages, isExact: !isPartial, firstRow: 0, slackBytes, firstBytes };
 }
 
 function groupBytes(footer: ParquetFooter, group: number, leaves: readonly number[]): number {

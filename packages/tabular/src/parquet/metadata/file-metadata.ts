@@ -29,6 +29,7 @@ export type Codec = (typeof CODECS)[number];
 export interface FileMetadata {
   readonly schema: SchemaElement[];
   readonly row_groups: RowGroupMetadata[];
+  readonly created_by?: string;
   readonly key_value_metadata?: Array<{ key: string; value?: string }>;
 }
 
@@ -203,6 +204,7 @@ const fileMetadata = complete(
     2: ['schema', list(schemaElement)],
     4: ['row_groups', list(rowGroup)],
     5: ['key_value_metadata', list(keyValue)],
+    6: ['created_by', text],
   }),
   { schema: 'its footer has no schema', row_groups: 'its footer has no list of row groups' },
 );

@@ -17,6 +17,8 @@ export interface ParquetChunk extends ByteInterval {
   /** Length of what is before the first data page, as far as the footer tells: the dictionary. */
   readonly dictionaryBytes: number;
   readonly uncompressedBytes: number;
+  /** Bytes at the end that may belong to what follows. */
+  readonly slackBytes: number;
   /** Where the page index says which page has which rows. */
   readonly offsetIndex: ByteInterval | null;
   readonly metadata: ColumnMetadata;
@@ -59,6 +61,10 @@ export interface ParquetFooter {
 export const FOOTER_TAIL_BYTES = 8;
 /** Footers of files with a hundred thousand column chunks fit. */
 const MAX_FOOTER_BYTES = 16 * 1024 * 1024;
+/** Writers whose chunks may be longer than they state, because they left out the dictionary's header: parquet-mr up to 1.2.8. */
+const SHORT_CHUNK_WRITERS = /^parquet-mr(?:$| version (?:0|1\.[01]|1\.2\.[0-8])(?![0-9]))/;
+/** More than the header of any dictionary. */
+const SLACK_BYTES = 100;
 /** A usual page index takes some kilobytes; without one, a reader does as well. */
 const MAX_OFFSET_INDEX_BYTES = 8 * 1024 * 1024;
 
@@ -93,6 +99,7 @@ export function parseFooter(bytes: Uint8Array, file: string, byteLength: number)
     const metadata = rawMetadata(stored);
     const root = schemaTree(metadata.schema);
     const leaves: LeafShape[] = [];
+    checkNames(root, file);
     const columns = root.children.map((node): ParquetColumn => {
       const first = leaves.length;
       collectLeaves(node, [root, node], leaves, file);
@@ -122,13 +129,14 @@ function readGroups(
   byteLength: number,
 ): ParquetRowGroup[] {
   let firstRow = 0;
+  const slackBytes = SHORT_CHUNK_WRITERS.test(metadata.created_by ?? '') ? SLACK_BYTES : 0;
   return metadata.row_groups.map((group): ParquetRowGroup => {
     if (group.columns.length !== leaves.length) throw damagedFile(file, 'its footer contradicts itself');
     const rowCount = toCount(group.num_rows, file);
     const chunks = leaves.map((leaf, index) => {
       const column = group.columns[index];
       if (column === undefined) throw damagedFile(file, 'its footer contradicts itself');
-      return readChunk(column, leaf, file, byteLength);
+      return readChunk(column, leaf, file, { byteLength, slackBytes });
     });
     const row = firstRow;
     firstRow += rowCount;
@@ -144,6 +152,17 @@ export function nameOf({ path }: LeafShape): string {
     .join('.');
 }
 
+/** Refuses two columns or members of one name: a row would lose one of them. */
+function checkNames({ children }: SchemaTree, file: string): void {
+  const names = new Set<string>();
+  for (const { element } of children) {
+    if (names.has(element.name)) {
+      throw unsupportedFile(file, `two of its columns are named ${shorten(element.name)}`);
+    }
+    names.add(element.name);
+  }
+}
+
 function collectLeaves(
   node: SchemaTree,
   path: readonly SchemaTree[],
@@ -154,6 +173,7 @@ function collectLeaves(
   if (path.length > 2 && node.element.name === '__proto__') {
     throw unsupportedFile(file, 'a member is named __proto__');
   }
+  checkNames(node, file);
   if (node.children.length === 0) {
     // A group without members has no values to tell its rows by.
     if (node.element.type === undefined) {
@@ -169,7 +189,7 @@ function readChunk(
   column: ColumnChunkMetadata,
   leaf: LeafShape,
   file: string,
-  byteLength: number,
+  { byteLength, slackBytes }: { byteLength: number; slackBytes: number },
 ): ParquetChunk {
   const { meta_data: metadata } = column;
   const type = leaf.path.at(-1)?.element.type;
@@ -186,9 +206,11 @@ function readChunk(
   const end = start + toCount(metadata.total_compressed_size, file);
   if (end > byteLength) throw damagedFile(file, 'a column reaches beyond its end');
   toCount(metadata.num_values, file);
+  const slack = Math.min(slackBytes, byteLength - end);
   return {
     start,
-    end,
+    end: end + slack,
+    slackBytes: slack,
     dictionaryBytes: data - start,
     uncompressedBytes: toCount(metadata.total_uncompressed_size, file),
     offsetIndex: offsetIndexOf(column, file, byteLength),
