@@ -67,8 +67,7 @@ function toNumber(value: JsonValue): JsonValue {
 
 function toBoolean(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
-  if (/^(?:True|TRUE|true)$/.test(value)) return true;
-  return /^(?:False|FALSE|false)$/.test(value) ? false : value;
+  return /^(?:true|false)$/i.test(value) ? value.toLowerCase() === 'true' : value;
 }
 
 /** Converts JSON values or CSV fields to a declared type. */

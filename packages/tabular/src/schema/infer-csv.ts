@@ -60,10 +60,9 @@ export class CsvInference {
         `The numbers of column ${shorten(name)} lose their spelling: ${shorten(respelled)} becomes ${number}.`,
       );
     }
-    const more = found.length - MAX_WARNINGS;
-    return more > 0
-      ? [...found.slice(0, MAX_WARNINGS), `The numbers of ${more} more columns lose their spelling.`]
-      : found;
+    const more = found.splice(MAX_WARNINGS).length;
+    if (more > 0) found.push(`The numbers of ${more} more columns lose their spelling.`);
+    return found;
   }
 }
 
@@ -99,7 +98,7 @@ function csvDtype(shape: CsvShape): string {
 /** What pandas would take a field for, by itself. */
 export function csvKind(text: string): 'int' | 'uint' | 'long' | 'float' | 'bool' | 'text' {
   if (/^-?[0-9]{1,15}$/.test(text)) return 'int';
-  if (/^(?:True|TRUE|true|False|FALSE|false)$/.test(text)) return 'bool';
+  if (/^(?:true|false)$/i.test(text)) return 'bool';
   if (/^[ \t]*[+-]?[0-9]+[ \t]*$/.test(text)) {
     const digits = text.trim().replace(/^\+/, '');
     if (isInt64(digits)) return 'int';
@@ -116,7 +115,8 @@ export function csvNumber(text: string): JsonValue | undefined {
   // Nearly every field.
   if (SHORT_INTEGER.test(text)) return Number(text);
   const trimmed = text.trim();
-  if (/^[+-]?inf(?:inity)?$/i.test(trimmed)) return null;
+  // As pandas does, only without blanks.
+  if (/^[+-]?inf(?:inity)?$/i.test(text)) return null;
   const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?$/.exec(trimmed);
   if (match === null) return undefined;
   const [, sign = '', whole = '', fraction = '', exponent] = match;

@@ -113,6 +113,8 @@ describe('CSV columns', () => {
     ['18446744073709551615\n-1', 'string', ['"18446744073709551615"', '"-1"']],
     ['18446744073709551616\n1', 'string', ['"18446744073709551616"', '"1"']],
     ['18446744073709551616\n0.5', 'float64', ['18446744073709551616', '0.5']],
+    ['1.5\ninf ', 'string', ['"1.5"', '"inf "']],
+    ['tRue\nfAlse', 'bool', ['true', 'false']],
     ['NA\nnull', 'float64', ['null', 'null']],
     ['True\nfalse', 'bool', ['true', 'false']],
     ['TRUE\nNA', 'bool', ['true', 'null']],
@@ -340,7 +342,7 @@ describe('what a text is', () => {
     ['1e99999', 'text', undefined],
     ['', 'text', undefined],
     ['TRUE', 'bool', undefined],
-    ['tRUE', 'text', undefined],
+    ['tRUE', 'bool', undefined],
   ])('CSV field %j is %s', (text, kind, number) => {
     expect(csvKind(text)).toBe(kind);
     expect(csvNumber(text)).toEqual(number);

@@ -22,12 +22,11 @@ export function parseRow(text: string, location: SourceLocation = {}): ParsedRow
     if (!(error instanceof JsonlError && error.code === 'invalid_json')) throw error;
     const replaced = withoutNonNumbers(text);
     if (replaced === text) throw error;
-    const { column: _, ...start } = location;
     try {
-      return { value: parseJson(replaced, { location: start }), text: replaced, hasNonNumbers: true };
+      return { value: parseJson(replaced, { location }), text: replaced, hasNonNumbers: true };
     } catch (inner) {
       if (!(inner instanceof JsonlError)) throw inner;
-      const { column: _column, ...rest } = inner.location;
+      const { column: _, ...rest } = inner.location;
       throw new JsonlError(inner.code, inner.message, rest);
     }
   }
@@ -35,29 +34,24 @@ export function parseRow(text: string, location: SourceLocation = {}): ParsedRow
 
 /** The text with null in place of every such word that is not in a string. Takes linear time. */
 function withoutNonNumbers(text: string): string {
-  const next = /["NI]/g;
+  const next = /"|NaN|-?Infinity/g;
   const inString = /["\\]/g;
   let result = '';
   let copied = 0;
   for (let match = next.exec(text); match !== null; match = next.exec(text)) {
-    const { index } = match;
-    if (match[0] === '"') {
-      inString.lastIndex = index + 1;
-      let end = inString.exec(text);
-      while (end?.[0] === '\\') {
-        inString.lastIndex = end.index + 2;
-        end = inString.exec(text);
-      }
-      if (end === null) break;
-      next.lastIndex = end.index + 1;
+    if (match[0] !== '"') {
+      result += `${text.slice(copied, match.index)}null`;
+      copied = next.lastIndex;
       continue;
     }
-    const word = match[0] === 'N' ? 'NaN' : 'Infinity';
-    if (!text.startsWith(word, index)) continue;
-    const hasSign = word === 'Infinity' && text[index - 1] === '-';
-    result += `${text.slice(copied, hasSign ? index - 1 : index)}null`;
-    copied = index + word.length;
-    next.lastIndex = copied;
+    inString.lastIndex = next.lastIndex;
+    let end = inString.exec(text);
+    while (end?.[0] === '\\') {
+      inString.lastIndex += 1;
+      end = inString.exec(text);
+    }
+    if (end === null) break;
+    next.lastIndex = inString.lastIndex;
   }
   return result + text.slice(copied);
 }

@@ -154,12 +154,10 @@ export function nameOf({ path }: LeafShape): string {
 
 /** Refuses two columns or members of one name: a row would lose one of them. */
 function checkNames({ children }: SchemaTree, file: string): void {
-  const names = new Set<string>();
-  for (const { element } of children) {
-    if (names.has(element.name)) {
-      throw unsupportedFile(file, `two of its columns are named ${shorten(element.name)}`);
-    }
-    names.add(element.name);
+  const names = children.map(({ element }) => element.name).sort();
+  const repeated = names.find((name, index) => name === names[index + 1]);
+  if (repeated !== undefined) {
+    throw unsupportedFile(file, `two of its columns are named ${shorten(repeated)}`);
   }
 }
 
@@ -174,6 +172,9 @@ function collectLeaves(
     throw unsupportedFile(file, 'a member is named __proto__');
   }
   checkNames(node, file);
+  if (node.element.logical_type?.type === 'VARIANT') {
+    throw unsupportedFile(file, `column ${shorten(node.element.name)} is a VARIANT`);
+  }
   if (node.children.length === 0) {
     // A group without members has no values to tell its rows by.
     if (node.element.type === undefined) {
