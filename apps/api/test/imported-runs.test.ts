@@ -138,6 +138,22 @@ describe('a package of another kind', () => {
     ]);
   });
 
+  it('keeps every id that an item may have', async () => {
+    const ids = ['1e300', '1e400', '12345678901234567890', '-1', '""', 'null'];
+    const results = ids.map(
+      (id, index) => `{"section":"b","order_index":${index},"item_id":${id},"status":"unscored"}`,
+    );
+    const items = ids.map((id) => (id === 'null' ? '{}' : `{"id":${id}}`));
+    const files = { 'sections/b.jsonl': items.join('\n'), 'results.jsonl': results.join('\n') };
+    const datasetId = await upload(await makePackage(files));
+    const [run] = await runsOf(datasetId);
+    expect(run.counts).toMatchObject({ total: 6, unscored: 6 });
+    const archive = await download(datasetId, run.id);
+    const copyId = await upload(archive);
+    const [copy] = await runsOf(copyId);
+    expect(await get(`/runs/${copy.id}/results`)).toEqual(await get(`/runs/${run.id}/results`));
+  });
+
   it('with an unfinished run gives a cancelled one', async () => {
     const run = { status: 'running', name: null, finished_at: null };
     const id = await upload(await packageOf([RESULT], { run }));
@@ -172,6 +188,7 @@ describe('hostile results', () => {
     ['with a score of text', [line({ score: '1' })], 1],
     ['with an infinite latency', ['{"section":"b","order_index":0,"status":"ok","latency_ms":1e400}'], 1],
     ['with an id that is an object', [line({ item_id: {} })], 1],
+    ['with an id that is a fraction', [line({ item_id: 0.5 })], 1],
     ['with usage that is a list', [line({ usage: [] })], 1],
     ['with an error that is a text', [line({ error: 'no' })], 1],
     ['with a long error', [line({ error: { code: 'c', message: 'm'.repeat(20_000) } })], 1],

@@ -1,6 +1,6 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 import { canonicalByteLength } from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { ExactNumber, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { compareNumbers, MAX_REPETITIONS, type RunError, readRunError } from './run-values.ts';
@@ -148,9 +148,9 @@ class ResultFields {
   }
 }
 
-/** Whether a number, in JSON text of any length, is an integer. */
+/** An id may be any integer that an item may have, however it is written. */
 function isInteger(value: JsonValue): boolean {
-  return value !== null && !Array.isArray(value) && /^-?\d+$/.test(String(value));
+  return value instanceof ExactNumber ? !value.text.includes('.') : Number.isInteger(value);
 }
 
 function invalid(message: string, location: SourceLocation, path?: string): PackageError {
