@@ -21,8 +21,12 @@ export interface OpenPreview {
   readSamples(limit: number, maxBytes: number): Promise<PreviewSamples>;
 }
 
-/** Previews are interactive: fewer retries, shorter budget. */
-const PREVIEW_RETRY_POLICY = { budgetMs: 30_000, retry: { maxRetries: 2, baseDelayMs: 250 } } as const;
+/** Previews are interactive: fewer retries, shorter budget, and time for another attempt if the hub does not respond. */
+const PREVIEW_RETRY_POLICY = {
+  budgetMs: 30_000,
+  headersTimeoutMs: 10_000,
+  retry: { maxRetries: 2, baseDelayMs: 250 },
+} as const;
 
 /** Opens a slice of a hub dataset for a preview. Nothing is stored. @throws HubError */
 export async function openPreview(

@@ -56,6 +56,8 @@ export interface OpenDatasetOptions {
   readonly signal?: AbortSignal | undefined;
   /** Time for all work on the dataset; after it, `hub_timeout` is thrown. */
   readonly budgetMs?: number | undefined;
+  /** From a request to the headers of its response; replaces the client's. */
+  readonly headersTimeoutMs?: number | undefined;
   /** Replaces the client's. */
   readonly retry?: Partial<RetryPolicy> | undefined;
 }
@@ -103,15 +105,17 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
     onRetry: options.onRetry,
   });
   return {
-    async openDataset({ path, revision, token, signal, budgetMs, retry }) {
+    async openDataset({ path, revision, token, signal, budgetMs, headersTimeoutMs, retry }) {
       const dataset = validateDatasetPath(path);
       const asked = validateRevision(revision ?? DEFAULT_REVISION);
       checkNumber('budgetMs', budgetMs, { min: 0, fractions: true });
+      checkNumber('headersTimeoutMs', headersTimeoutMs, { min: 0, fractions: true });
       const context: RequestContext = {
         subject: { dataset, revision: asked },
         token: validateToken(token) ?? ownToken,
         signal,
         deadlineMs: budgetMs === undefined ? undefined : clock.nowMs() + budgetMs,
+        headersTimeoutMs,
         retry: resolveRetry(ownRetry, retry),
       };
       return await openDataset(requester, dataset, asked, context);

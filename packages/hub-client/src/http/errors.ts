@@ -1,6 +1,6 @@
 import { shorten } from '@svc/tabular/internal';
-import { HubError, type HubErrorCode } from '../errors.ts';
-import type { HubResponse, RequestKind, Subject } from './request.ts';
+import { HubError, type HubErrorCode, type HubErrorDetails } from '../errors.ts';
+import type { HubResponse, RequestContext, RequestKind, Subject } from './request.ts';
 import type { ResponseHeaders } from './transport.ts';
 
 const MAX_ERROR_BODY_BYTES = 16 * 1024;
@@ -29,6 +29,12 @@ export class RetryableError extends Error {
   }
 }
 
+/** The error for a used-up limit of the hub, which is lower without a token. */
+export function rateLimited(token: string | undefined, details: HubErrorDetails): HubError {
+  const advice = token === undefined ? ' Send a token, or set HUB_TOKEN, for a higher limit.' : '';
+  return new HubError('hub_rate_limited', `The hub limits the rate of requests.${advice}`, { details });
+}
+
 /**
  * Reads an error response of the hub.
  * @returns the error that it means
@@ -37,7 +43,7 @@ export class RetryableError extends Error {
 export async function errorOfResponse(
   response: HubResponse,
   subject: Subject,
-  signal: AbortSignal | undefined,
+  { token, signal }: Pick<RequestContext, 'token' | 'signal'>,
 ): Promise<HubError> {
   const { status, headers, fromHub } = response;
   let body = '';
@@ -49,6 +55,7 @@ export async function errorOfResponse(
   }
   const message = headers.get('x-error-message') ?? bodyMessage(headers.get('content-type'), body);
   if (!fromHub) return storageError(status, subject);
+  if (status === 429) return rateLimited(token, { status });
   return hubError(status, headers.get('x-error-code'), message, subject);
 }
 
@@ -99,7 +106,6 @@ function hubError(status: number, errorCode: string | null, message: string, sub
   if (status === 403 || status === 451) {
     return make('hub_gated', `The hub refuses access to dataset ${dataset}${quoted(message)}.`);
   }
-  if (status === 429) return make('hub_rate_limited', 'The hub limits the rate of requests.');
   if (status === 408 || status === 504)
     return make('hub_timeout', `The hub responded with status ${status}.`);
   if (status >= 500) return make('hub_unavailable', `The hub responded with status ${status}.`);

@@ -55,7 +55,7 @@ export async function sendRequest(
   };
   const response = await guard.run(
     () => deps.transport(url, headers, guard.signal),
-    deps.headersTimeoutMs,
+    context.headersTimeoutMs ?? deps.headersTimeoutMs,
     'respond',
   );
   guard.status = response.status;

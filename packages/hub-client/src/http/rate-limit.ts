@@ -1,5 +1,5 @@
-import { HubError } from '../errors.ts';
 import type { Clock } from './clock.ts';
+import { rateLimited } from './errors.ts';
 import type { RequestContext, RequestKind } from './request.ts';
 import type { ResponseHeaders } from './transport.ts';
 
@@ -66,9 +66,7 @@ export class RateLimitWindows {
     if (waitMs > 0) {
       const remainingMs = Math.min(retry.budgetMs, (deadlineMs ?? Number.POSITIVE_INFINITY) - nowMs);
       if (waitMs > remainingMs) {
-        throw new HubError('hub_rate_limited', 'The hub limits the rate of requests.', {
-          details: { retryAfterMs: waitMs },
-        });
+        throw rateLimited(token, { retryAfterMs: waitMs });
       }
       await this.#clock.sleep(waitMs, signal);
     }

@@ -57,6 +57,8 @@ export interface RequestContext {
   /** Clock time after which nothing is started or waited for. */
   readonly deadlineMs?: number | undefined;
   readonly retry: RetryPolicy;
+  /** From a request to the headers of its response; default the client's. */
+  readonly headersTimeoutMs?: number | undefined;
   /** Counts the bytes of the files that are read; absent for files that are not data. */
   readonly received?: { bytes: number } | undefined;
 }

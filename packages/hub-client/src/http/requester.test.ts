@@ -239,7 +239,8 @@ describe('rate limits', () => {
   it('another token has another window', async () => {
     hub.rateLimit = { remaining: 0, resetSeconds: 299 };
     const { requester, context } = testRequester(hub.endpoint);
-    await failure(requester.readJson(info(), context, 1e6));
+    const error = await failure(requester.readJson(info(), context, 1e6));
+    expect(error.message).toMatch(/set HUB_TOKEN/);
     hub.rateLimit = null;
     const other = { ...context, token: 'hf_reader' };
     expect((await requester.readJson(info(), other, 1e6)).value).toMatchObject({ id: 'o/d' });
@@ -259,6 +260,14 @@ describe('ending', () => {
     setTimeout(() => abort.abort(new Error('enough')), 20);
     await expect(request).rejects.toThrow('enough');
     expect(events).toMatchObject([{ outcome: 'aborted', status: null }]);
+  });
+
+  it('a request may have less time for its headers, so that a retry fits', async () => {
+    hub.fail({ match: /./, times: 1, fault: { kind: 'silent' } });
+    const { requester, context } = testRequester(hub.endpoint, { headersTimeoutMs: 10_000 });
+    const { value } = await requester.readJson(info(), { ...context, headersTimeoutMs: 50 }, 1e6);
+    expect(value).toMatchObject({ id: 'o/d' });
+    expect(hub.requests).toHaveLength(2);
   });
 
   it('an aborted signal makes no request', async () => {
