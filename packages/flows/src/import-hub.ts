@@ -1,8 +1,9 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
-import { compileMapping, JsonlError } from '@svc/jsonl-v23';
+import { compileMapping, type JsonlError } from '@svc/jsonl-v23';
 import { mappedColumns } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { DatasetDraft, DatasetSummary, MappingPlan } from '@svc/store';
+import { missingColumns } from './missing-columns.ts';
 import { hubProvenance } from './provenance.ts';
 import type { ImportRequest } from './requests.ts';
 
@@ -29,7 +30,7 @@ const SECTION_NAME = 'default';
  * Imports a slice of a hub dataset into a draft: rows → items → rows of the store, in one pass, while the next rows
  * download. The mapping is checked before the first row. The caller commits the draft.
  *
- * @throws JsonlError `column_not_found`, `assets_not_object`, `invalid_row` with `location.row`; what hub and draft throw
+ * @throws JsonlError, or ImportErrors for several columns, `column_not_found`; JsonlError `assets_not_object`, `invalid_row` with `location.row`; what hub and draft throw
  */
 export async function importHub(
   hub: Pick<HubClient, 'openDataset'>,
@@ -96,12 +97,12 @@ async function writeSlice(
 }
 
 /** Reports errors of the mapping before the first row is read. */
-function checkMapping({ mapping, features }: MappingPlan, { unreadRow }: SplitReader): void {
-  try {
-    compileMapping(mapping, features);
-  } catch (error) {
-    const isMissing = error instanceof JsonlError && error.code === 'column_not_found';
-    // The column may belong to the row that cannot be read, and no import gets beyond that row.
-    throw isMissing ? (unreadRow ?? error) : error;
-  }
+function checkMapping({ mapping, features }: MappingPlan, reader: SplitReader): void {
+  const missing = missingColumns(
+    mapping,
+    reader.features.map(({ name }) => name),
+  );
+  // The column may belong to the row that cannot be read, and no import gets beyond that row.
+  if (missing !== null) throw reader.unreadRow ?? missing;
+  compileMapping(mapping, features);
 }

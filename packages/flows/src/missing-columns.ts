@@ -1,0 +1,98 @@
+import { JsonlError, type Mapping } from '@svc/jsonl-v23';
+import { ImportErrors } from './import-errors.ts';
+
+const MAX_LISTED = 50;
+const MAX_ERRORS = 100;
+/** Suggestions take time, and a mapping may name thousands of columns. */
+const MAX_SUGGESTIONS = 10;
+
+/**
+ * The error for the columns of a mapping that a dataset does not have; null if it has all of them.
+ *
+ * @param names columns of the dataset
+ */
+export function missingColumns(mapping: Mapping, names: readonly string[]): JsonlError | ImportErrors | null {
+  const known = new Set(names);
+  const missing = usedColumns(mapping).filter(({ column }) => column !== '' && !known.has(column));
+  const errors = missing.slice(0, MAX_ERRORS).map(({ column, path }, index) => {
+    const nearest = index < MAX_SUGGESTIONS ? nearestName(column, names) : null;
+    const suggestion = nearest === null ? '' : ` Did you mean ${quote(nearest)}?`;
+    const list = index === 0 ? ` ${listOf(names)}` : '';
+    const message = `Column ${shorten(column)} not found in dataset row.${suggestion}${list}`;
+    return new JsonlError('column_not_found', message, { path });
+  });
+  const [first] = errors;
+  if (first === undefined) return null;
+  return missing.length === 1 ? first : new ImportErrors(first, errors, missing.length);
+}
+
+function listOf(names: readonly string[]): string {
+  if (names.length === 0) return 'The dataset has no columns.';
+  const rest = names.length - MAX_LISTED;
+  const listed = names.slice(0, MAX_LISTED).map(quote).join(', ');
+  return `The dataset has the columns ${listed}${rest > 0 ? `, and ${rest} more` : ''}.`;
+}
+
+const shorten = (name: string): string => (name.length > 100 ? `${name.slice(0, 99)}…` : name);
+const quote = (name: string): string => JSON.stringify(shorten(name));
+
+interface UsedColumn {
+  readonly column: string;
+  /** JSON Pointer in the body of an import request. */
+  readonly path: string;
+}
+
+function usedColumns(mapping: Mapping): UsedColumn[] {
+  const { criteriaColumns = [], metaColumns = {} } = mapping;
+  const single: Readonly<Record<string, string | undefined>> = {
+    prompt_column: mapping.promptColumn,
+    answer_column: mapping.answerColumn,
+    system_prompt_column: mapping.systemPromptColumn,
+    choices_column: mapping.choicesColumn,
+    assets_column: mapping.assetsColumn,
+    id_column: mapping.idColumn,
+  };
+  const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+  return [
+    ...Object.entries(single).flatMap(([key, column]) =>
+      column === undefined ? [] : [{ column, path: `/mapping/${key}` }],
+    ),
+    ...criteriaColumns.map((column, index) => ({ column, path: `/mapping/criteria_columns/${index}` })),
+    // The keys of an array are its indexes.
+    ...Object.entries(metaColumns as Readonly<Record<string, string>>).map(([key, column]) => {
+      return { column, path: `/mapping/meta_columns/${escapeKey(key)}` };
+    }),
+  ];
+}
+
+const MAX_COMPARED_LENGTH = 64;
+const MAX_COMPARED_NAMES = 500;
+const MAX_DISTANCE = 2;
+
+/** The name that someone who wrote `wanted` may have meant; null if none is near. */
+function nearestName(wanted: string, names: readonly string[]): string | null {
+  if (wanted.length > MAX_COMPARED_LENGTH) return null;
+  const folded = wanted.toLowerCase();
+  let nearest: string | null = null;
+  let bound = Math.min(MAX_DISTANCE, Math.floor(wanted.length / 2)) + 1;
+  for (const name of names.slice(0, MAX_COMPARED_NAMES)) {
+    if (name.length > MAX_COMPARED_LENGTH || Math.abs(name.length - wanted.length) >= bound) continue;
+    const distance = editDistance(folded, name.toLowerCase());
+    if (distance < bound) [nearest, bound] = [name, distance];
+  }
+  return nearest;
+}
+
+/** Insertions, deletions and replacements of characters that turn `a` into `b` (Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
