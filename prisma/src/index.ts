@@ -17,6 +17,7 @@ export type { DatasetDraft, DraftOptions, DraftProgress } from './datasets/draft
 export type { DatasetMeta } from './datasets/insert-dataset.ts';
 export type { DatasetsRequest } from './datasets/list-datasets.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './datasets/list-items.ts';
+export { sectionNotFound } from './datasets/list-items.ts';
 export type { ExportedResult, ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
 export type { SectionWriter, WriteLinesOptions } from './datasets/section-writer.ts';
 export type { DatasetChanges } from './datasets/update-dataset.ts';

@@ -3,6 +3,8 @@ export type StoreErrorCode =
   | 'dataset_not_found'
   | 'run_not_found'
   | 'job_not_found'
+  | 'section_not_found'
+  | 'type_not_found'
   | 'invalid_cursor'
   | 'invalid_request'
   | 'item_too_large'
@@ -20,6 +22,7 @@ export type StoreErrorCode =
  * An error of the store with a stable code. Any other error that the store throws is an internal error.
  *
  * - `dataset_not_found`, `run_not_found`, `job_not_found`: no such row (any more)
+ * - `section_not_found`, `type_not_found`: the dataset has no such section, or no item of such a type
  * - `invalid_cursor`: a cursor that no list of this kind handed out
  * - `invalid_request`: a value that PostgreSQL cannot hold; the message names the field
  * - `item_too_large`: the request includes an item or result that is too large

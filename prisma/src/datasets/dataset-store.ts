@@ -51,7 +51,7 @@ export interface DatasetStore {
    * Items in section and item order, as canonical texts. A page ends early when its items are large: it has at most
    * 16 MiB, or one item. An item that is larger than one may be comes without its parts.
    *
-   * @throws StoreError `invalid_cursor`
+   * @throws StoreError `invalid_cursor`, `section_not_found`, `type_not_found`
    */
   listItems(id: string, request: ItemsRequest): Promise<ItemsPage>;
   /**

@@ -1,5 +1,6 @@
 import type { StoreContext } from '../context.ts';
 import type { ItemRow } from '../copy/decode-rows.ts';
+import { StoreError } from '../database/errors.ts';
 import { boundedName } from '../database/item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import {
@@ -11,7 +12,7 @@ import {
   readPlannedItems,
 } from '../database/read-item-texts.ts';
 import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
-import { isUuid, searchableText } from '../database/values.ts';
+import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
 import { datasetNotFound } from './dataset-row.ts';
 import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';
 
@@ -133,8 +134,57 @@ async function findCandidates(
     values,
   );
   if (rows[0] === undefined) throw datasetNotFound(id);
+  if (Number(rows[0].total ?? 0) === 0) await checkFilters(query, id, request);
   return {
     total: Number(rows[0].total ?? 0),
     candidates: rows.filter((row): row is FoundRow & ItemCandidateRow => row.section !== null),
   };
+}
+
+/** The types that the format defines; a dataset may have others. */
+const DEFINED_TYPES: ReadonlySet<string> = new Set([
+  'freeform',
+  'multiple_choice',
+  'exact',
+  'numeric',
+  'code',
+]);
+
+const shown = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 99)}…` : name);
+
+/** The error for a section that a dataset does not have. */
+export function sectionNotFound(name: string): StoreError {
+  return new StoreError('section_not_found', `The dataset has no section ${shown(name)}.`);
+}
+
+/**
+ * Tells a list that is empty because of its filters from one whose filters name what does not exist: a section, or a
+ * type that the format does not define and no item has.
+ *
+ * @throws StoreError `section_not_found`, `type_not_found`
+ */
+async function checkFilters(
+  query: ReadQuery,
+  id: string,
+  { section, type }: { readonly section?: string | undefined; readonly type?: string | undefined },
+): Promise<void> {
+  if (section !== undefined) {
+    const [found] = await query('SELECT 1 FROM sections WHERE dataset_id = $1 AND name = $2 LIMIT 1', [
+      id,
+      searchableText(section),
+    ]);
+    if (found === undefined) throw sectionNotFound(section);
+  }
+  if (type !== undefined && !DEFINED_TYPES.has(type)) {
+    const [found] = await query(
+      'SELECT 1 FROM sections s JOIN items i ON i.section_id = s.id WHERE s.dataset_id = $1 AND i.type = $2 LIMIT 1',
+      [id, insideJsonString(type)],
+    );
+    if (found !== undefined) return;
+    const defined = [...DEFINED_TYPES].join(', ');
+    throw new StoreError(
+      'type_not_found',
+      `The dataset has no item of type ${shown(type)}; the format defines ${defined}.`,
+    );
+  }
 }

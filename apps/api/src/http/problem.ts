@@ -61,6 +61,8 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   dataset_not_found: { status: 404, title: 'Dataset not found' },
   run_not_found: { status: 404, title: 'Run not found' },
   job_not_found: { status: 404, title: 'Job not found' },
+  section_not_found: { ...HTTP_PROBLEM_ROWS.not_found, code: 'not_found' },
+  type_not_found: { ...HTTP_PROBLEM_ROWS.not_found, code: 'not_found' },
   hub_dataset_not_found: { status: 404, title: 'Hub dataset not found' },
   hub_revision_not_found: { status: 404, title: 'Hub revision not found' },
   hub_split_not_found: { status: 404, title: 'Hub split not found' },

@@ -1,6 +1,6 @@
 import { linesToBytes } from '@svc/pkg-format/internal';
 import { type JsonBody, JsonText, json, type Route, stream } from '@svc/runtime';
-import { type ItemPosition, joinStoredItem, type ListedItem } from '@svc/store';
+import { type ItemPosition, joinStoredItem, type ListedItem, sectionNotFound } from '@svc/store';
 import { DIFF, ITEM, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { definedOf, ITEM_TOO_LARGE, pageOf, pageResponse, toPage } from '../page.ts';
 import { DATASET_READ, type DatasetDeps } from './routes.ts';
@@ -53,6 +53,10 @@ function linesRoute({ store: { datasets } }: Pick<DatasetDeps, 'store'>): Route 
       const section = query['section'] as string | undefined;
       const open = await datasets.open(params['id'] ?? '', { signal });
       const sections = open.sections.filter(({ name }) => section === undefined || name === section);
+      if (section !== undefined && sections.length === 0) {
+        await open[Symbol.asyncDispose]();
+        throw sectionNotFound(section);
+      }
       async function* lines(): AsyncGenerator<string[]> {
         for await (const batch of open.items(sections)) yield batch.map(joinStoredItem);
       }
