@@ -250,20 +250,45 @@ it('shows a thousand diagnostics of a code and counts the rest', async () => {
 });
 
 const STYLE: readonly [name: string, line: string, codes: readonly string[]][] = [
-  ['canonical lines', '{"id":1}\n{"id":2,"type":"exact"}\n', []],
-  ['a byte order mark', '\ufeff{"id":1}\n', ['style_byte_order_mark:1']],
-  ['CR LF, once', '{"id":1}\r\n{"id":2}\r\n', ['style_crlf:1']],
-  ['blank lines', '{"id":1}\n\n \t\n{"id":2}\n', ['style_blank_line:2', 'style_blank_line:3']],
-  ['no line end at the end', '{"id":1}\n{"id":2}', ['style_no_final_newline:2']],
+  [
+    'canonical lines',
+    '{"id":1,"inputs":{"prompt":"p"}}\n{"id":2,"inputs":{"prompt":"p"},"type":"exact"}\n',
+    [],
+  ],
+  ['a byte order mark', '\ufeff{"id":1,"inputs":{"prompt":"p"}}\n', ['style_byte_order_mark:1']],
+  [
+    'CR LF, once',
+    '{"id":1,"inputs":{"prompt":"p"}}\r\n{"id":2,"inputs":{"prompt":"p"}}\r\n',
+    ['style_crlf:1'],
+  ],
+  [
+    'blank lines',
+    '{"id":1,"inputs":{"prompt":"p"}}\n\n \t\n{"id":2,"inputs":{"prompt":"p"}}\n',
+    ['style_blank_line:2', 'style_blank_line:3'],
+  ],
+  [
+    'no line end at the end',
+    '{"id":1,"inputs":{"prompt":"p"}}\n{"id":2,"inputs":{"prompt":"p"}}',
+    ['style_no_final_newline:2'],
+  ],
   [
     'white space, key order and number spelling',
-    '{"id":1, "type":"exact"}\n{"type":"exact","id":2}\n{"id":3,"meta":{"n":1.0}}\n',
+    '{"id":1,"inputs":{"prompt":"p"}, "type":"exact"}\n{"type":"exact","id":2,"inputs":{"prompt":"p"}}\n{"id":3,"inputs":{"prompt":"p"},"meta":{"n":1.0}}\n',
     ['style_not_canonical:1', 'style_not_canonical:2', 'style_not_canonical:3'],
   ],
   ['short forms of assets', '{"assets":["https://example.org/a.png"],"id":1}\n', ['style_not_canonical:1']],
-  ['missing ids', '{"type":"exact"}\n', ['style_missing_id:1']],
-  ['repeated ids', '{"id":1}\n{"id":"1"}\n{"id":1}\n', ['style_duplicate_id:3']],
-  ['unknown types', '{"id":1,"type":"free-form"}\n', ['style_unknown_type:1']],
+  ['missing ids', '{"inputs":{"prompt":"p"},"type":"exact"}\n', ['style_missing_id:1']],
+  [
+    'repeated ids',
+    '{"id":1,"inputs":{"prompt":"p"}}\n{"id":"1","inputs":{"prompt":"p"}}\n{"id":1,"inputs":{"prompt":"p"}}\n',
+    ['style_duplicate_id:3'],
+  ],
+  ['unknown types', '{"id":1,"inputs":{"prompt":"p"},"type":"free-form"}\n', ['style_unknown_type:1']],
+  [
+    'items without a prompt',
+    '{"foo":1,"id":1}\n{"id":2,"inputs":{"messages":[{"content":"p","role":"user"}]}}\n{"id":3,"inputs":{"messages":[]}}\n',
+    ['style_no_prompt:1', 'style_no_prompt:3'],
+  ],
   ['a section without items', '', ['style_empty_section:']],
 ];
 
@@ -285,8 +310,8 @@ it.each(STYLE)('reports style: %s', async (_name, content, expected) => {
 
 it('reports an id that is in two sections, and ignored files', async () => {
   const path = await writeArchive({
-    'sections/a.jsonl': '{"id":"x"}\n',
-    'sections/b.jsonl': '{"id":"x"}\n',
+    'sections/a.jsonl': '{"id":"x","inputs":{"prompt":"p"}}\n',
+    'sections/b.jsonl': '{"id":"x","inputs":{"prompt":"p"}}\n',
     'notes.txt': 'hello',
   });
   const { stdout } = await svcPkg(['check', '--strict', path]);

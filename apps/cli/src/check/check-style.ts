@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Item, SourceLocation } from '@svc/jsonl-v23';
-import { canonicalJson, getMember } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedLine } from './check-lines.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { ShortenedLines } from './shorten-lines.ts';
@@ -14,6 +14,8 @@ export const STYLE_CODES = {
   style_empty_section: 'the section has no items',
   style_not_canonical: 'the line is not in the canonical form that an export writes',
   style_missing_id: 'the item has no id',
+  style_no_prompt:
+    'the item has neither a prompt nor messages, choices or assets, so that a run cannot ask it',
   style_duplicate_id: 'an earlier item of any section has the same id (the first 1,000,000 ids are compared)',
   style_unknown_type: 'the format does not define the type; often a typing error',
   style_ignored_entry: 'the file is not part of the package; an import ignores it',
@@ -104,6 +106,11 @@ export function createLinter(): Linter {
         );
       }
       diagnostics.push(lintId(item, location));
+      if (!hasPrompt(item)) {
+        diagnostics.push(
+          style('style_no_prompt', 'The item has no inputs.prompt and no inputs.messages', location),
+        );
+      }
       return present(diagnostics);
     },
 
@@ -125,6 +132,16 @@ export function createLinter(): Linter {
       return diagnostics;
     },
   };
+}
+
+/** Whether a run can ask the item something; choices and images are enough. */
+function hasPrompt(item: Item): boolean {
+  const inputs = getMember(item, 'inputs');
+  if (getMember(item, 'assets') !== undefined) return true;
+  if (!isJsonObject(inputs)) return false;
+  const messages = getMember(inputs, 'messages');
+  if (Array.isArray(messages) && messages.length > 0) return true;
+  return typeof getMember(inputs, 'prompt') === 'string' || getMember(inputs, 'choices') !== undefined;
 }
 
 /** Reports the style of a package's files. */
