@@ -95,7 +95,8 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
 
 /** All paths but those of the documentation and the probes need a key, whether they exist or not. */
 function accessOf(path: string): Access {
-  if (PROBES.includes(path) || path === '/openapi.json' || /^\/docs(?:\/|$)/.test(path)) return 'public';
+  if (PROBES.includes(path) || path === '/' || path === '/openapi.json' || /^\/docs(?:\/|$)/.test(path))
+    return 'public';
   return path === '/metrics' ? 'metrics' : 'viewer';
 }
 

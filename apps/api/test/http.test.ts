@@ -119,6 +119,25 @@ describe('every response', () => {
     const picky = await fetch(`${api.url}/datasets`, { headers: { Accept: 'image/png' } });
     expect([picky.status, ((await picky.json()) as { code: string }).code]).toEqual([406, 'not_acceptable']);
   });
+
+  it('sends errors as problem documents to clients that ask for them', async () => {
+    const get = async (path: string): Promise<unknown[]> => {
+      const headers = { Accept: 'application/problem+json' };
+      const response = await fetch(`${api.url}${path}`, { headers });
+      return [response.status, response.headers.get('content-type')];
+    };
+    expect(await get('/datasets')).toEqual([200, 'application/json']);
+    expect(await get('/nowhere')).toEqual([404, 'application/problem+json']);
+    expect((await fetch(`${api.url}/nowhere`)).headers.get('content-type')).toBe('application/json');
+  });
+
+  it('says at its root where the documentation is', async () => {
+    const response = await fetch(`${api.url}/`);
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { name: 'svc', version: '0.0.0-test', docs: '/docs', openapi: '/openapi.json' },
+    ]);
+  });
 });
 
 describe('JSON bodies', () => {

@@ -1,6 +1,6 @@
 import type { Logger, Redactor } from '@svc/observability';
 import type { ErrorRequestHandler, Request, Response } from 'express';
-import { type ErrorView, isOutage, problem } from './problem.ts';
+import { type ErrorView, isOutage, PROBLEM_TYPE, problem } from './problem.ts';
 import { RequestError } from './request/request-error.ts';
 import { ClientDisconnectedError, requestState } from './request/track-request.ts';
 import { endWithText } from './response/send-response.ts';
@@ -31,7 +31,8 @@ export function errorHandler(
       return;
     }
     for (const name of SUCCESS_HEADERS) response.removeHeader(name);
-    response.setHeader('Content-Type', 'application/json');
+    const asksForProblem = request.get('accept')?.toLowerCase().includes(PROBLEM_TYPE) === true;
+    response.setHeader('Content-Type', asksForProblem ? PROBLEM_TYPE : 'application/json');
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.statusCode = status;
     endWithText(request, response, JSON.stringify(body));

@@ -4,6 +4,7 @@ import type { Config } from '../config/load-config.ts';
 import { forbidden } from './access/authenticate.ts';
 import { clientOf } from './access/client-of.ts';
 import { createStreamPermits, type StreamPermits } from './access/stream-permits.ts';
+import { PROBLEM_TYPE } from './problem.ts';
 import { watchIdleBody } from './request/idle-body.ts';
 import { readJsonBody } from './request/read-json-body.ts';
 import { RequestError } from './request/request-error.ts';
@@ -63,7 +64,7 @@ function handlerOf(
     state.setRoute(path);
     const { caller } = state;
     if (!caller.can(route.access)) throw forbidden(caller, route.access);
-    if (!request.accepts([route.produces, 'application/json'])) {
+    if (!request.accepts([route.produces, 'application/json', PROBLEM_TYPE])) {
       throw new RequestError('not_acceptable', `This endpoint returns ${route.produces}.`);
     }
     const query = validator.query(request.query);

@@ -62,6 +62,9 @@ export interface ProblemBody {
   readonly [key: string]: FieldError[] | string | number | undefined;
 }
 
+/** Media type of an error for clients that ask for it (RFC 9457). */
+export const PROBLEM_TYPE = 'application/problem+json';
+
 /** Documents every code. */
 const DOCUMENTATION = 'https://github.com/svc-data/svc/blob/main/docs/errors.md';
 

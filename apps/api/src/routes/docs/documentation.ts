@@ -30,6 +30,18 @@ export function documentationRoutes(routes: readonly Route[], version: string): 
   const own: readonly Route[] = [
     {
       method: 'get',
+      path: '/',
+      operationId: 'getRoot',
+      summary: 'Where to find the documentation',
+      tag: 'documentation',
+      access: 'public',
+      produces: 'application/json',
+      responses: { 200: { description: 'paths of this service', schema: { type: 'object' } } },
+      errors: [],
+      handle: async () => json({ name: 'svc', version, docs: '/docs', openapi: '/openapi.json' }),
+    },
+    {
+      method: 'get',
       path: '/openapi.json',
       operationId: 'getOpenApi',
       summary: 'This document',
