@@ -76,7 +76,8 @@ export async function runItem(
   const { itemId, completion, score } = await complete(deps, parts, signal);
   if ('error' in completion) return failed(itemId, completion.error, nothing);
   const { output, usage } = completion;
-  const latencyMs = deps.clock.nowMs() - startMs;
+  // Fractions of a microsecond are noise.
+  const latencyMs = Math.round((deps.clock.nowMs() - startMs) * 1000) / 1000;
 
   try {
     const outcome =
