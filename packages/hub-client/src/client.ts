@@ -109,7 +109,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
       const dataset = validateDatasetPath(path);
       const asked = validateRevision(revision ?? DEFAULT_REVISION);
       checkNumber('budgetMs', budgetMs, { min: 0, fractions: true });
-      checkNumber('headersTimeoutMs', headersTimeoutMs, { min: 0, fractions: true });
+      checkNumber('headersTimeoutMs', headersTimeoutMs, { min: 1, fractions: true });
       const context: RequestContext = {
         subject: { dataset, revision: asked },
         token: validateToken(token) ?? ownToken,
