@@ -19,7 +19,6 @@ export function parseRow(text: string, location: SourceLocation = {}): ParsedRow
   try {
     return { value: parseJson(text, { location }), text, hasNonNumbers: false };
   } catch (error) {
-    if (!(error instanceof JsonlError && error.code === 'invalid_json')) throw error;
     const replaced = withoutNonNumbers(text);
     if (replaced === text) throw error;
     try {
@@ -34,24 +33,9 @@ export function parseRow(text: string, location: SourceLocation = {}): ParsedRow
 
 /** The text with null in place of every such word that is not in a string. Takes linear time. */
 function withoutNonNumbers(text: string): string {
-  const next = /"|NaN|-?Infinity/g;
-  const inString = /["\\]/g;
-  let result = '';
-  let copied = 0;
-  for (let match = next.exec(text); match !== null; match = next.exec(text)) {
-    if (match[0] !== '"') {
-      result += `${text.slice(copied, match.index)}null`;
-      copied = next.lastIndex;
-      continue;
-    }
-    inString.lastIndex = next.lastIndex;
-    let end = inString.exec(text);
-    while (end?.[0] === '\\') {
-      inString.lastIndex += 1;
-      end = inString.exec(text);
-    }
-    if (end === null) break;
-    next.lastIndex = inString.lastIndex;
-  }
-  return result + text.slice(copied);
+  let inString = false;
+  return text.replace(/\\.|"|NaN|-?Infinity/gs, (token) => {
+    if (token === '"') inString = !inString;
+    return inString || /["\\]/.test(token) ? token : 'null';
+  });
 }
