@@ -24,8 +24,10 @@ export interface StoreOptions {
   readonly maxImports?: number | undefined;
   /** Threads that encode the rows of imports; 0, the default, encodes them in the calling thread. */
   readonly encoderThreads?: number | undefined;
-  /** How long an import or export waits for its turn before it is refused as `unavailable`, 30 s by default. */
-  readonly streamWaitMs?: number | undefined;
+  /** How long an import waits for its turn, 30,000 by default. */
+  readonly importWaitMs?: number | undefined;
+  /** How long an export waits for its turn, 30,000 by default. */
+  readonly exportWaitMs?: number | undefined;
   /** The same for a search or comparison, and for a large page, 10 s by default. */
   readonly searchWaitMs?: number | undefined;
   /** How long a statement of a read may take, 30 s by default. */
@@ -128,17 +130,17 @@ export function createStore(options: StoreOptions): Store {
 type Semaphores = Pick<StoreContext, 'imports' | 'exports' | 'searches' | 'largePages'>;
 
 function createSemaphores(options: StoreOptions, quarter: number, maxItemBytes: number): Semaphores {
-  const streamWaitMs = options.streamWaitMs ?? DEFAULT_STREAM_WAIT_MS;
+  const importWaitMs = options.importWaitMs ?? DEFAULT_STREAM_WAIT_MS;
   const searchWaitMs = options.searchWaitMs ?? DEFAULT_SEARCH_WAIT_MS;
   return {
     imports: createSemaphore({
       permits: Math.min(quarter, options.maxImports ?? quarter),
-      waitMs: streamWaitMs,
-      refuse: () => tooMany('imports', { retryAfterMs: streamWaitMs }),
+      waitMs: importWaitMs,
+      refuse: () => tooMany('imports', { retryAfterMs: importWaitMs }),
     }),
     exports: createSemaphore({
       permits: quarter,
-      waitMs: streamWaitMs,
+      waitMs: options.exportWaitMs ?? DEFAULT_STREAM_WAIT_MS,
       refuse: () => tooMany('exports'),
     }),
     searches: createSemaphore({

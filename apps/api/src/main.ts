@@ -23,7 +23,7 @@ await runProcess('svc-api', process, async (config, logger) => {
     url,
     poolSize: config.databasePoolSize,
     maxImports: config.maxConcurrentImports,
-    streamWaitMs: config.importWaitMs,
+    importWaitMs: config.importWaitMs,
     maxItemBytes: config.maxLineBytes,
     encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
   });

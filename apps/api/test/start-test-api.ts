@@ -49,7 +49,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     url: database.url,
     poolSize: 8,
     maxImports: config.maxConcurrentImports,
-    streamWaitMs: config.importWaitMs,
+    importWaitMs: config.importWaitMs,
   });
   cleanUp.defer(() => store.close());
   const hub = cleanUp.use(

@@ -39,7 +39,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     url,
     poolSize: config.databasePoolSize,
     maxImports: config.maxConcurrentImports,
-    streamWaitMs: config.importWaitMs,
+    importWaitMs: config.importWaitMs,
     maxItemBytes: config.maxLineBytes,
     encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
   });

@@ -16,7 +16,7 @@ let plain: pg.Pool;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  store = createStore({ url: database.url, poolSize: 12, streamWaitMs: 300 });
+  store = createStore({ url: database.url, poolSize: 12, importWaitMs: 300, exportWaitMs: 300 });
   plain = new pg.Pool({ connectionString: database.url });
 });
 afterAll(async () => {
