@@ -21,8 +21,8 @@ export interface Guard {
   ): ChildProcess;
   /** Forgets the program that has ended: its process id may be reused. */
   clear(): void;
-  /** Stops the guard; the guarded program keeps running. */
-  close(): void;
+  /** Stops the guard and waits for its end; the guarded program keeps running. */
+  close(): Promise<void>;
 }
 
 /**
@@ -59,7 +59,9 @@ export function startGuard(account: Account | null, dataDir: string, removed = '
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   const input = watch.stdin;
-  watch.once('error', () => undefined);
+  const ended = new Promise((resolve) => {
+    watch.once('exit', resolve).once('error', resolve);
+  });
   input?.on('error', () => undefined);
   watch.unref();
   (input as unknown as { unref?: () => void } | null)?.unref?.();
@@ -71,7 +73,10 @@ export function startGuard(account: Account | null, dataDir: string, removed = '
         stdio: ['ignore', ...stdio, input],
       }),
     clear: () => void input?.write('\n'),
-    close: () => void watch.kill('SIGKILL'),
+    close: async () => {
+      watch.ref();
+      if (watch.kill('SIGKILL')) await ended;
+    },
   };
 }
 
@@ -80,7 +85,7 @@ function withoutGuard(account: Account | null): Guard {
     spawn: (program, args, { cwd, stdio }) =>
       spawnAs(account, program, args, { cwd, detached: true, stdio: ['ignore', ...stdio] }),
     clear: () => undefined,
-    close: () => undefined,
+    close: async () => undefined,
   };
 }
 
