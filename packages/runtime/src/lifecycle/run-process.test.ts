@@ -1,6 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { type ProcessHandle, type Running, runProcess, type StartService } from './run-process.ts';
+import { loadConfig } from '../config/load-config.ts';
+import {
+  type ProcessHandle,
+  type Running,
+  runProcess,
+  type StartService,
+  settingsOf,
+} from './run-process.ts';
 
 /** A process that records its exit instead of exiting. */
 class FakeProcess extends EventEmitter {
@@ -92,4 +99,16 @@ it('reports why a start fails, with exit code 1', async () => {
   const { proc, code } = run(() => Promise.reject(new Error('Process 7 is using the data folder.')));
   expect(await code).toBe(1);
   expect(proc.written).toEqual(['Cannot start svc-standalone: Process 7 is using the data folder.\n']);
+});
+
+it('logs settings by the names of their variables, and no secret', () => {
+  const settings = settingsOf(loadConfig({ SVC_API_KEYS: 'admin:0123456789abcdef', HUB_TOKEN: 'hf_x' }));
+  expect(settings).toMatchObject({
+    SVC_PORT: 8080,
+    SVC_API_KEYS: [{ role: 'admin', key: '[secret]' }],
+    HUB_TOKEN: '[secret]',
+  });
+  expect(Object.keys(settings).filter((name) => name !== 'providerKeys')).toEqual(
+    expect.arrayContaining(['SVC_HOST', 'SVC_MAX_LINE_BYTES']),
+  );
 });

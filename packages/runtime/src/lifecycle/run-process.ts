@@ -1,6 +1,7 @@
 import { createLogger, type Logger } from '@svc/observability';
 import { ConfigError, EXIT_CONFIG } from '../config/config-error.ts';
 import { type Config, loadConfig } from '../config/load-config.ts';
+import { VARIABLES } from '../config/variables.ts';
 
 /** A running service. */
 export interface Running {
@@ -137,6 +138,9 @@ export function secretsOf(config: Config): string[] {
   ];
 }
 
-function settingsOf(config: Config): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
+/** The settings by the names of their variables, without secrets. */
+export function settingsOf(config: Config): Record<string, unknown> {
+  const settings = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
+  const names = new Map(Object.entries(VARIABLES).map(([key, { name }]) => [key, name]));
+  return Object.fromEntries(Object.entries(settings).map(([key, value]) => [names.get(key) ?? key, value]));
 }
