@@ -69,7 +69,7 @@ const MAX_COMPARED_LENGTH = 64;
 const MAX_COMPARED_NAMES = 500;
 const MAX_DISTANCE = 2;
 
-/** The name that someone who wrote `wanted` may have meant; null if none is near. */
+/** The name that `wanted` may be a misspelling of; null if none is near. */
 function nearestName(wanted: string, names: readonly string[]): string | null {
   if (wanted.length > MAX_COMPARED_LENGTH) return null;
   const folded = wanted.toLowerCase();
