@@ -100,7 +100,7 @@ describe('in an empty project', () => {
       '@svc/jsonl-v23': 28_000,
       '@svc/pkg-format': 70_000,
       '@svc/tabular': 70_000,
-      '@svc/hub-client': 100_000,
+      '@svc/hub-client': 104_000,
     };
     for (const { entry, gzipBytes } of sizes) expect(gzipBytes, entry).toBeLessThan(limits[entry]);
   });

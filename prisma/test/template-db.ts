@@ -1,6 +1,7 @@
 // the names of what the global set-up provides
 
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
 import type {} from './postgres.ts';
@@ -26,21 +27,36 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await run(server, `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => run(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  const drop = async (): Promise<void> => {
+    await connectionsClosed(server, name);
+    await run(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  };
+  return { url: url.href, drop };
 }
 
-async function run(url: string, sql: string): Promise<void> {
+/** Waits a moment for clients that are closing: ended by the server, they would throw uncaught errors. */
+async function connectionsClosed(server: string, name: string): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const { rows } = await run(
+      server,
+      `SELECT FROM pg_stat_activity WHERE datname = '${name}' AND backend_type = 'client backend'`,
+    );
+    if (rows.length === 0) return;
+    await delay(20);
+  }
+}
+
+async function run(url: string, sql: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     for (let attempt = 1; ; attempt++) {
       try {
-        await client.query(sql);
-        return;
+        return await client.query(sql);
       } catch (error) {
         // 55006: another test file is copying the template right now
         if ((error as { code?: unknown }).code !== '55006' || attempt === 50) throw error;
-        await new Promise((done) => setTimeout(done, 100));
+        await delay(100);
       }
     }
   } finally {

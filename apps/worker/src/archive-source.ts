@@ -13,12 +13,12 @@ export interface ArchiveSource extends ByteSource {
   readonly readBytes: number;
 }
 
-/** Chunks that are held: reading goes forward, with a look back now and then. */
+/** Chunks in memory: reading mostly goes forward. */
 const HELD_CHUNKS = 4;
 
 /**
- * Random access to an archive that lies in the database in chunks, so that a worker needs no disk for it. Memory
- * holds a few chunks.
+ * Gives random access to an archive that the database stores in chunks, so that a worker needs no disk for it. Memory holds
+ * a few chunks.
  *
  * @throws StoreError `job_finished` where the archive is gone, `unavailable`
  */
@@ -32,12 +32,12 @@ export function archiveSource(
 
   const fetchChunk = async (index: number): Promise<Uint8Array> => {
     const bytes = await jobs.readArchiveChunk(jobId, index);
-    if (bytes === null) throw new StoreError('job_finished', 'The archive of the job is there no more.');
+    if (bytes === null) throw new StoreError('job_finished', 'The archive of the job has been deleted.');
     if (!seen.has(index)) readBytes += bytes.byteLength;
     seen.add(index);
     return bytes;
   };
-  /** The chunk that was used longest ago goes first; one that could not be read is not held. */
+  /** Drops the chunk that was used longest ago, and one that could not be read. */
   const chunk = (index: number): Promise<Uint8Array> => {
     const found = held.get(index) ?? fetchChunk(index);
     held.delete(index);

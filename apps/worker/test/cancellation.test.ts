@@ -69,7 +69,11 @@ describe('cancelling a run with calls in flight', () => {
     const service = await serve();
     await setInterval(service, 60_000);
     const run = await startHangingRun(service);
-    const checks = await service.sample('runs_cancel_poll_count');
+    // the check at the start of the run has ended
+    const checks = await until(
+      () => service.sample('runs_cancel_poll_count'),
+      (count) => count > 0,
+    );
     const answer = await service.post(`/runs/${run.id}/cancel`);
     expect(answer).toMatchObject({ status: 202, body: { id: run.id, status: 'cancelling' } });
     await expectCancelled(service, run.id);

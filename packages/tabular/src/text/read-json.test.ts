@@ -83,7 +83,7 @@ describe('readJson', () => {
     ['an element that is too long', `[{"x":1},\n{"x":"${'x'.repeat(3000)}"}]`, { line: 2 }],
     ['a text that never ends', '{\n"x": "abc', { line: 1 }],
     ['a bare value', '5', { line: 1 }],
-    ['a fault beside NaN', '{"x":1}\n{"x":NaN,"y":}\n', { line: 2 }],
+    ['a fault next to NaN', '{"x":1}\n{"x":NaN,"y":}\n', { line: 2 }],
     ['words that begin like NaN', '{"x":NaNs}\n', { line: 1 }],
     ['a sign before NaN', '{"x":-NaN}\n', { line: 1 }],
   ])('refuses %s', async (_, content, location) => {
