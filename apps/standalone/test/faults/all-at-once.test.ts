@@ -136,13 +136,13 @@ function longTexts(): Bytes {
   return zip(Array.from({ length: 8 }, (_, index) => ({ id: String(index), inputs: { prompt } })));
 }
 
-/** H3: 96 kB of JSON that a quadratic sanitiser takes seconds for. */
+/** H3: 96 kB of JSON, in texts as long as they may be, that a quadratic sanitiser takes seconds for. */
 const NEWLINES_RUN = {
   provider: {
     type: 'openai_compatible',
     base_url: 'http://127.0.0.1:9/v1',
     model: 'm',
-    params: { p: '\n'.repeat(48_000) },
+    params: { p: '\n'.repeat(16_000), q: '\n'.repeat(16_000), r: '\n'.repeat(16_000) },
   },
   max_retries: 0,
 };
