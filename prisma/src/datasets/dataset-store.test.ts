@@ -448,7 +448,6 @@ describe('listItems', () => {
 
   it.each([
     ['section', { section: 'b' }, 2],
-    ['a section that is not there', { section: 'c' }, 0],
     ['type', { type: 'numeric' }, 1],
     ['a type with a NUL', { type: 'x\0y' }, 1],
     ['text in any case', { q: 'PARIS' }, 2],
@@ -467,6 +466,16 @@ describe('listItems', () => {
       ...filter,
     });
     expect([data.length, totalItems, nextCursor]).toEqual([expected, expected, null]);
+  });
+
+  it.each([
+    [{ section: 'c' }, 'section_not_found'],
+    [{ type: 'freefrom' }, 'type_not_found'],
+  ])('refuses a filter that names nothing: %j', async (filter, code) => {
+    const saved = await importItems(store.datasets, { a: items(2, 'a') });
+    await expect(store.datasets.listItems(saved.id, { limit: 10, ...filter })).rejects.toMatchObject({
+      code,
+    });
   });
 
   it('goes on behind a page of filtered items', async () => {
