@@ -98,6 +98,7 @@ describe('access', () => {
     expect(open).toEqual([
       'get /healthz',
       'get /readyz',
+      'get /',
       'get /openapi.json',
       'get /docs',
       'get /docs/{file}',
