@@ -45,7 +45,8 @@ async function store(path: string, name: string): Promise<string> {
 
 it('exports by id and by name, and leaves no connection', async () => {
   const path = await writeArchive({
-    'sections/a.jsonl': '{"id":12345678901234567890,"inputs":{"prompt":"p"}}\n{"assets":{"x":"assets/x.txt"}}\n',
+    'sections/a.jsonl':
+      '{"id":12345678901234567890,"inputs":{"prompt":"p"}}\n{"assets":{"x":"assets/x.txt"}}\n',
     'sections/b.jsonl': '{"id":1,"inputs":{"prompt":"p"}}\n',
     'assets/x.txt': 'hello',
   });

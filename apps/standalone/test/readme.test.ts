@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,7 +44,11 @@ it('runs every command of the README in order, and prints the outputs it shows',
   const readme = await readFile(join(root, 'README.md'), 'utf8');
   const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
   expect(blocks).toHaveLength(2);
-  const script = blocks.join('\n').replaceAll('http://127.0.0.1:8080', service.url);
+  // the last command removes the export, of which the copy is looked at
+  const script = blocks
+    .join('\n')
+    .replaceAll('http://127.0.0.1:8080', service.url)
+    .replace(/^rm exported\.pkg\.zip$/m, 'cp exported.pkg.zip copy.pkg.zip\n$&');
   const { stdout, stderr } = await run('bash', ['--norc', '--noprofile', '-euo', 'pipefail', '-c', script], {
     cwd: folder,
   });
@@ -61,7 +65,8 @@ it('runs every command of the README in order, and prints the outputs it shows',
   expect(stdout).toContain('"pass_rate":1');
   expect(stdout).toContain('"code":"package_not_a_zip"');
   expect(stdout.match(/\{"answer":"\w+","checker".*\}$/gm)).toHaveLength(7);
-  expect((await readFile(join(folder, 'exported.pkg.zip'))).subarray(0, 2).toString()).toBe('PK');
+  expect((await readFile(join(folder, 'copy.pkg.zip'))).subarray(0, 2).toString()).toBe('PK');
+  expect(await readdir(folder)).not.toContain('exported.pkg.zip');
   const { data } = (await (await fetch(`${service.url}/datasets`)).json()) as { data: { name: string }[] };
   expect(data.map(({ name }) => name)).toEqual(['GSM8K']);
 });
