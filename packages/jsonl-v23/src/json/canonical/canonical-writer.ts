@@ -78,8 +78,8 @@ export class CanonicalWriter extends Utf8Buffer {
     else if (typeof value === 'boolean') this.writeAscii(value ? 'true' : 'false');
     else if (typeof value === 'bigint') this.writeAscii(canonicalNumber(value.toString()));
     else if (Array.isArray(value)) this.#writeArray(value, cache, depthLeft);
-    else if (value instanceof ExactNumber) this.writeAscii(value.text);
     else if (isPlainObject(value)) this.#writeObject(value, cache, depthLeft, null);
+    else if (value instanceof ExactNumber) this.writeAscii(value.text);
     else throw UNWRITABLE;
   }
 
