@@ -8,7 +8,6 @@ interface HttpCase {
   readonly path: string;
   readonly server: Parameters<typeof startComparison>[0];
   readonly baseline: string;
-  readonly target?: number;
 }
 
 const CASES: readonly HttpCase[] = [
@@ -17,14 +16,12 @@ const CASES: readonly HttpCase[] = [
     path: '/healthz',
     server: 'bare',
     baseline: 'bare Express 5',
-    target: 0.8,
   },
   {
     name: 'the same',
     path: '/healthz',
     server: 'middleware',
     baseline: 'Express with pino-http and express-prom-bundle',
-    target: 1.2,
   },
   {
     name: 'requests per second on /datasets, 20 of them stored',
