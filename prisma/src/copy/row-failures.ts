@@ -33,7 +33,7 @@ export interface RowFailures {
 }
 
 /** Failures of rows that are kept; the others are counted. */
-export const MAX_ROW_FAILURES = 100;
+const MAX_ROW_FAILURES = 100;
 
 /** Counts the failures of one batch. */
 export class RowFailureCounter {

@@ -15,7 +15,7 @@ export function putEscape(bytes: Uint8Array, position: number, unit: number): nu
 }
 
 /** The letter after the backslash of a short escape; 0 if the code unit has none. */
-export function shortEscape(unit: number): number {
+function shortEscape(unit: number): number {
   switch (unit) {
     case 10:
       return 110; // n

@@ -28,7 +28,7 @@ function rawElement(element: SchemaElement): SchemaElement {
 }
 
 /** Whether an element is annotated as a list. */
-export function isList({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
+function isList({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
   return converted === 'LIST' || logical?.type === 'LIST';
 }
 
