@@ -107,6 +107,7 @@ export async function openDataset(
         splits: allSplits(from.layout),
         info: from.isConverted ? withExport(info, subset, from) : info,
         evalYaml,
+        signal: selecting.signal,
       });
     },
   };

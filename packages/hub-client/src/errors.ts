@@ -5,6 +5,7 @@ export type HubErrorCode =
   | 'invalid_request'
   | 'invalid_split'
   | 'invalid_row'
+  | 'column_not_found'
   | 'hub_dataset_not_found'
   | 'hub_revision_not_found'
   | 'hub_split_not_found'

@@ -3,7 +3,7 @@ import type { CellBatch } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
 import { checkNumber } from './check-number.ts';
-import type { HubError } from './errors.ts';
+import { HubError } from './errors.ts';
 import { emptySelection, resolveSplit, type SplitExpression, type SplitRange } from './splits/split-slice.ts';
 import type { Subset } from './splits/subset.ts';
 import { suggestMapping } from './splits/suggest-mapping.ts';
@@ -25,7 +25,7 @@ export interface HubRow {
 }
 
 export interface ReadRowsOptions {
-  /** Columns to read; default all. */
+  /** Names of `features` to read; default all. */
   readonly columns?: readonly string[] | undefined;
   /** Maximum number of rows. */
   readonly limit?: number | undefined;
@@ -53,8 +53,9 @@ export interface SplitReader {
   readonly unreadRow?: HubError | undefined;
   /**
    * The rows in order, in batches; the next ones are downloaded while you use these.
-   * @throws HubError `invalid_row` with file and line, `invalid_split` if the slice turns out to be empty, and those of
-   *   reading; TypeError, RangeError for an invalid `limit`
+   * @throws HubError `column_not_found` with `details.available` before anything is read, `invalid_row` with file and
+   *   line, `invalid_split` if the slice turns out to be empty, and those of reading; TypeError, RangeError for an invalid
+   *   `limit`; the signal's reason
    */
   rowBatches(options?: ReadRowsOptions): AsyncGenerator<HubRow[], void, undefined>;
   /**
@@ -62,7 +63,7 @@ export interface SplitReader {
    * @throws as `rowBatches`
    */
   cellBatches(options?: ReadRowsOptions): AsyncGenerator<CellBatch, void, undefined>;
-  /** The rows in order. @throws as `rowBatches` */
+  /** The rows in order. An abort takes effect before the next row. @throws as `rowBatches` */
   rows(options?: ReadRowsOptions): AsyncGenerator<HubRow, void, undefined>;
 }
 
@@ -81,7 +82,13 @@ export function createSplitReader(
   subset: Subset,
   expression: SplitExpression,
   tables: ReadonlyMap<string, SplitTable>,
-  known: { splits: readonly HubSplit[]; info: JsonObject; evalYaml: string | null },
+  known: {
+    readonly splits: readonly HubSplit[];
+    readonly info: JsonObject;
+    readonly evalYaml: string | null;
+    /** Ends every reading of the slice. */
+    readonly signal: AbortSignal | undefined;
+  },
 ): SplitReader {
   const counts = new Map([...tables].map(([name, { rowCount }]) => [name, rowCount ?? undefined]));
   const ranges = resolveSplit(
@@ -97,7 +104,7 @@ export function createSplitReader(
   const names = features.map(({ name }) => name);
 
   async function* rowBatches(options: ReadRowsOptions = {}): AsyncGenerator<HubRow[], void, undefined> {
-    const { columns = names } = options;
+    const columns = checkColumns(options.columns, names);
     const batches = readRanges(expression, ranges, options, ({ table }, range) =>
       table.read({ ...range, columns }),
     );
@@ -107,7 +114,7 @@ export function createSplitReader(
     }
   }
   async function* cellBatches(options: ReadRowsOptions = {}): AsyncGenerator<CellBatch, void, undefined> {
-    const { columns = names } = options;
+    const columns = checkColumns(options.columns, names);
     const batches = readRanges(expression, ranges, options, ({ table }, range) =>
       table.readCells({ ...range, columns }),
     );
@@ -131,9 +138,32 @@ export function createSplitReader(
     rowBatches,
     cellBatches,
     async *rows(options) {
-      for await (const batch of rowBatches(options)) yield* batch;
+      for await (const batch of rowBatches(options)) {
+        for (const row of batch) {
+          known.signal?.throwIfAborted();
+          options?.signal?.throwIfAborted();
+          yield row;
+        }
+      }
     },
   };
+}
+
+const MAX_NAMED_COLUMNS = 50;
+const MAX_NAME_LENGTH = 100;
+
+/** The columns to read: those asked for, else all. @throws HubError `column_not_found` */
+function checkColumns(columns: readonly string[] | undefined, names: readonly string[]): readonly string[] {
+  if (columns === undefined) return names;
+  const known = new Set(names);
+  const missing = columns.find((name) => !known.has(name));
+  if (missing === undefined) return columns;
+  const quote = (name: string): string =>
+    JSON.stringify(name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name);
+  const more = names.length > MAX_NAMED_COLUMNS ? ` and ${names.length - MAX_NAMED_COLUMNS} more` : '';
+  const list = names.slice(0, MAX_NAMED_COLUMNS).map(quote).join(', ');
+  const message = `Column ${quote(String(missing))} not found: the dataset has ${list || 'no columns'}${more}`;
+  throw new HubError('column_not_found', message, { details: { available: names } });
 }
 
 function classLabels(features: Features): JsonObject {

@@ -6,7 +6,7 @@ import {
   createHubClient,
   type HubClient,
   type HubClientOptions,
-  type HubError,
+  HubError,
   type OpenDatasetOptions,
   type SplitReader,
 } from '../src/index.ts';
@@ -231,6 +231,42 @@ describe('a Parquet dataset with two subsets', () => {
   it('reads only the columns that are asked for, and as many rows', async () => {
     const selection = await select('school/math', { subset: 'socratic' });
     expect(await rowsOf(selection, ['answer'], 2)).toEqual([{ answer: '0' }, { answer: '2' }]);
+  });
+
+  it('refuses columns that there are not, before it requests a byte', async () => {
+    const selection = await select('school/math', { subset: 'main', split: 'test' });
+    const before = hub.totalBytes();
+    for (const read of [selection.rows, selection.rowBatches, selection.cellBatches]) {
+      const error = await failure(read({ columns: ['answer', 'anwser'] }).next());
+      expect(error).toBeInstanceOf(HubError);
+      expect(error).toMatchObject({
+        code: 'column_not_found',
+        message: 'Column "anwser" not found: the dataset has "question", "answer"',
+        details: { available: ['question', 'answer'] },
+      });
+    }
+    expect(hub.totalBytes()).toBe(before);
+  });
+
+  it('ends before the next row when its signal, or that of the selection, is aborted', async () => {
+    for (const isOwn of [true, false]) {
+      const stop = new AbortController();
+      const dataset = await client.openDataset({ path: 'school/math' });
+      const selection = await dataset.select({
+        subset: 'main',
+        split: 'train',
+        ...(!isOwn && { signal: stop.signal }),
+      });
+      let count = 0;
+      const reading = async (): Promise<void> => {
+        for await (const _ of selection.rows(isOwn ? { signal: stop.signal } : {})) {
+          count += 1;
+          if (count === 5) stop.abort(new Error('enough'));
+        }
+      };
+      expect((await failure(reading())).message).toBe('enough');
+      expect(count).toBe(5);
+    }
   });
 
   it('suggests a mapping', async () => {
