@@ -45,10 +45,25 @@ describe('a connection whose server has fallen silent', () => {
 
   it('is distinguished from one that is held without a query', async () => {
     const client = await pool.connect();
+    client.on('error', () => undefined);
     await client.query('BEGIN');
     await new Promise((done) => setTimeout(done, 1000));
     expect((await client.query('SELECT 5 AS five')).rows).toEqual([{ five: 5 }]);
     await client.query('ROLLBACK');
+    client.release();
+  });
+
+  it('is distinguished from one whose query or answer is still on its way', async () => {
+    const client = await pool.connect();
+    client.on('error', () => undefined);
+    await client.query('SELECT 1');
+    const query = client.query('SELECT 9 AS nine').catch(toStoreError);
+    // Only this query is late: the server is idle, and says so at once on another connection.
+    line.line = { delayMs: 1000 };
+    setTimeout(() => {
+      line.line = 'passes';
+    }, 250);
+    expect(await query).toMatchObject({ rows: [{ nine: 9 }] });
     client.release();
   });
 

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ConnectionOptions, createClient } from '@svc/postgres-client';
 import pg from 'pg';
 import { destroySocket, socketOf } from './client-socket.ts';
@@ -11,29 +13,44 @@ interface Watched {
 
 const PROBE_TIMEOUT_MS = 5_000;
 
+/** How long an answer may take that the server had sent, or a query that it had not received, when it was asked. */
+const TRANSIT_MS = 2_000;
+
 /**
  * Detects servers that have fallen silent, because their machine stopped or the network drops packets. Without it, a query
  * would wait as long as the kernel retries: a quarter of an hour, or without a limit.
  *
  * If nothing was received on a connection for `silenceMs` while a query is running, asks the server on another connection.
- * If the server still works on the query, the connection stays open; else it is closed, and the query fails as
- * `unavailable`.
+ * If the server still works on the query, the connection stays open. Else the query or its answer may still be in transit:
+ * if nothing arrives within two more seconds, the connection is closed, and the query fails as `unavailable`.
  */
 export function watchConnections(pool: pg.Pool, options: ConnectionOptions, silenceMs: number): void {
   pool.on('connect', (client) => {
     const watched = client as unknown as Watched;
     const stream = socketOf(client);
+    let asking = false;
     stream.setTimeout(silenceMs);
     stream.on('timeout', () => {
       stream.setTimeout(silenceMs);
-      if (watched.readyForQuery) return;
-      void isAtWork(options, watched.processID).then((atWork) => {
-        if (!atWork && !watched.readyForQuery) {
-          stream.destroy(new Error('Connection terminated: the database has fallen silent'));
-        }
+      if (asking || watched.readyForQuery) return;
+      asking = true;
+      void hasFallenSilent(watched, stream, options).then((silent) => {
+        asking = false;
+        if (silent) stream.destroy(new Error('Connection terminated: the database has fallen silent'));
       });
     });
   });
+}
+
+async function hasFallenSilent(
+  watched: Watched,
+  stream: Socket,
+  options: ConnectionOptions,
+): Promise<boolean> {
+  const received = stream.bytesRead;
+  if (await isAtWork(options, watched.processID)) return false;
+  await delay(TRANSIT_MS, undefined, { ref: false });
+  return stream.bytesRead === received && !watched.readyForQuery;
 }
 
 /** Whether the server works on a query of this connection, as far as that can be found out. */
