@@ -88,7 +88,9 @@ describe('at the migration', () => {
     await older.boss.fail('run', retried, { code: 'internal' });
     await query(`UPDATE pgboss.job SET state = 'failed', retry_count = 2 WHERE id = '${last}'`);
     const waiting = await createOlderRun();
-    expect(await migrate(url)).toEqual({ applied: [MIGRATION, '20261122000000_imported_runs'] });
+    expect(await migrate(url)).toEqual({
+      applied: [MIGRATION, '20261122000000_imported_runs', '20261122120000_runs_worth_paying_for'],
+    });
 
     const found = [await claim(), await claim(), await claim()];
     expect(found).toMatchObject([
@@ -122,6 +124,19 @@ describe('after the migration, while workers of both versions work', () => {
     const second = await create();
     expect(await claim()).toMatchObject({ claim: { id: second } });
     expect(await older.fetch('run')).toBeUndefined();
+  });
+
+  it('a run that needs this version goes to its workers only', async () => {
+    const id = await createRun();
+    await query('UPDATE runs SET worker_level = 1');
+    // a worker of the older version finds the task, and nothing to do
+    expect(await older.fetch('run')).toMatchObject({ id });
+    expect(await older.take('run', id)).toBeNull();
+    await query(`UPDATE runs SET lease_expires_at = now() - interval '1 second'`);
+    expect(await claim()).toMatchObject({ claim: { id, attempt: 1 } });
+    await killWorker();
+    expect(await older.take('run', id)).toBeNull();
+    expect(await claim()).toMatchObject({ claim: { id, attempt: 2 } });
   });
 
   it('many tasks go to one worker each', async () => {
