@@ -42,6 +42,7 @@ export const PHRASES: readonly RetiredWord[] = [
     '(?:is|are|was|were) there no more|no more than it is|can be read no more',
     'has been deleted, no longer',
   ),
+  phrase('there is no (?:such|dataset|job|run)', 'X not found'),
   phrase('a stranger|strangers?', 'untrusted input, another user'),
   phrase('behind the (?:array|end|last)', 'after the end'),
   phrase('blots? out|blotted', 'redact'),

@@ -1,15 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createClient } from '@svc/postgres-client';
-import { afterEach, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createPool } from '../src/database/connection.ts';
 import { throughLine } from './server-address.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { createTestDatabase } from './template-db.ts';
 
 const PASSWORD = 'the-password-of-the-database';
-let server: Server | undefined;
-afterEach(() => void server?.close());
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.close();
+});
 
 /** Listens in place of the database, and responds to a client's first message with these. */
 async function impostor(...messages: Buffer[]): Promise<{ url: string; received: () => string }> {
@@ -21,7 +23,7 @@ async function impostor(...messages: Buffer[]): Promise<{ url: string; received:
       received += bytes.toString('latin1');
     });
   });
-  server = own;
+  servers.push(own);
   own.listen(0, '127.0.0.1');
   await once(own, 'listening');
   const { port } = own.address() as AddressInfo;
@@ -40,7 +42,8 @@ function authentication(code: number, rest = Buffer.alloc(0)): Buffer {
 }
 const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
-it.each([
+// Each of them waits for a time-out.
+it.concurrent.each([
   ['the password in clear text', [authentication(3)]],
   ['it as an MD5 hash', [authentication(5, Buffer.from('salt'))]],
   ['nothing', [authentication(0), ready]],

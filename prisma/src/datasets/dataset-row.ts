@@ -43,7 +43,7 @@ export interface StoredSection extends SectionSummary {
 
 export function datasetNotFound(id: string): StoreError {
   const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
-  return new StoreError('dataset_not_found', `There is no dataset "${shown}".`);
+  return new StoreError('dataset_not_found', `Dataset "${shown}" not found.`);
 }
 
 /** A schema that has more is shown as {@link TRUNCATED_SCHEMA}; an export has it whole. */

@@ -78,5 +78,5 @@ export function toJob(row: JobRow): Job {
 
 export function jobNotFound(id: string): StoreError {
   const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
-  return new StoreError('job_not_found', `There is no job "${shown}".`);
+  return new StoreError('job_not_found', `Job "${shown}" not found.`);
 }

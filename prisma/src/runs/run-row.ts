@@ -104,7 +104,7 @@ export function toRun(row: RunRow): Run {
 
 export function runNotFound(id: string): StoreError {
   const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
-  return new StoreError('run_not_found', `There is no run "${shown}".`);
+  return new StoreError('run_not_found', `Run "${shown}" not found.`);
 }
 
 export function runFinished(run: Run): StoreError {

@@ -25,7 +25,7 @@ export interface CheckTask {
  */
 export function runCheck(task: CheckTask): CheckOutcome {
   const checker = CHECKERS[task.type];
-  if (checker === undefined) throw new Error(`There is no checker ${task.type}`);
+  if (checker === undefined) throw new Error(`Unknown checker ${task.type}.`);
   const answer = unpackValue(task.answer);
   const choices = unpackValue(task.choices);
   const options = unpackValue(task.options);
