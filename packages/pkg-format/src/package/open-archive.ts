@@ -33,7 +33,7 @@ export interface Archive {
    * @param open reads a file that is not cached; `read` by default
    */
   readWhole(path: string, open?: (options: ReadOptions) => AsyncIterable<Uint8Array>): Promise<Uint8Array>;
-  /** Parses a JSON file with an object; null if there is no such file. */
+  /** Parses a JSON file with an object; null if the archive does not contain it. */
   readJsonObject(path: string): Promise<{ value: JsonObject; byteLength: number } | null>;
   close(): Promise<void>;
 }
