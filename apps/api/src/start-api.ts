@@ -93,10 +93,11 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   };
 }
 
-/** All paths but those of the documentation and the probes need a key, whether they exist or not. */
+/** All paths but those of the console, the documentation and the probes need a key, whether they exist or not. */
 function accessOf(path: string): Access {
-  if (PROBES.includes(path) || path === '/' || path === '/openapi.json' || /^\/docs(?:\/|$)/.test(path))
-    return 'public';
+  if (PROBES.includes(path) || path === '/' || path === '/openapi.json') return 'public';
+  if (/^\/(?:docs|console)(?:\/|$)/.test(path)) return 'public';
+  if (path === '/session') return 'anyone';
   return path === '/metrics' ? 'metrics' : 'viewer';
 }
 

@@ -75,7 +75,7 @@ describe('access', () => {
     const open: string[] = [];
     for (const [path, operations] of Object.entries(document.paths)) {
       for (const [method, { 'x-access': access }] of Object.entries(operations)) {
-        if (access === 'public') {
+        if (access === 'public' || access === 'anyone') {
           open.push(`${method} ${path}`);
           continue;
         }
@@ -96,6 +96,9 @@ describe('access', () => {
     }
     expect(checked).toBeGreaterThan(8);
     expect(open).toEqual([
+      'post /session',
+      'get /session',
+      'delete /session',
       'get /healthz',
       'get /readyz',
       'get /',
@@ -107,7 +110,8 @@ describe('access', () => {
     report(context, {
       ...row(checked),
       scenario: 'every endpoint of the OpenAPI document, without a key',
-      expected: '401 with `WWW-Authenticate`; only the probes, the OpenAPI document and its page are public',
+      expected:
+        '401 with `WWW-Authenticate`; only the probes, sessions, the OpenAPI document and its page are public',
     });
     report(context, {
       ...row(checked * RANK.length),

@@ -8,6 +8,7 @@ import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
 import { hubPreviewRoute } from './hub/preview.ts';
 import { type JobDeps, jobRoutes } from './jobs/routes.ts';
 import { type RunDeps, runRoutes } from './runs/routes.ts';
+import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
 import { telemetryRoute } from './telemetry.ts';
 
@@ -33,6 +34,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     ...jobRoutes(deps),
     ...settingsRoutes(deps),
     telemetryRoute(deps),
+    ...sessionRoutes(deps),
     ...healthRoutes(deps),
   ];
   return [...routes, ...documentationRoutes(routes, deps.version)];

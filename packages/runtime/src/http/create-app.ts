@@ -1,12 +1,15 @@
 import { createRedactor, type Logger, type Metrics } from '@svc/observability';
 import cors from 'cors';
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Config } from '../config/load-config.ts';
+import type { Access } from './access/access.ts';
 import { admitHost } from './access/admit-host.ts';
-import { ANONYMOUS, createAuthenticator, forbidden } from './access/authenticate.ts';
+import { type Authenticator, type Caller, createAuthenticator, forbidden } from './access/authenticate.ts';
 import { clientOf } from './access/client-of.ts';
-import { addressOf } from './access/forwarded.ts';
+import { addressOf, schemeOf } from './access/forwarded.ts';
 import { limitRate } from './access/limit-rate.ts';
+import { readSessionCookie, setSessionCookie } from './access/session-cookie.ts';
+import { createSessions, type Sessions } from './access/sessions.ts';
 import { slowDownFailures } from './access/slow-down-failures.ts';
 import { networkOf } from './access/token-buckets.ts';
 import { errorHandler } from './error-handler.ts';
@@ -17,7 +20,7 @@ import { RequestError } from './request/request-error.ts';
 import { requestState, trackRequest } from './request/track-request.ts';
 import { discardBody } from './response/end-response.ts';
 import { securityHeaders } from './response/security-headers.ts';
-import type { Access, Route } from './route.ts';
+import type { Route } from './route.ts';
 
 export interface AppOptions {
   readonly routes: readonly Route[];
@@ -66,10 +69,12 @@ export function createApp(options: AppOptions): Express {
   app.use(admitHost(config, options.isKeyed));
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
 
-  const authenticate = createAuthenticator(config.apiKeys, config.metricsKey);
-  app.use((request, _response, next) => {
-    const isPublic = accessOf(request.path) === 'public';
-    requestState(request).caller = isPublic ? ANONYMOUS : authenticate(request.get('authorization'));
+  const authenticator = createAuthenticator(config.apiKeys, config.metricsKey);
+  const sessions = createSessions(config.apiKeys);
+  app.use((request, response, next) => {
+    if (accessOf(request.path) !== 'public') {
+      requestState(request).caller = callerOf(request, response, authenticator, sessions, config.trustProxy);
+    }
     next();
   });
   if (config.rateLimitPerMinute > 0) {
@@ -79,7 +84,11 @@ export function createApp(options: AppOptions): Express {
       else limit(request, response, next);
     });
   }
-  app.use(limitGuesses(config));
+  const limitGuesses = guessLimiter(config);
+  app.use((request, _response, next) => {
+    limitGuesses(request, requestState(request).caller);
+    next();
+  });
   app.use((request, _response, next) => {
     const { caller } = requestState(request);
     const access = accessOf(request.path);
@@ -87,7 +96,11 @@ export function createApp(options: AppOptions): Express {
     next();
   });
 
-  mountRoutes(app, routes, config);
+  mountRoutes(app, routes, config, (request, key) => {
+    const caller = authenticator.byKey(key);
+    limitGuesses(request, caller);
+    return caller;
+  });
   app.use((request) => {
     const path = request.path.slice(0, 200);
     throw new RequestError('not_found', `No route matches ${request.method} ${path}.`);
@@ -105,11 +118,31 @@ function keepConnection(drainSignal: AbortSignal): RequestHandler {
   };
 }
 
+/** Identifies a caller by its key, else by its session, which this use may renew. */
+function callerOf(
+  request: Request,
+  response: Response,
+  authenticator: Authenticator,
+  sessions: Sessions,
+  trustProxy: boolean,
+): Caller {
+  const authorization = request.get('authorization');
+  const cookie = authorization === undefined ? readSessionCookie(request, trustProxy) : undefined;
+  const session = cookie === undefined ? null : sessions.open(cookie);
+  if (session === null) return authenticator.byHeader(authorization);
+  if (!session.isDue) return authenticator.bySession(session);
+  const { value, expiresAt } = sessions.seal(session.key);
+  response.setHeader('Set-Cookie', setSessionCookie(value, schemeOf(request, trustProxy) === 'https'));
+  return authenticator.bySession({ ...session, expiresAt });
+}
+
 /** Rejects clients that send many wrong keys; see `slowDownFailures`. */
-function limitGuesses({ failedKeysPerMinute, trustProxy }: Config): RequestHandler {
+function guessLimiter({
+  failedKeysPerMinute,
+  trustProxy,
+}: Config): (request: Request, caller: Caller) => void {
   const failures = slowDownFailures(failedKeysPerMinute);
-  return (request, _response, next) => {
-    const { key, isWrong } = requestState(request).caller;
+  return (request, { key, isWrong }) => {
     const waitSeconds =
       key === undefined && !isWrong ? 0 : failures.attempt(networkOf(addressOf(request, trustProxy)), key);
     if (waitSeconds > 0) {
@@ -117,7 +150,6 @@ function limitGuesses({ failedKeysPerMinute, trustProxy }: Config): RequestHandl
         headers: { 'Retry-After': String(waitSeconds) },
       });
     }
-    next();
   };
 }
 

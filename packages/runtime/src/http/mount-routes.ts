@@ -1,8 +1,9 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { Express, Request, RequestHandler } from 'express';
 import type { Config } from '../config/load-config.ts';
-import { forbidden } from './access/authenticate.ts';
+import { type Caller, forbidden } from './access/authenticate.ts';
 import { clientOf } from './access/client-of.ts';
+import { schemeOf } from './access/forwarded.ts';
 import { createStreamPermits, type StreamPermits } from './access/stream-permits.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 import { watchIdleBody } from './request/idle-body.ts';
@@ -15,12 +16,20 @@ import type { RouteResponse } from './response/response.ts';
 import { sendResponse } from './response/send-response.ts';
 import type { Route, RouteRequest } from './route.ts';
 
+/** Identifies a caller by a key outside the headers. */
+type Identify = (request: Request, key: string) => Caller;
+
 /** Mounts every route, and for each of their paths a reply to the methods that it does not have. */
-export function mountRoutes(app: Express, routes: readonly Route[], config: Config): void {
+export function mountRoutes(
+  app: Express,
+  routes: readonly Route[],
+  config: Config,
+  identify: Identify,
+): void {
   const compile = createRouteCompiler();
   const permits = createStreamPermits(config);
   for (const route of routes) {
-    app[route.method](expressPath(route.path), handlerOf(route, compile(route), config, permits));
+    app[route.method](expressPath(route.path), handlerOf(route, compile(route), config, permits, identify));
   }
   for (const [path, methods] of methodsByPath(routes)) app.all(path, otherMethods(path, methods));
 }
@@ -57,6 +66,7 @@ function handlerOf(
   validator: RouteValidator,
   config: Config,
   permits: StreamPermits,
+  identify: Identify,
 ): RequestHandler {
   const path = expressPath(route.path);
   return async (request, response) => {
@@ -71,7 +81,15 @@ function handlerOf(
     const client = clientOf(request, config.trustProxy);
     using _permit =
       route.streams === undefined ? undefined : await permits[route.streams].acquire(state.signal, client);
-    const parts = { params: request.params as Record<string, string>, query, client, raw: request };
+    const parts = {
+      params: request.params as Record<string, string>,
+      query,
+      client,
+      caller,
+      isSecure: schemeOf(request, config.trustProxy) === 'https',
+      identify: (key: string) => identify(request, key),
+      raw: request,
+    };
     const result = await respond(route, validator, config, state, parts);
     await sendResponse(request, response, result, () => state.signal, config.slowReaderTimeoutMs);
   };
@@ -83,7 +101,7 @@ async function respond(
   validator: RouteValidator,
   config: Config,
   state: RequestState,
-  parts: Pick<RouteRequest, 'params' | 'query' | 'client' | 'raw'>,
+  parts: Pick<RouteRequest, 'params' | 'query' | 'client' | 'caller' | 'isSecure' | 'identify' | 'raw'>,
 ): Promise<RouteResponse> {
   const header = (name: string): string | undefined => parts.raw.get(name);
   if (route.body === undefined) {

@@ -1,10 +1,9 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
+import type { Access } from './access/access.ts';
+import type { Caller } from './access/authenticate.ts';
 import type { StreamKind } from './access/stream-permits.ts';
 import type { RouteResponse } from './response/response.ts';
-
-/** Who can call a route: `public` needs no key, `metrics` the metrics key, the others a key with that role. */
-export type Access = 'public' | 'metrics' | 'viewer' | 'editor' | 'admin';
 
 /** A JSON Schema (2020-12), for ajv and for the OpenAPI 3.1 document. */
 export type Schema = { readonly [keyword: string]: unknown };
@@ -18,6 +17,15 @@ export interface RouteRequest {
   readonly header: (name: string) => string | undefined;
   /** Names the client for limits: its key, else its network. */
   readonly client: string;
+  readonly caller: Caller;
+  /** Whether the client used HTTPS. */
+  readonly isSecure: boolean;
+  /**
+   * Identifies a caller by a key that is in the body. Wrong keys count like those in headers.
+   *
+   * @throws RequestError `rate_limited` after too many wrong keys
+   */
+  readonly identify: (key: string) => Caller;
   /** Aborts when the client disconnects or the service is forced to stop. */
   readonly signal: AbortSignal;
   /** For routes that read the body themselves. */

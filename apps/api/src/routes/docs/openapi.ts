@@ -30,7 +30,10 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
     paths,
     components: {
       schemas: { Problem: PROBLEM },
-      securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer' },
+        session: { type: 'apiKey', in: 'cookie', name: 'svc_session' },
+      },
     },
   };
 }
@@ -77,10 +80,12 @@ function operation(route: Route): Record<string, unknown> {
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },
     },
-    security: route.access === 'public' ? [] : [{ key: [] }],
+    security: isForAnyone(route) ? [] : [{ key: [] }, { session: [] }],
     'x-access': route.access,
   };
 }
+
+const isForAnyone = ({ access }: Route): boolean => access === 'public' || access === 'anyone';
 
 function optionalParameters(
   location: 'query' | 'header',

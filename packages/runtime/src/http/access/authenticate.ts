@@ -1,57 +1,65 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ApiKey } from '../../config/load-config.ts';
 import type { Secret } from '../../config/secret.ts';
+import type { Role } from '../../config/variables.ts';
 import { RequestError } from '../request/request-error.ts';
-import type { Access } from '../route.ts';
+import type { Access } from './access.ts';
+import type { Session } from './sessions.ts';
 
-const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
+/** Each role includes those before it. */
+const RANK: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, admin: 3 };
 
-/** What the key of a request allows. */
+/** What the key or the session of a request allows. */
 export interface Caller {
   /** Index of the key among the configured ones, or `metrics`; undefined without a valid key. */
   readonly key: string | undefined;
   /** Whether the request has a key that is not valid. */
   readonly isWrong: boolean;
+  /** Its role; null without one. */
+  readonly role: Role | null;
+  /** The session that its cookie proved. */
+  readonly session?: Session;
   can(access: Access): boolean;
 }
 
 /** The caller of a request whose key was not checked. */
-export const ANONYMOUS: Caller = { key: undefined, isWrong: false, can: (access) => access === 'public' };
+export const ANONYMOUS: Caller = { key: undefined, isWrong: false, role: null, can: isForAnyone };
 
 /** The caller where no keys are configured. */
-const UNRESTRICTED: Caller = { key: undefined, isWrong: false, can: () => true };
+const UNRESTRICTED: Caller = { key: undefined, isWrong: false, role: 'admin', can: () => true };
+
+/** Identifies callers. */
+export interface Authenticator {
+  /** By an `Authorization: Bearer` header (RFC 6750). */
+  byHeader(authorization: string | undefined): Caller;
+  /** By a key itself. */
+  byKey(key: string): Caller;
+  /** By a session that a cookie proved. */
+  bySession(session: Session): Caller;
+}
 
 /**
- * Identifies the caller by the `Authorization: Bearer` header (RFC 6750). Without configured keys every caller can do
- * everything. Digests of keys are compared, in constant time, and all of them every time.
+ * Creates what identifies callers. Without configured keys every caller can do everything. Digests of keys are compared,
+ * in constant time, and all of them every time.
  */
 export function createAuthenticator(
   apiKeys: readonly ApiKey[],
   metricsKey: Secret | undefined,
-): (authorization: string | undefined) => Caller {
+): Authenticator {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const known = apiKeys.map(({ role, key }) => ({ rank: RANK[role], digest: digest(key.reveal()) }));
+  const known = apiKeys.map(({ role, key }) => ({ role, digest: digest(key.reveal()) }));
   const metrics = metricsKey === undefined ? undefined : digest(metricsKey.reveal());
   const open = known.length === 0;
 
-  if (open && metrics === undefined) return () => UNRESTRICTED;
-  return (authorization) => {
-    const token = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1];
-    const given = digest(token ?? '');
-    let rank = open ? RANK.admin : 0;
-    let index: string | undefined;
-    for (const [at, key] of known.entries()) {
-      if (!timingSafeEqual(key.digest, given)) continue;
-      rank = key.rank;
-      index = String(at);
-    }
-    const isMetricsKey = metrics !== undefined && token !== undefined && timingSafeEqual(metrics, given);
-    const key = isMetricsKey ? 'metrics' : index;
+  const callerOf = (index: number | undefined, isMetricsKey = false, isWrong = false): Caller => {
+    const role = index === undefined ? (open ? 'admin' : null) : (known[index]?.role ?? null);
+    const rank = role === null ? 0 : RANK[role];
     return {
-      key,
-      isWrong: token !== undefined && key === undefined,
+      key: isMetricsKey ? 'metrics' : index?.toString(),
+      isWrong,
+      role,
       can: (access) => {
-        if (access === 'public') return true;
+        if (isForAnyone(access)) return true;
         // Without a metrics key, /metrics is as open as the rest of the service.
         if (access === 'metrics')
           return metrics === undefined ? rank > 0 : isMetricsKey || (!open && rank > 0);
@@ -60,6 +68,25 @@ export function createAuthenticator(
       },
     };
   };
+  const byKey = (key: string | undefined): Caller => {
+    const given = digest(key ?? '');
+    let index: number | undefined;
+    for (const [at, one] of known.entries()) if (timingSafeEqual(one.digest, given)) index = at;
+    const isMetricsKey = metrics !== undefined && key !== undefined && timingSafeEqual(metrics, given);
+    return callerOf(index, isMetricsKey, key !== undefined && index === undefined && !isMetricsKey);
+  };
+  if (open && metrics === undefined) {
+    return { byHeader: () => UNRESTRICTED, byKey: () => UNRESTRICTED, bySession: () => UNRESTRICTED };
+  }
+  return {
+    byHeader: (authorization) => byKey(/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1]),
+    byKey,
+    bySession: (session) => ({ ...callerOf(session.key), session }),
+  };
+}
+
+function isForAnyone(access: Access): access is 'public' | 'anyone' {
+  return access === 'public' || access === 'anyone';
 }
 
 /** The error for a caller without the access that it needs: 401 without a valid key, else 403. */
@@ -67,11 +94,14 @@ export function forbidden(caller: Caller, access: Access): RequestError {
   if (access !== 'metrics' && caller.can('viewer')) {
     return new RequestError('forbidden', `This needs a key with the role ${access}.`);
   }
+  return unauthenticated();
+}
+
+/** The error for a caller without a valid key. */
+export function unauthenticated(): RequestError {
   return new RequestError(
     'unauthenticated',
     'This needs a valid key in the Authorization header (scheme Bearer).',
-    {
-      headers: { 'WWW-Authenticate': 'Bearer realm="svc"' },
-    },
+    { headers: { 'WWW-Authenticate': 'Bearer realm="svc"' } },
   );
 }

@@ -1,0 +1,85 @@
+import { getMember } from '@svc/jsonl-v23/json';
+import {
+  type Config,
+  clearSessionCookie,
+  createSessions,
+  empty,
+  json,
+  type Route,
+  setSessionCookie,
+  shape,
+  unauthenticated,
+} from '@svc/runtime';
+
+/** Sessions of browsers: a cookie instead of a key that the page would have to keep. */
+export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKeys'> }): readonly Route[] {
+  const sessions = createSessions(config.apiKeys);
+  const isOpen = config.apiKeys.length === 0;
+  const common = {
+    path: '/session',
+    tag: 'session',
+    access: 'anyone',
+    produces: 'application/json',
+  } as const;
+  return [
+    {
+      ...common,
+      method: 'post',
+      operationId: 'createSession',
+      summary: 'Start a session with a key: 12 hours from its last use',
+      body: {
+        contentType: 'application/json',
+        schema: {
+          type: 'object',
+          properties: { key: { type: 'string', minLength: 1, maxLength: 512 } },
+          required: ['key'],
+          additionalProperties: false,
+        },
+      },
+      responses: { 204: { description: 'the cookie `svc_session` holds the session' } },
+      errors: ['unauthenticated', 'invalid_json', 'body_too_large', 'unsupported_media_type'],
+      handle: async ({ body, identify, isSecure }) => {
+        if (isOpen) return empty(204);
+        const { key, role } = identify(String(body === null ? '' : getMember(body, 'key')));
+        if (key === undefined || role === null) throw unauthenticated();
+        return empty(204, { 'Set-Cookie': setSessionCookie(sessions.seal(Number(key)).value, isSecure) });
+      },
+    },
+    {
+      ...common,
+      method: 'get',
+      operationId: 'getSession',
+      summary: 'The role of the caller and the end of its session',
+      responses: {
+        200: {
+          description: 'the role; `anonymous` without configured keys',
+          schema: shape({
+            role: { type: 'string', enum: ['viewer', 'editor', 'admin'] },
+            anonymous: { type: 'boolean' },
+            expires_at: {
+              type: ['string', 'null'],
+              format: 'date-time',
+              description: 'null without a session',
+            },
+          }),
+        },
+      },
+      errors: ['unauthenticated'],
+      handle: async ({ caller: { role, session } }) => {
+        if (role === null) throw unauthenticated();
+        return json({ role, anonymous: isOpen, expires_at: session?.expiresAt ?? null }, 200, {
+          'Cache-Control': 'no-store',
+        });
+      },
+    },
+    {
+      ...common,
+      method: 'delete',
+      operationId: 'endSession',
+      summary: 'End the session of this browser',
+      responses: { 204: { description: 'the browser has no session' } },
+      errors: [],
+      handle: async ({ isSecure }) => empty(204, { 'Set-Cookie': clearSessionCookie(isSecure) }),
+    },
+  ];
+}

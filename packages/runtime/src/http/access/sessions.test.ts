@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../config/secret.ts';
+import { createSessions, SESSION_SECONDS } from './sessions.ts';
+
+const viewer = { role: 'viewer', key: new Secret('see-key-of-the-tests-1') } as const;
+const admin = { role: 'admin', key: new Secret('all-key-of-the-tests-1') } as const;
+
+describe('sessions', () => {
+  it('are accepted by every instance with their key until they end, and by no other', () => {
+    let now = 1_000_000;
+    const clock = (): number => now;
+    const { value, expiresAt } = createSessions([viewer, admin], clock).seal(1);
+    expect(expiresAt.getTime()).toBe(now + SESSION_SECONDS * 1000);
+    const other = createSessions([admin], clock);
+    expect(other.open(value)).toEqual({ key: 0, expiresAt, isDue: false });
+    now += 6 * 60_000;
+    expect(other.open(value)).toMatchObject({ isDue: true });
+    expect(createSessions([viewer], clock).open(value)).toBeNull();
+    expect(createSessions([], clock).open(value)).toBeNull();
+    const demoted = { ...admin, role: 'viewer' } as const;
+    expect(createSessions([demoted], clock).open(value)).toBeNull();
+    now = expiresAt.getTime();
+    expect(other.open(value)).toBeNull();
+  });
+
+  it('cannot be changed, forged or read, and say nothing of their key', () => {
+    const sessions = createSessions([viewer, admin]);
+    const { value } = sessions.seal(0);
+    expect(sessions.seal(0).value).not.toBe(value);
+    expect(Buffer.from(value.slice(3), 'base64url').toString('latin1')).not.toMatch(/viewer|see-key/);
+    const bytes = Buffer.from(value.slice(3), 'base64url');
+    for (let at = 0; at < bytes.byteLength; at += 1) {
+      const changed = Buffer.from(bytes);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(sessions.open(`v1.${changed.toString('base64url')}`)).toBeNull();
+      expect(sessions.open(`v1.${bytes.subarray(0, at).toString('base64url')}`)).toBeNull();
+    }
+    for (const text of ['', 'v1', 'v1.', 'v2.x', `v1.${'A'.repeat(10_000)}`])
+      expect(sessions.open(text)).toBeNull();
+    expect(() => sessions.seal(2)).toThrow(RangeError);
+  });
+});

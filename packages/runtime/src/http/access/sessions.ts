@@ -1,0 +1,100 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import type { ApiKey } from '../../config/load-config.ts';
+
+/** Name of the cookie that holds a session. */
+export const SESSION_COOKIE = 'svc_session';
+
+/** How long a session lasts after its last use, and the age from which its use renews it. */
+export const SESSION_SECONDS: number = 12 * 60 * 60;
+const RENEWAL_AGE_SECONDS = 5 * 60;
+
+const VERSION = 'v1';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** Longer values cannot be sessions. */
+const MAX_VALUE_LENGTH = 512;
+
+/** A session that a cookie proved. */
+export interface Session {
+  /** Index of its key among the configured ones. */
+  readonly key: number;
+  readonly expiresAt: Date;
+  /** Whether its next response should carry a new cookie. */
+  readonly isDue: boolean;
+}
+
+/** Makes and reads the values of session cookies. */
+export interface Sessions {
+  /** Seals a session for a configured key. */
+  seal(key: number): { readonly value: string; readonly expiresAt: Date };
+  /** The session of a cookie; null when it has ended, or when no configured key sealed it. */
+  open(value: string): Session | null;
+}
+
+interface Sealed {
+  readonly role: string;
+  readonly fingerprint: string;
+  /** Unix time in seconds. */
+  readonly expires_at: number;
+}
+
+/**
+ * Creates the sessions of the configured keys. A cookie holds the role and a fingerprint of its key, sealed with
+ * AES-256-GCM (NIST SP 800-38D) under a secret derived from that key by HKDF (RFC 5869): every instance with the key
+ * accepts it, and removing the key or changing its role ends it.
+ */
+export function createSessions(apiKeys: readonly ApiKey[], now: () => number = Date.now): Sessions {
+  const known = apiKeys.map(({ role, key }) => {
+    const secret = Buffer.from(hkdfSync('sha256', key.reveal(), '', 'svc session v1', 32));
+    // of the derived secret: nothing in the cookie, even opened, helps to guess the key itself
+    return {
+      role,
+      secret,
+      fingerprint: createHash('sha256').update(secret).digest('base64url').slice(0, 22),
+    };
+  });
+  const nowSeconds = (): number => Math.floor(now() / 1000);
+  return {
+    seal: (at) => {
+      const key = known[at];
+      if (key === undefined) throw new RangeError(`Cannot seal a session: there is no key ${at}.`);
+      const expiresAt = nowSeconds() + SESSION_SECONDS;
+      const sealed: Sealed = { role: key.role, fingerprint: key.fingerprint, expires_at: expiresAt };
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key.secret, iv).setAAD(Buffer.from(SESSION_COOKIE));
+      const text = Buffer.concat([cipher.update(JSON.stringify(sealed), 'utf8'), cipher.final()]);
+      const bytes = Buffer.concat([iv, text, cipher.getAuthTag()]);
+      return { value: `${VERSION}.${bytes.toString('base64url')}`, expiresAt: new Date(expiresAt * 1000) };
+    },
+    open: (value) => {
+      if (value.length > MAX_VALUE_LENGTH || !value.startsWith(`${VERSION}.`)) return null;
+      const bytes = Buffer.from(value.slice(VERSION.length + 1), 'base64url');
+      if (bytes.byteLength <= IV_BYTES + TAG_BYTES) return null;
+      for (const [at, { role, secret, fingerprint }] of known.entries()) {
+        const sealed = unseal(bytes, secret);
+        if (sealed === null) continue;
+        const leftSeconds = sealed.expires_at - nowSeconds();
+        if (sealed.role !== role || sealed.fingerprint !== fingerprint || leftSeconds <= 0) return null;
+        return {
+          key: at,
+          expiresAt: new Date(sealed.expires_at * 1000),
+          isDue: leftSeconds < SESSION_SECONDS - RENEWAL_AGE_SECONDS,
+        };
+      }
+      return null;
+    },
+  };
+}
+
+function unseal(bytes: Buffer, secret: Buffer): Sealed | null {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', secret, bytes.subarray(0, IV_BYTES))
+      .setAAD(Buffer.from(SESSION_COOKIE))
+      .setAuthTag(bytes.subarray(-TAG_BYTES));
+    const text =
+      decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    return JSON.parse(text) as Sealed;
+  } catch {
+    return null;
+  }
+}
