@@ -6,7 +6,7 @@ import { ClientDisconnectedError, requestState } from './request/track-request.t
 import { endWithText } from './response/send-response.ts';
 
 /** Headers of a successful response that do not fit an error. */
-const SUCCESS_HEADERS = ['Content-Disposition', 'Content-Length', 'ETag', 'Location'];
+const SUCCESS_HEADERS = ['Content-Disposition', 'Content-Encoding', 'Content-Length', 'ETag', 'Location'];
 
 /** Turns what a route or a middleware throws into a response, and logs internal errors and outages. */
 export function errorHandler(
@@ -14,7 +14,7 @@ export function errorHandler(
   classify: (error: unknown) => ErrorView,
   redact: Redactor,
 ): ErrorRequestHandler {
-  return (thrown: unknown, request: Request, response: Response, _next): void => {
+  return async (thrown: unknown, request: Request, response: Response, _next): Promise<void> => {
     const state = requestState(request);
     const error = fromExpress(thrown);
     if (error instanceof ClientDisconnectedError || response.destroyed) return void response.destroy();
@@ -35,7 +35,7 @@ export function errorHandler(
     response.setHeader('Content-Type', asksForProblem ? PROBLEM_TYPE : 'application/json');
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.statusCode = status;
-    endWithText(request, response, JSON.stringify(body));
+    await endWithText(request, response, JSON.stringify(body));
   };
 }
 

@@ -1,6 +1,6 @@
 import { exportPackage } from '@svc/flows';
 import type { Logger } from '@svc/observability';
-import { empty, type Route, stream } from '@svc/runtime';
+import { type Route, stream } from '@svc/runtime';
 import { type Store, toCorrupt } from '@svc/store';
 import { contentDisposition } from '../../http/content-disposition.ts';
 
@@ -28,16 +28,13 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
       304: { description: 'the archive is still the one of `If-None-Match`' },
     },
     errors: ['dataset_not_found', 'run_not_found', 'item_too_large', 'unavailable'],
-    handle: async ({ params, query, header, signal }) => {
+    handle: async ({ params, query, signal }) => {
       const id = params['id'] ?? '';
       const runId = query['run_id'] as string | undefined;
       const startedAt = performance.now();
       await using opening = new AsyncDisposableStack();
       const open = opening.use(await store.datasets.open(id, { signal }));
       const found = await exportPackage(open, { runId, secrets, signal });
-      const headers = { ETag: found.etag, 'Cache-Control': 'no-cache' };
-      if (matches(header('if-none-match'), found.etag)) return empty(304, headers);
-
       const reading = opening.move();
       async function* body(): AsyncGenerator<Uint8Array> {
         let bytes = 0;
@@ -73,7 +70,8 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
       return stream(
         body(),
         {
-          ...headers,
+          ETag: found.etag,
+          'Cache-Control': 'no-cache',
           'Content-Type': 'application/zip',
           'Content-Disposition': contentDisposition(found.fileName),
         },
@@ -81,11 +79,4 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
       );
     },
   };
-}
-
-/** Whether a list of entity tags names this one, by weak comparison (RFC 9110 section 13.1.2). */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes('*') || tags.includes(etag);
 }

@@ -1,12 +1,18 @@
 import type { Request, Response } from 'express';
 import { limitClosing, writeStream } from '../minimum-rate.ts';
+import { chooseCoding, compressBytes, compressStream } from './compress.ts';
 import { endResponse } from './end-response.ts';
+import { isUnchanged } from './is-unchanged.ts';
 import { toJsonText } from './json-text.ts';
 import type { RouteResponse } from './response.ts';
 
+/** Headers of a response that a client already has, and that 304 therefore omits. */
+const BODY_HEADERS = ['Content-Type', 'Content-Encoding', 'Content-Disposition'];
+
 /**
- * Sends a response. A stream is pulled as fast as the client reads; `signal` ends it, and so does a client that takes
- * longer than `slowReaderTimeoutMs` for 512 KiB.
+ * Sends a response, compressed if the client accepts that, or 304 if the client has the entity that its `ETag` names. A
+ * stream is pulled as fast as the client reads; `signal` ends it, and so does a client that takes longer than
+ * `slowReaderTimeoutMs` for 512 KiB.
  */
 export async function sendResponse(
   request: Request,
@@ -19,8 +25,15 @@ export async function sendResponse(
     response.status(result.status);
     for (const [name, value] of Object.entries(result.headers)) response.setHeader(name, value);
     if (result.kind === 'stream') {
+      const coding = chooseCoding(request, response);
+      if (isUnchanged(request.get('if-none-match'), response.getHeader('ETag'))) {
+        for (const name of BODY_HEADERS) response.removeHeader(name);
+        endResponse(request, response.status(304));
+        return;
+      }
       if (request.method !== 'HEAD') {
-        await writeStream(response, result.body, slowReaderTimeoutMs, signal());
+        const body = coding === null ? result.body : compressStream(result.body, coding);
+        await writeStream(response, body, slowReaderTimeoutMs, signal());
       }
       endResponse(request, response);
       limitClosing(response, slowReaderTimeoutMs);
@@ -28,16 +41,26 @@ export async function sendResponse(
       endResponse(request, response);
     } else {
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
-      endWithText(request, response, result.kind === 'json' ? toJsonText(result.body) : result.body);
+      await endWithText(request, response, result.kind === 'json' ? toJsonText(result.body) : result.body);
     }
   } finally {
     if (result.kind === 'stream') await result.close();
   }
 }
 
-/** Ends a response with a text, of which a HEAD request gets the length. */
-export function endWithText(request: Request, response: Response, text: string): void {
+/**
+ * Ends a response with a text, compressed if the client accepts that. A HEAD request gets the length, except that of a
+ * compressed text, which only compressing it would tell.
+ */
+export async function endWithText(request: Request, response: Response, text: string): Promise<void> {
   const bytes = Buffer.from(text);
-  response.setHeader('Content-Length', bytes.byteLength);
-  endResponse(request, response, request.method === 'HEAD' ? undefined : bytes);
+  const coding = chooseCoding(request, response, bytes.byteLength);
+  if (request.method === 'HEAD') {
+    if (coding === null) response.setHeader('Content-Length', bytes.byteLength);
+    endResponse(request, response);
+    return;
+  }
+  const sent = coding === null ? bytes : await compressBytes(bytes, coding);
+  response.setHeader('Content-Length', sent.byteLength);
+  endResponse(request, response, sent);
 }
