@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { AssetStore } from './assets/asset-store.ts';
 import type { RowEncoder } from './copy/row-encoder.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 import type { Semaphore } from './semaphore.ts';
@@ -9,6 +10,8 @@ export interface StoreContext {
   readonly pool: pg.Pool;
   /** Ordinary queries. */
   readonly prisma: PrismaClient;
+  /** Where the content of assets is kept. */
+  readonly assets: AssetStore;
   /** Encodes the rows of imports. */
   readonly encoder: RowEncoder;
   /** Bounds imports, each of which holds a connection for long. */

@@ -1,4 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import { type Assets, createAssets } from './assets/assets.ts';
+import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
 import type { StoreContext } from './context.ts';
 import { createRowEncoder } from './copy/row-encoder.ts';
 import { createPool } from './database/connection.ts';
@@ -39,6 +41,7 @@ export interface StoreOptions {
 /** Everything that is stored. Connects on first use. */
 export interface Store extends AsyncDisposable {
   readonly datasets: DatasetStore;
+  readonly assets: Assets;
   readonly runs: RunStore;
   readonly jobs: JobStore;
   readonly settings: SettingsStore;
@@ -87,6 +90,7 @@ export function createStore(options: StoreOptions): Store {
   const context: StoreContext = {
     pool,
     prisma,
+    assets: createDatabaseAssetStore(),
     encoder,
     ...createSemaphores(options, Math.max(1, Math.floor(size / 4)), maxItemBytes),
     maxItemBytes,
@@ -102,6 +106,7 @@ export function createStore(options: StoreOptions): Store {
   };
   return {
     datasets: createDatasetStore(context),
+    assets: createAssets(context),
     runs: createRunStore(context),
     jobs: createJobStore(context),
     settings: createSettingsStore(context),

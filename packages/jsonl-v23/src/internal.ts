@@ -17,6 +17,15 @@ export { hashView } from './item/hash-view.ts';
 export type { ItemRanges } from './item/item-ranges.ts';
 export type { JsonSchema } from './item/item-schema.ts';
 export type { ItemParts } from './item/join-item.ts';
+export {
+  filesOfPart,
+  isCheckerFile,
+  type LinkedFile,
+  type LinkedParts,
+  layoutLinkedItem,
+  layoutPart,
+  replaceLinked,
+} from './item/linked-files.ts';
 export { embedFiles } from './item/rehydrate-item.ts';
 export { createLineEncoder, type LineEncoder } from './lines/encode-lines.ts';
 export { parseLines } from './lines/read-items.ts';

@@ -23,18 +23,52 @@ export function joinItem(parts: ItemParts): string {
   if (parts.answer !== null) added.push(['answer', `"answer":${parts.answer}`]);
   if (parts.assets !== null) added.push(['assets', `"assets":${parts.assets}`]);
   if (parts.checker !== null) added.push(['checker', `"checker":${parts.checker}`]);
+  if (added.length === 0) return payload;
+  return `{${membersOf(payload, added).join(',')}}`;
+}
 
-  const last = added.at(-1);
-  if (last === undefined) return payload;
-  const head = (): string => added.map(([, member]) => member).join(',');
-  if (payload === '{}') return `{${head()}}`;
+/** A piece of an item's canonical text: all of a part, or the text around the parts. */
+export interface ItemPiece {
+  readonly part: 'assets' | 'checker' | null;
+  readonly text: string;
+}
+
+/**
+ * The text that {@link joinItem} makes, with `assets` and `checker` as separate pieces.
+ *
+ * @throws JsonlError `invalid_json` if the payload cannot be the text of an object
+ */
+export function layoutItem(parts: ItemParts): ItemPiece[] {
+  const { answer, assets, checker } = parts;
+  const added: [key: string, member: string | ItemPiece][] = [];
+  if (answer !== null) added.push(['answer', `"answer":${answer}`]);
+  if (assets !== null) added.push(['assets', { part: 'assets', text: assets }]);
+  if (checker !== null) added.push(['checker', { part: 'checker', text: checker }]);
+  const pieces: ItemPiece[] = [];
+  let text = '{';
+  for (const [index, member] of membersOf(parts.payload, added).entries()) {
+    if (index > 0) text += ',';
+    if (typeof member === 'string') text += member;
+    else {
+      pieces.push({ part: null, text: `${text}"${member.part}":` }, member);
+      text = '';
+    }
+  }
+  return [...pieces, { part: null, text: `${text}}` }];
+}
+
+/** The members of an item from its payload and the others, in order; some of the payload may be one text. */
+function membersOf<T>(payload: string, added: readonly [key: string, member: T][]): (string | T)[] {
+  const members = added.map(([, member]) => member);
+  if (payload === '{}') return members;
   // Most payloads begin with "id" or "inputs", which sort after all added keys.
+  const last = added.at(-1)?.[0] ?? '';
   const isObject = payload.startsWith('{"') && payload.endsWith('}');
-  if (isObject && payload.charCodeAt(2) > last[0].charCodeAt(0)) {
-    return `{${head()},${payload.slice(1)}`;
+  if (isObject && (last === '' || payload.charCodeAt(2) > last.charCodeAt(0))) {
+    return [...members, payload.slice(1, -1)];
   }
   try {
-    return `{${mergeMembers(payload, added).join(',')}}`;
+    return mergeMembers(payload, added);
   } catch (error) {
     if (error instanceof JsonlError) throw notCanonical(error);
     throw error;
@@ -42,8 +76,8 @@ export function joinItem(parts: ItemParts): string {
 }
 
 /** The members of the payload and the added ones, in the order of their keys. */
-function mergeMembers(payload: string, added: readonly [key: string, member: string][]): string[] {
-  const members: string[] = [];
+function mergeMembers<T>(payload: string, added: readonly [key: string, member: T][]): (string | T)[] {
+  const members: (string | T)[] = [];
   let addedCount = 0;
   let start = 1;
   do {

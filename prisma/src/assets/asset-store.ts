@@ -1,0 +1,50 @@
+import type { ReadQuery } from '../database/read-query.ts';
+
+/** Content whose hash is known. */
+export interface AssetContent {
+  /** 64 lower-case hex digits. */
+  readonly sha256: string;
+  readonly bytes: Uint8Array;
+}
+
+/** What the row of an asset holds of its content: the content itself, or the key of an object. */
+export type AssetLocation =
+  | { readonly bytes: Uint8Array; readonly objectKey: null }
+  | { readonly bytes: null; readonly objectKey: string };
+
+/** Bytes from `start` up to `end`, which is not one of them. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where the content of assets is kept. Rows of `assets` name it, in the database in every case. */
+export interface AssetStore {
+  /**
+   * Stores content, before the transaction that refers to it commits. Every call makes another object, so that the removal
+   * of one cannot take the content of an asset that is imported again.
+   *
+   * @returns what the row has to hold
+   * @throws StoreError `unavailable`; the signal's reason
+   */
+  put(content: AssetContent, signal?: AbortSignal): Promise<AssetLocation>;
+  /**
+   * Reads content in pieces of at most {@link ASSET_PIECE_BYTES}, each of them when it is asked for.
+   *
+   * @param query reads the row of the asset
+   * @param sha256 64 hex digits
+   * @param range within the content; all of it without
+   * @throws StoreError `corrupt` if the content is gone, `unavailable`; the signal's reason
+   */
+  read(
+    query: ReadQuery,
+    sha256: string,
+    range?: ByteRange,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void, undefined>;
+  /** Removes objects whose rows are gone. Removing one that is not there is no error. @throws StoreError `unavailable` */
+  remove(objectKeys: readonly string[]): Promise<void>;
+}
+
+/** Bytes of a piece: a multiple of 3, so that the base64 texts of pieces make that of the whole. */
+export const ASSET_PIECE_BYTES: number = 192 * 1024;

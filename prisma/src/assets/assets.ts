@@ -1,0 +1,59 @@
+import type { StoreContext } from '../context.ts';
+import { toStoreError } from '../database/errors.ts';
+import { createReadQuery } from '../database/read-query.ts';
+import { isUuid } from '../database/values.ts';
+import type { ByteRange } from './asset-store.ts';
+
+/** An asset as a dataset refers to it. */
+export interface DatasetAsset {
+  /** 64 lower-case hex digits. */
+  readonly sha256: string;
+  readonly byteLength: number;
+  /** Of the dataset's first reference; null when it has none. */
+  readonly mimeType: string | null;
+}
+
+/** The files that items embed, each once. Every method throws StoreError `unavailable`. */
+export interface Assets {
+  /** The asset of a dataset; null when no item of the dataset embeds such a file. @param sha256 64 lower-case hex digits */
+  find(datasetId: string, sha256: string, signal?: AbortSignal): Promise<DatasetAsset | null>;
+  /** Reads an asset, or a range of it, in small pieces. @throws StoreError `corrupt` if its content is gone */
+  read(
+    sha256: string,
+    options?: { readonly range?: ByteRange; readonly signal?: AbortSignal },
+  ): AsyncGenerator<Uint8Array, void, undefined>;
+}
+
+const SHA256 = /^[0-9a-f]{64}$/;
+
+export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'assets'>): Assets {
+  return {
+    async find(datasetId, sha256, signal) {
+      if (!isUuid(datasetId) || !SHA256.test(sha256)) return null;
+      try {
+        const [row] = await createReadQuery(pool, signal)<AssetRow>(FIND_ASSET, [datasetId, sha256]);
+        if (row === undefined) return null;
+        return { sha256, byteLength: Number(row.byteLength), mimeType: row.mimeType };
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+
+    async *read(sha256, { range, signal } = {}) {
+      try {
+        yield* assets.read(createReadQuery(pool, signal), sha256, range, signal);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+  };
+}
+
+interface AssetRow {
+  readonly byteLength: string;
+  readonly mimeType: string | null;
+}
+
+const FIND_ASSET = `SELECT a.byte_length AS "byteLength", d.mime_type AS "mimeType"
+  FROM dataset_assets d JOIN assets a ON a.sha256 = d.sha256
+  WHERE d.dataset_id = $1 AND d.sha256 = decode($2, 'hex')`;

@@ -1,0 +1,48 @@
+import type { LinkedFile } from '@svc/jsonl-v23/internal';
+
+/** One file in the column `items.linked_files`. */
+type StoredFile = [
+  pointer: string,
+  start: number,
+  end: number,
+  before: string,
+  after: string,
+  sha256: string,
+  byteLength: number,
+];
+
+const NONE: readonly LinkedFile[] = [];
+
+/** Reads the column `items.linked_files`. */
+export function readLinkedFiles(column: string | null): readonly LinkedFile[] {
+  if (column === null) return NONE;
+  return (JSON.parse(column) as StoredFile[]).map(
+    ([pointer, start, end, before, after, sha256, byteLength]) => ({
+      pointer,
+      start,
+      end,
+      before,
+      after,
+      sha256,
+      byteLength,
+    }),
+  );
+}
+
+/** Writes the column `items.linked_files`; null where there is no file. */
+export function writeLinkedFiles(files: readonly LinkedFile[]): string | null {
+  if (files.length === 0) return null;
+  return JSON.stringify(
+    files.map(
+      ({ pointer, start, end, before, after, sha256, byteLength }): StoredFile => [
+        pointer,
+        start,
+        end,
+        before,
+        after,
+        sha256,
+        byteLength,
+      ],
+    ),
+  );
+}
