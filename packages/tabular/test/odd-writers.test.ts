@@ -115,19 +115,3 @@ it('INT96 takes a negative time of day off the day', () => {
   const nanos = plainReader(new ByteCursor(bytes), 'INT96', undefined).next(2);
   expect([...(nanos as bigint[])]).toEqual([-1n, 86_400_000_000_000n - 2n ** 63n]);
 });
-
-it('a VARIANT column is refused, and is never read as the bytes that it is made of', async () => {
-  const source = writeParquet({
-    columns: [{ name: 'v', data: [{ metadata: 'a', value: 'b' }] }],
-    schema: [
-      { name: 'root', num_children: 1 },
-      { name: 'v', num_children: 2, logical_type: { type: 'VARIANT' }, ...optional },
-      { name: 'metadata', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED' },
-      { name: 'value', type: 'BYTE_ARRAY', ...optional },
-    ],
-  });
-  await expect(read(source)).rejects.toMatchObject({
-    code: 'unsupported_file',
-    message: 'Cannot read the Parquet file: column "v" is a VARIANT.',
-  });
-});

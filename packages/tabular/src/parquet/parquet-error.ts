@@ -2,13 +2,13 @@ import { TableError, type TableErrorCode } from '../errors.ts';
 
 /** Why bytes of a Parquet file cannot be decoded, as the end of a sentence. It names no file and quotes no bytes. */
 export class ParquetError extends Error {
-  /** Whether the bytes may be valid, but are too many or of a kind that this decoder does not support. */
-  readonly isUnsupported: boolean;
+  /** `unsupported_file` if the bytes may be valid, but are too many or of a kind that this decoder does not support. */
+  readonly code: TableErrorCode;
 
-  constructor(reason: string, options: { isUnsupported?: boolean; cause?: unknown } = {}) {
+  constructor(reason: string, options: { code?: TableErrorCode; cause?: unknown } = {}) {
     super(reason, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ParquetError';
-    this.isUnsupported = options.isUnsupported ?? false;
+    this.code = options.code ?? 'damaged_file';
   }
 }
 
@@ -27,7 +27,12 @@ export function damaged(reason: string, cause?: unknown): ParquetError {
 
 /** An error for bytes that this decoder does not support. */
 export function unsupported(reason: string): ParquetError {
-  return new ParquetError(reason, { isUnsupported: true });
+  return new ParquetError(reason, { code: 'unsupported_file' });
+}
+
+/** An error for a row that has more than any row may have. */
+export function tooLarge(reason: string): ParquetError {
+  return new ParquetError(reason, { code: 'invalid_row' });
 }
 
 /** The error for a damaged Parquet file. */
@@ -60,7 +65,7 @@ export function toTableError(error: unknown, file: string, locate: () => string)
     return damagedFile(file, `${locate()}its parts contradict each other`, error);
   }
   const reason = locate() + error.message;
-  return error.isUnsupported ? unsupportedFile(file, reason, error) : damagedFile(file, reason, error);
+  return fileError(error.code, file, reason, error);
 }
 
 const MAX_REASON_LENGTH = 300;

@@ -8,11 +8,12 @@ import type { ByteSource } from '../source/byte-source.ts';
 import { createExpansionMeter, rowBytes } from '../source/expansion-limit.ts';
 import type { CellRows, RowBatch, RowRange, Table } from '../table.ts';
 import { type CellConverter, compileCell } from './cells/cell.ts';
-import { decodeText } from './cells/convert.ts';
+import { decodeText } from './cells/texts.ts';
 import { StringColumn } from './encodings/string-column.ts';
 import { openParquet, type ParquetFile } from './open-parquet.ts';
 import { translateErrors } from './parquet-error.ts';
 import { type ColumnBatch, readParquet } from './read-parquet.ts';
+import { VariantColumns } from './variant-columns.ts';
 
 /** Footers that are read at the same time. */
 const CONCURRENT_FOOTERS = 6;
@@ -137,22 +138,30 @@ async function* readFiles<T>(
 async function* readRows(part: FilePart, declared: Features | null): AsyncGenerator<RowBatch> {
   const { file, firstRow, names, ...range } = part;
   const own = ownFeatures(file, declared);
+  const variants = new VariantColumns(names, own, file.path);
   const columns = names.map((name): Column => {
     const feature = own.get(name);
-    return { name, convert: feature === undefined ? null : compileCell(feature) };
+    const convert = feature === undefined ? null : compileCell(feature);
+    return { name, convert, variant: variants.indexOf(name) };
   });
   const present = names.filter((name) => own.has(name));
+  const plain = present.filter((name) => variants.indexOf(name) === -1);
   const meter = createExpansionMeter(file.bytes);
   for await (const batch of readParquet(file, { columns: present, ...range })) {
     for (let start = 0; start < batch.rowCount; ) {
       // Rows are measured before they are made: all may refer to one long value.
       let end = start;
+      const decoded: (readonly JsonValue[])[] = [];
       for (let bytes = 0; end < batch.rowCount && bytes < BATCH_BYTES; end += 1) {
-        const row = rowBytes(cellsOf(batch, end, present), { file: file.path, row: batch.firstRow + end });
+        const values = variants.decode(batch, end);
+        const location = { file: file.path, row: batch.firstRow + end };
+        const row = rowBytes(cellsOf(batch, end, plain), location, values);
         meter.add(row);
+        decoded.push(values);
         bytes += row;
       }
-      yield { firstRow: firstRow + batch.firstRow + start, rows: toRows(batch, columns, start, end) };
+      const rows = toRows(batch, columns, decoded, start);
+      yield { firstRow: firstRow + batch.firstRow + start, rows };
       start = end;
       await yieldToEventLoop();
     }
@@ -184,10 +193,14 @@ async function* readCells(part: FilePart, declared: Features | null): AsyncGener
       .filter(([name, feature]) => leafCounts.get(name) === 1 && isPlainText(feature))
       .map(([name]) => name),
   );
+  const variants = new VariantColumns(names, own, file.path);
+  const variantOf = names.map((name) => variants.indexOf(name));
+  const hasVariants = variantOf.some((index) => index >= 0);
   // One cell of these may refer to a long value any number of times.
   const nested = present
     .filter(([name, feature]) => !textSlices.has(name) && feature.kind !== 'value')
-    .map(([name]) => name);
+    .map(([name]) => name)
+    .filter((name) => variants.indexOf(name) === -1);
   const converters = names.map((name) => {
     const feature = own.get(name);
     return feature === undefined ? null : compileCell(feature);
@@ -207,11 +220,14 @@ async function* readCells(part: FilePart, declared: Features | null): AsyncGener
   for await (const batch of readParquet(file, { columns, textSlices, ...range })) {
     const cells = names.map((name) => batch.columns.get(name));
     for (let row = 0; row < batch.rowCount; row += 1) {
-      if (nested.length > 0) {
-        rowBytes(cellsOf(batch, row, nested), { file: file.path, row: batch.firstRow + row });
+      const decoded = variants.decode(batch, row);
+      if (nested.length > 0 || hasVariants) {
+        rowBytes(cellsOf(batch, row, nested), { file: file.path, row: batch.firstRow + row }, decoded);
       }
       for (let column = 0; column < cells.length; column += 1) {
-        writeCell(writer, cells[column], row, converters[column] ?? null, file.path);
+        const variant = variantOf[column] ?? -1;
+        if (variant >= 0) writer.value(decoded[variant] ?? null);
+        else writeCell(writer, cells[column], row, converters[column] ?? null, file.path);
       }
       rowCount += 1;
       if (writer.byteLength >= CELL_BATCH_BYTES) yield takeBatch();
@@ -253,16 +269,25 @@ interface Column {
   readonly name: string;
   /** Null if the file does not have the column. */
   readonly convert: CellConverter | null;
+  /** Index in the decoded values of a row; -1 for a column without VARIANTs. */
+  readonly variant: number;
 }
 
-function toRows(batch: ColumnBatch, columns: readonly Column[], from: number, to: number): JsonObject[] {
-  const rows: JsonObject[] = Array.from({ length: to - from }, () => ({}));
-  for (const { name, convert } of columns) {
+/** @param decoded VARIANTs of the rows from the index `from` */
+function toRows(
+  batch: ColumnBatch,
+  columns: readonly Column[],
+  decoded: ReadonlyArray<readonly JsonValue[]>,
+  from: number,
+): JsonObject[] {
+  const rows: JsonObject[] = decoded.map(() => ({}));
+  for (const { name, convert, variant } of columns) {
     const cells = batch.columns.get(name);
     const isMissing = cells === undefined || cells instanceof StringColumn || convert === null;
     for (let index = 0; index < rows.length; index += 1) {
       const row = rows[index] as JsonObject;
-      const value: JsonValue = isMissing ? null : convert(cells[from + index]);
+      const value: JsonValue =
+        variant >= 0 ? (decoded[index]?.[variant] ?? null) : isMissing ? null : convert(cells[from + index]);
       // An own member of any name; assigning this one would change the object's prototype.
       if (name === '__proto__') setMember(row, name, value);
       else row[name] = value;

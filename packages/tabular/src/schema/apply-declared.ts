@@ -59,7 +59,8 @@ function fitsStorage(stored: Feature, target: Feature): boolean {
 
 /** The declared type of a column if it fits the stored one, else the stored one. */
 export function overlayFeature(stored: Feature, declared: Feature | undefined): Feature {
-  if (declared === undefined) return stored;
+  // A VARIANT says of each value what it is.
+  if (declared === undefined || stored.kind === 'variant') return stored;
   // A column of nulls may be anything.
   if (nameOf(stored) === 'null') return declared;
   switch (declared.kind) {
@@ -96,6 +97,8 @@ export function overlayFeature(stored: Feature, declared: Feature | undefined): 
       return stored.kind === 'value' && (fitsStorage(stored, declared) || isUnmarkedText(stored, declared))
         ? declared
         : stored;
+    case 'variant':
+      return stored;
     case 'unknown':
       return declared;
   }

@@ -8,6 +8,7 @@
  * - timestamps and dates: ISO texts in UTC without a zone, of any unit (`RAW_PARSERS` makes them, exactly);
  * - times and durations: the whole number that the file holds; decimals: the unscaled whole number, or its bytes;
  * - binary, and text that only the `huggingface` entry calls text: Uint8Array;
+ * - VARIANTs: an object of their columns (`metadata`, `value`, `typed_value`);
  * - lists: arrays; structs: plain objects; maps: an object whose one member is a list of {key, value};
  * - null: null or undefined, at every level.
  */
@@ -17,7 +18,10 @@ import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, parseNumber, setMember } from '@svc/jsonl-v23/json';
 import { TableError } from '../../errors.ts';
 import { type Feature, type Features, valueFeature } from '../../schema/features.ts';
+import { decimalText, signedInteger, wholeNumber } from './decimal.ts';
 import { compileZone, isoTime, isoTimestamp } from './iso-time.ts';
+import { compileVariant } from './variant-cell.ts';
+import { VariantLimit } from './variant-value.ts';
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -54,21 +58,24 @@ export function compileRow(
  * binary to base64, maps to objects, images and their like to `{bytes, path}`, JSON columns to what their text says.
  * A cell that is not of its column's type is taken as it comes; nothing is refused.
  *
- * The converter throws TableError `damaged_file` for text that is not UTF-8.
+ * The converter throws TableError `damaged_file` for text that is not UTF-8, and ParquetError for a VARIANT that cannot be
+ * decoded.
+ *
+ * @param limit counts the values of VARIANTs
  */
-export function compileCell(feature: Feature): CellConverter {
-  const convert = converterFor(feature);
+export function compileCell(feature: Feature, limit: VariantLimit = new VariantLimit()): CellConverter {
+  const convert = converterFor(feature, limit);
   return (cell) => (cell === null || cell === undefined ? null : convert(cell));
 }
 
-function converterFor(feature: Feature): CellConverter {
+function converterFor(feature: Feature, limit: VariantLimit): CellConverter {
   switch (feature.kind) {
     case 'value':
       return valueConverter(feature.dtype);
     case 'class_label':
       return (cell) => labelName(cell, feature.names);
     case 'list': {
-      const item = compileCell(feature.item);
+      const item = compileCell(feature.item, limit);
       return (cell) => (isList(cell) ? Array.from(cell, item) : toJson(cell));
     }
     case 'array': {
@@ -76,12 +83,12 @@ function converterFor(feature: Feature): CellConverter {
         (item) => ({ kind: 'list', item, length: null, large: false }),
         valueFeature(feature.dtype),
       );
-      return compileCell(nested);
+      return compileCell(nested, limit);
     }
     case 'struct': {
       const fields = feature.fields.map(({ name, feature: inner }) => ({
         name,
-        convert: compileCell(inner),
+        convert: compileCell(inner, limit),
       }));
       return (cell) => {
         if (!isObject(cell)) return toJson(cell);
@@ -93,14 +100,16 @@ function converterFor(feature: Feature): CellConverter {
       };
     }
     case 'map': {
-      const key = compileCell(feature.key);
-      const value = compileCell(feature.value);
+      const key = compileCell(feature.key, limit);
+      const value = compileCell(feature.value, limit);
       return (cell) => mapObject(cell, key, value);
     }
     case 'media':
       return mediaCell;
     case 'json':
       return jsonCell;
+    case 'variant':
+      return compileVariant(feature.typed, limit, compileCell);
     case 'translation':
     case 'unknown':
       return toJson;
@@ -166,11 +175,6 @@ function toJson(cell: unknown): JsonValue {
   }
 }
 
-function wholeNumber(value: bigint): JsonValue {
-  const nearest = Number(value);
-  return Number.isSafeInteger(nearest) ? nearest : parseNumber(value.toString());
-}
-
 function labelName(cell: unknown, names: readonly string[]): JsonValue {
   if (!isWhole(cell)) return toJson(cell);
   if (Number(cell) === -1) return null;
@@ -183,22 +187,6 @@ function decimalCell(cell: unknown, scale: number): JsonValue {
     return parseNumber(decimalText(signedInteger(cell), scale));
   }
   return isWhole(cell) ? parseNumber(decimalText(BigInt(cell), scale)) : toJson(cell);
-}
-
-/** Parquet, DECIMAL: the unscaled value as big-endian two's complement. */
-function signedInteger(bytes: Uint8Array): bigint {
-  if (bytes.length === 0) return 0n;
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-  return BigInt.asIntN(bytes.length * 8, value);
-}
-
-/** An unscaled number with its point: 12345 of scale 2 is 123.45, of scale -1 it is 123450. */
-function decimalText(unscaled: bigint, scale: number): string {
-  if (scale <= 0) return (unscaled * 10n ** BigInt(-scale)).toString();
-  const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
-  const text = `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
-  return unscaled < 0n ? `-${text}` : text;
 }
 
 function mapObject(cell: unknown, key: CellConverter, value: CellConverter): JsonValue {

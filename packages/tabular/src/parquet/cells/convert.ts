@@ -3,6 +3,7 @@ import type { StoredValues } from '../encodings/values.ts';
 import type { SchemaElement, SchemaTree } from '../metadata/schema.ts';
 import { damaged } from '../parquet-error.ts';
 import { isoDate, isoTimestamp } from './iso-time.ts';
+import { decodeText, uuidText } from './texts.ts';
 
 /** Values of a column in the form in which `compileCell` takes them. */
 export type CellValues =
@@ -15,7 +16,6 @@ export type CellValues =
 /** Turns stored values into cells. @throws ParquetError where they cannot be what the column says */
 export type ValueConverter = (values: Exclude<StoredValues, StringColumn>) => CellValues;
 
-const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NANOS = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n };
 const same: ValueConverter = (values) => values;
 
@@ -33,8 +33,6 @@ export function compileConverter(
   const { element } = path.at(-1) as SchemaTree;
   const { type, converted_type: converted, logical_type: logical } = element;
   const isText = converted === 'UTF8' || logical?.type === 'STRING';
-  const inVariant = path.some((node) => node.element.logical_type?.type === 'VARIANT');
-  if (inVariant && type === 'BYTE_ARRAY' && !isText) return same;
   // Already nanoseconds since 1970.
   if (type === 'INT96') return wholeNumbers(element, (nanos) => isoTimestamp(BigInt(nanos)));
   if (converted === 'DATE') return wholeNumbers(element, (days) => isoDate(Number(days)));
@@ -81,22 +79,6 @@ function bytes(element: SchemaElement, convert: (value: Uint8Array) => unknown):
 
 function mismatch({ type, converted_type: converted, logical_type: logical }: SchemaElement): Error {
   return damaged(`its type ${converted ?? logical?.type} cannot be stored as ${type}`);
-}
-
-/** Text of bytes in UTF-8. @throws ParquetError where they are none */
-export function decodeText(value: Uint8Array): string {
-  try {
-    return UTF_8.decode(value);
-  } catch (cause) {
-    throw damaged('a text is not UTF-8', cause);
-  }
-}
-
-/** RFC 9562, the text of a UUID. */
-function uuidText(value: Uint8Array): string {
-  if (value.length !== 16) throw damaged(`a UUID has ${value.length} bytes`);
-  const hex = Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
 /** IEEE 754 binary16, the lowest byte first. */

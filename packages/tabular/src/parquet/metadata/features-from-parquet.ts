@@ -11,6 +11,7 @@ import {
 } from '../../schema/features.ts';
 import { isMap, isRepeated, listElement } from './raw-metadata.ts';
 import { type SchemaElement, type SchemaTree, schemaTree } from './schema.ts';
+import { variantFeature } from './variant-feature.ts';
 
 /** The parts of a footer that describe the columns of a file. */
 interface DescribedColumns {
@@ -48,6 +49,7 @@ function toFeature(node: SchemaTree): Feature {
   const { element, children } = node;
   const [child] = children;
   if (child === undefined) return leafFeature(element);
+  if (element.logical_type?.type === 'VARIANT') return variantFeature(node, toFeature);
   const item = listElement(node);
   if (item !== null) return listOf(toFeature(item));
   const [key, value] = child.children;

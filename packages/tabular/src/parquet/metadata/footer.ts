@@ -172,9 +172,6 @@ function collectLeaves(
     throw unsupportedFile(file, 'a member is named __proto__');
   }
   checkNames(node, file);
-  if (node.element.logical_type?.type === 'VARIANT') {
-    throw unsupportedFile(file, `column ${shorten(node.element.name)} is a VARIANT`);
-  }
   if (node.children.length === 0) {
     // A group without members has no values to tell its rows by.
     if (node.element.type === undefined) {
