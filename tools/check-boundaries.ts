@@ -82,7 +82,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'prom-client': ['packages/observability/src/'],
   ajv: ['packages/evaluation/src/config/', 'packages/runtime/src/http/'],
   '@noble/hashes': ['packages/jsonl-v23/src/'],
-  re2js: ['packages/evaluation/src/checkers/'],
+  re2js: ['packages/evaluation/src/checkers/', 'packages/jsonl-v23/src/mapping/'],
 };
 
 const IMPORT =

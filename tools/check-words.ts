@@ -46,7 +46,7 @@ const retiredPart = (name: string): string | undefined =>
   parts(name).find((part) => Object.hasOwn(PARTS, part));
 
 /** Code about the reference answer of an item, which is an answer. */
-const REFERENCE_FILES = /\/checkers\//;
+const REFERENCE_FILES = /\/(?:checkers|mapping|suggest)\//;
 
 function* namesIn(file: string, code: string, offset: number): Generator<Hit> {
   for (const match of code.matchAll(/[A-Za-z_$][\w$]*/g)) {

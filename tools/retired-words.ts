@@ -108,7 +108,7 @@ const identifiers = (names: string, use: string): RetiredWord => ({
 export const IDENTIFIERS: readonly RetiredWord[] = [
   identifiers('(?:MOST|LONGEST|USUAL|TYPICAL|SURELY)_\\w+', 'MAX_, DEFAULT_, EXPECTED_'),
   identifiers(
-    '(?:answer(?!s?$|Column|column|Start|End|Key|Text|_)|(?!reference)\\w*Answer|\\w*ANSWER)\\w*',
+    '(?:answer(?!s?$|Column|column|Pattern$|Is$|Start|End|Key|Text|_)|(?!reference|AnswerKind$)\\w*Answer|\\w*ANSWER)\\w*',
     'response, reply, completion',
   ),
   identifiers('places?|placed|Place[A-Z]?\\w*|(?!.*In)\\w+Places?|placeOf', 'location'),

@@ -1,9 +1,9 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
-import { compileMapping, type JsonlError } from '@svc/jsonl-v23';
-import { mappedColumns } from '@svc/jsonl-v23/internal';
+import type { JsonlError, Mapping } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import type { DatasetDraft, DatasetSummary, MappingPlan } from '@svc/store';
-import { missingColumns } from './missing-columns.ts';
+import type { DatasetDraft, DatasetSummary } from '@svc/store';
+import { planMapping, typedColumns } from './mapping/plan-mapping.ts';
+import { type SkippedRows, skippedRows } from './mapping/skipped-rows.ts';
 import { hubProvenance } from './provenance.ts';
 import type { ImportRequest } from './requests.ts';
 
@@ -21,6 +21,8 @@ export interface DryRun {
   /** The first 100. */
   readonly errors: readonly JsonlError[];
   readonly errorsTotal: number;
+  /** Null where the mapping does not skip rows. */
+  readonly skipped: SkippedRows | null;
 }
 
 /** The name of the one section of a hub import. */
@@ -44,7 +46,7 @@ export async function importHub(
     description: request.description,
     notes: null,
     source: 'hub',
-    schema: canonicalJson(hubProvenance(request, slice.reader, slice.resolvedRevision)),
+    schema: canonicalJson(hubProvenance(request, slice, skippedRows(request.mapping, draft))),
   });
 }
 
@@ -61,12 +63,20 @@ export async function dryRunHub(
   options: ImportOptions,
 ): Promise<DryRun> {
   await writeSlice(hub, draft, request, options);
+  return dryRunResult(request.mapping, draft);
+}
+
+/** What the dry run of a draft has found. */
+export function dryRunResult(mapping: Mapping, draft: DatasetDraft): DryRun {
   const { failures } = draft;
+  const skipped = skippedRows(mapping, draft);
+  const [errors, errorsTotal] = skipped === null ? [failures.first, failures.total] : [[], 0];
   return {
     itemCount: draft.progress.items,
-    versionHash: failures.total === 0 ? draft.hashes.versionHash : null,
-    errors: failures.first,
-    errorsTotal: failures.total,
+    versionHash: errorsTotal === 0 ? draft.hashes.versionHash : null,
+    errors,
+    errorsTotal,
+    skipped,
   };
 }
 
@@ -85,24 +95,8 @@ async function writeSlice(
   const { path, revision, subset, split } = config;
   const dataset = await hub.openDataset({ path, revision, token, signal });
   draft.countBytesOf(dataset);
-  const reader = await dataset.select({ subset, split, signal });
-  const columns = mappedColumns(mapping);
-  const mapped = new Set(columns);
-  // A dataset may have many columns that the mapping does not use.
-  const features = reader.features.filter(({ name }) => mapped.has(name));
-  const plan: MappingPlan = { mapping, features, maxItemBytes };
-  checkMapping(plan, reader);
+  const reader = await dataset.select({ subset, split, signal, textColumns: typedColumns(mapping) });
+  const { columns, plan } = planMapping(mapping, reader.features, maxItemBytes, reader.unreadRow);
   await draft.section(SECTION_NAME, reader.numRows).writeCells(reader.cellBatches({ columns, signal }), plan);
   return { reader, resolvedRevision: dataset.resolvedRevision };
-}
-
-/** Reports errors of the mapping before the first row is read. */
-function checkMapping({ mapping, features }: MappingPlan, reader: SplitReader): void {
-  const missing = missingColumns(
-    mapping,
-    reader.features.map(({ name }) => name),
-  );
-  // The column may belong to the row that cannot be read, and no import gets beyond that row.
-  if (missing !== null) throw reader.unreadRow ?? missing;
-  compileMapping(mapping, features);
 }

@@ -1,10 +1,13 @@
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
 export { type ImportError, ImportErrors } from './import-errors.ts';
 export { type DryRun, dryRunHub, type ImportOptions, importHub } from './import-hub.ts';
+export type { SkippedRows } from './mapping/skipped-rows.ts';
 export { type ImportFailure, type ObservedImport, observeImport, requestFailure } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
+export type { PreviewRows } from './preview/collect-rows.ts';
+export type { PreviewItem } from './preview/preview-items.ts';
+export type { TruncatedCell } from './preview/preview-samples.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
-export type { TruncatedCell } from './preview-samples.ts';
 export {
   decodeImportRequest,
   decodeUploadRequest,

@@ -1,24 +1,23 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
-import { type PreviewSamples, SampleCollector } from './preview-samples.ts';
+import type { Mapping } from '@svc/jsonl-v23';
+import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
+import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
 import type { HubSource } from './requests.ts';
 
 /** What is known of a slice before a row is read. */
 export interface PreviewHead
-  extends Pick<
-    SplitReader,
-    'features' | 'numRows' | 'info' | 'subset' | 'split' | 'splits' | 'suggestedMapping'
-  > {
+  extends Pick<SplitReader, 'features' | 'numRows' | 'info' | 'subset' | 'split' | 'splits'> {
   readonly resolvedRevision: string;
 }
 
 /** What a person sees before importing. */
-export interface Preview extends PreviewHead, PreviewSamples {}
+export interface Preview extends PreviewHead, PreviewRows {}
 
 /** A slice of a hub dataset, open for a preview. */
 export interface OpenPreview {
   readonly head: PreviewHead;
   /** Reads the first rows. @param maxBytes that samples and truncated cells may take as JSON text */
-  readSamples(limit: number, maxBytes: number): Promise<PreviewSamples>;
+  readSamples(limit: number, maxBytes: number): Promise<PreviewRows>;
 }
 
 /** Previews are interactive: fewer retries, shorter budget, and time for another attempt if the hub does not respond. */
@@ -28,28 +27,37 @@ const PREVIEW_RETRY_POLICY = {
   retry: { maxRetries: 2, baseDelayMs: 250 },
 } as const;
 
-/** Opens a slice of a hub dataset for a preview. Nothing is stored. @throws HubError */
+/**
+ * Opens a slice of a hub dataset for a preview. Nothing is stored.
+ *
+ * @param mapping the preview shows the items that it makes; null for none
+ * @throws HubError; JsonlError, ImportErrors as `planMapping`
+ */
 export async function openPreview(
   hub: Pick<HubClient, 'openDataset'>,
   { path, revision, token, subset, split }: HubSource,
+  mapping: Mapping | null,
   signal: AbortSignal,
 ): Promise<OpenPreview> {
   const dataset = await hub.openDataset({ path, revision, token, signal, ...PREVIEW_RETRY_POLICY });
-  const reader = await dataset.select({ subset, split, signal });
-  const { features, numRows, info, splits, suggestedMapping } = reader;
+  const textColumns = mapping === null ? undefined : typedColumns(mapping);
+  const reader = await dataset.select({ subset, split, signal, textColumns });
+  const { numRows, info, splits, specifiedMapping = null } = reader;
+  if (mapping !== null) planMapping(mapping, reader.features, Number.POSITIVE_INFINITY, reader.unreadRow);
+  const features = withTypes(reader.features, mapping);
   const { resolvedRevision } = dataset;
   return {
     head: {
-      ...{ features, numRows, info, splits, suggestedMapping, resolvedRevision },
+      ...{ features, numRows, info, splits, resolvedRevision },
       subset: reader.subset,
       split: reader.split,
     },
     async readSamples(limit, maxBytes) {
-      const collector = new SampleCollector(maxBytes);
+      const collector = new RowsCollector(reader.features, mapping, maxBytes);
       for await (const batch of reader.rowBatches({ limit, signal })) {
-        for (const { row } of batch) collector.add(row);
+        for (const { row, rowIndex, split } of batch) await collector.add(row, rowIndex, split);
       }
-      return collector.end();
+      return collector.end(specifiedMapping);
     },
   };
 }

@@ -2,6 +2,8 @@ import type { SplitReader } from '@svc/hub-client';
 import type { MappableFeature } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { PACKAGE_FORMAT } from '@svc/pkg-format';
+import { withTypes } from './mapping/plan-mapping.ts';
+import { type SkippedRows, skippedMember } from './mapping/skipped-rows.ts';
 import type { ImportRequest } from './requests.ts';
 
 /**
@@ -19,8 +21,8 @@ export function packageProvenance(manifest: JsonObject | null, meta: JsonObject 
 /** The `schema` of a hub import (http-api section 2): `path` and `split` as they were sent, and as they were resolved. */
 export function hubProvenance(
   request: ImportRequest,
-  reader: SplitReader,
-  resolvedRevision: string,
+  { reader, resolvedRevision }: { readonly reader: SplitReader; readonly resolvedRevision: string },
+  skipped: SkippedRows | null,
 ): JsonObject {
   const { path, split, revision } = request.config;
   return {
@@ -33,9 +35,10 @@ export function hubProvenance(
       resolved_revision: resolvedRevision,
       resolved_split: reader.split,
     },
-    features: featureMap(reader.features),
+    features: featureMap(withTypes(reader.features, request.mapping)),
     info: reader.info,
     mapping: request.mappingAsSent,
+    ...skippedMember(skipped),
   };
 }
 

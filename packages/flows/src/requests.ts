@@ -1,4 +1,4 @@
-import type { Mapping } from '@svc/jsonl-v23';
+import { type Mapping, readMapping } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { readStoredJson, StoreError } from '@svc/store';
 
@@ -49,7 +49,7 @@ export function toImportRequest(body: JsonObject): ImportRequest {
     description: stringOf(body, 'description') ?? null,
     config,
     token,
-    mapping: toMapping(mapping),
+    mapping: readMapping(mapping),
     mappingAsSent: mapping,
   };
 }
@@ -114,37 +114,9 @@ function readObject(text: string): JsonObject {
   throw new StoreError('corrupt', 'The request of the job must be an object.');
 }
 
-function toMapping(mapping: JsonObject): Mapping {
-  const columns = {
-    answerColumn: stringOf(mapping, 'answer_column'),
-    defaultType: stringOf(mapping, 'default_type'),
-    metaColumns: stringsOf(mapping, 'meta_columns') ?? columnsByKey(mapping, 'meta_columns'),
-    criteriaColumns: stringsOf(mapping, 'criteria_columns'),
-    choicesColumn: stringOf(mapping, 'choices_column'),
-    assetsColumn: stringOf(mapping, 'assets_column'),
-    systemPromptColumn: stringOf(mapping, 'system_prompt_column'),
-    idColumn: stringOf(mapping, 'id_column'),
-  };
-  const defined = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
-  return { promptColumn: String(getMember(mapping, 'prompt_column')), ...defined };
-}
-
 function stringOf(object: JsonObject, key: string): string | undefined {
   const value = getMember(object, key);
   return typeof value === 'string' ? value : undefined;
-}
-
-function stringsOf(object: JsonObject, key: string): string[] | undefined {
-  const value = getMember(object, key);
-  return Array.isArray(value) ? value.map(String) : undefined;
-}
-
-function columnsByKey(object: JsonObject, key: string): Record<string, string> | undefined {
-  const value = getMember(object, key);
-  if (!isJsonObject(value ?? null)) return undefined;
-  return Object.fromEntries(
-    Object.entries(value as JsonObject).map(([name, column]): [string, string] => [name, String(column)]),
-  );
 }
 
 function objectOf(object: JsonObject, key: string): JsonObject {

@@ -7,7 +7,8 @@ import type { RequestContext, RequestEvent, RetryEvent, RetryPolicy } from './ht
 import { Requester } from './http/requester.ts';
 import { DEFAULT_RETRY_POLICY } from './http/retry.ts';
 import { type FetchFunction, fetchTransport, type OpenTransport } from './http/transport.ts';
-import { validateDatasetPath, validateRevision, validateToken } from './repository/validate-path.ts';
+import { parseDatasetPath } from './repository/parse-dataset-path.ts';
+import { validateRevision, validateToken } from './repository/validate-path.ts';
 import { DEFAULT_REVISION } from './snapshot.ts';
 
 /** The public hub. */
@@ -46,9 +47,9 @@ export interface HubClientOptions {
 
 /** Which dataset to open, and how long to retry. */
 export interface OpenDatasetOptions {
-  /** `owner/name`, or a single legacy name. */
+  /** `owner/name`, a single legacy name, `datasets/owner/name`, or the address of a page of the dataset. */
   readonly path: string;
-  /** Branch, tag or commit; default `main`. */
+  /** Branch, tag or commit; default that of the page's address, else `main`. */
   readonly revision?: string | undefined;
   /** Replaces the client's. */
   readonly token?: string | undefined;
@@ -106,8 +107,9 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   });
   return {
     async openDataset({ path, revision, token, signal, budgetMs, headersTimeoutMs, retry }) {
-      const dataset = validateDatasetPath(path);
-      const asked = validateRevision(revision ?? DEFAULT_REVISION);
+      const named = parseDatasetPath(path, [endpoint.href, PUBLIC_HUB]);
+      const dataset = named.path;
+      const asked = validateRevision(revision ?? named.revision ?? DEFAULT_REVISION);
       checkNumber('budgetMs', budgetMs, { min: 0, fractions: true });
       checkNumber('headersTimeoutMs', headersTimeoutMs, { min: 1, fractions: true });
       const context: RequestContext = {

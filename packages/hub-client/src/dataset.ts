@@ -18,6 +18,8 @@ export interface SelectOptions {
   readonly subset?: string | undefined;
   /** Such as `train`, `train[:100]`, `train+test[10%:]`; default: the only split, else `train`. */
   readonly split?: string | undefined;
+  /** Columns of text files whose values stay as they are written, whatever type they would have. */
+  readonly textColumns?: ReadonlySet<string> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -95,14 +97,16 @@ export async function openDataset(
     get readBytes() {
       return received.bytes;
     },
-    async select({ subset: name, split, signal } = {}) {
+    async select({ subset: name, split, signal, textColumns } = {}) {
       const { subset, from } = await choose(name);
       const expression = parseSplit(split ?? defaultSplit(subset.splits.map((each) => each.name)));
       const selecting = { ...context, received, signal: joinSignals(context.signal, signal) };
       const open = (file: string): ByteSource => from.open(file, selecting);
-      const tables = await openTables(subset, expression, open, selecting.signal).catch((error: unknown) => {
-        throw toHubError(error);
-      });
+      const tables = await openTables(subset, expression, open, selecting.signal, textColumns).catch(
+        (error: unknown) => {
+          throw toHubError(error);
+        },
+      );
       return createSplitReader(subset, expression, tables, {
         splits: allSplits(from.layout),
         info: from.isConverted ? withExport(info, subset, from) : info,

@@ -6,7 +6,7 @@ import { checkNumber } from './check-number.ts';
 import { HubError } from './errors.ts';
 import { emptySelection, resolveSplit, type SplitExpression, type SplitRange } from './splits/split-slice.ts';
 import type { Subset } from './splits/subset.ts';
-import { suggestMapping } from './splits/suggest-mapping.ts';
+import { specifiedMapping, suggestMapping } from './splits/suggest-mapping.ts';
 import type { SplitTable } from './table-errors.ts';
 
 /** A split, and the number of its rows if that is known. */
@@ -49,6 +49,8 @@ export interface SplitReader {
    */
   readonly info: JsonObject;
   readonly suggestedMapping: Mapping | null;
+  /** The columns that the dataset names itself, in its `eval.yaml`; null if it does not. */
+  readonly specifiedMapping?: Mapping | null;
   /** The row at which looking for columns ended early, because it is invalid; absent if there is none. */
   readonly unreadRow?: HubError | undefined;
   /**
@@ -102,6 +104,7 @@ export function createSplitReader(
   const mappable = features.map(toMappable);
   const first = expression.parts[0]?.split;
   const names = features.map(({ name }) => name);
+  const task = { subset: subset.name, ...(first === undefined ? {} : { split: first }) };
 
   async function* rowBatches(options: ReadRowsOptions = {}): AsyncGenerator<HubRow[], void, undefined> {
     const columns = checkColumns(options.columns, names);
@@ -130,10 +133,8 @@ export function createSplitReader(
       return { ...split, numRows: numRows ?? split.numRows };
     }),
     info: { ...known.info, ...classLabels(features), ...warningsOf(tables) },
-    suggestedMapping: suggestMapping(mappable, known.evalYaml, {
-      subset: subset.name,
-      ...(first === undefined ? {} : { split: first }),
-    }),
+    suggestedMapping: suggestMapping(mappable, known.evalYaml, task),
+    specifiedMapping: specifiedMapping(mappable, known.evalYaml, task),
     unreadRow: [...tables.values()].find((table) => table.unreadRow !== undefined)?.unreadRow,
     rowBatches,
     cellBatches,

@@ -17,6 +17,13 @@ export { rehydrateItem } from './item/rehydrate-item.ts';
 export type { ItemSource } from './lines/byte-chunks.ts';
 export { type LocatedItem, readItems } from './lines/read-items.ts';
 export { writeItems } from './lines/write-items.ts';
-export { compileMapping, type MappableFeature, type RowMapper } from './mapping/compile-mapping.ts';
-export type { Mapping } from './mapping/mapping.ts';
+export {
+  type CompileOptions,
+  compileMapping,
+  type MappableFeature,
+  type RowMapper,
+} from './mapping/compile-mapping.ts';
+export type { AnswerKind, ColumnType, Mapping } from './mapping/mapping.ts';
+export { readMapping, writeMapping } from './mapping/read-mapping.ts';
 export { formatLocation, type SourceLocation } from './source-location.ts';
+export { type Suggestion, suggestMapping } from './suggest/suggest-mapping.ts';

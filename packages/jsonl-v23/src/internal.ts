@@ -36,12 +36,15 @@ export {
   splitLines,
 } from './lines/split-lines.ts';
 export { checkValueCount, MAX_LINE_VALUES, ValueCounter } from './lines/value-counter.ts';
+export { NULL_WORDS } from './mapping/cast-cell.ts';
 export type { CellBatch } from './mapping/cell-batch.ts';
 export { type Cells, CellWriter } from './mapping/cell-writer.ts';
 export { toChoices } from './mapping/choices.ts';
 export { type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
 export { mappedColumns } from './mapping/mapping.ts';
+export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
+export { templateColumns } from './mapping/template.ts';
 export { decodeBase64, encodeBase64, isBase64 } from './media/base64.ts';
 export { type DataUri, isDataUri, parseDataUri } from './media/data-uri.ts';
 export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';

@@ -55,10 +55,21 @@ export async function* encodeCells(
   plan: EncoderPlan,
 ): AsyncGenerator<EncodedBatch> {
   let nextOrderIndex = 0;
+  const encode = (batch: CellBatch): Promise<EncodedRows> =>
+    encoder.encodeCells(batch, plan, { sectionId, firstOrderIndex: nextOrderIndex });
+  if (plan.mapping.invalidRows === 'skip') {
+    // Only the encoded batch tells how many of its rows are left.
+    for await (const batch of batches) {
+      const encoded = await encode(batch);
+      nextOrderIndex += encoded.itemCount;
+      yield { encoded, bytes: encoded.rows.byteLength };
+    }
+    return;
+  }
   const results = mapOrdered(batches, encoder.parallelism, (batch) => {
-    const target = { sectionId, firstOrderIndex: nextOrderIndex };
+    const encoding = encode(batch);
     nextOrderIndex += batch.rowCount;
-    return encoder.encodeCells(batch, plan, target);
+    return encoding;
   });
   for await (const encoded of results) yield { encoded, bytes: encoded.rows.byteLength };
 }

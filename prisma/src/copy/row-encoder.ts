@@ -20,7 +20,7 @@ export interface RowEncoder extends AsyncDisposable {
   recycle(encoded: EncodedRows): void;
 }
 
-/** Below this size, posting to a thread costs more than encoding inline. */
+/** Below this size, posting to a thread costs more than encoding inline, unless there is a pattern to match. */
 const MIN_THREAD_BYTES = 64 * 1024;
 /** From this size on a batch counts as large: as values, and as text once more, it takes several times its size. */
 const LARGE_BYTES = 2 * 1024 * 1024;
@@ -89,7 +89,8 @@ export function createRowEncoder({
     },
     async encodeCells(batch, plan, target) {
       const numbered = { ...plan, number: numberOf(plan) };
-      if (threads === null || batch.bytes.byteLength < MIN_THREAD_BYTES) {
+      const isShort = batch.bytes.byteLength < MIN_THREAD_BYTES && plan.mapping.answerPattern === undefined;
+      if (threads === null || isShort) {
         return inline.encodeCells(batch, numbered, target);
       }
       const buffers = [batch.bytes.buffer as ArrayBuffer, batch.ends.buffer as ArrayBuffer];

@@ -67,7 +67,7 @@ export interface DatasetDraft extends AsyncDisposable {
    * @throws what `batches` throws; the signal's reason
    */
   checkLines(batches: AsyncIterable<LineBatch>, options: LineOptions): Promise<void>;
-  /** Rows of a dry run that could not be converted, or faulty lines: the first 100, and how many. */
+  /** Rows that could not be converted, of a dry run or skipped, or faulty lines: the first 100, and how many. */
   readonly failures: { readonly first: readonly JsonlError[]; readonly total: number };
   /** Counts and hashes of all sections (item-v23, section 4). Ends the last section. */
   readonly hashes: { readonly versionHash: string; readonly sections: readonly SectionRecord[] };
@@ -150,7 +150,7 @@ class Draft implements DatasetDraft {
             encoder,
             section.id,
             this.#countRows(batches, ({ rowCount }) => rowCount),
-            { ...plan, collectsFailures: dryRun },
+            { ...plan, collectsFailures: dryRun || plan.mapping.invalidRows === 'skip' },
           ),
         ),
     };

@@ -17,6 +17,7 @@ export async function openTables(
   expression: SplitExpression,
   open: (path: string) => ByteSource,
   signal: AbortSignal | undefined,
+  textColumns?: ReadonlySet<string>,
 ): Promise<Map<string, SplitTable>> {
   const splits = namedSplits(subset, expression);
   const filesOf = (split: SubsetSplit): ByteSource[] => split.files.map(({ path }) => open(path));
@@ -30,6 +31,7 @@ export async function openTables(
       declared,
       count: new Set(mustCount ? splits.map(({ name }) => name) : []),
       signal,
+      textColumns,
     });
     return new Map([...tables].map(([name, table]) => [name, withHubErrors(table)]));
   }

@@ -1,28 +1,6 @@
-import type { MappableFeature, Mapping } from '@svc/jsonl-v23';
+import { type MappableFeature, type Mapping, suggestMapping as suggestByNames } from '@svc/jsonl-v23';
 import { HubError } from '../errors.ts';
 import { asMap, parseYaml, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
-
-// What benchmarks call their columns, best first; compared without case, dashes and underscores.
-const PROMPT_NAMES = names(
-  'question prompt problem instruction query input inputs messages conversation conversations problem_statement task ' +
-    'user_prompt question_text text sentence utterance ctx goal premise',
-);
-const TARGET_NAMES = names(
-  'answer target expected_answer correct_answer answer_key final_answer label expected_output expected gold ' +
-    'ground_truth reference reference_answer best_answer answers output response completion solution canonical_solution',
-);
-const CHOICE_NAMES = names('choices options answer_choices multiple_choices endings candidates');
-const SYSTEM_NAMES = names('system_prompt system system_message');
-const ID_NAMES = names('id task_id question_id example_id item_id uid uuid qid');
-const CRITERIA_NAMES = names('criteria rubric rubrics grading_criteria');
-const META_NAMES = names(
-  'subject category topic domain difficulty level source type subfield language task_type explanation rationale hint',
-);
-
-const MESSAGES = /^(?:large_)?list<struct<(?=.*\brole: )(?=.*\bcontent: )/;
-const CHOICES = /^(?:(?:large_)?list<|struct<|json$|string$|large_string$|string_view$)/;
-const TEXT = /^(?:string|large_string|string_view)$/;
-const SCALAR = /^(?:string|large_string|string_view|u?int\d+|bool)$/;
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
 
@@ -42,55 +20,16 @@ export function suggestMapping(
   evalYaml: string | null = null,
   options: { subset?: string; split?: string } = {},
 ): Mapping | null {
-  const specified = evalYaml === null ? null : fromEvalYaml(evalYaml, features, options);
-  return specified ?? fromNames(features);
+  return specifiedMapping(features, evalYaml, options) ?? suggestByNames(features)?.mapping ?? null;
 }
 
-function fromNames(features: readonly MappableFeature[]): Mapping | null {
-  const free = new Map(features.map((feature) => [feature.name, feature]));
-  const take = (
-    wanted: readonly string[],
-    fits: (feature: MappableFeature) => boolean,
-  ): string | undefined => {
-    for (const name of wanted) {
-      const found = [...free.values()].find((feature) => plain(feature.name) === name && fits(feature));
-      if (found !== undefined) {
-        free.delete(found.name);
-        return found.name;
-      }
-    }
-    return undefined;
-  };
-  const choices = take(CHOICE_NAMES, ({ dtype }) => CHOICES.test(dtype));
-  const texts = features.filter(({ dtype }) => TEXT.test(dtype));
-  const prompt =
-    take(
-      PROMPT_NAMES,
-      ({ dtype, classLabelNames }) => (TEXT.test(dtype) || MESSAGES.test(dtype)) && !classLabelNames,
-    ) ?? (texts.length === 1 ? texts[0]?.name : undefined);
-  if (prompt === undefined) return null;
-  free.delete(prompt);
-
-  const mapping: MutableMapping = { promptColumn: prompt };
-  const answer = take(TARGET_NAMES, ({ dtype }) => dtype !== 'null' && !isMedia(dtype));
-  if (answer !== undefined) mapping.answerColumn = answer;
-  if (choices !== undefined) {
-    mapping.choicesColumn = choices;
-    mapping.defaultType = 'multiple_choice';
-  }
-  const system = take(SYSTEM_NAMES, ({ dtype }) => TEXT.test(dtype));
-  if (system !== undefined) mapping.systemPromptColumn = system;
-  const id = take(ID_NAMES, ({ dtype }) => TEXT.test(dtype) || /^u?int\d+$/.test(dtype));
-  if (id !== undefined) mapping.idColumn = id;
-  const image = features.find(({ name, dtype }) => dtype === 'image' && free.has(name));
-  if (image !== undefined) mapping.assetsColumn = image.name;
-  const criteria = features.filter(({ name }) => free.has(name) && CRITERIA_NAMES.includes(plain(name)));
-  if (criteria.length > 0) mapping.criteriaColumns = criteria.map(({ name }) => name);
-  const meta = features.filter(
-    ({ name, dtype }) => free.has(name) && SCALAR.test(dtype) && META_NAMES.includes(plain(name)),
-  );
-  if (meta.length > 0) mapping.metaColumns = sameNames(meta.map(({ name }) => name));
-  return mapping;
+/** The mapping that the dataset itself specifies in its `eval.yaml`; null if it has none that fits the columns. */
+export function specifiedMapping(
+  features: readonly MappableFeature[],
+  evalYaml: string | null,
+  options: { subset?: string; split?: string } = {},
+): Mapping | null {
+  return evalYaml === null ? null : fromEvalYaml(evalYaml, features, options);
 }
 
 /** Keys of `meta` that are named after their columns. */
@@ -144,16 +83,4 @@ function fromFieldSpec(spec: YamlMap | null, columns: ReadonlySet<string>): Mapp
   const meta = [...new Set(listed.map(column).filter((name) => name !== undefined))];
   if (meta.length > 0) mapping.metaColumns = sameNames(meta);
   return mapping;
-}
-
-function isMedia(dtype: string): boolean {
-  return /^(?:image|audio|video|pdf|mesh|nifti|binary|large_binary)$/.test(dtype);
-}
-
-function names(text: string): string[] {
-  return text.split(' ').map(plain);
-}
-
-function plain(name: string): string {
-  return name.toLowerCase().replace(/[-_ ]/g, '');
 }

@@ -2,14 +2,34 @@ import { ASCII } from '../json/ascii.ts';
 import { DEFAULT_MAX_DEPTH } from '../json/parse-json.ts';
 import { nestingDepth } from '../json/value-scanner.ts';
 import type { CellBatch } from '../mapping/cell-batch.ts';
-import type { Mapping } from '../mapping/mapping.ts';
+import type { ColumnType, Mapping } from '../mapping/mapping.ts';
 import { CellBuffer } from './cell-buffer.ts';
 import { copyRange } from './copy-range.ts';
 import { FastItem } from './fast-item.ts';
 import { FastItemEncoder } from './fast-item-encoder.ts';
-import { ITEM_KEYS, type MappingPlan, type MetaMember, planMapping } from './mapping-plan.ts';
+import {
+  ITEM_KEYS,
+  type MappingPlan,
+  type MetaMember,
+  planMapping,
+  type TypedColumn,
+} from './mapping-plan.ts';
 
-const { SPACE, QUOTE, COMMA, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
+const {
+  SPACE,
+  QUOTE,
+  COMMA,
+  BACKSLASH,
+  OPEN_BRACKET,
+  CLOSE_BRACKET,
+  OPEN_BRACE,
+  CLOSE_BRACE,
+  MINUS,
+  ZERO,
+  NINE,
+  LOWER_T,
+  LOWER_F,
+} = ASCII;
 
 // Constants of this module, for the reason given at ASCII.
 const { answer: answerKey, id: ID_KEY, inputs: INPUTS_KEY, choices: CHOICES_KEY } = ITEM_KEYS;
@@ -23,6 +43,8 @@ const {
 /** An item has at most this many levels around a cell, with some to spare. */
 const LEVELS_AROUND = 6;
 const MAX_CELL_DEPTH = DEFAULT_MAX_DEPTH - LEVELS_AROUND;
+/** Integers of this length are within 64 bits. */
+const MAX_INT64_BYTES = 18;
 const TYPE_KEY_BYTES = '"type":'.length;
 const CONVERSATION: Uint8Array = new TextEncoder().encode('{"inputs":{"messages":');
 
@@ -30,8 +52,8 @@ const CONVERSATION: Uint8Array = new TextEncoder().encode('{"inputs":{"messages"
  * Encodes the items of rows by joining the texts of their cells, which are canonical already, without making values of
  * them. The reference path is `compileMapping` and `createItemEncoder`.
  *
- * It falls back for a whole batch if the mapping has assets or criteria or a column is missing, and for a row wherever a
- * cell would have to be converted: a prompt that is neither a string nor a conversation, an id that is neither a string
+ * It falls back for a whole batch if the mapping has assets, criteria, templates, a rule for answers or the like, or a
+ * column is missing, and for a row wherever a cell would have to be converted: a cell of another type than its column's, a prompt that is neither a string nor a conversation, an id that is neither a string
  * nor an integer, choices that may be JSON in a string or an object, a system or judge prompt that is not a string, a
  * cell that may be nested too deep.
  *
@@ -68,6 +90,7 @@ export class FastRowEncoder extends CellBuffer {
 
   #putItem(plan: MappingPlan, row: number): boolean {
     const item = this.#item;
+    if (!this.#hasTypes(plan, row)) return false;
     this.rewind();
     item.itemStart = this.written;
     this.put(OPEN_BRACE);
@@ -86,6 +109,7 @@ export class FastRowEncoder extends CellBuffer {
     if (!this.#putId(plan, row) || !this.#putInputs(plan, row) || !this.#putMeta(plan.meta, row))
       return false;
     this.put(COMMA);
+    this.putAll(plan.tags);
     this.putAll(plan.type);
     item.typeStart = this.written - plan.type.length + TYPE_KEY_BYTES + 1;
     item.typeEnd = this.written - 1;
@@ -101,6 +125,31 @@ export class FastRowEncoder extends CellBuffer {
     }
     item.bytes = this.bytes;
     return true;
+  }
+
+  /** Whether the cells of all typed columns are of their types as they are written. */
+  #hasTypes({ typed }: MappingPlan, row: number): boolean {
+    for (let index = 0; index < typed.length; index++) {
+      const { column, type } = typed[index] as TypedColumn;
+      if (this.find(column, row) && !this.#isOfType(type)) return false;
+    }
+    return true;
+  }
+
+  #isOfType(type: ColumnType): boolean {
+    const { first } = this;
+    switch (type) {
+      case 'string':
+        return first === QUOTE;
+      case 'int64':
+        return this.end - this.start <= MAX_INT64_BYTES && this.isInteger();
+      case 'float64':
+        return first === MINUS || (first >= ZERO && first <= NINE);
+      case 'bool':
+        return first === LOWER_T || first === LOWER_F;
+      case 'json':
+        return first !== QUOTE;
+    }
   }
 
   #putId({ id, idPrefix }: MappingPlan, row: number): boolean {

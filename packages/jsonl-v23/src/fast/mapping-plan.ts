@@ -1,7 +1,7 @@
 import { DEFAULT_ITEM_TYPE } from '../item/encode-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import type { CellBatch } from '../mapping/cell-batch.ts';
-import { type Mapping, mappedColumns, metaEntries } from '../mapping/mapping.ts';
+import { type ColumnType, type Mapping, mappedColumns, metaEntries } from '../mapping/mapping.ts';
 
 /** The keys of an item in UTF-8, in the order in which they are written. */
 export const ITEM_KEYS: Readonly<Record<ItemKey, Uint8Array>> = {
@@ -28,6 +28,12 @@ export interface MetaMember {
   readonly isText: boolean;
 }
 
+/** A column whose cells must be of a type. */
+export interface TypedColumn {
+  readonly column: number;
+  readonly type: ColumnType;
+}
+
 /** How the rows of one batch become items: for each use of a column its index in the batch, -1 if there is none. */
 export interface MappingPlan {
   /** Whether the fast path can encode rows of this batch. */
@@ -39,6 +45,10 @@ export interface MappingPlan {
   readonly systemPrompt: number;
   /** In canonical order. */
   readonly meta: readonly MetaMember[];
+  /** Columns with types; cells of other types are left to the reference path. */
+  readonly typed: readonly TypedColumn[];
+  /** `"tags":[…],`, or nothing. */
+  readonly tags: Uint8Array;
   /** `"type":"…"` */
   readonly type: Uint8Array;
   /** `"id":"` and the beginning of the ids of rows without an id column. */
@@ -47,15 +57,32 @@ export interface MappingPlan {
   readonly maxItemBytes: number;
 }
 
+/** Members of a mapping that need the values of cells. */
+const NEEDS_VALUES = [
+  'assetsColumn',
+  'criteriaColumns',
+  'promptTemplate',
+  'systemPromptTemplate',
+  'answerPattern',
+  'choicesColumns',
+  'typeColumn',
+  'tagsColumns',
+  'checker',
+] as const satisfies readonly (keyof Mapping)[];
+
+const isGiven = (member: unknown): boolean =>
+  Array.isArray(member) ? member.length > 0 : member !== undefined && member !== null;
+
 /** Makes the plan for a batch. */
 export function planMapping(mapping: Mapping, batch: CellBatch): MappingPlan {
   const { columns, split } = batch;
   const indexOf = (name: string | undefined): number => (name === undefined ? -1 : columns.indexOf(name));
   const id = canonicalJson(`${split}-`);
+  const tags = [...new Set(mapping.tags)];
   const plan = {
     isSupported:
-      mapping.assetsColumn === undefined &&
-      (mapping.criteriaColumns ?? []).length === 0 &&
+      !NEEDS_VALUES.some((key) => isGiven(mapping[key])) &&
+      (mapping.answerIs ?? 'text') === 'text' &&
       mappedColumns(mapping).every((name) => columns.includes(name)),
     answer: indexOf(mapping.answerColumn),
     id: indexOf(mapping.idColumn),
@@ -70,6 +97,10 @@ export function planMapping(mapping: Mapping, batch: CellBatch): MappingPlan {
         column: indexOf(column),
         isText: key === 'judge_prompt',
       })),
+    typed: Object.entries(mapping.types ?? {})
+      .map(([name, type]) => ({ column: indexOf(name), type }))
+      .filter(({ column }) => column !== -1),
+    tags: utf8(tags.length === 0 ? '' : `"tags":${canonicalJson(tags)},`),
     type: utf8(`"type":${canonicalJson(mapping.defaultType ?? DEFAULT_ITEM_TYPE)}`),
     idPrefix: utf8(`"id":${id.slice(0, -1)}`),
   };
@@ -79,7 +110,7 @@ export function planMapping(mapping: Mapping, batch: CellBatch): MappingPlan {
 function maxItemBytes(plan: Omit<MappingPlan, 'maxItemBytes'>, { ends, columns }: CellBatch): number {
   const { answer, id, choices, prompt, systemPrompt, meta } = plan;
   const uses = [answer, id, choices, prompt, systemPrompt, ...meta.map(({ column }) => column)];
-  let size = FIXED_BYTES + plan.type.length + plan.idPrefix.length;
+  let size = FIXED_BYTES + plan.type.length + plan.tags.length + plan.idPrefix.length;
   for (const { key } of meta) size += key.length + 1;
   for (const index of columns.keys()) {
     let largest = 0;

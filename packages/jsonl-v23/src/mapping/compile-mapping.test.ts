@@ -288,7 +288,15 @@ describe('compileMapping', () => {
   it.each<[object, string]>([
     [{ prompt_column: 'q' }, 'A mapping must not have the member "prompt_column"'],
     [{ promptColumn: 'q', answercolumn: 'a' }, 'A mapping must not have the member "answercolumn"'],
-    [{}, 'A mapping must have a promptColumn'],
+    [{}, 'A mapping must have a promptColumn or a promptTemplate'],
+    [
+      { promptColumn: 'q', promptTemplate: '{q}' },
+      'A mapping must not have both promptColumn and promptTemplate',
+    ],
+    [
+      { promptColumn: 'q', answerColumn: 'q', answerIs: 'index' },
+      'A mapping with answers by index must have choices',
+    ],
   ])('refuses the mapping %j', (mapping, message) => {
     expect(
       thrownBy(() => compileMapping(mapping as Mapping, [{ name: 'q', dtype: 'string' }])),

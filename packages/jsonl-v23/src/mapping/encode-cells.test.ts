@@ -9,7 +9,7 @@ import type { CellBatch } from './cell-batch.ts';
 import { CellWriter } from './cell-writer.ts';
 import { compileMapping } from './compile-mapping.ts';
 import { type CellEncoder, createCellEncoder } from './encode-cells.ts';
-import { type Mapping, mappedColumns } from './mapping.ts';
+import { type ColumnType, type Mapping, mappedColumns } from './mapping.ts';
 
 const FEATURES = ['q', 'a', 's', 'c', 'id', 'm', 'judge_prompt', '__proto__', 'é', 'f', 'x'].map((name) => ({
   name,
@@ -184,6 +184,12 @@ describe('createCellEncoder', () => {
         choicesColumn: column,
         systemPromptColumn: column,
         idColumn: column,
+        tags: fc.array(anyText, { maxLength: 2 }),
+        types: fc.dictionary(
+          column,
+          fc.constantFrom<ColumnType>('string', 'int64', 'float64', 'bool', 'json'),
+          { maxKeys: 2, noNullPrototype: true },
+        ),
       },
       { requiredKeys: ['promptColumn'], noNullPrototype: true },
     );

@@ -2,7 +2,7 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { DataFormat } from '../format.ts';
 import type { RawRow } from '../text/raw-row.ts';
 import { applyDeclared } from './apply-declared.ts';
-import { castTo, completeJson, parseField, toRow } from './cast.ts';
+import { type Convert, castTo, completeJson, parseField, toRow } from './cast.ts';
 import { type Features, valueFeature } from './features.ts';
 import { CsvInference } from './infer-csv.ts';
 import { JsonInference } from './infer-json.ts';
@@ -43,8 +43,13 @@ export const INFERENCE_WINDOW_ROWS = 20_000;
  * are all timestamps in the window and something else after it. Their values in the window are converted.
  *
  * @param declared declared types, which take precedence over inferred ones
+ * @param textColumns columns whose values are not converted
  */
-export function inferSchema(format: TextFormat, declared: Features | null = null): SchemaBuilder {
+export function inferSchema(
+  format: TextFormat,
+  declared: Features | null = null,
+  textColumns: ReadonlySet<string> = new Set(),
+): SchemaBuilder {
   const inference = format === 'json' ? new JsonInference() : format === 'csv' ? new CsvInference() : null;
   const declaredNames = new Set(declared?.map(({ name }) => name));
   return {
@@ -54,17 +59,21 @@ export function inferSchema(format: TextFormat, declared: Features | null = null
       const features = withDeclared(inferred, declared);
       const columns = features.map(({ name, feature }) => ({
         name,
-        convert: declaredNames.has(name)
-          ? castTo(feature)
-          : format === 'csv'
-            ? parseField(feature)
-            : completeJson(feature),
+        convert: textColumns.has(name)
+          ? asIs
+          : declaredNames.has(name)
+            ? castTo(feature)
+            : format === 'csv'
+              ? parseField(feature)
+              : completeJson(feature),
       }));
-      const warnings = inference?.warnings(declaredNames) ?? [];
+      const warnings = inference?.warnings(new Set([...declaredNames, ...textColumns])) ?? [];
       return { features, warnings, toRow: (row) => toRow(row, columns) };
     },
   };
 }
+
+const asIs: Convert = (value) => value;
 
 /** Replaces inferred types by declared ones, whatever they are, and adds declared columns that no row has. */
 function withDeclared(inferred: Features, declared: Features | null): Features {

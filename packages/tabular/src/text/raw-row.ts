@@ -26,6 +26,8 @@ export interface ReadOptions {
   /** Longest row, in characters or bytes; default 64 MiB. */
   readonly maxRowSize?: number;
   readonly signal?: AbortSignal;
+  /** Columns of CSV files that keep their texts: missing values in them are texts too. */
+  readonly textColumns?: ReadonlySet<string> | undefined;
 }
 
 /** Longest row by default: enough for a few embedded images. */

@@ -55,7 +55,7 @@ export async function* readCsv(
   const { file, signal, maxRowSize = DEFAULT_MAX_ROW_SIZE } = options;
   const { encoding, replaceErrors } = settings;
   const tokenizer = new CsvTokenizer(settings.dialect, file, maxRowSize);
-  const table = new CsvTable(settings, file);
+  const table = new CsvTable(settings, file, options.textColumns);
   let rows = 0;
   const text = decodeText(source, { file, encoding, replaceErrors, signal });
   for await (const piece of text) {
@@ -80,6 +80,7 @@ const MAX_COLUMNS = 50_000;
 class CsvTable {
   readonly #settings: CsvSettings;
   readonly #file: string;
+  readonly #textColumns: ReadonlySet<string> | undefined;
   /** Rows seen so far that no `skiprows` takes away. */
   #seen = 0;
   #header: string[] | null = null;
@@ -88,9 +89,10 @@ class CsvTable {
   /** Positions of the fields that are kept. */
   #kept: number[] = [];
 
-  constructor(settings: CsvSettings, file: string) {
+  constructor(settings: CsvSettings, file: string, textColumns: ReadonlySet<string> | undefined) {
     this.#settings = settings;
     this.#file = file;
+    this.#textColumns = textColumns;
   }
 
   /** The row that a record makes, or null where it makes none. */
@@ -114,11 +116,10 @@ class CsvTable {
     const row: RawRow['row'] = {};
     for (const index of this.#kept) {
       const field = record.fields[index];
-      setMember(
-        row,
-        columns[index] as string,
-        field === undefined || this.#settings.nulls.has(field) ? null : field,
-      );
+      const name = columns[index] as string;
+      const isMissing =
+        field === undefined || (this.#settings.nulls.has(field) && !(this.#textColumns?.has(name) ?? false));
+      setMember(row, name, isMissing ? null : field);
     }
     return { row, line: record.line, size: record.size };
   }

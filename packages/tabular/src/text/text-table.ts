@@ -39,6 +39,8 @@ export interface TextTablesOptions {
   /** Names of the tables whose rows must be counted. */
   readonly count: ReadonlySet<string>;
   readonly signal: AbortSignal | undefined;
+  /** Columns whose texts stay as they are written, whatever type they would have. */
+  readonly textColumns?: ReadonlySet<string> | undefined;
 }
 
 /** What has been read of the tables. */
@@ -62,14 +64,18 @@ export async function openTextTables(
   files: ReadonlyMap<string, readonly ByteSource[]>,
   options: TextTablesOptions,
 ): Promise<Map<string, Table>> {
-  const { format, params, signal } = options;
+  const { format, params, signal, textColumns } = options;
   const budget: CacheBudget = { bytes: SMALL_BYTES };
   const tables = new Map(
     [...files].map(([name, sources]) => [name, sources.map((source) => new CachedFile(source, budget))]),
   );
   const rowsOf: RowReader = (file, reading) =>
-    readRows(file.read(reading), format, params, { file: file.path, ...(reading && { signal: reading }) });
-  const builder = inferSchema(format, options.declared);
+    readRows(file.read(reading), format, params, {
+      file: file.path,
+      textColumns,
+      ...(reading && { signal: reading }),
+    });
+  const builder = inferSchema(format, options.declared, textColumns);
   const { counts, seen, unreadRow } = await scan(tables, builder, options.count, (file) =>
     rowsOf(file, signal),
   );

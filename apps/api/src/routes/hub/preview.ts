@@ -1,8 +1,9 @@
 import { openPreview, toHubSource } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
-import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { readMapping } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Config, json, type Route, toJsonText } from '@svc/runtime';
-import { HUB_ERRORS, PREVIEW, SOURCE } from './schema.ts';
+import { HUB_ERRORS, MAPPING, PREVIEW, SOURCE } from './schema.ts';
 import { serializePreview } from './serialize.ts';
 import { withToken } from './with-token.ts';
 
@@ -27,6 +28,7 @@ export function hubPreviewRoute({
         type: 'object',
         properties: {
           ...SOURCE,
+          mapping: { ...MAPPING, type: ['object', 'null'] },
           limit: { type: ['integer', 'null'], minimum: 1, maximum: 100, default: 10 },
         },
         required: ['path'],
@@ -35,19 +37,23 @@ export function hubPreviewRoute({
     },
     produces: 'application/json',
     responses: { 200: { description: 'the preview', schema: PREVIEW } },
-    errors: HUB_ERRORS,
+    errors: [...HUB_ERRORS, 'column_not_found'],
     handle: async ({ body, signal }) => {
       const request = toHubSource(body ?? {});
       return await withToken(request.token, async () => {
         const limit = numberOf(body, 'limit') ?? 10;
-        const { head, readSamples } = await openPreview(hub, request, signal);
-        const rest = toJsonText(serializePreview({ ...head, samples: [], truncatedCells: [] }));
+        const sent = body === null ? undefined : getMember(body, 'mapping');
+        const mapping = isJsonObject(sent) ? readMapping(sent) : null;
+        const { head, readSamples } = await openPreview(hub, request, mapping, signal);
+        const rest = toJsonText(serializePreview({ ...head, ...NO_ROWS, items: mapping && [] }));
         const samples = await readSamples(limit, config.maxPreviewBytes - Buffer.byteLength(rest));
         return json(serializePreview({ ...head, ...samples }));
       });
     },
   };
 }
+
+const NO_ROWS = { samples: [], truncatedCells: [], suggestion: null } as const;
 
 const numberOf = (object: JsonObject | null, key: string): number | undefined => {
   const value: JsonValue | undefined = object === null ? undefined : getMember(object, key);

@@ -1,24 +1,32 @@
+import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { type Schema, shape } from '@svc/runtime';
 
 const OPTIONAL_STRING: Schema = { type: ['string', 'null'], minLength: 1, maxLength: 1024 };
-const OPTIONAL_COLUMNS: Schema = {
-  type: ['array', 'null'],
-  items: { type: 'string', minLength: 1 },
-  maxItems: 1000,
-  uniqueItems: true,
-};
-const META_COLUMNS: Schema = {
-  description: 'key in `meta` → column; an array of columns means keys of the same names',
-  anyOf: [
-    { type: 'object', additionalProperties: { type: 'string', minLength: 1 }, maxProperties: 1000 },
-    OPTIONAL_COLUMNS,
-  ],
-};
 const PATH: Schema = {
   type: 'string',
   minLength: 1,
-  maxLength: 200,
-  description: '`owner/name`, or a legacy name',
+  maxLength: 1024,
+  description: '`owner/name`, a legacy name, or the address of a dataset’s page',
+};
+
+/** A preview of any table: its first rows. */
+export const PREVIEW_ROWS: Readonly<Record<string, Schema>> = {
+  samples: { type: 'array', items: { type: 'object' } },
+  truncated_cells: {
+    type: 'array',
+    items: shape({ row: { type: 'integer' }, column: { type: 'string' }, bytes: { type: 'integer' } }),
+  },
+  suggested_mapping: { type: ['object', 'null'] },
+  suggested_mapping_reasons: {
+    type: ['object', 'null'],
+    additionalProperties: { type: 'string' },
+    description: 'key of the suggested mapping → why it was chosen',
+  },
+  items: {
+    type: 'array',
+    items: { type: 'object' },
+    description: 'of a request with a mapping: `{row, item}`, or `{row, error}` for a row that has none',
+  },
 };
 
 /** The part of a hub dataset that a request names. */
@@ -35,43 +43,27 @@ export const SOURCE: Readonly<Record<string, Schema>> = {
   },
 };
 
-export const MAPPING: Schema = {
-  type: 'object',
-  properties: {
-    prompt_column: { type: 'string', minLength: 1 },
-    answer_column: OPTIONAL_STRING,
-    default_type: OPTIONAL_STRING,
-    meta_columns: META_COLUMNS,
-    criteria_columns: OPTIONAL_COLUMNS,
-    choices_column: OPTIONAL_STRING,
-    assets_column: OPTIONAL_STRING,
-    system_prompt_column: OPTIONAL_STRING,
-    id_column: OPTIONAL_STRING,
-  },
-  required: ['prompt_column'],
-  additionalProperties: false,
-};
+/** Which column becomes which part of an item. */
+export const MAPPING: Schema = MAPPING_SCHEMA;
 
 const COUNT_OR_NULL: Schema = { type: ['integer', 'null'], minimum: 0 };
 
-export const PREVIEW: Schema = shape({
-  features: { type: 'array', items: shape({ name: { type: 'string' }, dtype: { type: 'string' } }) },
-  samples: { type: 'array', items: { type: 'object' } },
-  num_rows: COUNT_OR_NULL,
-  info: { type: 'object' },
-  subset: { type: 'string' },
-  split: { type: 'string' },
-  resolved_revision: { type: 'string' },
-  splits: {
-    type: 'array',
-    items: shape({ subset: { type: 'string' }, split: { type: 'string' }, num_rows: COUNT_OR_NULL }),
+export const PREVIEW: Schema = shape(
+  {
+    features: { type: 'array', items: shape({ name: { type: 'string' }, dtype: { type: 'string' } }) },
+    num_rows: COUNT_OR_NULL,
+    info: { type: 'object' },
+    subset: { type: 'string' },
+    split: { type: 'string' },
+    resolved_revision: { type: 'string' },
+    splits: {
+      type: 'array',
+      items: shape({ subset: { type: 'string' }, split: { type: 'string' }, num_rows: COUNT_OR_NULL }),
+    },
+    ...PREVIEW_ROWS,
   },
-  suggested_mapping: { type: ['object', 'null'] },
-  truncated_cells: {
-    type: 'array',
-    items: shape({ row: { type: 'integer' }, column: { type: 'string' }, bytes: { type: 'integer' } }),
-  },
-});
+  ['items'],
+);
 
 /** Error codes of every request to the hub. */
 export const HUB_ERRORS: readonly string[] = [

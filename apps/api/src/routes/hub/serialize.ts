@@ -1,50 +1,61 @@
-import type { DryRun, Preview } from '@svc/flows';
-import type { Mapping } from '@svc/jsonl-v23';
+import type { DryRun, Preview, PreviewItem, PreviewRows } from '@svc/flows';
+import { type JsonlError, writeMapping } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type JsonBody, JsonText } from '@svc/runtime';
-
-function serializeMapping(mapping: Mapping): JsonBody {
-  return {
-    prompt_column: mapping.promptColumn,
-    answer_column: mapping.answerColumn,
-    default_type: mapping.defaultType,
-    meta_columns: mapping.metaColumns,
-    criteria_columns: mapping.criteriaColumns,
-    choices_column: mapping.choicesColumn,
-    assets_column: mapping.assetsColumn,
-    system_prompt_column: mapping.systemPromptColumn,
-    id_column: mapping.idColumn,
-  };
-}
 
 /** A preview as JSON. */
 export function serializePreview(preview: Preview): JsonBody {
   return {
     features: preview.features.map(({ name, dtype }) => ({ name, dtype })),
-    // Not canonical: this keeps the order of the columns.
-    samples: preview.samples.map((sample) => new JsonText(JSON.stringify(sample))),
     num_rows: preview.numRows,
     info: new JsonText(canonicalJson(preview.info)),
     subset: preview.subset,
     split: preview.split,
     resolved_revision: preview.resolvedRevision,
     splits: preview.splits.map(({ subset, split, numRows }) => ({ subset, split, num_rows: numRows })),
-    suggested_mapping: preview.suggestedMapping === null ? null : serializeMapping(preview.suggestedMapping),
-    truncated_cells: preview.truncatedCells.map(({ row, column, bytes }) => ({ row, column, bytes })),
+    ...serializeRows(preview),
   };
 }
 
-/** The result of a dry run as JSON. */
-export function serializeDryRun(result: DryRun): JsonBody {
+/** The first rows of a preview as JSON, with the suggested mapping and the items that a mapping makes. */
+export function serializeRows({ samples, truncatedCells, suggestion, items }: PreviewRows): {
+  readonly [key: string]: JsonBody;
+} {
   return {
-    item_count: result.itemCount,
-    version_hash: result.versionHash,
-    errors: result.errors.map(({ message, code, location }) => ({
-      message,
-      code,
-      row: location.row,
-      path: location.path,
-    })),
-    errors_total: result.errorsTotal,
+    // Not canonical: this keeps the order of the columns.
+    samples: samples.map((sample) => new JsonText(JSON.stringify(sample))),
+    truncated_cells: truncatedCells.map(({ row, column, bytes }) => ({ row, column, bytes })),
+    suggested_mapping:
+      suggestion === null ? null : new JsonText(canonicalJson(writeMapping(suggestion.mapping))),
+    suggested_mapping_reasons: suggestion === null ? null : { ...suggestion.reasons },
+    ...(items === null ? {} : { items: items.map(serializeItem) }),
   };
+}
+
+function serializeItem(shown: PreviewItem): JsonBody {
+  return 'item' in shown
+    ? { row: shown.row, item: new JsonText(canonicalJson(shown.item)) }
+    : { row: shown.row, error: serializeRowError(shown.error) };
+}
+
+function serializeRowError({ message, code, location }: JsonlError): JsonBody {
+  const { file, row, path } = location;
+  return { message, code, file, row, path };
+}
+
+/** The result of a dry run as JSON. */
+export function serializeDryRun({ itemCount, versionHash, errors, errorsTotal, skipped }: DryRun): JsonBody {
+  return {
+    item_count: itemCount,
+    version_hash: versionHash,
+    errors: errors.map(serializeRowError),
+    errors_total: errorsTotal,
+    ...(skipped === null
+      ? {}
+      : { skipped: { count: skipped.count, rows: skipped.rows.map(serializeSkippedRow) } }),
+  };
+}
+
+function serializeSkippedRow({ message, location: { file, row } }: JsonlError): JsonBody {
+  return { row, message, file };
 }

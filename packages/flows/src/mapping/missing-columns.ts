@@ -1,5 +1,6 @@
 import { JsonlError, type Mapping } from '@svc/jsonl-v23';
-import { ImportErrors } from './import-errors.ts';
+import { templateColumns } from '@svc/jsonl-v23/internal';
+import { ImportErrors } from '../import-errors.ts';
 
 const MAX_LISTED = 50;
 const MAX_ERRORS = 100;
@@ -43,7 +44,7 @@ interface UsedColumn {
 }
 
 function usedColumns(mapping: Mapping): UsedColumn[] {
-  const { criteriaColumns = [], metaColumns = {} } = mapping;
+  const { criteriaColumns = [], choicesColumns = [], tagsColumns = [], metaColumns = {} } = mapping;
   const single: Readonly<Record<string, string | undefined>> = {
     prompt_column: mapping.promptColumn,
     answer_column: mapping.answerColumn,
@@ -51,13 +52,32 @@ function usedColumns(mapping: Mapping): UsedColumn[] {
     choices_column: mapping.choicesColumn,
     assets_column: mapping.assetsColumn,
     id_column: mapping.idColumn,
+    type_column: mapping.typeColumn,
+  };
+  const lists = {
+    criteria_columns: criteriaColumns,
+    choices_columns: choicesColumns,
+    tags_columns: tagsColumns,
+  };
+  const templates = {
+    prompt_template: mapping.promptTemplate,
+    system_prompt_template: mapping.systemPromptTemplate,
   };
   const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
   return [
     ...Object.entries(single).flatMap(([key, column]) =>
       column === undefined ? [] : [{ column, path: `/mapping/${key}` }],
     ),
-    ...criteriaColumns.map((column, index) => ({ column, path: `/mapping/criteria_columns/${index}` })),
+    ...Object.entries(lists).flatMap(([key, columns]) =>
+      columns.map((column, index) => ({ column, path: `/mapping/${key}/${index}` })),
+    ),
+    ...Object.entries(templates).flatMap(([key, template]) =>
+      [...new Set(templateColumns(template, key))].map((column) => ({ column, path: `/mapping/${key}` })),
+    ),
+    ...Object.keys(mapping.types ?? {}).map((column) => ({
+      column,
+      path: `/mapping/types/${escapeKey(column)}`,
+    })),
     // The keys of an array are its indexes.
     ...Object.entries(metaColumns as Readonly<Record<string, string>>).map(([key, column]) => {
       return { column, path: `/mapping/meta_columns/${escapeKey(key)}` };

@@ -35,7 +35,7 @@ interface Cell {
  * even empty cells do not fit, rows are left out at the end.
  */
 export class SampleCollector {
-  readonly #maxBytes: number;
+  #maxBytes: number;
   readonly #rows: Cell[][] = [];
   #usedBytes = 0;
   #truncated = 0;
@@ -63,8 +63,9 @@ export class SampleCollector {
     }
   }
 
-  /** The rows, made to fit. */
-  end(): PreviewSamples {
+  /** The rows, made to fit. @param reservedBytes that something else takes of the room */
+  end(reservedBytes = 0): PreviewSamples {
+    this.#maxBytes -= reservedBytes;
     // of images, first their data, and what describes them only where nothing else is left
     for (const canCutFiles of [false, true]) {
       for (const [row, cells] of [...this.#rows.entries()].reverse()) {

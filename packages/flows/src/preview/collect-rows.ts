@@ -1,0 +1,71 @@
+import { setImmediate } from 'node:timers/promises';
+import { type MappableFeature, type Mapping, type Suggestion, suggestMapping } from '@svc/jsonl-v23';
+import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
+import { ItemCollector, type PreviewItem } from './preview-items.ts';
+import { type PreviewSamples, SampleCollector } from './preview-samples.ts';
+
+/** The first rows of a table, and what they say about a mapping. */
+export interface PreviewRows extends PreviewSamples {
+  /** Null where no column looks like a prompt. */
+  readonly suggestion: Suggestion | null;
+  /** Of a preview with a mapping: the rows as the items that an import would store, as far as there is room. */
+  readonly items: readonly PreviewItem[] | null;
+}
+
+/** Longer texts are kept from here to their end, where the answer is, and longer values not at all. */
+const MAX_KEPT_LENGTH = 1000;
+
+/**
+ * Collects the rows of a preview: as samples, as items, and for a suggestion. Together they take at most `maxBytes` as
+ * JSON text.
+ */
+export class RowsCollector {
+  readonly #features: readonly MappableFeature[];
+  readonly #maxBytes: number;
+  readonly #samples: SampleCollector;
+  readonly #items: ItemCollector | null;
+  readonly #rows: JsonObject[] = [];
+
+  /** @throws JsonlError `invalid_mapping`, `column_not_found` */
+  constructor(features: readonly MappableFeature[], mapping: Mapping | null, maxBytes: number) {
+    this.#features = features;
+    this.#maxBytes = Math.max(0, maxBytes);
+    this.#samples = new SampleCollector(this.#maxBytes);
+    this.#items = mapping === null ? null : new ItemCollector(mapping, features, this.#maxBytes / 2);
+  }
+
+  /** @param split part of the ids of rows without an id column */
+  async add(row: JsonObject, index: number, split: string): Promise<void> {
+    this.#samples.add(row);
+    this.#rows.push(shortened(row));
+    if (this.#items === null) return;
+    this.#items.add(row, index, split);
+    await setImmediate();
+  }
+
+  /** @param specified the columns that the dataset names itself */
+  end(specified: Mapping | null = null): PreviewRows {
+    const suggested = suggestMapping(this.#features, this.#rows, specified);
+    const bytes = suggested === null ? 0 : Buffer.byteLength(JSON.stringify(suggested)) + KEY_BYTES;
+    const [suggestion, suggestionBytes] = bytes > this.#maxBytes / 4 ? [null, 0] : [suggested, bytes];
+    const reserved = suggestionBytes + (this.#items?.usedBytes ?? 0);
+    return { ...this.#samples.end(reserved), suggestion, items: this.#items?.items ?? null };
+  }
+}
+
+/** The keys of a mapping, which are longer as requests name them. */
+const KEY_BYTES = 200;
+
+/** The row as far as a suggestion looks at it. */
+function shortened(row: JsonObject): JsonObject {
+  const kept: JsonObject = {};
+  for (const [name, value] of Object.entries(row)) {
+    const isText = typeof value === 'string';
+    const length = isText ? value.length : JSON.stringify(value).length;
+    // A copy, because a part of a text keeps the whole.
+    const end =
+      isText && length > MAX_KEPT_LENGTH ? Buffer.from(value.slice(-MAX_KEPT_LENGTH)).toString() : null;
+    setMember(kept, name, length <= MAX_KEPT_LENGTH ? value : (end ?? {}));
+  }
+  return kept;
+}

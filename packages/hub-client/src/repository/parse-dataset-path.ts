@@ -1,0 +1,70 @@
+import { HubError } from '../errors.ts';
+import { validateDatasetPath } from './validate-path.ts';
+
+/** A dataset as a person names it. */
+export interface DatasetPath {
+  /** `owner/name`, or a legacy name. */
+  readonly path: string;
+  /** The revision in the address of a page; undefined where it has none. */
+  readonly revision: string | undefined;
+}
+
+/** Longer than the address of any page of a dataset. */
+const MAX_LENGTH = 1024;
+
+/**
+ * Reads what people paste: `owner/name`, `datasets/owner/name`, or the address of a page of the dataset, such as
+ * `https://huggingface.co/datasets/owner/name/tree/v1.0/data`.
+ *
+ * @param hubs addresses of the hubs whose pages are accepted
+ * @throws HubError `invalid_request`
+ */
+export function parseDatasetPath(pasted: unknown, hubs: readonly string[]): DatasetPath {
+  if (typeof pasted !== 'string' || pasted.length > MAX_LENGTH) {
+    return { path: validateDatasetPath(pasted), revision: undefined };
+  }
+  const text = pasted.trim();
+  if (/^https?:/i.test(text)) return fromAddress(text, hubs);
+  const short = hubs.find((hub) => text.startsWith(`${new URL(hub).host}/datasets/`));
+  if (short !== undefined) return fromAddress(`${new URL(short).protocol}//${text}`, hubs);
+  const named = /^datasets\/([^/]+\/[^/]+)\/?$/.exec(text);
+  return { path: validateDatasetPath(named?.[1] ?? pasted), revision: undefined };
+}
+
+function fromAddress(text: string, hubs: readonly string[]): DatasetPath {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const bases = hubs.map((hub) => new URL(hub));
+  const base = bases.find(({ host, pathname }) => url?.host === host && url.pathname.startsWith(pathname));
+  if (url === null || base === undefined) {
+    const hosts = [...new Set(bases.map(({ host }) => host))].join(' or ');
+    throw new HubError(
+      'invalid_request',
+      `path must be a dataset of ${hosts}, got an address of another host`,
+    );
+  }
+  const parts = url.pathname.slice(base.pathname.replace(/\/$/, '').length).split('/').slice(1);
+  const [folder, ...rest] = parts;
+  if (folder !== 'datasets' || rest[0] === undefined || rest[0] === '') {
+    throw new HubError(
+      'invalid_request',
+      'path must be the address of a dataset, such as <hub>/datasets/<owner>/<name>',
+    );
+  }
+  // Pages of a dataset: `tree/<revision>/<folder>`, `blob/<revision>/<file>`, `viewer/<subset>/<split>`.
+  const page = rest.findIndex((part, index) => index > 0 && PAGES.includes(part));
+  const name = (page === -1 ? rest : rest.slice(0, page)).filter((part) => part !== '').join('/');
+  const revision = page !== -1 && REVISION_PAGES.includes(rest[page] ?? '') ? rest[page + 1] : undefined;
+  return { path: validateDatasetPath(name), revision: revision === undefined ? undefined : decode(revision) };
+}
+
+const REVISION_PAGES = ['tree', 'blob', 'resolve', 'commit', 'commits'];
+const PAGES = [...REVISION_PAGES, 'viewer', 'discussions', 'settings', 'raw'];
+
+function decode(part: string): string | undefined {
+  if (part === '') return undefined;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new HubError('invalid_request', 'path has a revision that is not percent-encoded UTF-8');
+  }
+}

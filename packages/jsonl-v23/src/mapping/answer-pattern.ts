@@ -1,0 +1,64 @@
+import { RE2JS } from 're2js';
+import { JsonlError } from '../errors.ts';
+
+/** A longer pattern is probably a mistake or an attack. */
+export const MAX_PATTERN_LENGTH = 500;
+/** Instructions of a pattern, in which repetitions such as `{1000}` are written out. */
+const MAX_PROGRAM_SIZE = 2_000;
+/** Instructions times characters of the answer: about a second on a slow machine in the worst case. */
+export const MAX_PATTERN_STEPS = 20_000_000;
+
+/** Takes the first group of a pattern from a text. */
+export interface AnswerPattern {
+  /** @returns null where the pattern does not match @throws JsonlError `invalid_row` for a text that is too long for it */
+  extract(text: string, row: number): string | null;
+}
+
+/**
+ * Compiles a pattern. Patterns are untrusted input: they run on an engine with linear time, which supports JavaScript's
+ * syntax without look-around and back-references.
+ *
+ * @param maxSteps instructions times characters that a text may take
+ * @throws JsonlError `invalid_mapping` for a pattern that cannot be used
+ *
+ * @example compileAnswerPattern('####\\s*(\\S+)').extract('6 * 12 = 72\n#### 72', 0) // '72'
+ */
+export function compileAnswerPattern(pattern: string, maxSteps: number = MAX_PATTERN_STEPS): AnswerPattern {
+  if (pattern.length > MAX_PATTERN_LENGTH) {
+    throw invalid(`must have at most ${MAX_PATTERN_LENGTH} characters, got ${pattern.length}`);
+  }
+  const compiled = compile(pattern);
+  const programSize = compiled.programSize();
+  if (compiled.groupCount() === 0) throw invalid('must have a group, such as "####\\s*(\\S+)"');
+  if (programSize > MAX_PROGRAM_SIZE) throw invalid('repeats too much');
+  return {
+    extract(text, row) {
+      if (programSize * text.length > maxSteps) {
+        const message = `The answer has ${text.length} characters, too many for the pattern, in dataset row ${row}`;
+        throw new JsonlError('invalid_row', message, { row });
+      }
+      const matcher = compiled.matcher(text);
+      return matcher.find() ? matcher.group(1) : null;
+    },
+  };
+}
+
+function compile(pattern: string): RE2JS {
+  // The engine would treat a named back-reference as plain letters.
+  if (/\\k</.test(pattern.replace(/\\\\/g, ''))) throw invalid('must not have back-references');
+  try {
+    return RE2JS.compile(RE2JS.translateRegExp(pattern));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'syntax';
+    throw invalid(`cannot be used: ${reason}`, error);
+  }
+}
+
+function invalid(problem: string, cause?: unknown): JsonlError {
+  return new JsonlError(
+    'invalid_mapping',
+    `answer_pattern ${problem}`,
+    { path: '/mapping/answer_pattern' },
+    { cause },
+  );
+}

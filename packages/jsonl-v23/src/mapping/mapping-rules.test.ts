@@ -1,0 +1,291 @@
+import { describe, expect, it } from 'vitest';
+import { thrownBy } from '../../test/arbitrary-json.ts';
+import { ExactNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { suggestMapping } from '../suggest/suggest-mapping.ts';
+import { compileMapping } from './compile-mapping.ts';
+import type { ColumnType, Mapping } from './mapping.ts';
+import { readMapping, writeMapping } from './read-mapping.ts';
+
+const featuresOf = (row: JsonObject) => Object.keys(row).map((name) => ({ name, dtype: 'string' }));
+const map = (mapping: Mapping, row: JsonObject): JsonObject =>
+  compileMapping(mapping, featuresOf(row))(row, 4);
+const failure = (mapping: Mapping, row: JsonObject): unknown => thrownBy(() => map(mapping, row));
+
+describe('templates', () => {
+  it.each<[string, string]>([
+    ['{q}', 'Q'],
+    ['{q} {n}{q}', 'Q 1.5Q'],
+    ['{{q}} {{{q}}} }', '{q} {Q} }'],
+    ['no column', 'no column'],
+    ['{a b}', '[1]'],
+  ])('%s makes %s', (promptTemplate, prompt) => {
+    const row = { q: 'Q', n: 1.5, 'a b': [1], none: null };
+    expect(map({ promptTemplate, systemPromptTemplate: `s ${promptTemplate}` }, row)['inputs']).toEqual({
+      prompt,
+      system_prompt: `s ${prompt}`,
+    });
+  });
+
+  it('leaves a system prompt out and refuses a prompt where a column is null', () => {
+    const row = { q: 'Q', none: null };
+    expect(map({ promptTemplate: '{q}', systemPromptTemplate: '{none}' }, row)['inputs']).toEqual({
+      prompt: 'Q',
+    });
+    expect(failure({ promptTemplate: '{q}{none}' }, row)).toMatchObject({
+      code: 'invalid_row',
+      message: 'Column none is null in dataset row 4',
+      location: { row: 4 },
+    });
+  });
+
+  it.each(['{', 'a {q', '{}', '{q{', 'x'.repeat(65_537), '{q}'.repeat(1001)])(
+    'refuses the template %.10s',
+    (promptTemplate) => {
+      expect(failure({ promptTemplate }, { q: 'Q' })).toMatchObject({
+        code: 'invalid_mapping',
+        location: { path: '/mapping/prompt_template' },
+      });
+    },
+  );
+
+  it('refuses a text that a template makes too long', () => {
+    const row = { q: 'x'.repeat(100_000) };
+    expect(failure({ promptTemplate: '{q}'.repeat(1000) }, row)).toMatchObject({ code: 'invalid_row' });
+  });
+});
+
+describe('types', () => {
+  const LONG = new ExactNumber('9223372036854775807');
+  it.each<[ColumnType, JsonValue, JsonValue]>([
+    ['string', '001', '001'],
+    ['string', '', ''],
+    ['string', 'NA', 'NA'],
+    ['string', 1.5, '1.5'],
+    ['string', [true], '[true]'],
+    ['int64', '007', 7],
+    ['int64', '+1', 1],
+    ['int64', '1e3', 1000],
+    ['int64', '9223372036854775807', LONG],
+    ['int64', LONG, LONG],
+    ['int64', 'NA', null],
+    ['float64', '1.50', 1.5],
+    ['float64', '.5', 0.5],
+    ['float64', '', null],
+    ['bool', 'True', true],
+    ['bool', false, false],
+    ['json', '{"a":[1]}', { a: [1] }],
+    ['json', 'null', null],
+    ['json', ['x'], ['x']],
+  ])('%s of %j is %j', (type, cell, value) => {
+    expect(
+      map({ promptColumn: 'q', metaColumns: ['x'], types: { x: type } }, { q: 'Q', x: cell })['meta'] ?? {
+        x: null,
+      },
+    ).toEqual({ x: value });
+  });
+
+  it.each<[ColumnType, JsonValue]>([
+    ['int64', '1.5'],
+    ['int64', 1.5],
+    ['int64', '9223372036854775808'],
+    ['int64', 'x'],
+    ['int64', true],
+    ['float64', 'NaN'],
+    ['float64', '1.2.3'],
+    ['float64', `1e${'9'.repeat(10)}`],
+    ['bool', 'yes'],
+    ['bool', 1],
+    ['json', '{a}'],
+  ])('%s refuses %j', (type, cell) => {
+    expect(
+      failure({ promptColumn: 'q', answerColumn: 'x', types: { x: type } }, { q: 'Q', x: cell }),
+    ).toMatchObject({
+      code: 'invalid_row',
+      location: { row: 4, path: '/x' },
+    });
+  });
+});
+
+describe('answers', () => {
+  it.each<[Partial<Mapping>, JsonObject, JsonValue]>([
+    [{ answerPattern: '####\\s*(\\S+)' }, { a: '6 * 12\n#### 72' }, '72'],
+    [{ answerPattern: '^(.)' }, { a: 72 }, '7'],
+    [{ answerIs: 'index', choicesColumn: 'c' }, { a: 1, c: ['x', 'y'] }, 'y'],
+    [{ answerIs: 'index', choicesColumn: 'c' }, { a: '0', c: [5, 'y'] }, 5],
+    [{ answerIs: 'letter', choicesColumns: ['A', 'B'] }, { a: 'b', A: 'x', B: 'y' }, 'y'],
+    [{ answerIs: 'letter', choicesColumn: 'c' }, { a: 'C', c: { text: ['x', 'y'], label: ['C', 'D'] } }, 'x'],
+    [
+      { answerIs: 'letter', choicesColumn: 'c', answerPattern: '\\((\\w)\\)' },
+      { a: 'It is (B).', c: ['x', 'y'] },
+      'y',
+    ],
+  ])('%j', (mapping, row, answer) => {
+    expect(map({ promptColumn: 'q', answerColumn: 'a', ...mapping }, { q: 'Q', ...row })['answer']).toEqual(
+      answer,
+    );
+  });
+
+  it.each<[Partial<Mapping>, JsonObject]>([
+    [{ answerPattern: '####\\s*(\\S+)' }, { a: '72' }],
+    [{ answerPattern: '(x)' }, { a: 'y'.repeat(10_000_000) }],
+    [
+      { answerIs: 'index', choicesColumn: 'c' },
+      { a: 2, c: ['x', 'y'] },
+    ],
+    [
+      { answerIs: 'index', choicesColumn: 'c' },
+      { a: -1, c: ['x', 'y'] },
+    ],
+    [
+      { answerIs: 'index', choicesColumn: 'c' },
+      { a: 0, c: null },
+    ],
+    [
+      { answerIs: 'letter', choicesColumns: ['A', 'B'] },
+      { a: 'C', A: 'x', B: 'y' },
+    ],
+    [{ choicesColumns: ['A', 'B'] }, { a: null, A: null, B: 'y' }],
+  ])('refuses %j', (mapping, row) => {
+    expect(failure({ promptColumn: 'q', answerColumn: 'a', ...mapping }, { q: 'Q', ...row })).toMatchObject({
+      code: 'invalid_row',
+      location: { row: 4 },
+    });
+  });
+
+  it.each([
+    'x',
+    '(x',
+    '(?<a>x)\\k<a>',
+    '(a)(?=b)',
+    '(x{1000}){1000}',
+    `(${'x'.repeat(500)})`,
+    '(((a{100}){100}){100})',
+  ])('refuses the pattern %.20s', (answerPattern) => {
+    expect(
+      failure({ promptColumn: 'q', answerColumn: 'a', answerPattern }, { q: 'Q', a: 'x' }),
+    ).toMatchObject({
+      code: 'invalid_mapping',
+      location: { path: '/mapping/answer_pattern' },
+    });
+  });
+});
+
+it('takes choices, types, tags and constants', () => {
+  const row = { q: 'Q', A: 'x', B: 'y', C: '', t: 'exact', k: 'one', l: ['two', 'one', null, 3] };
+  const mapping: Mapping = {
+    promptColumn: 'q',
+    choicesColumns: ['A', 'B', 'C'],
+    typeColumn: 't',
+    tags: ['all', 'one'],
+    tagsColumns: ['k', 'l'],
+    checker: { type: 'exact' },
+  };
+  expect(map(mapping, row)).toEqual({
+    id: 'train-4',
+    type: 'exact',
+    inputs: { prompt: 'Q', choices: ['x', 'y'] },
+    checker: { type: 'exact' },
+    tags: ['all', 'one', 'two', '3'],
+  });
+  expect(map(mapping, { ...row, t: null, C: 'z' })).toMatchObject({
+    type: 'freeform',
+    inputs: { choices: ['x', 'y', 'z'] },
+  });
+});
+
+describe('readMapping', () => {
+  const wire = {
+    prompt_template: '{q}',
+    answer_column: 'a',
+    answer_pattern: '(x)',
+    answer_is: 'text',
+    choices_columns: ['A', 'B'],
+    meta_columns: { k: 'm' },
+    tags: ['t'],
+    checker: { type: 'exact' },
+    types: { a: 'int64' },
+    invalid_rows: 'skip',
+  };
+  it('reads what writeMapping writes; null means absent', () => {
+    const mapping = readMapping({ ...wire, id_column: null });
+    expect(mapping).toMatchObject({ promptTemplate: '{q}', types: { a: 'int64' }, invalidRows: 'skip' });
+    expect(writeMapping(mapping)).toEqual(wire);
+  });
+  it.each<[JsonValue, string]>([
+    [[], '/mapping'],
+    [{}, '/mapping/prompt_column'],
+    [{ prompt_column: '' }, '/mapping/prompt_column'],
+    [{ prompt_column: 'q', prompt: 'q' }, '/mapping/prompt'],
+    [{ prompt_column: 'q', answer_is: 'number' }, '/mapping/answer_is'],
+    [{ prompt_column: 'q', tags: ['a', 'a'] }, '/mapping/tags'],
+    [{ prompt_column: 'q', meta_columns: { a: 1 } }, '/mapping/meta_columns'],
+    [{ prompt_column: 'q', types: { a: 'text' } }, '/mapping/types'],
+    [{ prompt_column: 'q', checker: [] }, '/mapping/checker'],
+  ])('refuses %j', (value, path) => {
+    expect(thrownBy(() => readMapping(value))).toMatchObject({ code: 'invalid_mapping', location: { path } });
+  });
+});
+
+describe('suggestMapping by values', () => {
+  it.each<[string, JsonObject[], Mapping | null]>([
+    [
+      'answers after ####',
+      [
+        { question: 'a', answer: 'x = 5\n#### 5' },
+        { question: 'b', answer: '#### 1,000' },
+      ],
+      {
+        promptColumn: 'question',
+        answerColumn: 'answer',
+        answerPattern: '####\\s*(\\S+)',
+        defaultType: 'numeric',
+      },
+    ],
+    [
+      'numbers',
+      [
+        { question: 'a', answer: '$1,000' },
+        { question: 'b', answer: -3.5 },
+      ],
+      { promptColumn: 'question', answerColumn: 'answer', defaultType: 'numeric' },
+    ],
+    ['texts', [{ question: 'a', answer: '5 apples' }], { promptColumn: 'question', answerColumn: 'answer' }],
+    [
+      'empty columns',
+      [{ question: null, prompt: 'a', answer: null, target: 'x' }],
+      { promptColumn: 'prompt', answerColumn: 'target' },
+    ],
+    [
+      'columns of choices',
+      [{ question: 'a', A: 'x', B: 'y', C: 'z', answer: 'B' }],
+      {
+        promptColumn: 'question',
+        answerColumn: 'answer',
+        choicesColumns: ['A', 'B', 'C'],
+        defaultType: 'multiple_choice',
+        answerIs: 'letter',
+      },
+    ],
+    [
+      'indexes of choices',
+      [{ question: 'a', choices: '["x","y"]', answer: '1' }],
+      {
+        promptColumn: 'question',
+        answerColumn: 'answer',
+        choicesColumn: 'choices',
+        defaultType: 'multiple_choice',
+        answerIs: 'index',
+      },
+    ],
+    ['no texts', [{ question: null }], null],
+  ])('%s', (_, rows, mapping) => {
+    const features = featuresOf(rows[0] as JsonObject);
+    const suggestion = suggestMapping(features, rows);
+    expect(suggestion?.mapping ?? null).toEqual(mapping);
+    // Every member has its reason.
+    if (suggestion !== null)
+      expect(Object.keys(suggestion.reasons).sort()).toEqual(
+        Object.keys(writeMapping(suggestion.mapping)).sort(),
+      );
+  });
+});

@@ -1,0 +1,86 @@
+import type { JsonSchema } from '../item/item-schema.ts';
+import { MAX_PATTERN_LENGTH } from './answer-pattern.ts';
+import { MAX_TEMPLATE_LENGTH } from './template.ts';
+
+const MAX_COLUMNS = 1000;
+
+const text = (maxLength: number, description: string): JsonSchema => ({
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength,
+  description,
+});
+const column = (description: string): JsonSchema => text(1024, description);
+const texts = (description: string): JsonSchema => ({
+  type: ['array', 'null'],
+  items: { type: 'string', minLength: 1 },
+  maxItems: MAX_COLUMNS,
+  uniqueItems: true,
+  description,
+});
+
+const hasText = (key: string): JsonSchema => ({
+  type: 'object',
+  properties: { [key]: { type: 'string' } },
+  required: [key],
+});
+
+/** The JSON Schema (2020-12) of a mapping as requests and files have it; null means absent. */
+export const MAPPING_SCHEMA: JsonSchema = {
+  type: 'object',
+  description:
+    'which column becomes which part of an item; one of prompt_column and prompt_template is required',
+  properties: {
+    prompt_column: column('becomes the prompt; a list of {role, content} becomes the messages'),
+    prompt_template: text(MAX_TEMPLATE_LENGTH, 'text with {column} placeholders; {{ is a brace'),
+    answer_column: column('becomes the answer'),
+    answer_pattern: text(
+      MAX_PATTERN_LENGTH,
+      'its first group is taken from the answer’s text; a row that does not match is invalid',
+    ),
+    answer_is: {
+      type: ['string', 'null'],
+      enum: ['text', 'index', 'letter', null],
+      description: 'what the answer is: its text, or the index (from 0) or letter of a choice',
+    },
+    default_type: text(1024, 'the type of every item; `freeform` where it is absent'),
+    type_column: column('has the items’ types'),
+    meta_columns: {
+      description: 'key in `meta` → column; an array of columns means keys of the same names',
+      anyOf: [
+        {
+          type: 'object',
+          additionalProperties: { type: 'string', minLength: 1 },
+          maxProperties: MAX_COLUMNS,
+        },
+        texts('columns'),
+      ],
+    },
+    criteria_columns: texts('become the criteria, in this order'),
+    choices_column: column('becomes the choices'),
+    choices_columns: texts('become one choice each'),
+    assets_column: column('becomes the assets'),
+    system_prompt_column: column('becomes the system prompt'),
+    system_prompt_template: text(MAX_TEMPLATE_LENGTH, 'as prompt_template'),
+    id_column: column('becomes the id; without it the id is <split or section>-<row index>'),
+    tags_columns: texts('their values become tags'),
+    checker: {
+      type: ['object', 'string', 'null'],
+      description: 'how the output of every item is scored',
+    },
+    tags: texts('tags of every item'),
+    types: {
+      type: ['object', 'null'],
+      additionalProperties: { type: 'string', enum: ['string', 'int64', 'float64', 'bool', 'json'] },
+      maxProperties: MAX_COLUMNS,
+      description: 'column → type, which overrides inference; a value that does not fit is an invalid row',
+    },
+    invalid_rows: {
+      type: ['string', 'null'],
+      enum: ['fail', 'skip', null],
+      description: '`skip` leaves out the rows that do not become items, and counts them',
+    },
+  },
+  anyOf: [hasText('prompt_column'), hasText('prompt_template')],
+  additionalProperties: false,
+};
