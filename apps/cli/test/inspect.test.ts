@@ -116,14 +116,14 @@ it.each([
     'inspect',
     'a line that is not an item',
     { 'sections/a.jsonl': '{"id":1}\n[]\n' },
-    'sections/a.jsonl:2: ',
+    'sections/a.jsonl:2:1: ',
     'package_invalid_line',
   ],
   [
     'hash',
     'a line that is not an item',
     { 'sections/a.jsonl': '{"id":1}\n[]\n' },
-    'sections/a.jsonl:2: ',
+    'sections/a.jsonl:2:1: ',
     'package_invalid_line',
   ],
   [

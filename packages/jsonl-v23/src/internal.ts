@@ -27,6 +27,8 @@ export {
   replaceLinked,
 } from './item/linked-files.ts';
 export { embedFiles } from './item/rehydrate-item.ts';
+export { checkLine } from './lines/check-items.ts';
+export { type CutLine, type CutLines, cutLines } from './lines/cut-lines.ts';
 export { createLineEncoder, type LineEncoder } from './lines/encode-lines.ts';
 export { parseLines } from './lines/read-items.ts';
 export {

@@ -19,6 +19,10 @@ export interface PackageErrorOptions {
   /** The location in the entry; by default only its name. */
   readonly location?: SourceLocation;
   readonly cause?: unknown;
+  /** The first 100 errors, the one itself included, where several were looked for. */
+  readonly errors?: readonly PackageError[];
+  /** The number of all of them. */
+  readonly errorsTotal?: number;
 }
 
 /**
@@ -30,6 +34,10 @@ export class PackageError extends Error {
   readonly code: PackageErrorCode;
   readonly entry?: string;
   readonly location: SourceLocation;
+  /** All errors that were found, at most 100: this one, and those after it where reading went on. */
+  declare readonly errors: readonly PackageError[];
+  /** The number of all errors, also beyond 100. */
+  declare readonly errorsTotal: number;
 
   constructor(code: PackageErrorCode, message: string, options: PackageErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -37,6 +45,10 @@ export class PackageError extends Error {
     this.code = code;
     if (options.entry !== undefined) this.entry = options.entry;
     this.location = options.location ?? (options.entry === undefined ? {} : { file: options.entry });
+    // Not enumerable: an error that is printed would print itself again.
+    const { errors = [this], errorsTotal = errors.length } = options;
+    Object.defineProperty(this, 'errors', { value: errors });
+    Object.defineProperty(this, 'errorsTotal', { value: errorsTotal });
   }
 }
 

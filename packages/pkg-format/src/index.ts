@@ -1,4 +1,6 @@
 /** `@svc/pkg-format`: reads and writes `.pkg.zip` archives in any runtime. */
+export { checkPackage } from './check/check-package.ts';
+export type { CheckedPackage, CheckedSection } from './check/inspect-package.ts';
 export { PackageError, type PackageErrorCode } from './errors.ts';
 export { DEFAULT_LIMITS, type PackageLimits } from './limits.ts';
 export { PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from './package/manifest.ts';

@@ -550,6 +550,32 @@ describe('errors', () => {
     expect(await readdir(folder)).toEqual(['bad.zip']);
   });
 
+  it('an archive with many errors, all of which it lists', async () => {
+    const damaged = { 'broken.json': '{"items":[{"id":1},', 'ok.jsonl': lines({ id: 1 }) };
+    const failing = convert({
+      ...damaged,
+      'data/a.jsonl': '{"id":1}\n{"id":2,}\n7\n{"tags":"x"}\n{"assets":{"p":{"src":"no.png"}}}\n',
+      'data/list.json': [{ id: 1 }, 5, { inputs: { prompt: 7 } }],
+    });
+    await expect(failing).rejects.toBeInstanceOf(PackageError);
+    const { errors, errorsTotal, ...first } = (await failing.catch((error) => error)) as PackageError;
+    expect(errorsTotal).toBe(7);
+    expect(errors.map(({ code, location }) => [code, location])).toEqual([
+      ['package_invalid_json', { file: 'broken.json', line: 1, column: 20, path: '/items/1' }],
+      ['package_invalid_line', { file: 'data/a.jsonl', line: 2, column: 9, path: '' }],
+      ['package_invalid_line', { file: 'data/a.jsonl', line: 3 }],
+      ['package_invalid_line', { file: 'data/a.jsonl', line: 4, path: '/tags' }],
+      ['package_missing_file', { file: 'data/a.jsonl', line: 5, path: '/assets/p/src' }],
+      ['package_invalid_line', { file: 'data/list.json', line: 1, column: 11, path: '/1', row: 1 }],
+      ['package_invalid_line', { file: 'data/list.json', line: 1, path: '/2/inputs/prompt', row: 2 }],
+    ]);
+    expect(first).toMatchObject({ code: errors[0]?.code, location: errors[0]?.location });
+
+    const many = convert({ ...damaged, 'a.jsonl': '7\n'.repeat(250) });
+    await expect(many).rejects.toMatchObject({ errorsTotal: 251, errors: { length: 100 } });
+    expect(await readdir(folder)).toEqual(['old.zip']);
+  });
+
   it('no archive', async () => {
     await writeFile(join(folder, 'x.zip'), 'hello');
     await expect(convertLegacyFile(join(folder, 'x.zip'))).rejects.toMatchObject({

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Item, SourceLocation } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject } from '@svc/jsonl-v23/json';
-import type { CheckedLine } from './check-lines.ts';
+import type { CheckedLine, FileEnds } from '@svc/pkg-format/internal';
 import type { Diagnostic } from './diagnostic.ts';
-import type { ShortenedLines } from './shorten-lines.ts';
 
 /** What `check --strict` reports, with the text of docs/cli.md. */
 export const STYLE_CODES = {
@@ -36,7 +35,7 @@ export interface Linter {
   begin(file: string): void;
   line(checked: CheckedLine): Diagnostic[];
   /** Ends the section. */
-  end(source: Pick<ShortenedLines, 'hasByteOrderMark' | 'endsWithLineFeed'>): Diagnostic[];
+  end(source: FileEnds): Diagnostic[];
 }
 
 /** Makes the linter of one package. */

@@ -1,11 +1,11 @@
-import type { Diagnostic, Report } from './diagnostic.ts';
+import type { Diagnostic } from './diagnostic.ts';
 
 /** Keeps this many diagnostics of one code, and counts the rest. */
 export const MAX_PER_CODE = 1000;
 
 /** Collects what a check reports, in bounded memory. */
 export interface DiagnosticCollector {
-  readonly report: Report;
+  report(diagnostic: Diagnostic): void;
   /** The first 1,000 of each code, in the order of the package. */
   readonly diagnostics: readonly Diagnostic[];
   /** How often each code was reported. */

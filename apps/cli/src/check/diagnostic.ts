@@ -8,6 +8,3 @@ export interface Diagnostic {
   readonly message: string;
   readonly location: SourceLocation;
 }
-
-/** Receives diagnostics as they are found. */
-export type Report = (diagnostic: Diagnostic) => void;

@@ -1,6 +1,6 @@
-import { PackageError } from '@svc/pkg-format';
+import { type CheckedPackage, PackageError } from '@svc/pkg-format';
 import type { Command } from 'commander';
-import { type CheckedPackage, checkPackage } from '../check/check-package.ts';
+import { checkPackage } from '../check/check-package.ts';
 import { collectDiagnostics, type DiagnosticCollector, MAX_PER_CODE } from '../check/collect-diagnostics.ts';
 import type { Cli } from '../cli-context.ts';
 import { EXIT } from '../errors/exit-codes.ts';
@@ -48,7 +48,12 @@ async function checkFile(
 ): Promise<CheckedPackage | null> {
   try {
     await using opened = await openLocalPackage(cli, path);
-    return await checkPackage(opened.pkg, { strict, signal: cli.signal }, found.report);
+    const checking = checkPackage(opened.pkg, { strict, signal: cli.signal });
+    for (;;) {
+      const next = await checking.next();
+      if (next.done) return next.value;
+      found.report(next.value);
+    }
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
     found.report({ severity: 'error', code: error.code, message: error.message, location: error.location });

@@ -1,4 +1,5 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
+import { PackageError } from '@svc/pkg-format';
 import { type FieldError, ServiceError } from '../service/service-error.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
@@ -10,11 +11,12 @@ export interface Failure {
   readonly message: string;
   readonly location: SourceLocation;
   readonly exitCode: ExitCode;
+  /** The single errors where several were looked for, the first 100. */
+  readonly errors?: readonly FieldError[];
+  readonly errorsTotal?: number;
   /** What the service returned in addition to its message. */
   readonly response?: {
     readonly status: number;
-    readonly errors: readonly FieldError[];
-    readonly errorsTotal: number;
     readonly requestId: string | undefined;
     readonly retryAfterSeconds: number | undefined;
   };
@@ -39,8 +41,14 @@ export function toFailure(error: unknown): Failure {
     const { status, errors, errorsTotal, requestId, retryAfterSeconds } = error;
     return {
       ...classify(error.code, error),
-      response: { status, errors, errorsTotal, requestId, retryAfterSeconds },
+      errors,
+      errorsTotal,
+      response: { status, requestId, retryAfterSeconds },
     };
+  }
+  if (error instanceof PackageError && error.errorsTotal > 1) {
+    const errors = error.errors.map(({ code, message, location }) => ({ code, message, ...location }));
+    return { ...classify(error.code, error), errors, errorsTotal: error.errorsTotal };
   }
   if (error instanceof Error && 'code' in error && /^[a-z][a-z0-9_]*$/.test(String(error.code))) {
     return classify(String(error.code), error);

@@ -38,16 +38,16 @@ export async function printError(
 }
 
 function errorText(failure: Failure, hint: string | undefined): string {
-  const { response } = failure;
-  const details = (response?.errors ?? []).map(({ message, code = failure.code, ...location }) => ({
+  const { response, errors = [], errorsTotal = errors.length } = failure;
+  const details = errors.map(({ message, code = failure.code, ...location }) => ({
     message,
     code,
     location,
   }));
-  // The only error repeats the message of the response, with a location.
-  const isRepeated = response?.errorsTotal === 1 && details[0]?.message === failure.message;
+  // The failure is the first of the errors, or repeats the message of the only one without its location.
+  const isRepeated = details[0]?.message === failure.message && (errorsTotal === 1 || response === undefined);
   const lines = (isRepeated ? details : [failure, ...details]).map((line) => errorLine(line));
-  const more = (response?.errorsTotal ?? 0) - details.length;
+  const more = errorsTotal - details.length;
   if (more > 0) lines.push(`  ... and ${more} more`);
   if (response?.retryAfterSeconds !== undefined)
     lines.push(`  Try again in ${response.retryAfterSeconds} s.`);
@@ -58,7 +58,8 @@ function errorText(failure: Failure, hint: string | undefined): string {
   return `${lines.join('\n')}\n`;
 }
 
-function errorDocument({ code, message, location, exitCode, response }: Failure): Record<string, unknown> {
+function errorDocument(failure: Failure): Record<string, unknown> {
+  const { code, message, location, exitCode, response, errors = [], errorsTotal } = failure;
   return {
     code,
     message,
@@ -68,7 +69,7 @@ function errorDocument({ code, message, location, exitCode, response }: Failure)
       status: response.status,
       request_id: response.requestId,
       retry_after_seconds: response.retryAfterSeconds,
-      ...(response.errors.length > 0 && { errors: response.errors, errors_total: response.errorsTotal }),
     }),
+    ...(errors.length > 0 && { errors, errors_total: errorsTotal }),
   };
 }

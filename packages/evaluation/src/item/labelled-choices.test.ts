@@ -1,9 +1,10 @@
+import type { Item } from '@svc/jsonl-v23';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { labelledChoices, letter } from './labelled-choices.ts';
 
 const labels = (choices: JsonValue) =>
-  labelledChoices({ inputs: { choices } }).choices.map((one) => `${one.label}=${one.text}`);
+  labelledChoices({ inputs: { choices } } as Item).choices.map((one) => `${one.label}=${one.text}`);
 
 describe('labelledChoices', () => {
   it.each<[string, JsonValue, string[]]>([
@@ -33,7 +34,7 @@ describe('labelledChoices', () => {
 
   it('has none without inputs', () => {
     expect(labelledChoices({}).choices).toEqual([]);
-    expect(labelledChoices({ inputs: null }).choices).toEqual([]);
+    expect(labelledChoices({ inputs: null } as unknown as Item).choices).toEqual([]);
   });
 });
 

@@ -64,7 +64,7 @@ describe('textAt', () => {
           ];
           for (const pointer of [...pointersIn(item), ...extra]) {
             const value = valueAt(item, pointer);
-            const text = textAt(stored(item), pointer);
+            const text = textAt(stored(item as Item), pointer);
             expect(text).toBe(value === undefined ? undefined : canonicalJson(value));
           }
         },

@@ -29,10 +29,11 @@ export function runCheck(task: CheckTask): CheckOutcome {
   const answer = unpackValue(task.answer);
   const choices = unpackValue(task.choices);
   const options = unpackValue(task.options);
-  const item: Item = {
+  // The parts of a checked item have its types.
+  const item = {
     ...(answer === undefined ? {} : { answer }),
     ...(choices === undefined ? {} : { inputs: { choices } }),
-  };
+  } as Item;
   return checker({
     output: unpackValue(task.output) ?? null,
     item,

@@ -2,9 +2,8 @@ import { sha256Into } from '#sha256';
 import { assetEntries, type FileReference, fileReferences, isEmbeddedChecker } from '../item/asset.ts';
 import { checkItemSize } from '../item/embedded-size.ts';
 import { createItemEncoder, type EncodedItemBytes, type ItemEncoder } from '../item/encode-item.ts';
-import type { Item } from '../item/item.ts';
 import { type ItemRanges, ReusableItemRanges } from '../item/item-ranges.ts';
-import { getMember } from '../json/json-value.ts';
+import { getMember, type JsonObject } from '../json/json-value.ts';
 import type { SourceLocation } from '../source-location.ts';
 
 /** The encoded item of a line or a row, and whether it has files. */
@@ -53,7 +52,7 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
    * @param expectedBytes of the canonical text, if known: avoids room for twice as much
    * @throws JsonlError `line_too_long` if the item refers to too many files, before it is encoded
    */
-  setItem(item: Item, location?: SourceLocation, expectedBytes = 0): void {
+  setItem(item: JsonObject, location?: SourceLocation, expectedBytes = 0): void {
     this.references = fileReferences(item);
     checkItemSize(0, this.references.length, { location });
     const encoded = this.#valueEncoder.encode(item, expectedBytes);

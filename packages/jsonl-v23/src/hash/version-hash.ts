@@ -1,7 +1,7 @@
 import { createSha256, sha256 } from '#sha256';
 import { hashView } from '../item/hash-view.ts';
-import type { Item } from '../item/item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
+import type { JsonObject } from '../json/json-value.ts';
 
 /** Names the rules below; another set of rules gets another name. */
 export const HASH_SPEC = 'svc-jcs-sha256-1';
@@ -17,7 +17,7 @@ export interface SectionHasher {
 }
 
 /** The hash of one item, 32 bytes: SHA-256 of the canonical text of its hash view. */
-export function itemHash(item: Item): Uint8Array {
+export function itemHash(item: JsonObject): Uint8Array {
   return sha256(canonicalJson(hashView(item)));
 }
 

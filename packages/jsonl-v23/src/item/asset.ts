@@ -6,7 +6,6 @@ import { isBase64 } from '../media/base64.ts';
 import { isDataUri, parseDataUri } from '../media/data-uri.ts';
 import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '../media/mime-type.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
-import type { Item } from './item.ts';
 
 /** An asset of an item, with its location. */
 export interface LocatedAsset {
@@ -29,7 +28,7 @@ export interface FileReference {
 }
 
 /** The asset entries of an item in their order, with their names and pointers. */
-export function assetEntries(item: Item): LocatedAsset[] {
+export function assetEntries(item: JsonObject): LocatedAsset[] {
   const assets = getMember(item, 'assets');
   if (assets === undefined) return [];
   const named: [string | number, JsonValue][] = Array.isArray(assets)
@@ -51,7 +50,7 @@ export function assetEntries(item: Item): LocatedAsset[] {
  * @example fileReferences({ assets: [{ path: 'assets/a.png' }] })
  * // [{ kind: 'asset', path: 'assets/a.png', pointer: '/assets/0' }]
  */
-export function fileReferences(item: Item): FileReference[] {
+export function fileReferences(item: JsonObject): FileReference[] {
   const references: FileReference[] = [];
   for (const { entry, pointer } of assetEntries(item)) {
     const path = referencedPath(entry, 'assets');

@@ -1,8 +1,7 @@
 import { sha256Into } from '#sha256';
 import { CanonicalWriter } from '../json/canonical/canonical-writer.ts';
-import { isJsonObject, type JsonValue } from '../json/json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { hashView } from './hash-view.ts';
-import type { Item } from './item.ts';
 import type { ItemRanges } from './item-ranges.ts';
 
 /** The type of an item without `type`. */
@@ -40,7 +39,7 @@ export interface ItemEncoder {
    *
    * @param expectedBytes length of the item's canonical text, if it is known
    */
-  encode(item: Item, expectedBytes?: number): EncodedItemBytes;
+  encode(item: JsonObject, expectedBytes?: number): EncodedItemBytes;
   /** Frees the buffers that a large item made grow. The last result is no longer valid. */
   release(): void;
 }
@@ -91,7 +90,7 @@ let spareWriter: CanonicalWriter | null = null;
  *
  * @example encodeItem({ id: 1, answer: '4' }).payload // '{"id":1}'
  */
-export function encodeItem(item: Item): EncodedItem {
+export function encodeItem(item: JsonObject): EncodedItem {
   const writer = spareWriter ?? new CanonicalWriter();
   spareWriter = null;
   try {
@@ -120,7 +119,7 @@ export function encodeItem(item: Item): EncodedItem {
  *
  * @throws JsonlError as `canonicalJson` does
  */
-export function canonicalByteLength(item: Item): number {
+export function canonicalByteLength(item: JsonObject): number {
   const writer = spareWriter ?? new CanonicalWriter();
   spareWriter = null;
   try {
@@ -148,7 +147,7 @@ interface EncodedParts {
 }
 
 /** Writes an item into an empty writer, and its hash into `itemHash`. */
-function encodeParts(item: Item, writer: CanonicalWriter, itemHash: Uint8Array): EncodedParts {
+function encodeParts(item: JsonObject, writer: CanonicalWriter, itemHash: Uint8Array): EncodedParts {
   const view = hashView(item);
   if (view !== item) {
     // Only the hash needs this text: the item's own text replaces it, so that memory never holds both.

@@ -1,13 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { isEmbeddedChecker } from './asset.ts';
-import type { Item } from './item.ts';
 
 /**
  * The part of an item that is hashed: the item without the `path` of asset entries (and of a checker) that embed their
  * content. The path of a file in an archive is transport; its bytes are content. Returns the item itself if nothing is
  * left out.
  */
-export function hashView(item: Item): Item {
+export function hashView(item: JsonObject): JsonObject {
   let view = item;
   if (Object.hasOwn(item, 'assets')) {
     const assets = assetsHashView(item['assets'] as JsonValue);

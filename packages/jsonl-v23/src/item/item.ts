@@ -1,4 +1,82 @@
-import type { JsonObject } from '../json/json-value.ts';
+import type { ExactNumber, JsonObject, JsonValue } from '../json/json-value.ts';
+
+/** Item types that the format names; others are allowed. */
+export type KnownItemType = 'freeform' | 'multiple_choice' | 'exact' | 'numeric' | 'code';
+
+/** One message of a conversation. */
+export interface ItemMessage {
+  role: string;
+  content: JsonValue;
+}
+
+/** Known keys of an item's `inputs`: what the model is given. */
+export interface InputKeys {
+  prompt?: string;
+  /** A conversation instead of one prompt. */
+  messages?: (ItemMessage & JsonObject)[];
+  system_prompt?: string | null;
+  /** The options of a multiple-choice item. */
+  choices?: JsonValue[];
+}
+
+/** Known keys of an item's `meta`: everything else. */
+export interface MetaKeys {
+  judge_prompt?: string | null;
+}
+
+/** Known keys of an item. All are optional. */
+export interface ItemKeys {
+  /** The author's id; need not be unique. */
+  id?: string | number | ExactNumber;
+  /** `freeform` is assumed when absent. */
+  type?: KnownItemType | (string & {});
+  /** What the model is given. */
+  inputs?: JsonObject & InputKeys;
+  /** The reference answer: any JSON. */
+  answer?: JsonValue;
+  /** What a grader looks for. */
+  criteria?: (string | JsonObject)[];
+  /** How the output is scored. */
+  checker?: JsonObject | string | null;
+  /** Files and links that belong to the item: entries by name, or a list of entries. */
+  assets?: { [name: string]: JsonObject } | JsonObject[];
+  /** Everything else. */
+  meta?: JsonObject & MetaKeys;
+  tags?: string[];
+}
 
 /** A normalised item: an object whose known keys have the types of `ITEM_SCHEMA`, with normalised assets. */
-export type Item = JsonObject;
+export type Item = JsonObject & ItemKeys;
+
+/** Keys beyond the known ones, in a literal. */
+type OtherKeys = { readonly [key: string]: unknown };
+
+/** Known keys of what becomes an item. */
+export interface ItemInputKeys {
+  readonly id?: string | number | bigint | ExactNumber | undefined;
+  readonly type?: KnownItemType | (string & {}) | undefined;
+  readonly inputs?: InputsInput | (InputsInput & OtherKeys) | undefined;
+  readonly answer?: unknown;
+  readonly criteria?: readonly (string | object)[] | undefined;
+  readonly checker?: object | string | null | undefined;
+  readonly assets?: object | undefined;
+  readonly meta?: MetaInput | (MetaInput & OtherKeys) | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
+
+interface InputsInput {
+  readonly prompt?: string | undefined;
+  readonly messages?: readonly { readonly role: string; readonly content: unknown }[] | undefined;
+  readonly system_prompt?: string | null | undefined;
+  readonly choices?: readonly unknown[] | undefined;
+}
+
+interface MetaInput {
+  readonly judge_prompt?: string | null | undefined;
+}
+
+/**
+ * What becomes an item: an object with known keys of these types and any others, also of an interface of your own. Values
+ * that are not plain JSON are refused when the item is read, with their JSON Pointer; an `undefined` member too.
+ */
+export type ItemInput = ItemInputKeys | (ItemInputKeys & OtherKeys);

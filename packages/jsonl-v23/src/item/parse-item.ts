@@ -1,6 +1,6 @@
 import { JsonlError } from '../errors.ts';
 import { describeValue } from '../json/describe-value.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { isJsonObject, type JsonInput, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { normaliseAssets, normaliseChecker } from './asset.ts';
 import { findViolation } from './find-violation.ts';
@@ -17,7 +17,8 @@ import { compileRule, type ValueRule } from './value-rule.ts';
  *
  * @example parseItem({ id: 1, assets: ['assets/a.png'] }) // { id: 1, assets: [{ path: 'assets/a.png' }] }
  */
-export function parseItem(value: JsonValue, location: SourceLocation = {}): Item {
+export function parseItem(input: JsonInput, location: SourceLocation = {}): Item {
+  const value = input as JsonValue;
   if (!isJsonObject(value)) {
     throw new JsonlError('not_an_object', `An item must be an object, got ${describeValue(value)}`, {
       ...location,
@@ -26,7 +27,7 @@ export function parseItem(value: JsonValue, location: SourceLocation = {}): Item
   }
   checkTypes(value, location);
 
-  let item: Item = value;
+  let item = value;
   if (Object.hasOwn(value, 'assets')) {
     const assets = normaliseAssets(value['assets'] as JsonValue, location);
     if (assets !== value['assets']) item = { ...item, assets };
@@ -35,7 +36,7 @@ export function parseItem(value: JsonValue, location: SourceLocation = {}): Item
     const checker = normaliseChecker(value['checker'] as JsonValue, location);
     if (checker !== value['checker']) item = { ...item, checker };
   }
-  return item;
+  return item as Item;
 }
 
 function checkTypes(value: JsonObject, location: SourceLocation): void {

@@ -51,7 +51,7 @@ export function embedFiles(
     texts.set(bytes, text);
     return text;
   };
-  let result = item;
+  let result: JsonObject = item;
 
   const files = new Map<string | number, JsonObject>();
   for (const { name, entry } of assetEntries(item)) {
@@ -65,7 +65,7 @@ export function embedFiles(
   if (isJsonObject(checker) && referencedPath(checker, 'checkers') !== null) {
     result = { ...result, checker: { ...checker, encoding: 'base64', data: nextText() } };
   }
-  return result;
+  return result as Item;
 }
 
 function withEntries(assets: JsonValue, entries: ReadonlyMap<string | number, JsonObject>): JsonValue {

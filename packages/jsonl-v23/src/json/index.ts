@@ -14,6 +14,7 @@ export {
   ExactNumber,
   getMember,
   isJsonObject,
+  type JsonInput,
   type JsonObject,
   type JsonValue,
   parseNumber,

@@ -52,6 +52,12 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
+/**
+ * What can be written as JSON: objects of your own interfaces too. Anything but plain objects, arrays, `ExactNumber` and
+ * primitive values is refused while it is written, with its JSON Pointer.
+ */
+export type JsonInput = null | boolean | number | bigint | string | object;
+
 /** Whether a value is a JSON object: neither null nor an array nor an `ExactNumber`. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   if (typeof value !== 'object' || value === null) return false;

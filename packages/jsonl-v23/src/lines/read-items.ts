@@ -1,6 +1,8 @@
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
+import type { JsonValue } from '../json/json-value.ts';
+import { locateValue } from '../json/locate-value.ts';
 import { JsonReader } from '../json/parse-json.ts';
 import { validUtf8Length } from '../json/utf8.ts';
 import type { SourceLocation } from '../source-location.ts';
@@ -70,9 +72,25 @@ function* itemsOf(
     if (!isBlank(text, start, end)) {
       const location: SourceLocation = options.file === undefined ? { line } : { file: options.file, line };
       const value = reader.read(start, end, location);
-      yield { item: parseItem(value, location), location };
+      yield { item: itemAt(value, text, start, location), location };
     }
     start = end + 1;
+  }
+}
+
+/** The item of a line; its errors also have the column of the value at fault. */
+function itemAt(value: JsonValue, text: string, lineStart: number, location: SourceLocation): Item {
+  try {
+    return parseItem(value, location);
+  } catch (error) {
+    if (!(error instanceof JsonlError) || error.location.path === undefined) throw error;
+    const column = locateValue(text, lineStart, error.location.path) - lineStart + 1;
+    throw new JsonlError(
+      error.code,
+      error.message,
+      { ...location, column, ...error.location },
+      { cause: error.cause },
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import { JsonlError } from '../errors.ts';
+import { abortable } from './abortable.ts';
 import { MAX_LINE_VALUES, ValueCounter } from './value-counter.ts';
 
 /** Longest line by default: 64 MiB, enough for an item with embedded images. */
@@ -216,40 +217,4 @@ function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
     if (byte !== SPACE && byte !== TAB && byte !== CARRIAGE_RETURN) return false;
   }
   return true;
-}
-
-/** Yields from a source until the signal aborts; then closes it without waiting, and throws the reason. */
-async function* abortable<T>(
-  source: AsyncIterable<T>,
-  signal: AbortSignal,
-): AsyncGenerator<T, void, undefined> {
-  signal.throwIfAborted();
-  const iterator = source[Symbol.asyncIterator]();
-  let rejectPending: (reason: unknown) => void = () => {};
-  const onAbort = (): void => rejectPending(signal.reason);
-  signal.addEventListener('abort', onAbort);
-  let isOpen = true;
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      const result = await new Promise<IteratorResult<T>>((resolve, reject) => {
-        rejectPending = reject;
-        iterator.next().then(resolve, (error: unknown) => {
-          isOpen = false;
-          reject(error);
-        });
-      });
-      if (result.done === true) {
-        isOpen = false;
-        return;
-      }
-      yield result.value;
-    }
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    const closing = isOpen ? iterator.return?.() : undefined;
-    // Do not wait for a source that is stuck in a read.
-    if (signal.aborted) closing?.catch(() => {});
-    else await closing;
-  }
 }

@@ -1,4 +1,4 @@
-import type { Item } from '../item/item.ts';
+import type { ItemInput } from '../item/item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 
 /** Bytes of a chunk, so that small items share one. */
@@ -13,7 +13,7 @@ const CHUNK_BYTES = 64 * 1024;
  * @example for await (const chunk of writeItems(items)) file.write(chunk);
  */
 export async function* writeItems(
-  items: AsyncIterable<Item> | Iterable<Item>,
+  items: AsyncIterable<ItemInput> | Iterable<ItemInput>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new TextEncoder();
   let text = '';

@@ -144,7 +144,7 @@ function castRow(
 }
 
 /** An item nested deeper than readers accept could be exported, but not read again. */
-function checkDepth(item: Item, rowIndex: number): void {
+function checkDepth(item: JsonObject, rowIndex: number): void {
   if (isDeeper(item, DEFAULT_MAX_DEPTH)) {
     throw new JsonlError(
       'invalid_row',

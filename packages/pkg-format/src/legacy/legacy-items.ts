@@ -1,7 +1,7 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
+import { type CutLine, cutLines } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
-import { explainLineError } from '../package/explain-line-error.ts';
+import { PackageError, toPackageError } from '../errors.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';
 import type { LegacySection } from './legacy-sources.ts';
@@ -11,7 +11,8 @@ import { parseItemAt, splitJsonItems } from './split-json-items.ts';
 export interface LegacyItem {
   /** Index in the file's `sections`; null where the file is one section. */
   readonly section: number | null;
-  readonly item: JsonObject;
+  /** The item, or why it cannot be read. */
+  readonly item: JsonObject | PackageError;
   /** In a JSON file with the index of the item in its list as `row`. */
   readonly location: SourceLocation;
   /** JSON Pointer of the item in its JSON file; empty for an item that is a line. */
@@ -19,9 +20,10 @@ export interface LegacyItem {
 }
 
 /**
- * Reads the items of a legacy file in order, with one batch of lines in memory.
+ * Reads the items of a legacy file in order, also after an invalid one, with one line in memory.
  *
- * @throws PackageError `package_invalid_line`, `package_invalid_json`, `package_limit`, `package_corrupt`
+ * @throws PackageError `package_invalid_json` for a JSON file that cannot be read further, `package_limit`,
+ *   `package_corrupt`
  */
 export async function* readLegacyItems(
   archive: Archive,
@@ -36,37 +38,51 @@ export async function* readLegacyItems(
     for await (const part of splitJsonItems(bytes, options)) {
       if (part.kind !== 'item') continue;
       const { line, path = '' } = part.location;
-      yield {
-        section: part.section,
-        item: parseItemAt(part, options),
-        location: { file, row: part.index, ...(line !== undefined && { line }) },
-        pointer: path,
-      };
+      const location = { file, row: part.index, ...(line !== undefined && { line }) };
+      const item = itemOrError(() => parseItemAt(part, options), { ...part.location, ...location });
+      yield { section: part.section, item, location, pointer: path };
     }
     return;
   }
-  try {
-    for await (const batch of splitLines(bytes, { file, maxLineBytes, ...(signal && { signal }) })) {
-      yield* parseBatch(batch, file, maxDepth);
+  for await (const lines of cutLines(bytes, { maxLineBytes, ...(signal && { signal }) })) {
+    for (const line of lines) {
+      const location = { file, line: line.line };
+      const item = itemOrError(() => parseLine(line, maxDepth, location), location);
+      if (item !== null) yield { section: null, item, location, pointer: '' };
     }
-  } catch (error) {
-    throw await explainLineError(archive, error, file, signal);
   }
 }
 
-/** Like `parseLines`, but for objects of any shape. */
-function* parseBatch({ bytes, firstLine }: LineBatch, file: string, maxDepth: number): Generator<LegacyItem> {
-  let line = firstLine;
-  for (let start = 0; start < bytes.length; line += 1) {
-    const lineFeed = bytes.indexOf(0x0a, start);
-    const end = lineFeed < 0 ? bytes.length : lineFeed;
-    const location = { file, line };
-    const text = decodeUtf8(bytes.subarray(start, end));
-    start = end + 1;
-    if (text === null) throw new JsonlError('invalid_utf8', 'The line is not UTF-8', location);
-    if (/^[ \t\r]*$/.test(text)) continue;
-    const item = parseJson(text, { maxDepth, location });
-    if (!isJsonObject(item)) throw new JsonlError('not_an_object', 'An item must be an object', location);
-    yield { section: null, item, location, pointer: '' };
+/** The error instead of an item, with at least this location. */
+function itemOrError<T>(
+  parse: () => T,
+  location: SourceLocation & { readonly file: string },
+): T | PackageError {
+  try {
+    return parse();
+  } catch (error) {
+    const found = toPackageError(error, location.file);
+    if (!(found instanceof PackageError)) throw found;
+    const { code, message, cause } = found;
+    return new PackageError(code, message, {
+      entry: location.file,
+      location: { ...location, ...found.location },
+      cause,
+    });
   }
+}
+
+/** An object of any shape; null for a blank line. */
+function parseLine(
+  { line, bytes, fault }: CutLine,
+  maxDepth: number,
+  location: SourceLocation,
+): JsonObject | null {
+  if (fault !== null) throw new JsonlError('line_too_long', `Line ${line} ${fault}`, location);
+  const text = decodeUtf8(bytes);
+  if (text === null) throw new JsonlError('invalid_utf8', 'The line is not UTF-8', location);
+  if (/^[ \t\r]*$/.test(text)) return null;
+  const item = parseJson(text, { maxDepth, location });
+  if (!isJsonObject(item)) throw new JsonlError('not_an_object', 'An item must be an object', location);
+  return item;
 }

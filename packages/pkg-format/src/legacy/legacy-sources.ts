@@ -1,4 +1,5 @@
 import { getMember, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
+import type { ErrorList } from '../check/error-list.ts';
 import { PackageError } from '../errors.ts';
 import {
   ASSETS_FOLDER,
@@ -34,9 +35,14 @@ export interface LegacySources {
  * Finds the items of a legacy archive: every `*.jsonl`, and every `*.json` with items. Reads JSON files to the end, for
  * members after their items. Memory does not grow with the items.
  *
- * @throws PackageError `package_invalid_json`, `package_limit`, `package_corrupt`
+ * @param errors receives `package_invalid_json` and `package_corrupt` of each JSON file that cannot be read
+ * @throws PackageError `package_limit`
  */
-export async function findLegacySources(archive: Archive, signal?: AbortSignal): Promise<LegacySources> {
+export async function findLegacySources(
+  archive: Archive,
+  errors: ErrorList,
+  signal?: AbortSignal,
+): Promise<LegacySources> {
   const sections: LegacySection[] = [];
   const leftovers = new Map<string, JsonObject>();
   for (const file of [...archive.files.keys()].sort(compareUtf8)) {
@@ -44,7 +50,8 @@ export async function findLegacySources(archive: Archive, signal?: AbortSignal):
     if (/\.jsonl$/i.test(file))
       sections.push({ file, kind: 'jsonl', index: null, name: baseName(file), blobs: [] });
     else if (/\.json$/i.test(file)) {
-      const found = await inspectJson(archive, file, signal);
+      const found = await inspectJson(archive, file, signal).catch((error: unknown) => errors.add(error));
+      if (found === undefined) continue;
       sections.push(...found.sections);
       if (found.leftover) leftovers.set(file, found.leftover);
     }

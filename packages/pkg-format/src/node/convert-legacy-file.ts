@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { PackageError } from '../errors.ts';
 import type { ConversionReport } from '../legacy/conversion-report.ts';
 import type { PackageLimits } from '../limits.ts';
 import { MANIFEST_FILE } from '../package/layout.ts';
@@ -48,8 +49,7 @@ export async function convertLegacyFile(
   await using tempDir = await createTempDir(dirname(target));
   const temporary = tempDir.path('package.zip');
   const report = await withArchive(input, { limits, onRead }, async (archive) => {
-    const manifest = await archive.readJsonObject(MANIFEST_FILE);
-    const { plan, report } = isPackageManifest(manifest?.value ?? null)
+    const { plan, report } = (await isPackage(archive))
       ? await copyPackage(archive, name, signal)
       : await convertLegacy(archive, tempDir, { given: name, fallback: archiveName(input) }, signal);
     await writeWhole(
@@ -60,6 +60,17 @@ export async function convertLegacyFile(
   });
   await moveIntoPlace(temporary, target, { replace: force });
   return { output: target, ...report };
+}
+
+/** Whether the archive says that it is a package; a manifest that cannot be parsed does not, and its error comes later. */
+async function isPackage(archive: Archive): Promise<boolean> {
+  try {
+    const manifest = await archive.readJsonObject(MANIFEST_FILE);
+    return isPackageManifest(manifest?.value ?? null);
+  } catch (error) {
+    if (error instanceof PackageError && error.code === 'package_invalid_json') return false;
+    throw error;
+  }
 }
 
 async function withArchive<T>(

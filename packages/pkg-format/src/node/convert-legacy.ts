@@ -5,10 +5,12 @@ import {
   joinItem,
   parseItem,
   rehydrateItem,
+  type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
 import { checkItemSize, createSha256 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { ErrorList } from '../check/error-list.ts';
 import { PackageError, toPackageError } from '../errors.ts';
 import { toHex } from '../hex.ts';
 import { ChangeCounter, type ConversionReport } from '../legacy/conversion-report.ts';
@@ -52,7 +54,9 @@ interface ConvertedSection {
  * Converts a legacy archive (package-format section 4): every item is upgraded once and its line written to a temporary file, so
  * that memory stays flat however large the archive is.
  *
- * @throws PackageError with entry and location
+ * Goes on after an error, to find all of them.
+ *
+ * @throws PackageError with entry and location, and all errors in `errors`
  */
 export async function convertLegacy(
   archive: Archive,
@@ -61,9 +65,10 @@ export async function convertLegacy(
   signal?: AbortSignal,
 ): Promise<Conversion> {
   if (names.given !== null) checkDatasetName(names.given);
-  const { sections, leftovers } = await findLegacySources(archive, signal);
-  const manifest = await readBlob(archive, MANIFEST_FILE, leftovers);
-  const meta = await readBlob(archive, META_FILE, leftovers);
+  const errors = new ErrorList();
+  const { sections, leftovers } = await findLegacySources(archive, errors, signal);
+  const manifest = await readBlob(archive, MANIFEST_FILE, leftovers, errors);
+  const meta = await readBlob(archive, META_FILE, leftovers, errors);
   const contents = new LegacyContents(archive, tempDir);
   const changes = new ChangeCounter();
 
@@ -82,15 +87,20 @@ export async function convertLegacy(
     await using items = peekable(readLegacyItems(archive, file, kind, signal));
     for (const source of sources) {
       const prompts = datasetPrompts([...source.blobs, meta, manifest]);
-      const upgrade = ({ item, location }: LegacyItem): UpgradedItem => {
+      const upgrade = (item: JsonObject, location: SourceLocation): UpgradedItem => {
         const resolveFile = (reference: string) => resolveReference(reference, file);
         const upgraded = upgradeItem(item, { section: source.name, prompts, location, resolveFile });
         for (const change of upgraded.changes) changes.add(change, location);
         return upgraded;
       };
-      bySource.set(source, await convertSection(archive, source, items, upgrade, contents, tempDir));
+      const deps = { archive, contents, tempDir, errors };
+      const section = await convertSection(source, items, upgrade, deps);
+      // The rest of the file cannot be read.
+      if (section === null) break;
+      bySource.set(source, section);
     }
   }
+  errors.throwIfAny();
   const converted = sections.flatMap((source) => bySource.get(source) ?? []);
   if (converted.length === 0)
     throw new PackageError('package_no_sections', 'The archive has no file with items.');
@@ -132,48 +142,62 @@ export async function convertLegacy(
   };
 }
 
+interface SectionDeps {
+  readonly archive: Archive;
+  readonly contents: LegacyContents;
+  readonly tempDir: TempDir;
+  readonly errors: ErrorList;
+}
+
+/** Converts the items of a section, or finds their errors; null if its file cannot be read to the end. */
 async function convertSection(
-  archive: Archive,
   source: LegacySection,
   items: Peekable<LegacyItem>,
-  upgrade: (item: LegacyItem) => UpgradedItem,
-  contents: LegacyContents,
-  tempDir: TempDir,
-): Promise<ConvertedSection> {
+  upgrade: (item: JsonObject, location: SourceLocation) => UpgradedItem,
+  { archive, contents, tempDir, errors }: SectionDeps,
+): Promise<ConvertedSection | null> {
   const hasher = createSectionHasher(source.name);
   const { maxLineBytes: maxItemBytes } = archive.limits;
   let itemCount = 0;
   async function* lines(): AsyncGenerator<string[]> {
     for (let next = await items.peek(); next?.section === source.index; next = await items.peek()) {
       items.take();
-      yield [await lineOf(next)];
+      const line = await lineOf(next).catch((error: unknown) => errors.add(error));
+      // After an error, nothing is written, but further items are checked.
+      if (line !== undefined && errors.total === 0) yield [line];
       itemCount += 1;
     }
   }
   async function lineOf(next: LegacyItem): Promise<string> {
-    const { location } = next;
+    if (next.item instanceof PackageError) throw next.item;
     try {
-      const upgraded = upgrade(next);
-      const embedded = await contents.embed(upgraded.item, upgraded.files, location);
-      const readFile = ({ path, pointer }: FileReference): Promise<Uint8Array> => {
-        if (!archive.files.has(path)) throw missingFile(path, { ...location, path: pointer });
-        return contents.read(path);
-      };
-      const item = await rehydrateItem(parseItem(embedded, location), readFile, { maxItemBytes, location });
-      const encoded = encodeItem(item);
-      // Otherwise the reader would refuse the package: base64 text is longer than the content.
-      checkItemSize(encoded.byteLength, 0, { maxItemBytes, location });
-      hasher.add(encoded.itemHash);
-      return joinItem(await contents.externalize(encoded, upgraded.files));
+      return await convertItem(next.item, next.location);
     } catch (error) {
       throw errorInFile(error, next, source.file);
     }
+  }
+  async function convertItem(legacy: JsonObject, location: SourceLocation): Promise<string> {
+    const upgraded = upgrade(legacy, location);
+    const embedded = await contents.embed(upgraded.item, upgraded.files, location);
+    const readFile = ({ path, pointer }: FileReference): Promise<Uint8Array> => {
+      if (!archive.files.has(path)) throw missingFile(path, { ...location, path: pointer });
+      return contents.read(path);
+    };
+    const item = await rehydrateItem(parseItem(embedded, location), readFile, { maxItemBytes, location });
+    const encoded = encodeItem(item);
+    // Otherwise the reader would refuse the package: base64 text is longer than the content.
+    checkItemSize(encoded.byteLength, 0, { maxItemBytes, location });
+    hasher.add(encoded.itemHash);
+    return joinItem(await contents.externalize(encoded, upgraded.files));
   }
   try {
     const file = await tempDir.writeLines(lines());
     return { source, itemCount, sectionHash: hasher.digest(), file };
   } catch (error) {
-    throw toPackageError(error, source.file);
+    const found = toPackageError(error, source.file);
+    if (found instanceof PackageError && found.code === 'package_corrupt') errors.damaged(found);
+    else errors.add(found);
+    return null;
   }
 }
 
@@ -193,9 +217,13 @@ async function readBlob(
   archive: Archive,
   file: string,
   leftovers: ReadonlyMap<string, JsonObject>,
+  errors: ErrorList,
 ): Promise<JsonObject | null> {
   // The items of this file are sections now.
-  return leftovers.get(file) ?? (await archive.readJsonObject(file))?.value ?? null;
+  const leftover = leftovers.get(file);
+  if (leftover !== undefined || errors.has(file)) return leftover ?? null;
+  const found = await archive.readJsonObject(file).catch((error: unknown) => errors.add(error));
+  return found?.value ?? null;
 }
 
 /** The original metadata, and members of JSON files besides their items. */

@@ -1,5 +1,7 @@
-import { createSectionHasher, itemHash, versionHash } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { checkPackage } from '../check/check-package.ts';
+import { ErrorList } from '../check/error-list.ts';
+import type { CheckedPackage } from '../check/inspect-package.ts';
 import {
   type ArchiveFiles,
   ASSETS_FOLDER,
@@ -11,8 +13,7 @@ import {
 } from '../package/layout.ts';
 import { checkDatasetName, GENERATOR, GENERATOR_VERSION } from '../package/manifest.ts';
 import type { Archive } from '../package/open-archive.ts';
-import { type FoundVersion, type PackageReader, readPackage } from '../package/package-reader.ts';
-import { readPackageItems } from '../package/read-package-items.ts';
+import { type PackageReader, readPackage } from '../package/package-reader.ts';
 import { fileEntry, textEntry } from '../write/plan-package.ts';
 import { packagePlan } from '../write/prepare-package.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
@@ -22,7 +23,7 @@ import type { Conversion } from './convert-legacy.ts';
  * Copies a package of this format, with the version of this generator and perhaps a new name in its manifest. Reads and
  * verifies the package first, so that a broken package is not copied.
  *
- * @throws PackageError those of `openPackage`, `readPackageItems` and `PackageReader.verify`
+ * @throws PackageError those of `openPackage` and `checkPackage`, all of these in `errors`
  */
 export async function copyPackage(
   archive: Archive,
@@ -30,8 +31,7 @@ export async function copyPackage(
   signal?: AbortSignal,
 ): Promise<Conversion> {
   const pkg = await readPackage(archive);
-  const found = await readVersion(pkg, signal);
-  await pkg.verify(found, signal);
+  const found = await checkWhole(pkg, signal);
 
   const stamped: JsonObject = { ...pkg.manifest, generator: GENERATOR, generator_version: GENERATOR_VERSION };
   if (givenName !== null) {
@@ -52,8 +52,8 @@ export async function copyPackage(
     plan: packagePlan(entries, sources),
     report: {
       name: typeof name === 'string' ? name : '',
-      versionHash: found.versionHash,
-      itemCount: found.sections.reduce((sum, { itemCount }) => sum + itemCount, 0),
+      versionHash: found.versionHash ?? '',
+      itemCount: found.itemCount,
       sections: pkg.sections.map(({ name, file }, index) => ({
         name,
         from: file,
@@ -68,18 +68,18 @@ export async function copyPackage(
   };
 }
 
-async function readVersion(pkg: PackageReader, signal?: AbortSignal): Promise<FoundVersion> {
-  const sections: FoundVersion['sections'][number][] = [];
-  for (const section of pkg.sections) {
-    const hasher = createSectionHasher(section.name);
-    let itemCount = 0;
-    for await (const { item } of readPackageItems(pkg, section, { ...(signal && { signal }) })) {
-      hasher.add(itemHash(item));
-      itemCount += 1;
+/** Reads and checks the whole package. */
+async function checkWhole(pkg: PackageReader, signal?: AbortSignal): Promise<CheckedPackage> {
+  const errors = new ErrorList();
+  const checking = checkPackage(pkg, { ...(signal && { signal }) });
+  for (;;) {
+    const next = await checking.next();
+    if (!next.done) errors.add(next.value);
+    else {
+      errors.throwIfAny();
+      return next.value;
     }
-    sections.push({ name: section.name, sectionHash: hasher.digest(), itemCount });
   }
-  return { sections, versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)) };
 }
 
 /** The paths in the order of package-format section 3, then those of other files. */

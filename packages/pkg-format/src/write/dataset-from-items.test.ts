@@ -1,14 +1,15 @@
-import { JsonlError } from '@svc/jsonl-v23';
-import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
+import { type ItemInput, JsonlError } from '@svc/jsonl-v23';
+import { ExactNumber, type JsonObject } from '@svc/jsonl-v23/json';
 import { expect, it } from 'vitest';
 import { memoryDataset } from '../../test/memory-dataset.ts';
 import { readEverything } from '../../test/read-everything.ts';
 import { openPackage } from '../package/open-package.ts';
+import { readPackageItems } from '../package/read-package-items.ts';
 import { datasetFromItems } from './dataset-from-items.ts';
 import { writePackage } from './write-package.ts';
 
 const png = { mime_type: 'image/png', encoding: 'base64', data: 'iVBORw0KGgo=' };
-const sections: { name: string; items: JsonValue[] }[] = [
+const sections: { name: string; items: JsonObject[] }[] = [
   { name: 'b', items: [{ id: 1, answer: new ExactNumber('0.12345678901234567890123') }, { id: 2 }] },
   { name: 'a', items: [{ id: 3, assets: { picture: png } }] },
   { name: 'empty', items: [] },
@@ -21,6 +22,23 @@ it('writes the package that a store would write', async () => {
   expect(await writePackage(made)).toEqual(await writePackage(stored));
 });
 
+it('accepts interfaces of your own, and gives items with typed keys', async () => {
+  interface Question {
+    readonly id: string;
+    readonly inputs: { readonly prompt: string; readonly seed: bigint };
+    readonly answer: string;
+  }
+  const questions: Question[] = [
+    { id: 'q1', inputs: { prompt: '2+2?', seed: 12345678901234567890n }, answer: '4' },
+  ];
+  const made = datasetFromItems({ name: 'n', sections: [{ name: 's', items: questions }] });
+  await using pkg = await openPackage(await writePackage(made));
+  for await (const { item } of readPackageItems(pkg, pkg.sections[0]!)) {
+    const prompt: string | undefined = item.inputs?.prompt;
+    expect([prompt, String(item.inputs?.['seed'])]).toEqual(['2+2?', '12345678901234567890']);
+  }
+});
+
 it('keeps the order of sections, every digit, and files', async () => {
   const pkg = await openPackage(await writePackage(datasetFromItems({ name: 'n', sections })));
   const read = await readEverything(pkg);
@@ -28,15 +46,16 @@ it('keeps the order of sections, every digit, and files', async () => {
   await pkg.close();
 });
 
-it.each<[JsonValue, string, string]>([
-  [{ a: [{ b: undefined }] } as unknown as JsonValue, 'invalid_json', '/a/0/b'],
-  [{ when: new Date(0) } as unknown as JsonValue, 'invalid_json', '/when'],
+it.each<[unknown, string, string]>([
+  [{ a: [{ b: undefined }] }, 'invalid_json', '/a/0/b'],
+  [{ when: new Date(0) }, 'invalid_json', '/when'],
   [{ n: Number.NaN }, 'invalid_json', '/n'],
   [{ inputs: { prompt: 1 } }, 'invalid_item', '/inputs/prompt'],
   [{ assets: ['assets/a.png'] }, 'package_missing_file', '/assets/0'],
   [{ assets: { a: { path: 'images/a.png' } } }, 'package_missing_file', '/assets/a'],
 ])('refuses %j with its section, index and JSON Pointer', (item, code, path) => {
-  const make = (): unknown => datasetFromItems({ name: 'n', sections: [{ name: 's', items: [{}, item] }] });
+  const make = (): unknown =>
+    datasetFromItems({ name: 'n', sections: [{ name: 's', items: [{}, item as ItemInput] }] });
   expect(make).toThrow(expect.objectContaining({ code, location: { file: 's', row: 1, path } }));
 });
 
@@ -63,11 +82,12 @@ it.each<[string, unknown, unknown[], string, string | undefined]>([
   expect(() => datasetFromItems({ name: dataset.name, sections: items })).toThrow(error);
 });
 
-it.each<[JsonValue, string, number]>([
+it.each<[unknown, string, number]>([
   [1, 'not_an_object', 1],
   [{ inputs: 1 }, 'invalid_item', 1],
 ])('refuses %j with its place', (item, code, row) => {
-  const make = (): unknown => datasetFromItems({ name: 'n', sections: [{ name: 's', items: [{}, item] }] });
+  const make = (): unknown =>
+    datasetFromItems({ name: 'n', sections: [{ name: 's', items: [{}, item as ItemInput] }] });
   expect(make).toThrow(JsonlError);
   expect(make).toThrow(
     expect.objectContaining({ code, location: expect.objectContaining({ file: 's', row }) }),

@@ -3,12 +3,13 @@ import {
   type EncodedItem,
   encodeItem,
   fileReferences,
+  type ItemInput,
   JsonlError,
   parseItem,
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { checkNames } from '../package/manifest.ts';
 import { missingFile } from '../package/open-archive.ts';
 import type { ExportDataset, ExportSection } from './export-dataset.ts';
@@ -21,7 +22,7 @@ export interface ItemsDataset {
   /** The provenance of the items, written to `meta.json`. */
   readonly schema?: JsonObject;
   /** In order. */
-  readonly sections: readonly { readonly name: string; readonly items: Iterable<JsonValue> }[];
+  readonly sections: readonly { readonly name: string; readonly items: Iterable<ItemInput> }[];
 }
 
 /**
@@ -52,7 +53,7 @@ export function datasetFromItems(dataset: ItemsDataset): ExportDataset {
   };
 }
 
-function encodeValue(value: JsonValue, location: SourceLocation): EncodedItem {
+function encodeValue(value: ItemInput, location: SourceLocation): EncodedItem {
   try {
     const item = parseItem(value, location);
     for (const { path, pointer } of fileReferences(item))
@@ -64,7 +65,7 @@ function encodeValue(value: JsonValue, location: SourceLocation): EncodedItem {
   }
 }
 
-function sectionFromItems(name: string, items: Iterable<JsonValue>): ExportSection {
+function sectionFromItems(name: string, items: Iterable<ItemInput>): ExportSection {
   const encoded: EncodedItem[] = [];
   const hasher = createSectionHasher(name);
   for (const value of items) {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json-value.ts';
+import type { JsonInput } from '../json-value.ts';
 import { CanonicalWriter } from './canonical-writer.ts';
 
 let spareWriter: CanonicalWriter | null = null;
@@ -16,7 +16,7 @@ let spareWriter: CanonicalWriter | null = null;
  *
  * @example canonicalJson({ b: 1.0, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */
-export function canonicalJson(value: JsonValue | bigint): string {
+export function canonicalJson(value: JsonInput): string {
   // The writer is kept for its buffer and its cache. A getter in `value` could call this function again, so that the
   // writer must not be shared while it is in use.
   const writer = spareWriter ?? new CanonicalWriter();

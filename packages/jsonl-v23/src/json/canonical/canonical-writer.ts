@@ -1,7 +1,7 @@
 import { JsonlError } from '../../errors.ts';
 import { ASCII } from '../ascii.ts';
 import { canonicalNumber } from '../canonical-number.ts';
-import { ExactNumber, type JsonObject, type JsonValue } from '../json-value.ts';
+import { ExactNumber, type JsonInput, type JsonObject, type JsonValue } from '../json-value.ts';
 import { type Shape, ShapeCache, type ShapeMember } from './shape-cache.ts';
 import { isPlainObject, UNWRITABLE, unwritableError } from './unwritable.ts';
 import { Utf8Buffer } from './utf8-buffer.ts';
@@ -50,9 +50,9 @@ export class CanonicalWriter extends Utf8Buffer {
    *
    * @throws JsonlError `invalid_json` and `nesting_too_deep` as `canonicalJson` does
    */
-  write(value: JsonValue | bigint): void {
+  write(value: JsonInput): void {
     try {
-      this.#writeValue(value, this.#cache, MAX_WRITE_DEPTH);
+      this.#writeValue(value as JsonValue, this.#cache, MAX_WRITE_DEPTH);
     } catch (error) {
       throw error === UNWRITABLE ? unwritableError(value) : error;
     }

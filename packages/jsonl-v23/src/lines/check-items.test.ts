@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { formatLocation } from '../source-location.ts';
+import type { ItemSource } from './byte-chunks.ts';
+import { checkItems } from './check-items.ts';
+
+async function check(source: ItemSource, options = {}): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { location, item, error } of checkItems(source, { file: 'a.jsonl', ...options })) {
+    if (error === undefined) found.push(`${location.line}: ${JSON.stringify(item)}`);
+    else found.push(`${formatLocation(error.location)}: ${error.code}`);
+  }
+  return found;
+}
+
+it('reports every line: its item, or what is wrong with it and where', async () => {
+  const text = '\ufeff{"id":1}\r\n\n{"id":null}\n[1]\n{"id":2,\n{"tags":["a", 7]}\n{"x":1,"x":2}\n{"id":3}';
+  const bytes = Buffer.concat([Buffer.from(text), Buffer.from([10, 0x22, 0xff, 10])]);
+  const expected = [
+    '1: {"id":1}',
+    'a.jsonl:3:7 (/id): invalid_item',
+    'a.jsonl:4:1: not_an_object',
+    'a.jsonl:5:9: invalid_json',
+    'a.jsonl:6:15 (/tags/1): invalid_item',
+    'a.jsonl:7:8: duplicate_key',
+    '8: {"id":3}',
+    'a.jsonl:9:2: invalid_utf8',
+  ];
+  expect(await check(bytes)).toEqual(expected);
+  expect(await check([bytes.subarray(0, 20), bytes.subarray(20)])).toEqual(expected);
+});
+
+it('goes on after a line that is too long, and stops at an abort', async () => {
+  expect(await check('{"a":"xxxxxxxx"}\n{}', { maxLineBytes: 8 })).toEqual([
+    'a.jsonl:1: line_too_long',
+    '2: {}',
+  ]);
+  const stop = new AbortController();
+  const lines = checkItems('{}\n{}\n{}', { signal: stop.signal });
+  await lines.next();
+  stop.abort(new Error('enough'));
+  await expect(lines.next()).rejects.toThrow('enough');
+  await expect(checkItems(5 as unknown as string).next()).rejects.toThrow(TypeError);
+});

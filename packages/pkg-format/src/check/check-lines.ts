@@ -1,0 +1,52 @@
+import type { Item, SourceLocation } from '@svc/jsonl-v23';
+import { checkLine, cutLines } from '@svc/jsonl-v23/internal';
+import { type PackageError, toPackageError } from '../errors.ts';
+import type { PackageLimits } from '../limits.ts';
+
+/** A line of a JSON Lines file: its item, its error, or neither if it is blank. */
+export interface CheckedLine {
+  readonly location: SourceLocation;
+  /** Without the line feed; only the beginning of a line that is too long. */
+  readonly bytes: Uint8Array;
+  readonly item: Item | null;
+  readonly error: PackageError | null;
+}
+
+/** Facts that are known at the end of a file. */
+export interface FileEnds {
+  readonly hasByteOrderMark: boolean;
+  readonly endsWithLineFeed: boolean;
+}
+
+export interface CheckLinesOptions {
+  readonly file: string;
+  readonly limits: PackageLimits;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads every line of a JSON Lines file, also after an invalid one, unlike an import. Holds one line in memory.
+ *
+ * @returns how the file begins and ends
+ * @throws the error of the source, and the signal's reason; an invalid line does not throw, it has an error
+ */
+export async function* checkLines(
+  source: AsyncIterable<Uint8Array>,
+  { file, limits, signal }: CheckLinesOptions,
+): AsyncGenerator<CheckedLine, FileEnds, undefined> {
+  const { maxLineBytes, maxDepth } = limits;
+  const lines = cutLines(source, { maxLineBytes, ...(signal && { signal }) });
+  for await (const batch of lines) {
+    for (const line of batch) {
+      signal?.throwIfAborted();
+      const {
+        location = { file, line: line.line },
+        item = null,
+        error,
+      } = checkLine(line, { file, maxDepth }) ?? {};
+      const problem = error === undefined ? null : (toPackageError(error, file) as PackageError);
+      yield { location, bytes: line.bytes, item, error: problem };
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,96 @@
+import { PackageError } from '../errors.ts';
+import { collectBytes } from '../package/collect-bytes.ts';
+import { RESULTS_FILE, RUN_CONFIG_FILE } from '../package/layout.ts';
+import type { PackageReader } from '../package/package-reader.ts';
+import { checkResultCount } from '../package/package-run.ts';
+import { parseJsonFile } from '../package/parse-json-file.ts';
+import { type CountedSections, createResultReader } from '../package/run-results.ts';
+import { checkLines } from './check-lines.ts';
+
+/**
+ * Checks the files of a run: that they are undamaged and JSON, and that each result refers to an item. Yields every error.
+ *
+ * @param sections null if some items are unknown, so that references cannot be checked
+ * @throws the signal's reason
+ */
+export async function* checkRun(
+  pkg: PackageReader,
+  sections: CountedSections | null,
+  signal?: AbortSignal,
+): AsyncGenerator<unknown, void, undefined> {
+  try {
+    yield* checkResults(pkg, sections, signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    yield error;
+  }
+  try {
+    await checkConfig(pkg, signal);
+    await pkg.readRun(signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    yield error;
+  }
+}
+
+async function* checkResults(
+  pkg: PackageReader,
+  sections: CountedSections | null,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<unknown, void, undefined> {
+  const results = entryOf(pkg, RESULTS_FILE, signal);
+  if (results === null) return;
+  const readResult = sections === null ? null : createResultReader(sections, pkg.limits);
+  let count = 0;
+  const lines = checkLines(results, { file: RESULTS_FILE, limits: pkg.limits, signal });
+  for await (const { item, error, location } of lines) {
+    if (item !== null || error !== null) count += 1;
+    if (error !== null) yield error;
+    if (item === null || readResult === null) continue;
+    const problem = problemOf(() => readResult(item, location));
+    if (problem !== undefined) yield problem;
+  }
+  const problem = problemOf(() => checkResultCount(pkg.manifest, count));
+  if (problem !== undefined) yield problem;
+}
+
+function problemOf(check: () => unknown): unknown {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The bytes of a file of the package; null if it does not exist. */
+function entryOf(pkg: PackageReader, path: string, signal?: AbortSignal): AsyncIterable<Uint8Array> | null {
+  try {
+    return pkg.readEntry(path, signal);
+  } catch (error) {
+    if (error instanceof PackageError && error.code === 'package_missing_file') return null;
+    throw error;
+  }
+}
+
+async function checkConfig(pkg: PackageReader, signal: AbortSignal | undefined): Promise<void> {
+  const config = entryOf(pkg, RUN_CONFIG_FILE, signal);
+  if (config === null) return;
+  const bytes = await collectBytes(bounded(config, RUN_CONFIG_FILE, pkg.limits.maxLineBytes));
+  parseJsonFile(bytes, RUN_CONFIG_FILE, pkg.limits.maxDepth);
+}
+
+async function* bounded(
+  source: AsyncIterable<Uint8Array>,
+  file: string,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let length = 0;
+  for await (const chunk of source) {
+    length += chunk.byteLength;
+    if (length > maxBytes) {
+      throw new PackageError('package_limit', `${file} is longer than ${maxBytes} bytes.`, { entry: file });
+    }
+    yield chunk;
+  }
+}

@@ -1,0 +1,174 @@
+import {
+  createSectionHasher,
+  encodeItem,
+  type FileReference,
+  formatLocation,
+  type Item,
+  rehydrateItem,
+  type SourceLocation,
+  versionHash,
+} from '@svc/jsonl-v23';
+import { checkItemSize } from '@svc/jsonl-v23/internal';
+import { getMember } from '@svc/jsonl-v23/json';
+import { PackageError, toPackageError } from '../errors.ts';
+import type { PackageReader, PackageSection } from '../package/package-reader.ts';
+import { type CheckedLine, checkLines, type FileEnds } from './check-lines.ts';
+import { checkRun } from './check-run.ts';
+
+/** A section that was read. */
+export interface CheckedSection {
+  readonly name: string;
+  readonly file: string;
+  readonly orderIndex: number;
+  readonly itemCount: number;
+  /** 32 bytes; of the valid items alone. */
+  readonly sectionHash: Uint8Array;
+}
+
+/** What could be read of a package. */
+export interface CheckedPackage {
+  readonly sections: readonly CheckedSection[];
+  /** Valid items. */
+  readonly itemCount: number;
+  /** Lower-case hex; null after an error. */
+  readonly versionHash: string | null;
+  /** Files in `assets/` and `checkers/` that no item refers to; empty after an error. */
+  readonly unusedFiles: readonly string[];
+}
+
+/** What is read, in the order of the package. */
+export type PackageEvent =
+  | { readonly kind: 'section'; readonly section: PackageSection }
+  | { readonly kind: 'line'; readonly line: CheckedLine }
+  | { readonly kind: 'section_end'; readonly ends: FileEnds }
+  | { readonly kind: 'error'; readonly error: PackageError };
+
+/**
+ * Reads everything that an import reads, and the files of a run, and yields every error: invalid lines, missing and
+ * damaged files, and differences from the manifest. Memory is bounded as for an import.
+ *
+ * @throws errors of the file system, and the signal's reason
+ */
+export async function* inspectPackage(
+  pkg: PackageReader,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<PackageEvent, CheckedPackage, undefined> {
+  const { signal } = options;
+  const errors = new NewErrors();
+  const usedFiles = new Set<string>();
+  const sections: CheckedSection[] = [];
+  for (const section of pkg.sections) {
+    sections.push(yield* inspectSection(pkg, section, signal, usedFiles, errors));
+  }
+  // After an error, items are missing that results may refer to.
+  for await (const error of checkRun(pkg, errors.count === 0 ? sections : null, signal)) {
+    yield* errors.events(error);
+  }
+  const hash = versionHash(sections.map(({ sectionHash }) => sectionHash));
+  // After an error the version hash is unknown; the files can still be compared with the manifest.
+  const found =
+    errors.count === 0 ? { sections, versionHash: hash } : { sections: [], versionHash: manifestHash(pkg) };
+  for await (const error of pkg.mismatches(found, signal)) yield* errors.events(error);
+  const isWhole = errors.count === 0;
+  return {
+    sections,
+    itemCount: sections.reduce((sum, section) => sum + section.itemCount, 0),
+    versionHash: isWhole ? hash : null,
+    // After an error, unread lines may refer to a file.
+    unusedFiles: isWhole ? pkg.itemFiles.filter((file) => !usedFiles.has(composed(file))) : [],
+  };
+}
+
+/** Counts errors, and leaves out repeated ones. */
+class NewErrors {
+  count = 0;
+  readonly #damagedFiles = new Set<string>();
+
+  /** @throws an error of another class */
+  *events(error: unknown): Generator<PackageEvent, void, undefined> {
+    if (!(error instanceof PackageError)) throw error;
+    if (error.location.line === undefined) {
+      // A damaged file also differs from its checksum in the manifest.
+      const key = `${error.code} ${formatLocation(error.location)}`;
+      if (this.#damagedFiles.has(key)) return;
+      this.#damagedFiles.add(key);
+    }
+    this.count += 1;
+    yield { kind: 'error', error };
+  }
+}
+
+async function* inspectSection(
+  pkg: PackageReader,
+  section: PackageSection,
+  signal: AbortSignal | undefined,
+  usedFiles: Set<string>,
+  errors: NewErrors,
+): AsyncGenerator<PackageEvent, CheckedSection, undefined> {
+  const { name, file, orderIndex } = section;
+  const hasher = createSectionHasher(name);
+  let itemCount = 0;
+  yield { kind: 'section', section };
+  const lines = checkLines(section.bytes(signal), { file, limits: pkg.limits, signal });
+  try {
+    for (let next = await lines.next(); ; next = await lines.next()) {
+      if (next.done) {
+        yield { kind: 'section_end', ends: next.value };
+        break;
+      }
+      const { location, item, error } = next.value;
+      if (error !== null) yield* errors.events(error);
+      if (item !== null) {
+        itemCount += 1;
+        const { itemHash, problems } = await hashItem(pkg, item, location, usedFiles);
+        for (const problem of problems) yield* errors.events(problem);
+        if (itemHash !== null) hasher.add(itemHash);
+      }
+      yield { kind: 'line', line: next.value };
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    yield* errors.events(toPackageError(error, file));
+  } finally {
+    await lines.return({ hasByteOrderMark: false, endsWithLineFeed: true });
+  }
+  return { name, file, orderIndex, itemCount, sectionHash: hasher.digest() };
+}
+
+/** Some tools decompose accents in names; no two names of a package differ in that alone. */
+const composed = (name: string): string => name.normalize('NFC');
+
+/** The hash of an item with its files embedded; null if a file cannot be read. Reads all of them. */
+async function hashItem(
+  pkg: PackageReader,
+  item: Item,
+  location: SourceLocation,
+  usedFiles: Set<string>,
+): Promise<{ readonly itemHash: Uint8Array | null; readonly problems: readonly unknown[] }> {
+  const maxItemBytes = pkg.limits.maxLineBytes;
+  const problems: unknown[] = [];
+  const readFile = async ({ path, pointer }: FileReference): Promise<Uint8Array> => {
+    usedFiles.add(composed(path));
+    try {
+      return await pkg.readFile(path, { ...location, path: pointer });
+    } catch (error) {
+      problems.push(error);
+      return new Uint8Array(0);
+    }
+  };
+  try {
+    const whole = await rehydrateItem(item, readFile, { maxItemBytes, location });
+    const { itemHash, byteLength } = encodeItem(whole);
+    checkItemSize(byteLength, 0, { maxItemBytes, location });
+    return { itemHash: problems.length === 0 ? itemHash : null, problems };
+  } catch (error) {
+    problems.push(toPackageError(error, location.file ?? ''));
+    return { itemHash: null, problems };
+  }
+}
+
+/** The hash in the manifest, so that comparing the two finds no difference. */
+function manifestHash({ manifest }: PackageReader): string {
+  const hash = manifest === null ? undefined : getMember(manifest, 'version_hash');
+  return typeof hash === 'string' ? hash.toLowerCase() : '';
+}
