@@ -5,44 +5,44 @@ export type KnownItemType = 'freeform' | 'multiple_choice' | 'exact' | 'numeric'
 
 /** One message of a conversation. */
 export interface ItemMessage {
-  role: string;
-  content: JsonValue;
+  readonly role: string;
+  readonly content: JsonValue;
 }
 
 /** Known keys of an item's `inputs`: what the model is given. */
 export interface InputKeys {
-  prompt?: string;
+  readonly prompt?: string;
   /** A conversation instead of one prompt. */
-  messages?: (ItemMessage & JsonObject)[];
-  system_prompt?: string | null;
+  readonly messages?: (ItemMessage & JsonObject)[];
+  readonly system_prompt?: string | null;
   /** The options of a multiple-choice item. */
-  choices?: JsonValue[];
+  readonly choices?: JsonValue[];
 }
 
 /** Known keys of an item's `meta`: everything else. */
 export interface MetaKeys {
-  judge_prompt?: string | null;
+  readonly judge_prompt?: string | null;
 }
 
 /** Known keys of an item. All are optional. */
 export interface ItemKeys {
   /** The author's id; need not be unique. */
-  id?: string | number | ExactNumber;
+  readonly id?: string | number | ExactNumber;
   /** `freeform` is assumed when absent. */
-  type?: KnownItemType | (string & {});
+  readonly type?: KnownItemType | (string & {});
   /** What the model is given. */
-  inputs?: JsonObject & InputKeys;
+  readonly inputs?: JsonObject & InputKeys;
   /** The reference answer: any JSON. */
-  answer?: JsonValue;
+  readonly answer?: JsonValue;
   /** What a grader looks for. */
-  criteria?: (string | JsonObject)[];
+  readonly criteria?: (string | JsonObject)[];
   /** How the output is scored. */
-  checker?: JsonObject | string | null;
+  readonly checker?: JsonObject | string | null;
   /** Files and links that belong to the item: entries by name, or a list of entries. */
-  assets?: { [name: string]: JsonObject } | JsonObject[];
+  readonly assets?: { readonly [name: string]: JsonObject } | JsonObject[];
   /** Everything else. */
-  meta?: JsonObject & MetaKeys;
-  tags?: string[];
+  readonly meta?: JsonObject & MetaKeys;
+  readonly tags?: string[];
 }
 
 /** A normalised item: an object whose known keys have the types of `ITEM_SCHEMA`, with normalised assets. */
