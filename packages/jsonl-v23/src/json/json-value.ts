@@ -53,7 +53,7 @@ export interface JsonObject {
 }
 
 /**
- * What can be written as JSON: objects of your own interfaces too. Anything but plain objects, arrays, `ExactNumber` and
+ * What can be written as JSON: your own interfaces fit. Anything but plain objects, arrays, `ExactNumber` and
  * primitive values is refused while it is written, with its JSON Pointer.
  */
 export type JsonInput = null | boolean | number | bigint | string | object;

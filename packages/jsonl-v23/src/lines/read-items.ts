@@ -78,7 +78,7 @@ function* itemsOf(
   }
 }
 
-/** The item of a line; its errors also have the column of the value at fault. */
+/** The item of a line; its errors also have the column of the invalid value. */
 function itemAt(value: JsonValue, text: string, lineStart: number, location: SourceLocation): Item {
   try {
     return parseItem(value, location);

@@ -22,7 +22,7 @@ it('writes the package that a store would write', async () => {
   expect(await writePackage(made)).toEqual(await writePackage(stored));
 });
 
-it('accepts interfaces of your own, and gives items with typed keys', async () => {
+it('accepts your own interfaces, and gives items with typed keys', async () => {
   interface Question {
     readonly id: string;
     readonly inputs: { readonly prompt: string; readonly seed: bigint };
