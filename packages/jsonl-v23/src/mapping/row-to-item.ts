@@ -1,6 +1,5 @@
 import { JsonlError } from '../errors.ts';
 import { DEFAULT_ITEM_TYPE } from '../item/encode-item.ts';
-import type { Item } from '../item/item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import {
   ExactNumber,
@@ -33,11 +32,16 @@ export interface CompiledMapping {
  *
  * @throws JsonlError `invalid_row`, `assets_not_object`
  */
-export function rowToItem(compiled: CompiledMapping, row: JsonObject, rowIndex: number, split: string): Item {
+export function rowToItem(
+  compiled: CompiledMapping,
+  row: JsonObject,
+  rowIndex: number,
+  split: string,
+): JsonObject {
   const { mapping, meta } = compiled;
   const cell = (column: string | undefined): JsonValue =>
     column === undefined ? null : (row[column] as JsonValue);
-  const item: Item = {};
+  const item: JsonObject = {};
 
   const id = mapping.idColumn === undefined ? `${split}-${rowIndex}` : toId(cell(mapping.idColumn));
   if (id !== null) item['id'] = id;
