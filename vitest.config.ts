@@ -11,6 +11,7 @@ const alias = {
   '@svc/jsonl-v23': at('packages/jsonl-v23/src/index.ts'),
   '#sha256': at('packages/jsonl-v23/src/hash/sha256-node.ts'),
   '#platform': at('packages/hub-client/src/platform-node.ts'),
+  '@svc/tabular/write': at('packages/tabular/src/write/index.ts'),
   '@svc/tabular/internal': at('packages/tabular/src/internal.ts'),
   '@svc/tabular': at('packages/tabular/src/index.ts'),
   '#runtime': at('packages/tabular/src/runtime-node.ts'),

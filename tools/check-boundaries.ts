@@ -36,6 +36,7 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/observability',
     '@svc/pkg-format',
     '@svc/store',
+    '@svc/tabular',
   ],
   'packages/client': [],
   'packages/postgres-client': [],

@@ -48,6 +48,7 @@ export type { Cancellations } from './runs/cancellations.ts';
 export type { ImportedRun } from './runs/insert-imported-run.ts';
 export type { ResultsPage, ResultsRequest } from './runs/list-results.ts';
 export type { RunsRequest } from './runs/list-runs.ts';
+export type { OpenRun } from './runs/open-run.ts';
 export type { ListedResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
 export type { NewRun, RunStore, TakenRun } from './runs/run-store.ts';

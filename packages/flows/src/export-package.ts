@@ -3,6 +3,7 @@ import type { ExportDataset, ExportResult, ExportRun } from '@svc/pkg-format';
 import { packageEtag } from '@svc/pkg-format/internal';
 import { writePackageStream } from '@svc/pkg-format/node';
 import type { ExportedResult, ExportedRun, OpenDataset } from '@svc/store';
+import { fileBaseName } from './tables/file-base-name.ts';
 
 export interface ExportOptions {
   /** The run to include. */
@@ -48,7 +49,7 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions = 
   const run = options.runId === undefined ? null : exportRun(open, await open.run(options.runId));
   const { secrets = [], signal } = options;
   return {
-    fileName: packageFileName(dataset.name),
+    fileName: `${fileBaseName(dataset.name, 'dataset')}.pkg.zip`,
     etag: packageEtag(exported, run),
     bytes: () => writePackageStream(exported, { run, secrets, ...(signal === undefined ? {} : { signal }) }),
   };
@@ -89,18 +90,4 @@ function toExportResult(result: ExportedResult): ExportResult {
     latency_ms: result.latencyMs,
     usage: result.usage as JsonObject | null,
   };
-}
-
-/** Characters that some file system refuses, or that a shell or a header would misread. */
-const UNSAFE = /[\p{Cc}\p{Cs}<>:"/\\|?*]+/gu;
-const MAX_BASE_LENGTH = 120;
-
-/** The file name of a dataset's package. */
-function packageFileName(name: string): string {
-  const safe = name
-    .normalize('NFC')
-    .replace(UNSAFE, '_')
-    .replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '');
-  const base = [...safe].slice(0, MAX_BASE_LENGTH).join('') || 'dataset';
-  return `${base}.pkg.zip`;
 }

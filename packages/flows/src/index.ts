@@ -1,3 +1,4 @@
+export type { TableColumn } from '@svc/tabular/write';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
 export { type ImportError, ImportErrors } from './import-errors.ts';
 export { type DryRun, dryRunHub, type ImportOptions, importHub } from './import-hub.ts';
@@ -21,4 +22,9 @@ export {
   type UploadRequest,
 } from './requests.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
+export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
+export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';
+export { RESULT_COLUMNS } from './tables/result-columns.ts';
+export { resultsTable } from './tables/results-table.ts';
+export { MEDIA_TYPES, type TableExport, type TableFormat, type TableOptions } from './tables/table-export.ts';
 export { type UploadOptions, uploadPackage } from './upload-package.ts';

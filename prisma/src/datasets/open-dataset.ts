@@ -1,6 +1,5 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { boundedName, hasAtMost, itemTooLarge } from '../database/item-size.ts';
@@ -21,7 +20,7 @@ import {
   WHOLE_DATASET,
 } from './dataset-row.ts';
 import type { StoredItem } from './list-items.ts';
-import { ReadSession } from './read-session.ts';
+import { openReadSession } from './read-session.ts';
 
 /** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export interface OpenDataset extends AsyncDisposable {
@@ -55,39 +54,26 @@ export type ExportedResult = Omit<StoredResult, JsonMember> & { readonly [Member
 
 /** See `DatasetStore.open`. */
 export async function openDataset(
-  { pool, exports, maxItemBytes }: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
+  context: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
   id: string,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<OpenDataset> {
-  const { signal } = options;
+  const { maxItemBytes } = context;
   if (!isUuid(id)) throw datasetNotFound(id);
-  const permit = await exports.acquire(signal);
-  let client: pg.PoolClient;
+  const { session, query } = await openReadSession(context, options.signal);
   try {
-    client = await pool.connect();
-  } catch (error) {
-    permit[Symbol.dispose]();
-    throw error;
-  }
-  const session = new ReadSession(client, permit, maxItemBytes, signal);
-  const query: ReadQuery = async <Row extends pg.QueryResultRow>(
-    sql: string,
-    values: readonly unknown[] = [],
-  ) => (await client.query<Row>(sql, [...values])).rows;
-  try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     // Items are read in the order of their primary key, and have been written in it.
-    await client.query(
+    await query(
       'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
     );
     const dataset = await readWhole(query, id, maxItemBytes);
-    const found = await client.query<SectionColumns>(
+    const rows = await query<SectionColumns>(
       `SELECT id, ${boundedName('name')} AS name, order_index AS "orderIndex", item_count AS "itemCount", section_hash AS "sectionHash",
          file_bytes AS "fileBytes", file_sha256 AS "fileSha256"
        FROM sections WHERE dataset_id = $1 ORDER BY order_index`,
       [id],
     );
-    const sections = found.rows.map((row) =>
+    const sections = rows.map((row) =>
       toStoredSection({ ...row, fileBytes: row.fileBytes === null ? null : BigInt(row.fileBytes) }),
     );
     await refuseTooLarge(query, sections, maxItemBytes);

@@ -1,15 +1,44 @@
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import type { StoreContext } from '../context.ts';
 import { decodeRows, type ItemRow } from '../copy/decode-rows.ts';
 import { cancelQuery } from '../database/cancel-query.ts';
 import { destroySocket } from '../database/client-socket.ts';
 import { toStoreError } from '../database/errors.ts';
 import { hasAtMost, itemTooLarge } from '../database/item-size.ts';
+import type { ReadQuery } from '../database/read-query.ts';
 import type { StoredSection } from './dataset-row.ts';
 import type { StoredItem } from './list-items.ts';
 
 /** Sections of one COPY: small ones share a statement, whose text stays short. */
 const SECTIONS_PER_COPY = 1_000;
+
+/** Waits for a permit and a connection, and begins a snapshot that ends when the session is closed. */
+export async function openReadSession(
+  { pool, exports, maxItemBytes }: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly session: ReadSession; readonly query: ReadQuery }> {
+  const permit = await exports.acquire(signal);
+  let client: pg.PoolClient;
+  try {
+    client = await pool.connect();
+  } catch (error) {
+    permit[Symbol.dispose]();
+    throw error;
+  }
+  const session = new ReadSession(client, permit, maxItemBytes, signal);
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+  return {
+    session,
+    query: async <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
+      (await client.query<Row>(sql, [...values])).rows,
+  };
+}
 
 /** One connection in one snapshot, returned to the pool when it is closed: clean, or not at all. */
 export class ReadSession {

@@ -16,6 +16,7 @@ import { cancelTask, failTask } from '../queue/end-task.ts';
 import { NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './list-results.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
+import { type OpenRun, openRun } from './open-run.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
 
@@ -63,6 +64,13 @@ export interface RunStore {
    */
   listResults(id: string, request: ResultsRequest): Promise<ResultsPage>;
   /**
+   * Opens a run to read all of its results from one snapshot. The caller must dispose of it; `signal` ends it and
+   * cancels its statement.
+   *
+   * @throws StoreError `run_not_found`
+   */
+  open(id: string, options?: { readonly signal?: AbortSignal }): Promise<OpenRun>;
+  /**
    * Opens a run that a worker has claimed. Null when there is nothing left to do: the run has ended, another worker has
    * claimed it, or its dataset was deleted.
    */
@@ -84,7 +92,8 @@ export interface RunStore {
   ): Promise<'failed' | 'cancelled' | null>;
 }
 
-export function createRunStore({ pool, largePages, maxItemBytes }: StoreContext): RunStore {
+export function createRunStore(context: StoreContext): RunStore {
+  const { pool, largePages, maxItemBytes } = context;
   return guarded({
     async create(run, options) {
       if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
@@ -124,6 +133,8 @@ export function createRunStore({ pool, largePages, maxItemBytes }: StoreContext)
     list: (request) => listRuns(pool, request),
 
     listResults: (id, request) => listResults({ pool, largePages, maxItemBytes }, id, request),
+
+    open: (id, options) => openRun(context, id, options),
 
     async take({ id, attempt }) {
       const { rows } = await pool.query<RunRow>(

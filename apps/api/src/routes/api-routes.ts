@@ -2,12 +2,14 @@ import { type HealthDeps, healthRoutes, type Route } from '@svc/runtime';
 import { type ExportDeps, exportRoute } from './datasets/export.ts';
 import { itemRoutes } from './datasets/items.ts';
 import { type DatasetDeps, datasetRoutes } from './datasets/routes.ts';
+import { itemTableRoutes } from './datasets/tables.ts';
 import { type UploadDeps, uploadRoute } from './datasets/upload.ts';
 import { documentationRoutes } from './docs/documentation.ts';
 import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
 import { hubPreviewRoute } from './hub/preview.ts';
 import { type JobDeps, jobRoutes } from './jobs/routes.ts';
 import { type RunDeps, runRoutes } from './runs/routes.ts';
+import { resultTableRoutes } from './runs/tables.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
 import { telemetryRoute } from './telemetry.ts';
@@ -29,8 +31,10 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     hubImportRoute(deps),
     ...datasetRoutes(deps),
     ...itemRoutes(deps),
+    ...itemTableRoutes(deps),
     exportRoute(deps),
     ...runRoutes(deps),
+    ...resultTableRoutes(deps),
     ...jobRoutes(deps),
     ...settingsRoutes(deps),
     telemetryRoute(deps),

@@ -1,0 +1,34 @@
+import type { StoreContext } from '../context.ts';
+import { isUuid } from '../database/values.ts';
+import { openReadSession } from '../datasets/read-session.ts';
+import { readResults, type StoredResult } from './run-results.ts';
+import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
+
+/** A run at one moment, for as long as it is open: it holds a connection and a snapshot. */
+export interface OpenRun extends AsyncDisposable {
+  readonly run: Run;
+  /** Its results in item order, in batches. */
+  results(): AsyncIterable<readonly StoredResult[]>;
+}
+
+/** See `RunStore.open`. */
+export async function openRun(
+  context: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
+  id: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<OpenRun> {
+  if (!isUuid(id)) throw runNotFound(id);
+  const { session, query } = await openReadSession(context, options.signal);
+  try {
+    const [row] = await query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1`, [id]);
+    if (row === undefined) throw runNotFound(id);
+    return {
+      run: toRun(row),
+      results: () => readResults(query, id, context.maxItemBytes),
+      [Symbol.asyncDispose]: () => session.close(),
+    };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
