@@ -1,6 +1,9 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { type Assets, createAssets } from './assets/assets.ts';
 import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
+import type { S3Location } from './assets/s3/s3-location.ts';
+import { createS3Objects } from './assets/s3/s3-objects.ts';
+import { createS3AssetStore } from './assets/s3-asset-store.ts';
 import type { StoreContext } from './context.ts';
 import { createRowEncoder } from './copy/row-encoder.ts';
 import { createPool } from './database/connection.ts';
@@ -34,6 +37,8 @@ export interface StoreOptions {
   readonly searchWaitMs?: number | undefined;
   /** How long a statement of a read may take, 30 s by default. */
   readonly statementTimeoutMs?: number | undefined;
+  /** Where the content of new assets is kept; in the database without it. */
+  readonly assetStore?: S3Location | null | undefined;
   /** Maximum bytes of an item or a result, 64 MiB by default; a larger one is reported and not read. */
   readonly maxItemBytes?: number | undefined;
 }
@@ -87,10 +92,13 @@ export function createStore(options: StoreOptions): Store {
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const encoder = createRowEncoder({ threads: options.encoderThreads ?? 0 });
   const maxItemBytes = Math.min(options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES, LARGEST_ITEM_BYTES);
+  const database = createDatabaseAssetStore();
+  const location = options.assetStore ?? null;
+  const objects = location === null ? null : createS3Objects({ location });
   const context: StoreContext = {
     pool,
     prisma,
-    assets: createDatabaseAssetStore(),
+    assets: objects === null ? database : createS3AssetStore({ pool, objects, database }),
     encoder,
     ...createSemaphores(options, Math.max(1, Math.floor(size / 4)), maxItemBytes),
     maxItemBytes,
@@ -101,6 +109,7 @@ export function createStore(options: StoreOptions): Store {
       await encoder[Symbol.asyncDispose]();
       await prisma.$disconnect();
       await pool.end();
+      objects?.close();
     })();
     return closing;
   };

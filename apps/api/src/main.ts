@@ -21,6 +21,7 @@ await runProcess('svc-api', process, async (config, logger) => {
   const metrics = createMetrics({ version });
   const store = createStore({
     url,
+    assetStore: config.assetStore,
     poolSize: config.databasePoolSize,
     maxImports: config.maxConcurrentImports,
     importWaitMs: config.importWaitMs,

@@ -37,6 +37,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   const metrics = createMetrics({ version });
   const store = createStore({
     url,
+    assetStore: config.assetStore,
     poolSize: config.databasePoolSize,
     maxImports: config.maxConcurrentImports,
     importWaitMs: config.importWaitMs,

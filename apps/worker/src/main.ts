@@ -16,6 +16,7 @@ await runProcess('svc-worker', process, async (config, logger) => {
   const store = starting.use(
     createStore({
       url: databaseUrl,
+      assetStore: config.assetStore,
       poolSize: config.databasePoolSize,
       maxItemBytes: config.maxLineBytes,
       encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,

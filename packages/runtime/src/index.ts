@@ -23,6 +23,7 @@ export {
   problem,
 } from './http/problem.ts';
 export { type FieldError, RequestError, type RequestErrorCode } from './http/request/request-error.ts';
+export { isUnchanged } from './http/response/is-unchanged.ts';
 export { type JsonBody, JsonText, toJsonText } from './http/response/json-text.ts';
 export { empty, json, type RouteResponse, stream, text } from './http/response/response.ts';
 export { type Route, type RouteRequest, type Schema, shape } from './http/route.ts';

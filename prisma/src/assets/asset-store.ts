@@ -24,17 +24,18 @@ export interface AssetStore {
    * Stores content, before the transaction that refers to it commits. Every call makes another object, so that the removal
    * of one cannot take the content of an asset that is imported again.
    *
+   * @param transactionId number of that transaction: the object is removed if it does not commit
    * @returns what the row has to hold
    * @throws StoreError `unavailable`; the signal's reason
    */
-  put(content: AssetContent, signal?: AbortSignal): Promise<AssetLocation>;
+  put(content: AssetContent, transactionId: string, signal?: AbortSignal): Promise<AssetLocation>;
   /**
    * Reads content in pieces of at most {@link ASSET_PIECE_BYTES}, each of them when it is asked for.
    *
    * @param query reads the row of the asset
    * @param sha256 64 hex digits
    * @param range within the content; all of it without
-   * @throws StoreError `corrupt` if the content is gone, `unavailable`; the signal's reason
+   * @throws StoreError `asset_missing` if the content is gone, `unavailable`; the signal's reason
    */
   read(
     query: ReadQuery,

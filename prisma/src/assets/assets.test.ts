@@ -51,7 +51,7 @@ it('reads assets and ranges of them in pieces', async () => {
     ).toBe(true);
   }
   expect(await readAll(await storeAsset(new Uint8Array()))).toHaveLength(0);
-  await expect(readAll('ab'.repeat(32))).rejects.toMatchObject({ code: 'corrupt' });
+  await expect(readAll('ab'.repeat(32))).rejects.toMatchObject({ code: 'asset_missing' });
 });
 
 it('finds only the assets of a dataset', async () => {

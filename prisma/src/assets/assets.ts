@@ -1,5 +1,5 @@
 import type { StoreContext } from '../context.ts';
-import { toStoreError } from '../database/errors.ts';
+import { StoreError, toStoreError } from '../database/errors.ts';
 import { createReadQuery } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import type { ByteRange } from './asset-store.ts';
@@ -17,7 +17,7 @@ export interface DatasetAsset {
 export interface Assets {
   /** The asset of a dataset; null when no item of the dataset embeds such a file. @param sha256 64 lower-case hex digits */
   find(datasetId: string, sha256: string, signal?: AbortSignal): Promise<DatasetAsset | null>;
-  /** Reads an asset, or a range of it, in small pieces. @throws StoreError `corrupt` if its content is gone */
+  /** Reads an asset, or a range of it, in small pieces. @throws StoreError `asset_missing` if its content is gone */
   read(
     sha256: string,
     options?: { readonly range?: ByteRange; readonly signal?: AbortSignal },
@@ -57,3 +57,8 @@ interface AssetRow {
 const FIND_ASSET = `SELECT a.byte_length AS "byteLength", d.mime_type AS "mimeType"
   FROM dataset_assets d JOIN assets a ON a.sha256 = d.sha256
   WHERE d.dataset_id = $1 AND d.sha256 = decode($2, 'hex')`;
+
+/** The error for an asset to which no item of a dataset refers. */
+export function assetNotFound(): StoreError {
+  return new StoreError('asset_not_found', 'The dataset has no asset of this hash.');
+}

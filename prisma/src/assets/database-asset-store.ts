@@ -31,5 +31,5 @@ export function createDatabaseAssetStore(): AssetStore {
 
 /** The error for an asset whose content cannot be found. */
 export function assetMissing(sha256: string): StoreError {
-  return new StoreError('corrupt', `Cannot read the asset ${sha256}: its content is not stored.`);
+  return new StoreError('asset_missing', `Cannot read the asset ${sha256}: its content is not stored.`);
 }

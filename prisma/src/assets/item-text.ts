@@ -10,7 +10,7 @@ const MAX_KEPT_BYTES = ASSET_PIECE_BYTES;
  * The canonical text of a stored item with its files embedded, in pieces: memory holds one piece of a file, however many
  * and however large they are.
  *
- * @throws StoreError `corrupt` for damaged texts, or a file that is not stored; `unavailable`; the signal's reason
+ * @throws StoreError `corrupt` for damaged texts, `asset_missing` for a file that is not stored, `unavailable`; the signal's reason
  */
 export async function* itemText(
   { assets, query }: { readonly assets: AssetStore; readonly query: ReadQuery },

@@ -5,6 +5,8 @@ export type StoreErrorCode =
   | 'job_not_found'
   | 'section_not_found'
   | 'type_not_found'
+  | 'asset_not_found'
+  | 'asset_missing'
   | 'invalid_cursor'
   | 'invalid_request'
   | 'item_too_large'
@@ -23,6 +25,8 @@ export type StoreErrorCode =
  *
  * - `dataset_not_found`, `run_not_found`, `job_not_found`: no such row (any more)
  * - `section_not_found`, `type_not_found`: the dataset has no such section, or no item of such a type
+ * - `asset_not_found`: the dataset refers to no such asset
+ * - `asset_missing`: the object storage does not have the bytes of an asset that is stored
  * - `invalid_cursor`: a cursor that no list of this kind handed out
  * - `invalid_request`: a value that PostgreSQL cannot hold; the message names the field
  * - `item_too_large`: the request includes an item or result that is too large

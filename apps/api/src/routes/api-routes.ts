@@ -1,4 +1,5 @@
 import { type HealthDeps, healthRoutes, type Route } from '@svc/runtime';
+import { type AssetDeps, assetRoute } from './datasets/asset.ts';
 import { type ExportDeps, exportRoute } from './datasets/export.ts';
 import { itemRoutes } from './datasets/items.ts';
 import { type DatasetDeps, datasetRoutes } from './datasets/routes.ts';
@@ -14,7 +15,8 @@ import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
 import { telemetryRoute } from './telemetry.ts';
 
-export type RouteDeps = DatasetDeps &
+export type RouteDeps = AssetDeps &
+  DatasetDeps &
   ExportDeps &
   HubImportDeps &
   JobDeps &
@@ -32,6 +34,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     ...datasetRoutes(deps),
     ...itemRoutes(deps),
     ...itemTableRoutes(deps),
+    assetRoute(deps),
     exportRoute(deps),
     ...runRoutes(deps),
     ...resultTableRoutes(deps),

@@ -2,6 +2,7 @@
 
 import { parseAuthority } from '../http/access/authority.ts';
 import type { AllowedHost } from '../http/access/check-host.ts';
+import { parseS3Location, type S3Location } from './s3-location.ts';
 
 /** One environment variable: its documentation, and how to parse it. */
 export interface Variable<T> {
@@ -235,6 +236,14 @@ const databaseUrl: Variable<string | undefined> = {
   },
 };
 
+const assetStore: Variable<S3Location | null> = {
+  name: 'SVC_ASSET_STORE_URL',
+  default: 'the database',
+  description:
+    'bucket that keeps the bytes of new assets: `s3://bucket/prefix`, with `?endpoint=https://host` and `&region=name` for a server other than Amazon’s; credentials come from the variables and files of the AWS SDK',
+  parse: (value) => (value === undefined ? null : parseS3Location(value)),
+};
+
 /** Every environment variable of the service, by its name in the code. */
 export const VARIABLES = {
   host: text('SVC_HOST', '127.0.0.1', 'address that the API listens on'),
@@ -268,6 +277,7 @@ export const VARIABLES = {
     'connections to PostgreSQL per process; imports, exports and searches hold a quarter each at most',
   ),
   dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of uploads in progress'),
+  assetStore,
   apiKeys,
   metricsKey: key(
     'SVC_METRICS_KEY',
@@ -354,7 +364,7 @@ export const VARIABLES = {
     'SVC_MAX_STREAMS_PER_CLIENT',
     4,
     { min: 1, max: 1_000 },
-    'exports and item streams at once per key, or per address without keys; further ones wait like imports',
+    'exports and item streams at once per key, or per address without keys, and as many assets; further ones wait like imports',
   ),
   maxEventStreamsPerClient: integer(
     'SVC_MAX_EVENT_STREAMS_PER_CLIENT',

@@ -74,7 +74,7 @@ function handlerOf(
     state.setRoute(path);
     const { caller } = state;
     if (!caller.can(route.access)) throw forbidden(caller, route.access);
-    if (!request.accepts([route.produces, 'application/json', PROBLEM_TYPE])) {
+    if (route.produces !== '*/*' && !request.accepts([route.produces, 'application/json', PROBLEM_TYPE])) {
       throw new RequestError('not_acceptable', `This endpoint returns ${route.produces}.`);
     }
     const query = validator.query(request.query);

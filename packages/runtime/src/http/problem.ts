@@ -24,6 +24,7 @@ export const HTTP_PROBLEM_ROWS: Readonly<Record<RequestErrorCode | 'internal', P
   body_too_large: { status: 413, title: 'Body too large' },
   upload_too_large: { status: 413, title: 'Upload too large' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  range_not_satisfiable: { status: 416, title: 'Range not satisfiable' },
   misdirected_request: { status: 421, title: 'Misdirected request' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Internal error' },

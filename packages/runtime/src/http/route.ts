@@ -52,7 +52,8 @@ export interface Route {
     /** The schema for the document, where the handler validates a part itself. */
     readonly documented?: Schema;
   };
-  /** Media type of the successful response. */
+  // The media range of all types would end a block comment.
+  // Media type of the successful response, or `*/*` where each has its own, whatever the client accepts.
   readonly produces: string;
   /** Status → description, and the schema of a JSON body. */
   readonly responses: Readonly<Record<number, { readonly description: string; readonly schema?: Schema }>>;

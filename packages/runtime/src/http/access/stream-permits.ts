@@ -2,8 +2,8 @@ import type { Config } from '../../config/load-config.ts';
 import { Semaphore } from '../../semaphore.ts';
 import { RequestError } from '../request/request-error.ts';
 
-/** What a streamed response holds: `data` a database connection, `events` a subscription. */
-export type StreamKind = 'data' | 'events';
+/** What a streamed response holds: `data` a database connection, `assets` a piece of a file, `events` a subscription. */
+export type StreamKind = 'data' | 'assets' | 'events';
 
 export type StreamPermits = Readonly<Record<StreamKind, Semaphore>>;
 
@@ -33,6 +33,7 @@ export function createStreamPermits(
     });
   return {
     data: perClient(permits, waitMs, 'exports and item streams', Math.ceil(waitMs / 1000)),
+    assets: perClient(config.maxStreamsPerClient, waitMs, 'assets', Math.ceil(waitMs / 1000)),
     events: perClient(config.maxEventStreamsPerClient, 0, 'event streams', EVENTS_RETRY_SECONDS),
   };
 }

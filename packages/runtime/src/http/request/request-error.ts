@@ -12,6 +12,7 @@ export type RequestErrorCode =
   | 'body_too_large'
   | 'upload_too_large'
   | 'unsupported_media_type'
+  | 'range_not_satisfiable'
   | 'misdirected_request'
   | 'rate_limited'
   | 'unavailable';

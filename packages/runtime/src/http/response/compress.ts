@@ -44,6 +44,8 @@ export function chooseCoding(
   byteLength: number = Number.POSITIVE_INFINITY,
 ): ContentCoding | null {
   if (!COMPRESSIBLE.test(String(response.getHeader('Content-Type')).toLowerCase())) return null;
+  // Files of known length are sent as they are, whole or in ranges.
+  if (response.hasHeader('Content-Length')) return null;
   response.vary('Accept-Encoding');
   const isForeignPage = request.headers['sec-fetch-site'] === 'cross-site';
   if (isForeignPage && !response.hasHeader('Access-Control-Allow-Origin')) return null;

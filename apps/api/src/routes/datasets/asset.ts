@@ -1,0 +1,59 @@
+import { empty, isUnchanged, type Route, stream } from '@svc/runtime';
+import { assetNotFound, type Store } from '@svc/store';
+import { requestedRange } from '../../http/byte-range.ts';
+import { mediaHeaders, SAFE } from '../../http/media-headers.ts';
+import { DATASET_READ } from './routes.ts';
+
+export interface AssetDeps {
+  readonly store: Pick<Store, 'assets' | 'datasets'>;
+}
+
+/** The bytes under a hash never change. */
+const FOREVER = 'private, max-age=31536000, immutable';
+
+/** `GET /datasets/{id}/assets/{sha256}`: the bytes of a file that an item of the dataset embeds. */
+export function assetRoute({ store }: AssetDeps): Route {
+  const text = { type: 'string' } as const;
+  return {
+    ...DATASET_READ,
+    path: '/datasets/{id}/assets/{sha256}',
+    operationId: 'getAsset',
+    summary: 'The bytes of an asset; those of the media types that a browser shows safely are not a download',
+    headers: { Range: text, 'If-None-Match': text, 'If-Range': text },
+    produces: '*/*',
+    streams: 'assets',
+    responses: {
+      200: { description: 'the bytes', schema: { type: 'string', format: 'binary' } },
+      206: { description: 'those of `Range`', schema: { type: 'string', format: 'binary' } },
+      304: { description: 'the bytes are those of `If-None-Match`' },
+    },
+    errors: ['dataset_not_found', 'not_found', 'range_not_satisfiable', 'asset_missing', 'unavailable'],
+    handle: async ({ params, header, raw, signal }) => {
+      const [id, sha256] = [params['id'] ?? '', params['sha256'] ?? ''];
+      const asset = await store.assets.find(id, sha256, signal);
+      if (asset === null) {
+        await store.datasets.get(id, signal);
+        throw assetNotFound();
+      }
+      const { byteLength } = asset;
+      const etag = `"${sha256}"`;
+      const headers = { ETag: etag, 'Cache-Control': FOREVER, ...SAFE };
+      if (isUnchanged(header('if-none-match'), etag)) return empty(304, headers);
+      const range = requestedRange(raw, { byteLength, etag });
+      const { start, end } = range ?? { start: 0, end: byteLength };
+      const response = stream(store.assets.read(sha256, { range: { start, end }, signal }), {
+        ...headers,
+        ...mediaHeaders(asset.mimeType, sha256),
+        'Accept-Ranges': 'bytes',
+        'Content-Length': String(end - start),
+      });
+      return range === null
+        ? response
+        : {
+            ...response,
+            status: 206,
+            headers: { ...response.headers, 'Content-Range': `bytes ${start}-${end - 1}/${byteLength}` },
+          };
+    },
+  };
+}
