@@ -1,14 +1,19 @@
+import { encodeBase64 } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
+  ExactNumber,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
+import { compileZone, isoTimestamp } from '../scalars/iso-time.ts';
+import { durationSeconds, nanosOf, type TimeUnit, timeOfDay } from '../scalars/time-units.ts';
 import { completeTimestamp } from './complete-timestamp.ts';
 import type { Feature } from './features.ts';
 import { csvNumber } from './infer-csv.ts';
+import { isInt64 } from './int64.ts';
 
 /** Converts the values of a column. */
 export type Convert = (value: JsonValue) => JsonValue;
@@ -70,20 +75,32 @@ function toBoolean(value: JsonValue): JsonValue {
   return /^(?:true|false)$/i.test(value) ? value.toLowerCase() === 'true' : value;
 }
 
-/** Converts JSON values or CSV fields to a declared type. */
-export function castTo(feature: Feature): Convert {
+/** How values are cast. */
+export interface CastOptions {
+  /** Whether all values are texts, so that digits are a number. */
+  readonly isCsv: boolean;
+}
+
+/**
+ * Converts JSON values or CSV fields to a declared type as the `datasets` library does. A value that it refuses stays as it
+ * is, and so does one that the cast would change.
+ */
+export function castTo(feature: Feature, options: CastOptions): Convert {
   switch (feature.kind) {
     case 'value':
-      return castToValue(feature.dtype);
+      return castToValue(feature.dtype, options);
     case 'class_label':
       return (value) => toLabel(value, feature.names);
     case 'list': {
-      const item = castTo(feature.item);
+      const item = castTo(feature.item, options);
       return (value) =>
         Array.isArray(value) ? value.map((inner) => (inner === null ? null : item(inner))) : value;
     }
     case 'struct': {
-      const fields = feature.fields.map(({ name, feature: inner }) => ({ name, convert: castTo(inner) }));
+      const fields = feature.fields.map(({ name, feature: inner }) => ({
+        name,
+        convert: castTo(inner, options),
+      }));
       return (value) => (isJsonObject(value) ? toRow(value, fields) : value);
     }
     case 'media':
@@ -95,12 +112,60 @@ export function castTo(feature: Feature): Convert {
   }
 }
 
-function castToValue(dtype: string): Convert {
+const UNIT = /^(timestamp|duration|time(?:32|64))\[(s|ms|us|ns)(?:, tz=([^\]]{1,128}))?\]$/;
+
+function castToValue(dtype: string, options: CastOptions): Convert {
   if (/string/.test(dtype)) return (value) => (typeof value === 'string' ? value : canonicalJson(value));
-  if (/^(?:u?int|float|decimal)/.test(dtype)) return toNumber;
-  if (dtype === 'bool') return toBoolean;
-  if (dtype.startsWith('timestamp')) return toTimestamp;
-  return (value) => value;
+  if (/binary/.test(dtype)) return toBase64;
+  if (/^(?:u?int|float)/.test(dtype)) return (value) => bitOf(value) ?? toNumber(value);
+  if (dtype.startsWith('decimal')) return toNumber;
+  if (dtype === 'bool') return (value) => toBit(value) ?? toBoolean(value);
+  const [, kind, unit, zone] = UNIT.exec(dtype) ?? [];
+  if (kind === undefined) return (value) => value;
+  if (kind === 'timestamp') return castToTimestamp(unit as TimeUnit, zone, options);
+  return (value) => {
+    const count = wholeOf(value, options);
+    if (count === null) return value;
+    const converted = kind === 'duration' ? durationSeconds : timeOfDay;
+    return converted(count, unit as TimeUnit) ?? value;
+  };
+}
+
+/** Whole numbers count the unit from 1970; texts without a zone are in UTC, as with Arrow. */
+function castToTimestamp(unit: TimeUnit, zone: string | undefined, options: CastOptions): Convert {
+  const toZone = zone === undefined ? (text: string) => text : compileZone(zone);
+  const nanos = nanosOf(unit);
+  return (value) => {
+    const text = typeof value === 'string' ? completeTimestamp(value) : null;
+    if (text !== null) return toZone(text);
+    const count = wholeOf(value, options);
+    return count === null ? value : toZone(isoTimestamp(count * nanos));
+  };
+}
+
+/** The whole number of 64 bits that a value is. */
+function wholeOf(value: JsonValue, { isCsv }: CastOptions): bigint | null {
+  const number = isCsv && typeof value === 'string' ? toNumber(value) : value;
+  const text = number instanceof ExactNumber ? number.text : typeof number === 'number' ? String(number) : '';
+  return isInt64(text) ? BigInt(text) : null;
+}
+
+/** 1 and 0 as booleans. */
+function toBit(value: JsonValue): boolean | null {
+  if (value === 1 || value === '1') return true;
+  return value === 0 || value === '0' ? false : null;
+}
+
+/** Booleans as 1 and 0. */
+function bitOf(value: JsonValue): number | null {
+  const truth = toBoolean(value);
+  return typeof truth === 'boolean' ? Number(truth) : null;
+}
+
+/** The UTF-8 of a text. */
+function toBase64(value: JsonValue): JsonValue {
+  if (typeof value !== 'string' || !value.isWellFormed()) return value;
+  return encodeBase64(new TextEncoder().encode(value));
 }
 
 /** The name of a label, from its number or its name; null for -1. */

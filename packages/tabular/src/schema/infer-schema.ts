@@ -3,6 +3,7 @@ import type { DataFormat } from '../format.ts';
 import type { RawRow } from '../text/raw-row.ts';
 import { applyDeclared } from './apply-declared.ts';
 import { type Convert, castTo, completeJson, parseField, toRow } from './cast.ts';
+import { DeclaredColumns } from './declared-columns.ts';
 import { type Features, valueFeature } from './features.ts';
 import { CsvInference } from './infer-csv.ts';
 import { JsonInference } from './infer-json.ts';
@@ -36,7 +37,7 @@ export const INFERENCE_WINDOW_ROWS = 20_000;
  * - JSON: texts of a timestamp[s] column are completed (`2020-01-01` becomes `2020-01-01T00:00:00`). Other values stay:
  *   int64 and float64, structs and json are names for the same values. Missing columns are null.
  * - CSV: texts become numbers or booleans if the column is numeric or boolean.
- * - Values of declared columns are cast to the declared type if they allow it.
+ * - Values of declared columns are cast to the declared type if they allow it; a warning names columns where one does not.
  *
  * A later value that contradicts its column's type is not an error and stays as it is. So the result depends on the
  * window in two cases: a CSV column that is numeric in the window and has text after it, and a JSON column whose texts
@@ -52,22 +53,28 @@ export function inferSchema(
 ): SchemaBuilder {
   const inference = format === 'json' ? new JsonInference() : format === 'csv' ? new CsvInference() : null;
   const declaredNames = new Set(declared?.map(({ name }) => name));
+  const casts = new Map<string, Convert>(
+    declared?.map(({ name, feature }) => [name, castTo(feature, { isCsv: format === 'csv' })]),
+  );
+  for (const name of textColumns) casts.set(name, asIs);
+  const declaredColumns = new DeclaredColumns(
+    declared?.filter(({ name }) => !textColumns.has(name)) ?? [],
+    casts,
+  );
   return {
-    add: (row) => inference?.add(row),
+    add: (row) => {
+      inference?.add(row);
+      declaredColumns.add(row.row);
+    },
     finish: () => {
       const inferred = inference?.features() ?? [{ name: 'text', feature: valueFeature('string') }];
       const features = withDeclared(inferred, declared);
       const columns = features.map(({ name, feature }) => ({
         name,
-        convert: textColumns.has(name)
-          ? asIs
-          : declaredNames.has(name)
-            ? castTo(feature)
-            : format === 'csv'
-              ? parseField(feature)
-              : completeJson(feature),
+        convert: casts.get(name) ?? (format === 'csv' ? parseField(feature) : completeJson(feature)),
       }));
-      const warnings = inference?.warnings(new Set([...declaredNames, ...textColumns])) ?? [];
+      const given = new Set([...declaredNames, ...textColumns]);
+      const warnings = [...(inference?.warnings(given) ?? []), ...declaredColumns.warnings()];
       return { features, warnings, toRow: (row) => toRow(row, columns) };
     },
   };

@@ -17,9 +17,10 @@ import { JsonlError } from '@svc/jsonl-v23';
 import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, parseNumber, setMember } from '@svc/jsonl-v23/json';
 import { TableError } from '../../errors.ts';
+import { decimalText, signedInteger, wholeNumber } from '../../scalars/decimal.ts';
+import { compileZone, isoTimestamp } from '../../scalars/iso-time.ts';
+import { durationSeconds, type TimeUnit, timeOfDay } from '../../scalars/time-units.ts';
 import { type Feature, type Features, valueFeature } from '../../schema/features.ts';
-import { decimalText, signedInteger, wholeNumber } from './decimal.ts';
-import { compileZone, isoTime, isoTimestamp } from './iso-time.ts';
 import { compileVariant } from './variant-cell.ts';
 import { VariantLimit } from './variant-value.ts';
 
@@ -117,7 +118,7 @@ function converterFor(feature: Feature, limit: VariantLimit): CellConverter {
 }
 
 function valueConverter(dtype: string): CellConverter {
-  const unit = /^(?:time|duration)[0-9]*\[(s|ms|us|ns)/.exec(dtype)?.[1];
+  const unit = /^(?:time|duration)[0-9]*\[(s|ms|us|ns)/.exec(dtype)?.[1] as TimeUnit | undefined;
   if (/^timestamp/.test(dtype)) {
     const zone = /, tz=([^\]]{1,128})\]$/.exec(dtype)?.[1];
     if (zone === undefined) return toJson;
@@ -126,16 +127,11 @@ function valueConverter(dtype: string): CellConverter {
   }
   if (/^time/.test(dtype) && unit !== undefined) {
     // Parquet has no seconds: they are stored as milliseconds.
-    const perSecond = UNITS_PER_SECOND[unit === 's' ? 'ms' : unit] ?? 1n;
-    const day = 86_400n * perSecond;
-    return (cell) => {
-      if (!isWhole(cell) || cell < 0 || cell >= day) return toJson(cell);
-      return isoTime(BigInt(cell) * (1_000_000_000n / perSecond));
-    };
+    const stored = unit === 's' ? 'ms' : unit;
+    return (cell) => (isWhole(cell) ? timeOfDay(BigInt(cell), stored) : null) ?? toJson(cell);
   }
   if (/^duration/.test(dtype) && unit !== undefined) {
-    const digits = (UNITS_PER_SECOND[unit] ?? 1n).toString().length - 1;
-    return (cell) => (isWhole(cell) ? parseNumber(decimalText(BigInt(cell), digits)) : toJson(cell));
+    return (cell) => (isWhole(cell) ? durationSeconds(BigInt(cell), unit) : toJson(cell));
   }
   const scale = /^decimal.*, ?(-?[0-9]+)\)$/.exec(dtype)?.[1];
   if (scale !== undefined && Math.abs(Number(scale)) <= MAX_DECIMAL_SCALE) {
@@ -148,7 +144,6 @@ function valueConverter(dtype: string): CellConverter {
 // Arrow's widest decimals have 76 digits; a much larger scale is not written out.
 const MAX_DECIMAL_SCALE = 200;
 const MAX_DECIMAL_BYTES = 64;
-const UNITS_PER_SECOND: Record<string, bigint> = { s: 1n, ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n };
 
 /** A cell by what it is, where its column's type says nothing. */
 function toJson(cell: unknown): JsonValue {

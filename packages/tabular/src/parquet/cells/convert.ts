@@ -1,8 +1,8 @@
+import { isoDate, isoTimestamp } from '../../scalars/iso-time.ts';
 import type { StringColumn } from '../encodings/string-column.ts';
 import type { StoredValues } from '../encodings/values.ts';
 import type { SchemaElement, SchemaTree } from '../metadata/schema.ts';
 import { damaged } from '../parquet-error.ts';
-import { isoDate, isoTimestamp } from './iso-time.ts';
 import { decodeText, uuidText } from './texts.ts';
 
 /** Values of a column in the form in which `compileCell` takes them. */

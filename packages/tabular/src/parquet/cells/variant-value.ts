@@ -1,8 +1,9 @@
 import { encodeBase64 } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseNumber, setMember } from '@svc/jsonl-v23/json';
+import { decimalText, wholeNumber } from '../../scalars/decimal.ts';
+import { isoDate, isoTimestamp } from '../../scalars/iso-time.ts';
+import { timeOfDay } from '../../scalars/time-units.ts';
 import { damaged, tooLarge, unsupported } from '../parquet-error.ts';
-import { decimalText, wholeNumber } from './decimal.ts';
-import { isoDate, isoTime, isoTimestamp } from './iso-time.ts';
 import { decodeText, uuidText } from './texts.ts';
 import type { VariantNames } from './variant-names.ts';
 
@@ -12,7 +13,6 @@ const MAX_DEPTH = 256;
 const MAX_VALUES = 250_000;
 /** The most digits after the point that the format allows. */
 const MAX_SCALE = 38;
-const NANOS_PER_DAY = 86_400_000_000_000n;
 
 /** Counts the values of a row. */
 export class VariantLimit {
@@ -153,7 +153,7 @@ class VariantReader {
       case 16:
         return decodeText(this.#sized(at, until));
       case 17:
-        return timeOfDay(this.#int64(at, until) * 1000n);
+        return this.#time(this.#int64(at, until));
       case 18:
         return `${isoTimestamp(this.#int64(at, until))}Z`;
       case 19:
@@ -167,6 +167,11 @@ class VariantReader {
 
   #int64(at: number, until: number): bigint {
     return this.#view.getBigInt64(this.#take(at, 8, until), true);
+  }
+
+  /** A time of day; what is none stays the number that it is, as in columns of times. */
+  #time(micros: bigint): JsonValue {
+    return timeOfDay(micros, 'us') ?? wholeNumber(micros);
   }
 
   #decimal(at: number, width: number, until: number): JsonValue {
@@ -228,11 +233,6 @@ class VariantReader {
     if (end > until) throw damaged('a VARIANT reaches beyond the end of its bytes');
     return { count, ids, offsets, values, end };
   }
-}
-
-/** A time of day; what is none stays the number that it is, as in columns of times. */
-function timeOfDay(nanos: bigint): JsonValue {
-  return nanos >= 0n && nanos < NANOS_PER_DAY ? isoTime(nanos) : wholeNumber(nanos / 1000n);
 }
 
 function finite(value: number): JsonValue {

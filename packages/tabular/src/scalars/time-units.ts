@@ -1,0 +1,24 @@
+import { type JsonValue, parseNumber } from '@svc/jsonl-v23/json';
+import { decimalText } from './decimal.ts';
+import { isoTime } from './iso-time.ts';
+
+/** Units of times, as dtypes call them. */
+export type TimeUnit = 's' | 'ms' | 'us' | 'ns';
+
+const DIGITS: Readonly<Record<TimeUnit, number>> = { s: 0, ms: 3, us: 6, ns: 9 };
+
+/** Nanoseconds of a unit. */
+export function nanosOf(unit: TimeUnit): bigint {
+  return 10n ** BigInt(9 - DIGITS[unit]);
+}
+
+/** A duration as exact seconds. */
+export function durationSeconds(count: bigint, unit: TimeUnit): JsonValue {
+  return parseNumber(decimalText(count, DIGITS[unit]));
+}
+
+/** ISO 8601 time of day; null if the day has no such time. */
+export function timeOfDay(count: bigint, unit: TimeUnit): string | null {
+  const nanos = count * nanosOf(unit);
+  return nanos >= 0n && nanos < 86_400_000_000_000n ? isoTime(nanos) : null;
+}

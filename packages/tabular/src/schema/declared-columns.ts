@@ -1,0 +1,105 @@
+import { isBase64 } from '@svc/jsonl-v23/internal';
+import {
+  canonicalJson,
+  ExactNumber,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@svc/jsonl-v23/json';
+import { shorten } from '../errors.ts';
+import type { Convert } from './cast.ts';
+import { dtypeOf, type Feature, type Features, type NamedFeature } from './features.ts';
+
+/** A declared column, and what the rows so far have in it. */
+interface Column extends NamedFeature {
+  readonly convert: Convert;
+  /** The first value that is not of the type. */
+  misfit: JsonValue;
+}
+
+/** Columns that a warning names. */
+const MAX_WARNINGS = 100;
+
+/** Finds values that are not of the type that is declared for their column: they are kept, where the hub's loader fails. */
+export class DeclaredColumns {
+  readonly #columns: Column[];
+
+  /** @param casts how the values of each column are cast */
+  constructor(declared: Features, casts: ReadonlyMap<string, Convert>) {
+    this.#columns = declared.map(({ name, feature }) => ({
+      name,
+      feature,
+      convert: casts.get(name) ?? ((value) => value),
+      misfit: null,
+    }));
+  }
+
+  add(row: JsonObject): void {
+    for (const column of this.#columns) {
+      if (column.misfit !== null || !Object.hasOwn(row, column.name)) continue;
+      const value = row[column.name] ?? null;
+      if (value !== null && !isOfType(column.convert(value), column.feature)) column.misfit = value;
+    }
+  }
+
+  warnings(): string[] {
+    const found = this.#columns
+      .filter(({ misfit }) => misfit !== null)
+      .map(
+        ({ name, feature, misfit }) =>
+          `Column ${shorten(name)} is declared as ${dtypeOf(feature)}, but has values such as ${quote(misfit)}, which are kept.`,
+      );
+    const more = found.splice(MAX_WARNINGS).length;
+    if (more > 0) found.push(`${more} more columns have values that are not of their declared type.`);
+    return found;
+  }
+}
+
+function quote(value: JsonValue): string {
+  return typeof value === 'string' ? shorten(value) : canonicalJson(value).slice(0, 100);
+}
+
+/** Whether a cast value is what a type promises. */
+function isOfType(value: JsonValue, feature: Feature): boolean {
+  if (value === null) return true;
+  switch (feature.kind) {
+    case 'value':
+      return isOfDtype(value, feature.dtype);
+    case 'class_label':
+      return typeof value === 'string' && feature.names.includes(value);
+    case 'list':
+      return Array.isArray(value) && value.every((item) => isOfType(item, feature.item));
+    case 'struct':
+      return (
+        isJsonObject(value) &&
+        feature.fields.every((field) => isOfType(value[field.name] ?? null, field.feature))
+      );
+    case 'media':
+      return isJsonObject(value);
+    default:
+      return true;
+  }
+}
+
+function isOfDtype(value: JsonValue, dtype: string): boolean {
+  if (/^u?int/.test(dtype)) return isInteger(value, dtype);
+  if (/^(?:float|decimal|duration)/.test(dtype)) {
+    return typeof value === 'number' || value instanceof ExactNumber;
+  }
+  if (dtype === 'bool') return typeof value === 'boolean';
+  if (dtype === 'null') return false;
+  if (typeof value !== 'string') return !/^(?:timestamp|date|time|.*(?:string|binary))/.test(dtype);
+  if (/binary/.test(dtype)) return isBase64(value);
+  if (dtype.startsWith('timestamp')) return /^[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(value);
+  if (dtype.startsWith('date')) return /^[+-]?\d{4,}-\d\d-\d\d$/.test(value);
+  if (dtype.startsWith('time')) return /^\d\d:\d\d:\d\d/.test(value);
+  return true;
+}
+
+function isInteger(value: JsonValue, dtype: string): boolean {
+  const text = value instanceof ExactNumber ? value.text : typeof value === 'number' ? String(value) : '';
+  const [, unsigned, bits = '64'] = /^(u?)int(8|16|32|64)$/.exec(dtype) ?? [];
+  if (!/^-?\d{1,20}$/.test(text)) return false;
+  const whole = BigInt(text);
+  return (unsigned === 'u' ? BigInt.asUintN : BigInt.asIntN)(Number(bits), whole) === whole;
+}
