@@ -69,6 +69,15 @@ it('exports by id and by name, and leaves no connection', async () => {
   });
 });
 
+it('takes the location of assets from the variable of the service', async () => {
+  const env = { DATABASE_URL: database.url, SVC_ASSET_STORE_URL: 'ftp://bucket' };
+  const context = { env, database: createDatabase(env) };
+  expect(await svcPkg(['export', randomUUID(), '--database'], context)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('SVC_ASSET_STORE_URL must be a URL such as s3://bucket/prefix'),
+  });
+});
+
 it('says which dataset, run or database is missing', async () => {
   const path = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' });
   const id = await store(path, 'twice');

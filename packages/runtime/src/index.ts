@@ -3,6 +3,7 @@ export { type ApiKey, type Config, type Limits, loadConfig } from './config/load
 export { packageLimits } from './config/package-limits.ts';
 export type { ProviderKey, ProviderKeys } from './config/provider-keys.ts';
 export { requiredDatabaseUrl } from './config/required-database-url.ts';
+export { parseS3Location } from './config/s3-location.ts';
 export { Secret } from './config/secret.ts';
 export { type Role, VARIABLES, type Variable } from './config/variables.ts';
 export type { Access } from './http/access/access.ts';

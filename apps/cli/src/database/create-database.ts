@@ -1,4 +1,5 @@
-import type { Store } from '@svc/store';
+import type { Store, StoreOptions } from '@svc/store';
+import { CliError } from '../errors/cli-error.ts';
 import { isDatasetId, onlyOne } from '../service/find-dataset.ts';
 import type { DatabasePort } from './database-port.ts';
 
@@ -8,7 +9,7 @@ const MAX_ITEM_BYTES = 256 * 1024 * 1024;
 /**
  * Opens databases. Imports the store only when a command needs it.
  *
- * @param env the environment, for the secrets that no export may contain
+ * @param env the environment, for the secrets that no export may contain, and the location of assets
  */
 export function createDatabase(env: Readonly<Record<string, string | undefined>>): DatabasePort {
   return {
@@ -22,7 +23,8 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
         import('@svc/store'),
         import('@svc/flows'),
       ]);
-      const store = createStore({ url, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
+      const assetStore = await assetStoreOf(env);
+      const store = createStore({ url, assetStore, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
       try {
         const datasetId = await findStored(store, dataset);
         const open = await store.datasets.open(datasetId, { signal });
@@ -48,6 +50,20 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
       }
     },
   };
+}
+
+/** Where the service of the database keeps assets, by the service's own variable. */
+async function assetStoreOf(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<StoreOptions['assetStore']> {
+  const text = env['SVC_ASSET_STORE_URL']?.trim() ?? '';
+  if (text === '') return null;
+  const { parseS3Location } = await import('@svc/runtime');
+  try {
+    return parseS3Location(text);
+  } catch (error) {
+    throw new CliError('usage', `SVC_ASSET_STORE_URL ${(error as Error).message}`);
+  }
 }
 
 async function findStored(store: Store, idOrName: string): Promise<string> {
