@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Sample, timed } from './measure.ts';
 import { type Service, startService } from './service.ts';
-import { shell } from './shell.ts';
+import { shell, shellOutput } from './shell.ts';
 
 /** What the cases share: a folder, a database, and the built service on it. */
 export interface Bench {
@@ -13,6 +13,8 @@ export interface Bench {
   withService<T>(use: (service: Service) => Promise<T>, env?: Readonly<Record<string, string>>): Promise<T>;
   /** Empties the tables, and settles. */
   empty(): Promise<void>;
+  /** Bytes that the database takes on disk. */
+  databaseBytes(): Promise<number>;
   /** Has the server and the system write to disk what they still owe it, so that no case pays for the one before. */
   settle(): Promise<void>;
 }
@@ -42,8 +44,15 @@ export function createBench(folder: string, url: string): Bench {
       }
     },
     async empty() {
-      await statement('TRUNCATE datasets, sections, items CASCADE');
+      await statement('TRUNCATE datasets, sections, items, assets, released_assets CASCADE');
       await settle();
+    },
+    async databaseBytes() {
+      const output = await shellOutput(
+        `psql -qAt "$PGURL" -c 'SELECT pg_database_size(current_database())'`,
+        psql,
+      );
+      return Number(output);
     },
     settle,
   };

@@ -9,7 +9,7 @@ const WORDS =
   );
 
 /** A repeatable source of numbers (mulberry32), so that every run works on the same bytes. */
-function numbers(seed: number): () => number {
+export function numbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,5 +1,6 @@
 /**
- * `npm run bench -- [--sizes 10000,100000,1000000] [--cases upload,export] [--rounds 3] [--write]`
+ * `npm run bench -- [--sizes 10000,100000,1000000] [--cases upload,export] [--rounds 3] [--images 100000]
+ * [--asset-bytes 20971520] [--write]`
  *
  * Generates its data, runs each case and its baseline in turn, and prints ratios; `--write` puts the tables into
  * bench/README.md with a description of the machine.
@@ -12,6 +13,8 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store';
 import { superuserUrl } from '../packages/embedded-postgres/test/superuser-url.ts';
+import { assetMemory } from './assets/asset-memory.ts';
+import { imageExportCase, imageUploadCase, makeImages } from './assets/image-cases.ts';
 import { createBench } from './bench.ts';
 import { codeCases } from './code-cases.ts';
 import { writePackage } from './generate.ts';
@@ -26,16 +29,21 @@ import { hasPrograms } from './shell.ts';
 const { values: options } = parseArgs({
   options: {
     sizes: { type: 'string', default: '10000,100000,1000000' },
-    cases: { type: 'string', default: 'read,encode,upload,export,convert,hub,preview,http,memory' },
+    cases: {
+      type: 'string',
+      default: 'read,encode,upload,export,convert,hub,preview,http,memory,images,assets',
+    },
     rounds: { type: 'string', default: '3' },
+    images: { type: 'string', default: '100000' },
+    'asset-bytes': { type: 'string', default: String(20 * 2 ** 20) },
     write: { type: 'boolean', default: false },
   },
 });
 const sizes = options.sizes.split(',').map(Number);
 const wanted = new Set(options.cases.split(','));
 const rounds = Number(options.rounds);
-if (!(await hasPrograms(['bash', 'psql', 'unzip', 'gzip', 'sync']))) {
-  throw new Error('the baselines need bash, psql, unzip, gzip and sync');
+if (!(await hasPrograms(['bash', 'psql', 'unzip', 'gzip', 'zip', 'sync']))) {
+  throw new Error('the baselines need bash, psql, unzip, gzip, zip and sync');
 }
 
 await using cleanUp = new AsyncDisposableStack();
@@ -83,6 +91,11 @@ for (const size of sizes) {
   if (wanted.has('convert')) await compare(convertCase(bench, size, await archiveOf(size)));
   if (wanted.has('hub')) await compare(await hubCase(bench, size));
 }
+if (wanted.has('images')) {
+  const images = await makeImages(bench, Number(options.images));
+  await compare(imageUploadCase(bench, images, small));
+  await compare(imageExportCase(bench, images, small));
+}
 if (wanted.has('http')) for (const measured of await httpCases(bench, small, rounds)) showRow(measured);
 
 if (wanted.has('upload')) {
@@ -117,6 +130,21 @@ if (wanted.has('memory')) {
   show('', '| upload of JSON Lines | peak memory | target | time |', '|---|---|---|---|');
   for await (const { label, peakBytes, seconds } of peakMemory(bench)) {
     show(`| ${label} | ${Math.round(peakBytes / 2 ** 20)} MiB | < 400 MB | ${seconds.toFixed(1)} s |`);
+  }
+}
+if (wanted.has('assets')) {
+  const bytes = Number(options['asset-bytes']);
+  const label = `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+  show(
+    '',
+    `| one asset of ${label} | peak memory | target | database growth | time |`,
+    '|---|---|---|---|---|',
+  );
+  for await (const { label, peakBytes, growth, seconds } of assetMemory(bench, bytes)) {
+    const grown = growth === undefined ? '' : `${growth.toFixed(2)} of the asset`;
+    show(
+      `| ${label} | ${Math.round(peakBytes / 2 ** 20)} MiB | < 300 MB | ${grown} | ${seconds.toFixed(1)} s |`,
+    );
   }
 }
 

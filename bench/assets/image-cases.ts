@@ -1,0 +1,102 @@
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Bench, sampleOf, WARM_UPS } from '../bench.ts';
+import { type Case, timed } from '../measure.ts';
+import { upload } from '../service.ts';
+import { shell } from '../shell.ts';
+import { copyOfImages, writeImagePackage } from './generate-images.ts';
+
+/** A package of images, and the same images as psql takes them. */
+export interface Images {
+  readonly count: number;
+  readonly archive: string;
+  /** Rows of one bytea column, in PostgreSQL's binary COPY format. */
+  readonly copy: string;
+}
+
+/** An archive has a section besides its images. */
+const MANY_ENTRIES = { SVC_MAX_ARCHIVE_ENTRIES: '10000000' };
+/** Ten kilobytes each: 100,000 of them are a gigabyte. */
+const IMAGE_BYTES = 10_000;
+
+const label = (count: number): string => `${count.toLocaleString('en')} images of 10 kB`;
+
+/** Writes both forms of so many images, which do not compress. */
+export async function makeImages({ folder }: Bench, count: number): Promise<Images> {
+  const archive = join(folder, `images-${count}.pkg.zip`);
+  const copy = join(folder, `images-${count}.copy`);
+  await writeImagePackage(archive, count, IMAGE_BYTES);
+  await pipeline(Readable.from(copyOfImages(count, IMAGE_BYTES)), createWriteStream(copy));
+  return { count, archive, copy };
+}
+
+/** From the request to its 201, against unpacking the archive and loading the same bytes into the barest table. */
+export function imageUploadCase(bench: Bench, { count, archive, copy }: Images, small: string): Case {
+  const { psql, folder } = bench;
+  const unpacked = join(folder, 'unpacked');
+  return {
+    name: `upload, ${label(count)}`,
+    baseline: 'unzip to files, then psql \\copy to one bytea column',
+    // 0.9 of the speed
+    target: 1.11,
+    runOurs: () =>
+      bench.withService(async (service) => {
+        for (let time = 0; time < WARM_UPS; time += 1) await upload(service, small);
+        await bench.empty();
+        return await sampleOf(service, () => upload(service, archive));
+      }, MANY_ENTRIES),
+    runBaseline: async () => {
+      await shell(
+        `psql -q "$PGURL" -c 'DROP TABLE IF EXISTS floor' -c 'CREATE TABLE floor (bytes bytea)'; rm -rf ${unpacked}`,
+        psql,
+      );
+      await bench.empty();
+      return timed(() =>
+        shell(
+          `unzip -q ${archive} -d ${unpacked} && psql -q "$PGURL" -c "\\copy floor FROM '${copy}' WITH (FORMAT binary)"`,
+          psql,
+        ),
+      );
+    },
+  };
+}
+
+/** A stored dataset to a file, against zip reading and writing the same files without compression. */
+export function imageExportCase(bench: Bench, { count, archive }: Images, small: string): Case {
+  const { folder } = bench;
+  const files = join(folder, 'files');
+  const target = join(folder, 'export-images.zip');
+  let stored: { readonly id: string } | undefined;
+  let hasFiles = false;
+  return {
+    name: `export, ${label(count)}`,
+    baseline: 'zip -0 of the same files',
+    target: 1,
+    runOurs: () =>
+      bench.withService(async (service) => {
+        const download = async (id: string): Promise<void> => {
+          const response = await fetch(`${service.url}/datasets/${id}/export`);
+          if (response.status !== 200) throw new Error(`export answered ${response.status}`);
+          await pipeline(Readable.fromWeb(response.body as never), createWriteStream(target));
+        };
+        if (stored === undefined) {
+          await bench.empty();
+          stored = await upload(service, archive);
+        }
+        const { id } = stored;
+        const other = await upload(service, small);
+        for (let time = 0; time < WARM_UPS; time += 1) await download(other.id);
+        await bench.settle();
+        return await sampleOf(service, () => download(id));
+      }, MANY_ENTRIES),
+    runBaseline: async () => {
+      if (!hasFiles) await shell(`rm -rf ${files} && unzip -q ${archive} -d ${files}`);
+      hasFiles = true;
+      await shell(`rm -f ${target}`);
+      await bench.settle();
+      return timed(() => shell(`cd ${files} && zip -0 -q -r ${target} .`));
+    },
+  };
+}
