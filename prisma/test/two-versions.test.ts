@@ -6,7 +6,6 @@ import { migrate, readMigrations } from '../src/migrate/migrate.ts';
 import { MigrationAdapter } from '../src/migrate/migration-adapter.ts';
 import { openSchemaEngine } from '../src/migrate/schema-engine.ts';
 import { type ClaimedTask, openTaskQueue, type TaskQueue } from '../src/queue/task-queue.ts';
-import { importItems } from './import-items.ts';
 import { type OlderVersion, startOlderVersion } from './older-version.ts';
 import { queryDatabase } from './query-database.ts';
 
@@ -38,9 +37,30 @@ beforeEach(async () => {
   store = cleanUp.use(createStore({ url, poolSize: 4 }));
   queue = openTaskQueue(url);
   cleanUp.defer(() => queue.close());
-  datasetId = (await importItems(store.datasets, { s: ['{}'] })).id;
+  datasetId = await importAsOlder();
 });
 afterEach(() => cleanUp.disposeAsync());
+
+/** A dataset of one item, by the statements of the older version. */
+async function importAsOlder(): Promise<string> {
+  const [dataset, section] = [randomUUID(), randomUUID()];
+  await plain.query(
+    `INSERT INTO datasets (id, name, source, version_hash, schema, section_count, item_count, asset_count)
+     VALUES ($1, 'older', 'pkg_zip', repeat('0', 64), '{}', 1, 1, 0)`,
+    [dataset],
+  );
+  await plain.query(
+    `INSERT INTO sections (id, dataset_id, name, order_index, item_count, section_hash)
+     VALUES ($1, $2, 's', 0, 1, sha256(''))`,
+    [section, dataset],
+  );
+  await plain.query(
+    `INSERT INTO items (section_id, order_index, item_hash, type, payload)
+     VALUES ($1, 0, sha256(''), 'freeform', '{}')`,
+    [section],
+  );
+  return dataset;
+}
 
 /** Applies the migrations of the older version. */
 async function migrateBefore(): Promise<void> {
@@ -88,9 +108,9 @@ describe('at the migration', () => {
     await older.boss.fail('run', retried, { code: 'internal' });
     await query(`UPDATE pgboss.job SET state = 'failed', retry_count = 2 WHERE id = '${last}'`);
     const waiting = await createOlderRun();
-    expect(await migrate(url)).toEqual({
-      applied: [MIGRATION, '20261122000000_imported_runs', '20261122120000_runs_worth_paying_for'],
-    });
+    const { migrationDirectories } = await readMigrations();
+    const names = migrationDirectories.map(({ path }) => path);
+    expect(await migrate(url)).toEqual({ applied: names.filter((name) => name >= MIGRATION) });
 
     const found = [await claim(), await claim(), await claim()];
     expect(found).toMatchObject([

@@ -4,10 +4,17 @@
  */
 export { createSha256, type Sha256 } from '#sha256';
 export type { EncodedLine } from './fast/reusable-line.ts';
-export { assetEntries, isEmbeddedChecker, type LocatedAsset } from './item/asset.ts';
-export { checkItemSize, EmbeddedSize, type ItemSizeOptions, MAX_ITEM_FILES } from './item/embedded-size.ts';
+export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
+export {
+  base64Length,
+  checkItemSize,
+  EmbeddedSize,
+  type ItemSizeOptions,
+  MAX_ITEM_FILES,
+} from './item/embedded-size.ts';
 export {
   canonicalByteLength,
+  countAssets,
   createItemEncoder,
   DEFAULT_ITEM_TYPE,
   type EncodedItemBytes,

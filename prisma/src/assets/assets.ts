@@ -1,8 +1,10 @@
+import type { ItemParts, LinkedParts } from '@svc/jsonl-v23/internal';
 import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { createReadQuery } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import type { ByteRange } from './asset-store.ts';
+import { embedParts, itemText } from './item-text.ts';
 
 /** An asset as a dataset refers to it. */
 export interface DatasetAsset {
@@ -22,6 +24,14 @@ export interface Assets {
     sha256: string,
     options?: { readonly range?: ByteRange; readonly signal?: AbortSignal },
   ): AsyncGenerator<Uint8Array, void, undefined>;
+  /**
+   * The canonical text of an item with its files embedded, in small pieces.
+   *
+   * @throws StoreError `corrupt` for damaged texts, or a file whose content is gone
+   */
+  itemText(parts: LinkedParts, signal?: AbortSignal): AsyncGenerator<string, void, undefined>;
+  /** The parts of an item with its files embedded. @throws StoreError `corrupt` for a file whose content is gone */
+  embed(parts: LinkedParts, signal?: AbortSignal): Promise<ItemParts>;
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -42,6 +52,22 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
     async *read(sha256, { range, signal } = {}) {
       try {
         yield* assets.read(createReadQuery(pool, signal), sha256, range, signal);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+
+    async *itemText(parts, signal) {
+      try {
+        yield* itemText({ assets, query: createReadQuery(pool, signal) }, parts, signal);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+
+    async embed(parts, signal) {
+      try {
+        return await embedParts({ assets, query: createReadQuery(pool, signal) }, parts, signal);
       } catch (error) {
         throw toStoreError(error);
       }

@@ -1,10 +1,23 @@
-import { type LinkedFile, type LinkedParts, layoutLinkedItem } from '@svc/jsonl-v23/internal';
+import {
+  filesOfPart,
+  type ItemParts,
+  type LinkedFile,
+  type LinkedParts,
+  layoutLinkedItem,
+  layoutPart,
+} from '@svc/jsonl-v23/internal';
 import type { ReadQuery } from '../database/read-query.ts';
 import { toCorrupt } from '../database/read-stored-json.ts';
 import { ASSET_PIECE_BYTES, type AssetStore } from './asset-store.ts';
 
-/** The items of a batch that are read again from one content, while it is small. */
+/** A file up to this size is not read again for the next entry that embeds it. */
 const MAX_KEPT_BYTES = ASSET_PIECE_BYTES;
+
+/** How contents are read. */
+interface ContentReader {
+  readonly assets: AssetStore;
+  readonly query: ReadQuery;
+}
 
 /**
  * The canonical text of a stored item with its files embedded, in pieces: memory holds one piece of a file, however many
@@ -13,17 +26,46 @@ const MAX_KEPT_BYTES = ASSET_PIECE_BYTES;
  * @throws StoreError `corrupt` for damaged texts, `asset_missing` for a file that is not stored, `unavailable`; the signal's reason
  */
 export async function* itemText(
-  { assets, query }: { readonly assets: AssetStore; readonly query: ReadQuery },
+  reader: ContentReader,
   parts: LinkedParts,
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  // One small file is often in an item more than once.
+  yield* textOf(reader, layout(parts), signal);
+}
+
+/**
+ * The parts of a stored item with its files embedded: as much memory as they have.
+ *
+ * @throws StoreError `corrupt` for a file that is not stored; `unavailable`; the signal's reason
+ */
+export async function embedParts(
+  reader: ContentReader,
+  { linkedFiles, ...parts }: LinkedParts,
+  signal?: AbortSignal,
+): Promise<ItemParts> {
+  const embedded = async (part: 'assets' | 'checker'): Promise<string | null> => {
+    const text = parts[part];
+    const files = filesOfPart(linkedFiles, part);
+    if (text === null || files.length === 0) return text;
+    let whole = '';
+    for await (const piece of textOf(reader, layoutPart(text, files), signal)) whole += piece;
+    return whole;
+  };
+  const { payload, answer } = parts;
+  return { payload, answer, assets: await embedded('assets'), checker: await embedded('checker') };
+}
+
+async function* textOf(
+  reader: ContentReader,
+  pieces: readonly (string | LinkedFile)[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, undefined> {
   let kept: { readonly sha256: string; readonly base64: string } | undefined;
-  for (const piece of layout(parts)) {
+  for (const piece of pieces) {
     if (typeof piece === 'string') yield piece;
     else if (kept?.sha256 === piece.sha256) yield kept.base64;
     else {
-      for await (const text of base64Text({ assets, query }, piece, signal)) {
+      for await (const text of base64Text(reader, piece, signal)) {
         if (piece.byteLength <= MAX_KEPT_BYTES) kept = { sha256: piece.sha256, base64: text };
         yield text;
       }
@@ -32,8 +74,8 @@ export async function* itemText(
 }
 
 /** The base64 text of a file in pieces. */
-export async function* base64Text(
-  { assets, query }: { readonly assets: AssetStore; readonly query: ReadQuery },
+async function* base64Text(
+  { assets, query }: ContentReader,
   { sha256, byteLength }: Pick<LinkedFile, 'sha256' | 'byteLength'>,
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {

@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import { readLinkedFiles } from '../assets/linked-files-column.ts';
 
 /** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
 export interface ItemRow {
@@ -11,17 +13,19 @@ export interface ItemRow {
   readonly answer: string | null;
   readonly checker: string | null;
   readonly assets: string | null;
+  /** The embedded files that checker and assets lack. */
+  readonly linkedFiles: readonly LinkedFile[];
 }
 
 /** Signature, flags, length of the header's extension (which servers leave empty). */
 const HEADER_BYTES = 11 + 4 + 4;
-const FIELDS = 7;
+const FIELDS = 8;
 
 /** A row of this size is joined and decoded in steps, so that other work runs between them. */
 const LARGE_ROW_BYTES = 1024 * 1024;
 
 /**
- * Decodes rows of (section order, item order, hash, payload, answer, checker, assets) in PostgreSQL's binary COPY
+ * Decodes rows of (section order, item order, hash, payload, answer, checker, assets, linked files) in PostgreSQL's binary COPY
  * format. Yields the complete rows of each chunk as one batch; holds one incomplete row.
  *
  * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
@@ -107,7 +111,7 @@ function endOfRow(bytes: Buffer, at: number): { bytes: number; isLast: boolean }
 }
 
 function readRow(bytes: Buffer, at: number): ItemRow {
-  const { payload, answer, checker, assets, ...row } = fieldsOf(bytes, at);
+  const { payload, answer, checker, assets, linkedFiles, ...row } = fieldsOf(bytes, at);
   const text = (field: Buffer | null): string | null => field?.toString('utf8') ?? null;
   return {
     ...row,
@@ -115,17 +119,19 @@ function readRow(bytes: Buffer, at: number): ItemRow {
     answer: text(answer),
     checker: text(checker),
     assets: text(assets),
+    linkedFiles: readLinkedFiles(text(linkedFiles)),
   };
 }
 
 async function readLargeRow(bytes: Buffer, at: number): Promise<ItemRow> {
-  const { payload, answer, checker, assets, ...row } = fieldsOf(bytes, at);
+  const { payload, answer, checker, assets, linkedFiles, ...row } = fieldsOf(bytes, at);
   return {
     ...row,
     payload: await decodeInSteps(payload),
     answer: await decodeInSteps(answer),
     checker: await decodeInSteps(checker),
     assets: await decodeInSteps(assets),
+    linkedFiles: readLinkedFiles(await decodeInSteps(linkedFiles)),
   };
 }
 
@@ -163,5 +169,6 @@ function fieldsOf(bytes: Buffer, at: number) {
     answer: field(),
     checker: field(),
     assets: field(),
+    linkedFiles: field(),
   };
 }

@@ -1,17 +1,16 @@
-import { JsonlError } from '@svc/jsonl-v23';
+import { JsonlError, joinItem } from '@svc/jsonl-v23';
 import {
   type CellBatch,
   type CellEncoder,
   checkItemSize,
   checkValueCount,
   createCellEncoder,
-  createItemEncoder,
   createLineEncoder,
   type EncodedLine,
-  embedFiles,
   type LineBatch,
   parseLines,
 } from '@svc/jsonl-v23/internal';
+import { embeddedLength, type LinkedItem, linkItem } from '../assets/link-item.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
 import type { EncodedRows, FilledLines, LineOptions, NeedsFiles, NumberedPlan } from './encoded-rows.ts';
@@ -39,14 +38,13 @@ export interface BatchEncoder {
 
 /** Makes an encoder. @param pool buffers for the results */
 export function createBatchEncoder(pool: BufferPool): BatchEncoder {
-  const lineEncoder = createLineEncoder();
-  const itemEncoder = createItemEncoder();
+  const lineEncoder = createLineEncoder({ keepsItems: true });
   const cellEncoders = new Map<number, CellEncoder>();
 
   function cellEncoder({ number, mapping, features }: NumberedPlan): CellEncoder {
     const known = cellEncoders.get(number);
     if (known !== undefined) return known;
-    const encoder = createCellEncoder(mapping, features);
+    const encoder = createCellEncoder(mapping, features, { keepsItems: true });
     cellEncoders.set(number, encoder);
     const [oldest] = cellEncoders.keys();
     if (cellEncoders.size > MAX_PLANS && oldest !== undefined) cellEncoders.delete(oldest);
@@ -56,14 +54,15 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
   /** Every item of a batch, with the files that it refers to. */
   function itemFiles(batch: LineBatch, options: LineOptions): NeedsFiles['items'] {
     return Array.from(lineEncoder.encode(batch, options), (line) => {
-      checkLine(line, options);
       const { line: number, lineStart: start, lineEnd: end, references } = line;
-      return { line: number, start, end, itemBytes: lengthOf(line), references };
+      const itemBytes = lengthOf(line);
+      checkLine(itemBytes, number, options);
+      return { line: number, start, end, itemBytes, references };
     });
   }
 
   function checkLines(batch: LineBatch, options: LineOptions): void {
-    for (const line of lineEncoder.encode(batch, options)) checkLine(line, options);
+    for (const line of lineEncoder.encode(batch, options)) checkLine(lengthOf(line), line.line, options);
   }
 
   /** The failures of a batch that is only checked; null if there are none. Files are not read. */
@@ -88,20 +87,23 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
       const rows = new RowWriter(target, { items: itemCount, bytes: bytes.byteLength }, pool);
       for (const line of lineEncoder.encode(batch, options)) {
         if (line.needsFiles) return { needsFiles: true, bytes, items: itemFiles(batch, options) };
-        checkLine(line, options);
-        rows.add(line, line.embedsFiles);
+        if (line.item === null) {
+          checkLine(lengthOf(line), line.line, options);
+          rows.add(line);
+        } else {
+          const item = linkItem(line.item);
+          checkLine(item.byteLength, line.line, options);
+          rows.addLinked(item);
+        }
       }
       return rows.end();
     },
-    encodeFilled({ batch, contents, itemBytes }, target, options) {
-      const rows = new RowWriter(target, { items: batch.itemCount, bytes: itemBytes }, pool, false);
-      const items = parseLines(batch, options);
-      const expectedBytes = items.length === 1 ? itemBytes : 0;
-      for (const [index, { item }] of items.entries()) {
-        const whole = embedFiles(item, contents[index] ?? [], toBase64);
-        rows.add(itemEncoder.encode(whole, expectedBytes), true);
+    encodeFilled({ batch, contents }, target, options) {
+      const expected = { items: batch.itemCount, bytes: batch.bytes.byteLength };
+      const rows = new RowWriter(target, expected, pool, false);
+      for (const [index, { item }] of parseLines(batch, options).entries()) {
+        rows.addLinked(linkItem(item, contents[index] ?? []));
       }
-      itemEncoder.release();
       return rows.end();
     },
     encodeCells(batch, plan, target) {
@@ -116,14 +118,17 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
       };
       const onError = plan.collectsFailures ? skipRow : undefined;
       for (const line of cellEncoder(plan).encode(batch, onError)) {
+        let linked: LinkedItem | null;
         try {
-          checkRow(line, plan.maxItemBytes, row);
+          linked = line.item === null ? null : linkItem(line.item);
+          checkRow(line, linked, plan.maxItemBytes, row);
         } catch (error) {
           if (onError === undefined || !(error instanceof JsonlError)) throw error;
           onError(error);
           continue;
         }
-        rows.add(line, line.embedsFiles);
+        if (linked === null) rows.add(line);
+        else rows.addLinked(linked);
         row += 1;
       }
       return rows.end(counter.failures);
@@ -136,7 +141,9 @@ const MAX_PLANS = 8;
 /** The keys of an item that are not in the cells of its row. */
 const EXPECTED_KEY_BYTES = 128;
 
-const lengthOf = ({ itemStart, itemEnd }: EncodedLine): number => itemEnd - itemStart;
+/** Bytes of the canonical text of an item; of one that refers to files, without them. */
+const lengthOf = ({ item, itemStart, itemEnd }: EncodedLine): number =>
+  item === null ? itemEnd - itemStart : embeddedLength(item);
 
 const LINE_FEED = 10;
 
@@ -152,17 +159,16 @@ function* singleLines({ bytes, firstLine }: LineBatch): Generator<LineBatch> {
 }
 
 /** A line within the limit may have a canonical text beyond it: `1e20` becomes 21 digits. */
-function checkLine(line: EncodedLine, { file, maxLineBytes }: LineOptions): void {
-  const length = lengthOf(line);
-  if (length <= maxLineBytes) return;
-  checkItemSize(length, 0, { maxItemBytes: maxLineBytes, location: { file, line: line.line } });
+function checkLine(itemBytes: number, line: number, { file, maxLineBytes }: LineOptions): void {
+  if (itemBytes <= maxLineBytes) return;
+  checkItemSize(itemBytes, 0, { maxItemBytes: maxLineBytes, location: { file, line } });
 }
 
-function checkRow(line: EncodedLine, maxItemBytes: number, row: number): void {
-  const length = lengthOf(line);
+function checkRow(line: EncodedLine, linked: LinkedItem | null, maxItemBytes: number, row: number): void {
+  const length = linked?.byteLength ?? lengthOf(line);
   if (length > maxItemBytes) checkItemSize(length, 0, { maxItemBytes, location: { row } });
-  checkValueCount(line.bytes.subarray(line.itemStart, line.itemEnd), { row });
+  // Content in base64 is one value, however long it is.
+  const text =
+    linked === null ? line.bytes.subarray(line.itemStart, line.itemEnd) : Buffer.from(joinItem(linked));
+  checkValueCount(text, { row });
 }
-
-const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
-  Buffer.from(buffer, byteOffset, byteLength).toString('base64');

@@ -2,6 +2,8 @@ import type { EncodedItemBytes } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { linkItem } from '../assets/link-item.ts';
+import { writeLinkedFiles } from '../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER } from './copy-in.ts';
 import { decodeRows, type ItemRow } from './decode-rows.ts';
 import { RowWriter } from './encode-rows.ts';
@@ -50,7 +52,7 @@ function write(
   expected: { items: number; bytes: number } = { items: items.length, bytes: 100 },
 ): EncodedRows {
   const writer = new RowWriter({ sectionId: SECTION_ID, firstOrderIndex }, expected);
-  for (const one of items) writer.add(one, false);
+  for (const one of items) writer.add(one);
   return writer.end();
 }
 
@@ -58,7 +60,7 @@ describe('RowWriter', () => {
   it('writes a row as PostgreSQL documents it', () => {
     const { rows } = write([item({ payload: '{"a":"é"}', answer: '1' })], 258);
     const expected = [
-      '0008', // fields
+      '000a', // fields
       '00000010 00112233445566778899aabbccddeeff',
       '00000004 00000102',
       `00000020 ${'07'.repeat(32)}`,
@@ -67,6 +69,7 @@ describe('RowWriter', () => {
       '00000001 31',
       'ffffffff',
       'ffffffff',
+      'ffffffff ffffffff', // linked files, and their bytes
     ];
     expect(Buffer.from(rows).toString('hex')).toBe(expected.join('').replaceAll(' ', ''));
   });
@@ -75,7 +78,7 @@ describe('RowWriter', () => {
     const { rows, assetCount } = write([item({ type: 'code', checker: '"c"', assets: '[]' })]);
     const fields = Buffer.from(rows).subarray(2 + 20 + 8 + 36);
     expect(fields.toString('latin1')).toBe(
-      '\0\0\0\x04code\0\0\0\x02{}\xff\xff\xff\xff\0\0\0\x03"c"\0\0\0\x02[]',
+      '\0\0\0\x04code\0\0\0\x02{}\xff\xff\xff\xff\0\0\0\x03"c"\0\0\0\x02[]\xff\xff\xff\xff\xff\xff\xff\xff',
     );
     expect(assetCount).toBe(2);
   });
@@ -96,8 +99,8 @@ describe('RowWriter', () => {
     const two = item({}, '{"b":"é"}');
     expect(Buffer.from(write([one, two]).lines ?? []).toString()).toBe('{"a":1}\n{"b":"é"}\n');
     const writer = new RowWriter({ sectionId: SECTION_ID, firstOrderIndex: 0 }, { items: 2, bytes: 100 });
-    writer.add(one, true);
-    writer.add(two, false);
+    writer.addLinked(linkItem({ assets: [{ mime_type: 'a/b', encoding: 'base64', data: 'AAAA' }] }));
+    writer.add(two);
     expect(writer.end()).toMatchObject({ lines: null, itemCount: 2 });
   });
 
@@ -118,7 +121,7 @@ describe('RowWriter', () => {
           at += 2 + 20 + 8 + 36 + 4 + 8;
           const length = bytes.readInt32BE(at);
           expect(bytes.subarray(at + 4, at + 4 + length).toString('utf8')).toBe(expected);
-          at += 4 + length + 12;
+          at += 4 + length + 20;
         }
         expect(at).toBe(bytes.length);
       }),
@@ -132,12 +135,12 @@ function toExportRow(row: ItemRow): Buffer {
     int(row.sectionOrderIndex),
     int(row.orderIndex),
     Buffer.from(row.itemHash),
-    ...[row.payload, row.answer, row.checker, row.assets].map((text) =>
+    ...[row.payload, row.answer, row.checker, row.assets, writeLinkedFiles(row.linkedFiles)].map((text) =>
       text === null ? null : Buffer.from(text),
     ),
   ];
   return Buffer.concat([
-    Buffer.from([0, 7]),
+    Buffer.from([0, 8]),
     ...parts.flatMap((part) => (part === null ? [int(-1)] : [int(part.length), part])),
   ]);
 }
@@ -157,6 +160,18 @@ describe('decodeRows', () => {
     answer: fc.option(text),
     checker: fc.option(text),
     assets: fc.option(text),
+    linkedFiles: fc.array(
+      fc.record({
+        pointer: fc.string({ unit: 'grapheme' }),
+        start: fc.nat(),
+        end: fc.nat(),
+        before: text,
+        after: text,
+        sha256: text,
+        byteLength: fc.nat(),
+      }),
+      { maxLength: 3 },
+    ),
   });
 
   it('gives every row back, however the bytes are cut', async () => {
@@ -186,7 +201,7 @@ describe('decodeRows', () => {
     const large = `"${'\uFEFF€x😀'.repeat(1_500_000)}"`;
     const small: ItemRow = {
       ...{ sectionOrderIndex: 0, orderIndex: 0, itemHash: HASH, payload: '1' },
-      ...{ answer: null, checker: null, assets: null },
+      ...{ answer: null, checker: null, assets: null, linkedFiles: [] },
     };
     const rows = [
       small,

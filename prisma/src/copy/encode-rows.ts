@@ -1,4 +1,6 @@
 import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23/internal';
+import type { EmbeddedContent, LinkedItem } from '../assets/link-item.ts';
+import { writeLinkedFiles } from '../assets/linked-files-column.ts';
 import { BufferPool } from './buffer-pool.ts';
 import type { EncodedRows } from './encoded-rows.ts';
 import type { RowFailures } from './row-failures.ts';
@@ -7,17 +9,18 @@ import type { RowFailures } from './row-failures.ts';
  * The statement for the rows of {@link RowWriter}.
  * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
  */
-export const COPY_ITEMS =
-  'COPY items (section_id, order_index, item_hash, type, payload, answer, checker, assets) FROM STDIN (FORMAT binary)';
+export const COPY_ITEMS: string =
+  'COPY items (section_id, order_index, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes) FROM STDIN (FORMAT binary)';
 
-const FIELDS = 8;
+const FIELDS = 10;
 const UUID_BYTES = 16;
 const HASH_BYTES = 32;
 /** field count, and the length words and bytes of section_id, order_index and item_hash */
 const FIXED_BYTES = 2 + (4 + UUID_BYTES) + (4 + 4) + (4 + HASH_BYTES);
-const TEXT_FIELDS = 5;
+const TEXT_FIELDS = 6;
+const INT64_BYTES = 8;
 /** Bytes of a row without the texts of its item. */
-const ROW_BYTES = FIXED_BYTES + TEXT_FIELDS * 4;
+const ROW_BYTES = FIXED_BYTES + TEXT_FIELDS * 4 + 4 + INT64_BYTES;
 /** Room for an item's type and for some bytes by which canonical text is longer than what was read. */
 const MARGIN_BYTES = 32;
 const LINE_FEED = 10;
@@ -48,6 +51,8 @@ export class RowWriter {
   #lines: Uint8Array<ArrayBuffer> | null;
   #linesEnd = 0;
 
+  /** By hash and media type. */
+  readonly #contents = new Map<string, EmbeddedContent>();
   readonly #pool: BufferPool;
 
   /**
@@ -73,13 +78,12 @@ export class RowWriter {
     this.#lines = keepsLines ? pool.acquire(expected.bytes + expected.items * MARGIN_BYTES) : null;
   }
 
-  /** Appends an item. @param embedsFiles whether an export moves something of it into files */
-  add(item: EncodedItemBytes, embedsFiles: boolean): void {
+  /** Appends an item that embeds no files. */
+  add(item: EncodedItemBytes): void {
     const { bytes, itemHash } = item;
     this.#addHash(itemHash);
     this.#assetCount += item.assetCount;
-    if (embedsFiles) this.#lines = null;
-    else if (this.#lines !== null) this.#addLine(bytes.subarray(item.itemStart, item.itemEnd));
+    if (this.#lines !== null) this.#addLine(bytes.subarray(item.itemStart, item.itemEnd));
 
     const parts =
       item.payloadEnd -
@@ -92,13 +96,7 @@ export class RowWriter {
       this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, ROW_BYTES + parts);
     }
     const rows = this.#rows;
-    rows.set(this.#head, this.#rowsEnd);
-    let at = this.#rowsEnd + this.#head.length;
-    at = putInt32(rows, at, this.#orderIndex);
-    this.#orderIndex += 1;
-    at = putInt32(rows, at, HASH_BYTES);
-    rows.set(itemHash, at);
-    at += HASH_BYTES;
+    let at = this.#putHead(itemHash);
     at =
       item.typeStart === -1
         ? putText(rows, at, DEFAULT_TYPE, 0, DEFAULT_TYPE.length)
@@ -106,7 +104,40 @@ export class RowWriter {
     at = putText(rows, at, bytes, item.payloadStart, item.payloadEnd);
     at = putText(rows, at, bytes, item.answerStart, item.answerEnd);
     at = putText(rows, at, bytes, item.checkerStart, item.checkerEnd);
-    this.#rowsEnd = putText(rows, at, bytes, item.assetsStart, item.assetsEnd);
+    at = putText(rows, at, bytes, item.assetsStart, item.assetsEnd);
+    at = putInt32(rows, at, -1);
+    this.#rowsEnd = putInt32(rows, at, -1);
+  }
+
+  /** Appends an item whose files, if it has some, are linked. */
+  addLinked(item: LinkedItem): void {
+    const { itemHash, type, payload, answer, checker, assets, linkedFiles, linkedBytes } = item;
+    this.#addHash(itemHash);
+    this.#assetCount += item.assetCount;
+    this.#lines = null;
+    for (const content of item.contents) {
+      const key = `${content.sha256} ${content.mimeType ?? ''}`;
+      if (!this.#contents.has(key)) this.#contents.set(key, content);
+    }
+    const texts = [type, payload, answer, checker, assets, writeLinkedFiles(linkedFiles)].map((text) =>
+      text === null ? null : Buffer.from(text),
+    );
+    const length = ROW_BYTES + texts.reduce((sum, text) => sum + (text?.byteLength ?? 0), 0);
+    if (this.#rowsEnd + length > this.#rows.length) {
+      this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, length);
+    }
+    const rows = this.#rows;
+    let at = this.#putHead(itemHash);
+    for (const text of texts) {
+      at = text === null ? putInt32(rows, at, -1) : putText(rows, at, text, 0, text.byteLength);
+    }
+    if (linkedFiles.length === 0) at = putInt32(rows, at, -1);
+    else {
+      at = putInt32(rows, at, INT64_BYTES);
+      at = putInt32(rows, at, Math.floor(linkedBytes / 2 ** 32));
+      at = putInt32(rows, at, linkedBytes);
+    }
+    this.#rowsEnd = at;
   }
 
   /** The whole batch, each of its parts in its own buffer. @param failures of rows that were left out */
@@ -117,8 +148,20 @@ export class RowWriter {
       itemHashes: this.#hashes.subarray(0, this.#itemCount * HASH_BYTES),
       assetCount: this.#assetCount,
       lines: this.#lines === null ? null : this.#lines.subarray(0, this.#linesEnd),
+      contents: [...this.#contents.values()],
       failures,
     };
+  }
+
+  /** Writes the first fields of a row. Returns the position after them. */
+  #putHead(itemHash: Uint8Array): number {
+    const rows = this.#rows;
+    rows.set(this.#head, this.#rowsEnd);
+    let at = putInt32(rows, this.#rowsEnd + this.#head.length, this.#orderIndex);
+    this.#orderIndex += 1;
+    at = putInt32(rows, at, HASH_BYTES);
+    rows.set(itemHash, at);
+    return at + HASH_BYTES;
   }
 
   #addHash(itemHash: Uint8Array): void {

@@ -1,5 +1,6 @@
 import type { FileReference, MappableFeature, Mapping } from '@svc/jsonl-v23';
 import type { LineBatch } from '@svc/jsonl-v23/internal';
+import type { EmbeddedContent } from '../assets/link-item.ts';
 import type { RowFailures } from './row-failures.ts';
 
 /** A batch of items as rows of `items`, with what is counted and hashed of them. */
@@ -15,6 +16,8 @@ export interface EncodedRows {
    * embeds a file, which an export moves out of the line.
    */
   readonly lines: Uint8Array | null;
+  /** The files that the items embed, in the order of their first references; one of each media type. */
+  readonly contents: readonly EmbeddedContent[];
   /** Of rows that could not be encoded, where the plan collects them. */
   readonly failures: RowFailures | null;
 }

@@ -3,11 +3,11 @@ import {
   type CellBatch,
   CellWriter,
   createItemEncoder,
-  embedFiles,
   type LineBatch,
   MAX_LINE_VALUES,
 } from '@svc/jsonl-v23/internal';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { linkItem } from '../assets/link-item.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
 import type { EncodedRows, FilledLines, ItemFiles, NeedsFiles } from './encoded-rows.ts';
 import { createRowEncoder } from './row-encoder.ts';
@@ -17,10 +17,10 @@ const SECTION_ID = '00112233-4455-6677-8899-aabbccddeeff';
 const targetAt = (firstOrderIndex: number): RowTarget => ({ sectionId: SECTION_ID, firstOrderIndex });
 
 /** The rows of items that were encoded one by one. */
-function encodeItems(items: readonly Item[], target: RowTarget, embedsFiles = false): EncodedRows {
+function encodeItems(items: readonly Item[], target: RowTarget): EncodedRows {
   const rows = new RowWriter(target, { items: items.length, bytes: 0 });
   const encoder = createItemEncoder();
-  for (const item of items) rows.add(encoder.encode(item), embedsFiles);
+  for (const item of items) rows.add(encoder.encode(item));
   return rows.end();
 }
 
@@ -135,8 +135,11 @@ describe('createRowEncoder', () => {
       contents: [[], [content, content]],
       itemBytes: 900_000,
     });
-    const whole = embedFiles(parseItem(JSON.parse(line)), [content, content]);
-    const expected = encodeItems([parseItem({ id: 1 }), whole], targetAt(3), true);
+    const rows = new RowWriter(targetAt(3), { items: 2, bytes: 0 });
+    rows.addLinked(linkItem(parseItem({ id: 1 })));
+    rows.addLinked(linkItem(parseItem(JSON.parse(line)), [content, content]));
+    const expected = rows.end();
+    expect(expected.contents).toHaveLength(1);
     for (const encoder of [inline, threaded]) {
       const encoded = await encoder.encodeFilled(lines(), targetAt(3), OPTIONS);
       expect(show(encoded)).toBe(show(expected));

@@ -112,12 +112,12 @@ function copyContents({ batch, contents, itemBytes }: FilledLines): FilledLines 
   const copies = new Map<Uint8Array, Uint8Array>();
   const copy = (bytes: Uint8Array): Uint8Array => {
     // A file that many entries refer to is copied once.
-    const copied = copies.get(bytes) ?? bytes.slice();
+    const copied = copies.get(bytes) ?? new Uint8Array(bytes);
     copies.set(bytes, copied);
     return copied;
   };
   return {
-    batch: { ...batch, bytes: batch.bytes.slice() },
+    batch: { ...batch, bytes: new Uint8Array(batch.bytes) },
     contents: contents.map((files) => files.map(copy)),
     itemBytes,
   };

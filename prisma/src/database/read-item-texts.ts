@@ -16,6 +16,8 @@ interface ItemTexts {
   readonly answer: string | null;
   readonly checker: string | null;
   readonly assets: string | null;
+  /** The column `linked_files`. */
+  readonly linkedFiles: string | null;
 }
 
 /** An item that a page may hold, as {@link itemCandidates} reads it. */
@@ -27,6 +29,8 @@ export interface ItemCandidate extends ItemTexts {
   readonly storedBytes: string;
   /** Bytes of the texts, at most. */
   readonly boundBytes: string;
+  /** Bytes that the texts have more with the embedded files that they lack; null where they lack none. */
+  readonly linkedBytes: string | null;
 }
 
 /** What a page holds of its candidates, in their order. */
@@ -45,8 +49,9 @@ export interface PlannedItems<T extends ItemCandidate> {
  */
 export function itemCandidates(source: string, columns: string): string {
   const text = (part: string): string => `CASE WHEN "isEager" THEN ${part}::text END AS ${part}`;
-  return `SELECT "sectionId", section, "sectionOrderIndex", "orderIndex", "storedBytes", "boundBytes", ${columns},
-      ${['payload', 'answer', 'checker', 'assets'].map(text).join(', ')}
+  return `SELECT "sectionId", section, "sectionOrderIndex", "orderIndex", "storedBytes", "boundBytes",
+      linked_bytes AS "linkedBytes", ${columns}, ${['payload', 'answer', 'checker', 'assets'].map(text).join(', ')},
+      CASE WHEN "isEager" THEN linked_files::text END AS "linkedFiles"
     FROM (
       SELECT sized.*,
         sum("boundBytes") OVER (ORDER BY "sectionOrderIndex", "orderIndex") <= ${EAGER_BYTES} AS "isEager"
@@ -72,6 +77,7 @@ export async function planItems<T extends ItemCandidate>(
   let unreadBytes = 0;
   for (const [index, item] of candidates.entries()) {
     const isRead = item.payload !== null;
+    const linkedBytes = Number(item.linkedBytes ?? 0);
     let bytes = Number(item.boundBytes);
     if (!isRead && bytes > Number(item.storedBytes)) {
       if (Number(item.storedBytes) > maxItemBytes) bytes = Number.POSITIVE_INFINITY;
@@ -80,12 +86,13 @@ export async function planItems<T extends ItemCandidate>(
         bytes = measured.get(item) ?? 0;
       }
     }
+    bytes += linkedBytes;
     // headers are counted in the stored size of what is not compressed
-    const isTooLarge = !isRead && bytes > maxItemBytes;
+    const isTooLarge = !(isRead && linkedBytes <= 0) && bytes > maxItemBytes;
     const sentBytes = (isTooLarge ? 0 : bytes) + Buffer.byteLength(item.section) + ENTRY_BYTES;
     if (items.length > 0 && pageBytes + sentBytes > MAX_PAGE_BYTES) break;
     pageBytes += sentBytes;
-    if (!isRead && !isTooLarge) unreadBytes += bytes;
+    if (!isTooLarge) unreadBytes += isRead ? Math.max(0, linkedBytes) : bytes;
     items.push({ item, isTooLarge });
   }
   return { items, unreadBytes };
@@ -103,7 +110,7 @@ export async function readPlannedItems<T extends ItemCandidate>(
   if (unread.length > 0) {
     const rows = await query<ItemTexts & { readonly position: string }>(
       `SELECT wanted.position, payload::text AS payload, answer::text AS answer, checker::text AS checker,
-         assets::text AS assets
+         assets::text AS assets, linked_files::text AS "linkedFiles"
        FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section_id, item, position)
          JOIN items ON items.section_id = wanted.section_id AND items.order_index = wanted.item`,
       positionsOf(unread),
@@ -113,8 +120,10 @@ export async function readPlannedItems<T extends ItemCandidate>(
   // Omit an item that was deleted with its dataset in the meantime.
   return items
     .filter(({ item, isTooLarge }) => isTooLarge || item.payload !== null || texts.has(item))
-    .map(({ item }) => ({ ...item, ...texts.get(item) }));
+    .map(({ item, isTooLarge }) => ({ ...item, ...(isTooLarge ? NO_TEXTS : texts.get(item)) }));
 }
+
+const NO_TEXTS: ItemTexts = { payload: null, answer: null, checker: null, assets: null, linkedFiles: null };
 
 /** Measures the first candidates: those whose texts may be made together, one at least. */
 async function measure<T extends ItemCandidate>(

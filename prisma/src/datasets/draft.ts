@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type JsonlError, versionHash } from '@svc/jsonl-v23';
 import type { LineBatch } from '@svc/jsonl-v23/internal';
+import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { createYielder } from '../copy/create-yielder.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-section.ts';
 import type { LineOptions } from '../copy/encoded-rows.ts';
-import { ItemsTransaction } from '../copy/items-transaction.ts';
+import { ItemsTransaction, type TransactionStep } from '../copy/items-transaction.ts';
 import type { RowEncoder } from '../copy/row-encoder.ts';
 import { RowFailureList } from '../copy/row-failures.ts';
 import { type SectionRecord, SectionTotals } from '../copy/section-totals.ts';
@@ -115,11 +116,13 @@ class Draft implements DatasetDraft {
   #bytes = 0;
   #source: { readonly readBytes: number } | undefined;
   readonly #transaction: ItemsTransaction;
+  readonly #assetWriter: AssetWriter;
   #transactionId: string | undefined;
 
   constructor(context: StoreContext, options: DraftOptions, permit: Disposable) {
     this.#encoder = context.encoder;
     this.#transaction = new ItemsTransaction(context.pool, options.signal);
+    this.#assetWriter = new AssetWriter(context.assets, options.signal);
     this.#options = options;
     this.#permit = permit;
   }
@@ -219,6 +222,10 @@ class Draft implements DatasetDraft {
     if (this.#transactionId === undefined) {
       throw new Error('A draft needs a dataset before it can be committed.');
     }
+    // As late as possible: a concurrent import of the same files waits from here to the commit.
+    if (!this.#assetWriter.isEmpty) {
+      await this.#transaction.run((client) => this.#assetWriter.store(client, this.#id));
+    }
     await this.#transaction.commit(this.#transactionId);
   }
 
@@ -247,8 +254,11 @@ class Draft implements DatasetDraft {
   }
 
   /** Counts and hashes batches as they pass, and takes their buffers back when they have been sent. */
-  async *#count(section: SectionTotals, batches: AsyncIterable<EncodedBatch>): AsyncGenerator<Uint8Array> {
-    const { signal, onProgress } = this.#options;
+  async *#count(
+    section: SectionTotals,
+    batches: AsyncIterable<EncodedBatch>,
+  ): AsyncGenerator<Uint8Array | TransactionStep> {
+    const { signal, onProgress, dryRun = false } = this.#options;
     const yieldToEventLoop = createYielder();
     for await (const { encoded, bytes } of batches) {
       signal?.throwIfAborted();
@@ -260,6 +270,8 @@ class Draft implements DatasetDraft {
       onProgress?.(this.progress);
       yield encoded.rows;
       this.#encoder.recycle(encoded);
+      if (!dryRun) this.#assetWriter.add(encoded.contents);
+      if (this.#assetWriter.isFull) yield (client) => this.#assetWriter.stage(client);
       await yieldToEventLoop();
     }
   }

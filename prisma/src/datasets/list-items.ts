@@ -1,3 +1,4 @@
+import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import type { ItemRow } from '../copy/decode-rows.ts';
 import { StoreError } from '../database/errors.ts';
@@ -94,8 +95,12 @@ type FoundRow = Omit<ItemCandidateRow, 'section'> & {
 };
 
 function toListedItem(item: ItemCandidateRow): ListedItem {
-  const { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets } = item;
-  return { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets };
+  const { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets, linkedFiles } =
+    item;
+  return {
+    ...{ section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets },
+    linkedFiles: readLinkedFiles(linkedFiles),
+  };
 }
 
 /** The next items, one more than asked for, and how many there are in all. */
@@ -121,7 +126,8 @@ async function findCandidates(
   };
   const candidates = itemCandidates(
     `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-       i.order_index AS "orderIndex", i.item_hash AS "itemHash", i.payload, i.answer, i.checker, i.assets
+       i.order_index AS "orderIndex", i.item_hash AS "itemHash", i.payload, i.answer, i.checker, i.assets,
+       i.linked_files, i.linked_bytes
      FROM page JOIN sections s ON s.dataset_id = $1 AND s.order_index = page.section
        JOIN items i ON i.section_id = s.id AND i.order_index = page.item`,
     '"itemHash"',

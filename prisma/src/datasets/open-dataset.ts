@@ -1,9 +1,10 @@
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts, LinkedParts } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { boundedName, hasAtMost, itemTooLarge } from '../database/item-size.ts';
-import type { ReadQuery } from '../database/read-query.ts';
+import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
 import { readResults, type StoredResult } from '../runs/run-results.ts';
@@ -35,7 +36,9 @@ export interface OpenDataset extends AsyncDisposable {
    */
   items(sections?: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined>;
   /** One item again; not while items are being read. */
-  itemAt(section: Pick<StoredSection, 'id'>, orderIndex: number): Promise<ItemParts>;
+  itemAt(section: Pick<StoredSection, 'id'>, orderIndex: number): Promise<LinkedParts>;
+  /** The content of a file that an item links; also while items are being read. @param sha256 64 hex digits */
+  content(sha256: string): AsyncGenerator<Uint8Array, void, undefined>;
   /** @throws StoreError `run_not_found` when there is none, or it is of another dataset */
   run(runId: string): Promise<ExportedRun>;
   /** The results of a run in item order, in batches. */
@@ -52,9 +55,12 @@ type JsonMember = 'itemId' | 'output' | 'explanation' | 'error' | 'usage';
 /** A result with its JSON members read. */
 export type ExportedResult = Omit<StoredResult, JsonMember> & { readonly [Member in JsonMember]: JsonValue };
 
+/** What reading whole datasets needs. */
+export type ReadContext = Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'maxItemBytes'>;
+
 /** See `DatasetStore.open`. */
 export async function openDataset(
-  context: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
+  context: ReadContext,
   id: string,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<OpenDataset> {
@@ -84,15 +90,18 @@ export async function openDataset(
       sections,
       items: (wanted = sections) => session.items(wanted),
       async itemAt(section, orderIndex) {
-        const [parts] = await query<ItemParts>(
-          `SELECT payload::text AS payload, answer::text AS answer, checker::text AS checker, assets::text AS assets
+        const [row] = await query<ItemParts & { readonly linked: string | null }>(
+          `SELECT payload::text AS payload, answer::text AS answer, checker::text AS checker, assets::text AS assets,
+             linked_files::text AS linked
            FROM items WHERE section_id = $1 AND order_index = $2 AND ${hasAtMost(maxItemBytes, 'items')}`,
           [section.id, orderIndex],
         );
-        if (parts === undefined)
-          throw new Error(`section ${section.id} has no item ${orderIndex} to be read`);
-        return parts;
+        if (row === undefined) throw new Error(`section ${section.id} has no item ${orderIndex} to be read`);
+        const { linked, ...parts } = row;
+        return { ...parts, linkedFiles: readLinkedFiles(linked) };
       },
+      content: (sha256) =>
+        context.assets.read(createReadQuery(context.pool, options.signal), sha256, undefined, options.signal),
       async run(runId) {
         const [run] = isUuid(runId)
           ? await query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND dataset_id = $2`, [

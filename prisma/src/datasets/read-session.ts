@@ -171,7 +171,8 @@ function copyStatement(sections: readonly StoredSection[], maxItemBytes: number)
   return `COPY (
     SELECT s.order_index, i.* FROM (VALUES ${values}) AS s (id, order_index) CROSS JOIN LATERAL (
       SELECT order_index AS item, item_hash, CASE WHEN fits THEN payload END AS payload,
-        CASE WHEN fits THEN answer END, CASE WHEN fits THEN checker END, CASE WHEN fits THEN assets END
+        CASE WHEN fits THEN answer END, CASE WHEN fits THEN checker END, CASE WHEN fits THEN assets END,
+        CASE WHEN fits THEN linked_files END
       FROM (
         SELECT *, ${hasAtMost(maxItemBytes, 'items')} AS fits FROM items
         WHERE section_id = s.id ORDER BY order_index OFFSET 0

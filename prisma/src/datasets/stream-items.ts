@@ -1,10 +1,9 @@
-import type { StoreContext } from '../context.ts';
 import type { StoredItem } from './list-items.ts';
-import { openDataset } from './open-dataset.ts';
+import { openDataset, type ReadContext } from './open-dataset.ts';
 
 /** See `DatasetStore.streamItems`: closes the dataset when its items end or the reader stops. */
 export async function streamItems(
-  context: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
+  context: ReadContext,
   id: string,
   options: { readonly section?: string; readonly signal?: AbortSignal } = {},
 ): Promise<AsyncIterable<StoredItem[]>> {

@@ -1,5 +1,7 @@
 import type { RunItem } from '@svc/evaluation';
-import type pg from 'pg';
+import { embedParts } from '../assets/item-text.ts';
+import { readLinkedFiles } from '../assets/linked-files-column.ts';
+import type { StoreContext } from '../context.ts';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';
 import {
   type ItemCandidate,
@@ -15,9 +17,8 @@ const PAGE_ITEMS = 100;
 
 /** Reads the items of a run that lack a result, in order, a page at a time. */
 export async function* readRunItems(
-  pool: pg.Pool,
+  { pool, assets: store, maxItemBytes }: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>,
   run: Run,
-  maxItemBytes: number,
   signal: AbortSignal,
 ): AsyncGenerator<RunItem, void, undefined> {
   const query = createReadQuery(pool, signal);
@@ -36,13 +37,20 @@ export async function* readRunItems(
     if (last === undefined) return;
     for (const row of await readPlannedItems(query, plan)) {
       signal.throwIfAborted();
-      const { section, sectionOrderIndex, orderIndex, payload, answer, checker, assets } = row;
+      const { section, sectionOrderIndex, orderIndex, payload } = row;
       yield {
         section,
         sectionOrderIndex,
         orderIndex,
         doneRepetitions: row.doneRepetitions ?? [],
-        parts: payload === null ? null : { payload, answer, checker, assets },
+        parts:
+          payload === null
+            ? null
+            : await embedParts(
+                { assets: store, query },
+                { ...row, payload, linkedFiles: readLinkedFiles(row.linkedFiles) },
+                signal,
+              ),
         failure:
           payload === null
             ? { code: 'item_too_large', message: itemTooLarge('Item', row, maxItemBytes).message }
@@ -64,7 +72,8 @@ interface RunItemRow extends ItemCandidate {
  */
 const ITEMS_TO_DO = `${itemCandidates(
   `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-     i.order_index AS "orderIndex", i.payload, i.answer, i.checker, i.assets, i."doneRepetitions"
+     i.order_index AS "orderIndex", i.payload, i.answer, i.checker, i.assets, i.linked_files,
+     i.linked_bytes, i."doneRepetitions"
    FROM sections s CROSS JOIN LATERAL (
      SELECT items.*, done."doneRepetitions" FROM items CROSS JOIN LATERAL (
        SELECT array_agg(r.repetition ORDER BY r.repetition) AS "doneRepetitions" FROM run_results r

@@ -1,6 +1,7 @@
 import type { RunEnd, RunResult, RunSession } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
+import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -12,7 +13,12 @@ import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } f
  * What a worker reads and writes of a run that it has claimed. Writes throw StoreError `superseded` once another worker
  * has claimed the run, `run_finished`, `run_not_found`.
  */
-export function createRunSession(pool: pg.Pool, run: Run, attempt: number, maxItemBytes: number): RunSession {
+export function createRunSession(
+  context: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>,
+  run: Run,
+  attempt: number,
+): RunSession {
+  const { pool } = context;
   /** Locks the run's row until the end of the transaction. */
   const lock = async (client: pg.ClientBase): Promise<void> => {
     const { rows } = await client.query<RunRow & { attempt: number }>(
@@ -26,7 +32,7 @@ export function createRunSession(pool: pg.Pool, run: Run, attempt: number, maxIt
   };
 
   return {
-    items: (signal) => readRunItems(pool, run, maxItemBytes, signal),
+    items: (signal) => readRunItems(context, run, signal),
     ...guarded({
       async saveResults(results: readonly RunResult[]): Promise<void> {
         if (results.length === 0) return;

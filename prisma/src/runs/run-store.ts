@@ -144,7 +144,7 @@ export function createRunStore(context: StoreContext): RunStore {
       const row = rows[0];
       if (row === undefined) return null;
       const run = toRun(row);
-      return { run, session: createRunSession(pool, run, attempt, maxItemBytes) };
+      return { run, session: createRunSession(context, run, attempt) };
     },
 
     async requestCancel(id) {

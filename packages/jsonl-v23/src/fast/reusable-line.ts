@@ -19,6 +19,14 @@ export interface EncodedLine extends EncodedItemBytes {
   readonly references: readonly FileReference[];
   /** Whether the item has embedded files, as content of assets or of its checker. */
   readonly embedsFiles: boolean;
+  /** The item itself, not encoded: one with files, by an encoder that keeps such items. Null for any other. */
+  readonly item: JsonObject | null;
+}
+
+/** Options of encoders. */
+export interface EncoderOptions {
+  /** Yields items that embed files or refer to them as they are, so that their content never becomes part of a text. */
+  readonly keepsItems?: boolean | undefined;
 }
 
 const HASH_BYTES = 32;
@@ -34,7 +42,14 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
   needsFiles = false;
   references: readonly FileReference[] = NO_REFERENCES;
   embedsFiles = false;
+  item: JsonObject | null = null;
   readonly #valueEncoder: ItemEncoder = createItemEncoder();
+  readonly #keepsItems: boolean;
+
+  constructor({ keepsItems = false }: EncoderOptions = {}) {
+    super();
+    this.#keepsItems = keepsItems;
+  }
 
   /** Sets an item by its ranges. It must have no files, so that its hash is that of its whole text. */
   setEncoded(ranges: ItemRanges): void {
@@ -44,10 +59,11 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
     this.needsFiles = false;
     this.references = NO_REFERENCES;
     this.embedsFiles = false;
+    this.item = null;
   }
 
   /**
-   * Encodes and sets an item.
+   * Encodes and sets an item; keeps one with files if the options say so.
    *
    * @param expectedBytes of the canonical text, if known: avoids room for twice as much
    * @throws JsonlError `line_too_long` if the item refers to too many files, before it is encoded
@@ -55,19 +71,22 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
   setItem(item: JsonObject, location?: SourceLocation, expectedBytes = 0): void {
     this.references = fileReferences(item);
     checkItemSize(0, this.references.length, { location });
-    const encoded = this.#valueEncoder.encode(item, expectedBytes);
-    this.setRanges(encoded);
-    this.itemHash.set(encoded.itemHash);
-    this.assetCount = encoded.assetCount;
     this.needsFiles = this.references.length > 0;
     this.embedsFiles =
       assetEntries(item).some(({ entry }) => Object.hasOwn(entry, 'data')) ||
       isEmbeddedChecker(getMember(item, 'checker'));
+    this.item = this.#keepsItems && (this.needsFiles || this.embedsFiles) ? item : null;
+    if (this.item !== null) return;
+    const encoded = this.#valueEncoder.encode(item, expectedBytes);
+    this.setRanges(encoded);
+    this.itemHash.set(encoded.itemHash);
+    this.assetCount = encoded.assetCount;
   }
 
   /** Frees the buffers that a large item made grow. */
   release(): void {
     this.bytes = new Uint8Array();
+    this.item = null;
     this.#valueEncoder.release();
   }
 }

@@ -66,6 +66,6 @@ export class EmbeddedSize {
 }
 
 /** Bytes of the base64 text of so many bytes (RFC 4648 section 4). */
-function base64Length(byteLength: number): number {
+export function base64Length(byteLength: number): number {
   return 4 * Math.ceil(byteLength / 3);
 }

@@ -197,7 +197,8 @@ function writePayload(members: readonly Range[], writer: CanonicalWriter): Range
   return { start, end: writer.length };
 }
 
-function countAssets(assets: JsonValue | undefined): number {
+/** Entries in the `assets` of an item. */
+export function countAssets(assets: JsonValue | undefined): number {
   if (Array.isArray(assets)) return assets.length;
   return isJsonObject(assets) ? Object.keys(assets).length : 0;
 }

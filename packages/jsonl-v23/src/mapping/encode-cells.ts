@@ -1,6 +1,6 @@
 import { JsonlError } from '../errors.ts';
 import { FastRowEncoder } from '../fast/fast-row-encoder.ts';
-import { type EncodedLine, ReusableLine } from '../fast/reusable-line.ts';
+import { type EncodedLine, type EncoderOptions, ReusableLine } from '../fast/reusable-line.ts';
 import { type JsonObject, setMember } from '../json/json-value.ts';
 import { JsonReader } from '../json/parse-json.ts';
 import type { CellBatch } from './cell-batch.ts';
@@ -31,11 +31,15 @@ export interface CellEncoder {
  * const encoder = createCellEncoder({ promptColumn: 'question', answerColumn: 'answer' }, features);
  * for (const { bytes, itemStart, itemEnd } of encoder.encode(batch)) write(bytes.subarray(itemStart, itemEnd));
  */
-export function createCellEncoder(mapping: Mapping, features: readonly MappableFeature[]): CellEncoder {
+export function createCellEncoder(
+  mapping: Mapping,
+  features: readonly MappableFeature[],
+  options: EncoderOptions = {},
+): CellEncoder {
   const toItem = compileMapping(mapping, features);
   const fastEncoder = new FastRowEncoder(mapping);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  const line = new ReusableLine();
+  const line = new ReusableLine(options);
 
   function toRow(batch: CellBatch, row: number, reader: JsonReader): JsonObject {
     const { bytes, ends, columns } = batch;

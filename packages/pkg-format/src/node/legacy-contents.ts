@@ -17,9 +17,9 @@ import {
 import { encodeBase64 } from '#byte-tools';
 import type { Archive } from '../package/open-archive.ts';
 import { contentPath } from '../write/choose-file-paths.ts';
-import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';
+import { type EmbeddedFile, externalizeAssets, sha256Hex } from '../write/embedded-files.ts';
 import type { NamedFile } from '../write/plan-package.ts';
-import { fileKey, sha256Hex } from '../write/scan-dataset.ts';
+import { fileKey } from '../write/scan-dataset.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
 import type { TempDir } from './temp-dir.ts';
 
@@ -98,17 +98,18 @@ export class LegacyContents {
   /** The stored parts of an item with its content moved to files; writes new inline content to temporary files. */
   async externalize(parts: ItemParts, files: ReadonlyMap<string, string>): Promise<ItemParts> {
     const inline: { readonly file: NamedFile; readonly bytes: Uint8Array }[] = [];
-    const pathFor = ({ folder, extension, ownPath, pointer, bytes }: EmbeddedFile): string => {
-      const sha256 = sha256Hex(bytes);
+    const pathFor = (found: EmbeddedFile): string => {
+      const { folder, extension, ownPath, pointer, sha256, byteLength, bytes } = found;
       const key = fileKey(folder, sha256);
       const known = this.#paths.get(key);
       if (known !== undefined) return known;
       const isOwn = folder === 'checkers' && ownPath !== null && this.#checkers.get(ownPath) === sha256;
       const source = isOwn ? ownPath : files.get(pointer);
       const path = isOwn ? ownPath : contentPath({ folder, sha256, extension });
-      const file = { path, bytes: bytes.byteLength, sha256 };
-      if (source === undefined) inline.push({ file, bytes });
-      else this.#contents.push({ ...file, read: () => this.#archive.read(source, { uncounted: true }) });
+      const file = { path, bytes: byteLength, sha256 };
+      if (source === undefined && bytes !== null) inline.push({ file, bytes });
+      else if (source !== undefined)
+        this.#contents.push({ ...file, read: () => this.#archive.read(source, { uncounted: true }) });
       this.#paths.set(key, path);
       return path;
     };

@@ -1,4 +1,13 @@
-import { extensionForMimeType, type ItemParts, isEmbeddedChecker } from '@svc/jsonl-v23/internal';
+import {
+  createSha256,
+  extensionForMimeType,
+  filesOfPart,
+  type ItemParts,
+  isCheckerFile,
+  isEmbeddedChecker,
+  type LinkedFile,
+  replaceLinked,
+} from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
   getMember,
@@ -10,6 +19,8 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { decodeBase64 } from '#byte-tools';
+import { toHex } from '../hex.ts';
+import type { ExportItem } from './export-dataset.ts';
 
 /** Content that an item embeds and a package keeps as a file. */
 export interface EmbeddedFile {
@@ -20,7 +31,18 @@ export interface EmbeddedFile {
   readonly ownPath: string | null;
   /** The extension of the entry's media type, with its dot, or empty; for a path made from the content. */
   readonly extension: string;
-  readonly bytes: Uint8Array;
+  /** Of its bytes, lower-case hex. */
+  readonly sha256: string;
+  readonly byteLength: number;
+  /** Null for a file that the item links. */
+  readonly bytes: Uint8Array | null;
+}
+
+/** The SHA-256 of bytes as lower-case hex digits. */
+export function sha256Hex(bytes: Uint8Array): string {
+  const hash = createSha256();
+  hash.update(bytes);
+  return toHex(hash.digest());
 }
 
 /**
@@ -39,7 +61,9 @@ export function mayEmbedFiles({ assets, checker }: ItemParts): boolean {
  * `pathFor` returns. Reading the result gives an item with the same hash; an entry for which that is impossible (base64 in
  * another spelling, no media type) keeps its content.
  */
-export function externalizeAssets(parts: ItemParts, pathFor: (file: EmbeddedFile) => string): ItemParts {
+export function externalizeAssets(parts: ExportItem, pathFor: (file: EmbeddedFile) => string): ItemParts {
+  const { linkedFiles = [] } = parts;
+  if (linkedFiles.length > 0) return moveLinkedOut(parts, linkedFiles, pathFor);
   if (!mayEmbedFiles(parts)) return parts;
   const assets = parts.assets?.includes('"data":"') ? moveAssetsOut(parts.assets, pathFor) : parts.assets;
   const checker = parts.checker?.includes('"data":"')
@@ -59,6 +83,37 @@ export function embeddedFileAt(parts: ItemParts, pointer: string): Uint8Array | 
   const name = Object.keys(assets).find((key) => jsonPointer(['assets', key]) === pointer);
   const entry = name === undefined ? undefined : (assets as JsonObject)[name];
   return isJsonObject(entry) ? contentOf(entry) : null;
+}
+
+/** An item either embeds its files or links all of them. */
+function moveLinkedOut(
+  parts: ItemParts,
+  linkedFiles: readonly LinkedFile[],
+  pathFor: (file: EmbeddedFile) => string,
+): ItemParts {
+  const moved = (file: LinkedFile): string => {
+    // The content is left out of the text, so the entry has none.
+    const { encoding: _, data: __, ...rest } = parseStored(file.before + file.after) as JsonObject;
+    const mimeType = getMember(rest, 'mime_type');
+    const { pointer, sha256, byteLength } = file;
+    const path = pathFor({
+      folder: isCheckerFile(file) ? 'checkers' : 'assets',
+      pointer,
+      ownPath: ownPathOf(rest),
+      extension: typeof mimeType === 'string' ? extensionForMimeType(mimeType) : '',
+      sha256,
+      byteLength,
+      bytes: null,
+    });
+    return canonicalJson({ ...rest, path });
+  };
+  const { payload, answer, assets, checker } = parts;
+  return {
+    payload,
+    answer,
+    assets: assets === null ? null : replaceLinked(assets, filesOfPart(linkedFiles, 'assets'), moved),
+    checker: checker === null ? null : replaceLinked(checker, filesOfPart(linkedFiles, 'checker'), moved),
+  };
 }
 
 function moveAssetsOut(text: string, pathFor: (file: EmbeddedFile) => string): string {
@@ -100,9 +155,17 @@ function externalize(
   const bytes = contentOf(entry);
   if (bytes === null) return entry;
   const { encoding: _, data: __, ...rest } = entry;
+  const path = pathFor({
+    ...{ folder, pointer, ownPath: ownPathOf(entry), extension, bytes },
+    sha256: sha256Hex(bytes),
+    byteLength: bytes.byteLength,
+  });
+  return { ...rest, path };
+}
+
+function ownPathOf(entry: JsonObject): string | null {
   const path = getMember(entry, 'path');
-  const ownPath = typeof path === 'string' ? path : null;
-  return { ...rest, path: pathFor({ folder, pointer, ownPath, extension, bytes }) };
+  return typeof path === 'string' ? path : null;
 }
 
 function contentOf(entry: JsonObject): Uint8Array | null {

@@ -1,5 +1,11 @@
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+
+/** An item to write, in its stored parts. */
+export interface ExportItem extends ItemParts {
+  /** Files that the item embeds and whose content the parts lack, for a store that keeps it apart. */
+  readonly linkedFiles?: readonly LinkedFile[];
+}
 
 /** A section to write, from any store. */
 export interface ExportSection {
@@ -13,9 +19,9 @@ export interface ExportSection {
    */
   readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;
   /** Reads the stored parts of its items in order, in batches of any size. May be called twice. */
-  items(signal?: AbortSignal): AsyncIterable<readonly ItemParts[]>;
+  items(signal?: AbortSignal): AsyncIterable<readonly ExportItem[]>;
   /** Reads one item again for the files that it embeds; called only if `exportFile` is null. */
-  itemAt(orderIndex: number, signal?: AbortSignal): Promise<ItemParts>;
+  itemAt(orderIndex: number, signal?: AbortSignal): Promise<ExportItem>;
 }
 
 /** A dataset to write as a package. */
@@ -29,6 +35,8 @@ export interface ExportDataset {
   readonly versionHash: string;
   /** In order. */
   readonly sections: readonly ExportSection[];
+  /** Reads the content of a linked file; needed only if there are some. @param sha256 lower-case hex */
+  readonly content?: (sha256: string, signal?: AbortSignal) => AsyncIterable<Uint8Array>;
 }
 
 /** One item result, as in `results.jsonl`. Absent members are written as null. */

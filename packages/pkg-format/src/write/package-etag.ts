@@ -1,7 +1,7 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { GENERATOR_VERSION } from '../package/manifest.ts';
+import { sha256Hex } from './embedded-files.ts';
 import type { ExportDataset, ExportRun } from './export-dataset.ts';
-import { sha256Hex } from './scan-dataset.ts';
 
 /**
  * The entity tag (RFC 9110 section 8.8.3, with quotes) of the package of a stored dataset and run. It changes when the

@@ -10,7 +10,8 @@ import {
   SECTIONS_FOLDER,
 } from '../package/layout.ts';
 import { GENERATOR, GENERATOR_VERSION, PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
-import { type FileDigest, sha256Hex } from './scan-dataset.ts';
+import { sha256Hex } from './embedded-files.ts';
+import type { FileDigest } from './scan-dataset.ts';
 import { sectionFileNames } from './section-file-names.ts';
 
 /** A file of a package, its size and checksum. */

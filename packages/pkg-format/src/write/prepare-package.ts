@@ -23,14 +23,7 @@ import {
   type RunContent,
   sectionPaths,
 } from './plan-package.ts';
-import {
-  type DatasetScan,
-  exportLines,
-  type FileDigest,
-  fileKey,
-  scanDataset,
-  sha256Hex,
-} from './scan-dataset.ts';
+import { type DatasetScan, exportLines, type FileDigest, fileKey, scanDataset } from './scan-dataset.ts';
 
 /** The entries of a package, and their bytes. */
 export interface PackagePlan {
@@ -148,8 +141,8 @@ function sectionBytes(
   { paths }: DatasetScan,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const pathFor = ({ folder, bytes }: EmbeddedFile): string => {
-    const path = paths.get(fileKey(folder, sha256Hex(bytes)));
+  const pathFor = ({ folder, sha256 }: EmbeddedFile): string => {
+    const path = paths.get(fileKey(folder, sha256));
     if (path === undefined) throw changed(section.name);
     return path;
   };
@@ -161,6 +154,12 @@ async function* fileBytes(
   file: DatasetScan['files'][number],
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
+  if (file.isLinked) {
+    if (dataset.content === undefined)
+      throw new TypeError('The dataset cannot read the content of its files.');
+    yield* dataset.content(file.sha256, signal);
+    return;
+  }
   const parts = await dataset.sections[file.section]?.itemAt(file.orderIndex, signal);
   const bytes = parts === undefined ? null : embeddedFileAt(parts, file.pointer);
   if (bytes === null) throw changed(file.path);

@@ -1,10 +1,10 @@
 import { joinItem } from '@svc/jsonl-v23';
-import { createSha256, type ItemParts, type Sha256 } from '@svc/jsonl-v23/internal';
+import { createSha256, type Sha256 } from '@svc/jsonl-v23/internal';
 import { toHex } from '../hex.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
 import { chooseFilePaths, contentPath, isUsablePath } from './choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from './embedded-files.ts';
-import type { ExportDataset, ExportSection } from './export-dataset.ts';
+import type { ExportDataset, ExportItem, ExportSection } from './export-dataset.ts';
 import { linesToBytes } from './lines-to-bytes.ts';
 
 /** Size and checksum of a file in a package. */
@@ -22,6 +22,8 @@ interface PackageFile extends FileDigest {
   readonly orderIndex: number;
   /** JSON Pointer of the entry in the item. */
   readonly pointer: string;
+  /** Whether the content is read apart from that item. */
+  readonly isLinked: boolean;
 }
 
 /** What a writer must know of a dataset before it writes the first line of a package. */
@@ -39,13 +41,6 @@ export function fileKey(folder: EmbeddedFile['folder'], sha256: string): string 
   return `${folder}/${sha256}`;
 }
 
-/** The SHA-256 of bytes as lower-case hex digits. */
-export function sha256Hex(bytes: Uint8Array): string {
-  const hash = createSha256();
-  hash.update(bytes);
-  return toHex(hash.digest());
-}
-
 interface KnownContent {
   readonly folder: EmbeddedFile['folder'];
   readonly sha256: string;
@@ -57,6 +52,7 @@ interface KnownContent {
   readonly section: number;
   readonly orderIndex: number;
   readonly pointer: string;
+  readonly isLinked: boolean;
 }
 
 /**
@@ -76,9 +72,8 @@ export async function scanDataset(dataset: ExportDataset, signal?: AbortSignal):
     const used = new Map<string, string>();
     guesses[index] = used;
     const noteFile = (file: EmbeddedFile, orderIndex: number): string => {
-      const sha256 = sha256Hex(file.bytes);
-      const key = fileKey(file.folder, sha256);
-      const content = contents.get(key) ?? firstSeen(file, sha256, index, orderIndex);
+      const key = fileKey(file.folder, file.sha256);
+      const content = contents.get(key) ?? firstSeen(file, index, orderIndex);
       contents.set(key, content);
       if (file.ownPath !== null) content.ownPaths.add(file.ownPath);
       if (file.extension !== '') content.extensions.add(file.extension);
@@ -97,35 +92,37 @@ export async function scanDataset(dataset: ExportDataset, signal?: AbortSignal):
   for (const [index, section] of dataset.sections.entries()) {
     const used = guesses[index];
     if (!used || [...used].every(([key, guess]) => paths.get(key) === guess)) continue;
-    const pathOf = ({ folder, bytes }: EmbeddedFile) => paths.get(fileKey(folder, sha256Hex(bytes))) ?? '';
+    const pathOf = ({ folder, sha256 }: EmbeddedFile) => paths.get(fileKey(folder, sha256)) ?? '';
     sections[index] = await hashLines(section, pathOf, signal);
   }
 
-  const files = known.map(({ bytes, sha256, section, orderIndex, pointer }, index) => ({
+  const files = known.map(({ bytes, sha256, section, orderIndex, pointer, isLinked }, index) => ({
     path: chosen[index] ?? '',
     bytes,
     sha256,
     section,
     orderIndex,
     pointer,
+    isLinked,
   }));
   return { sections, files: files.sort((a, b) => compareUtf8(a.path, b.path)), paths };
 }
 
-function firstSeen(file: EmbeddedFile, sha256: string, section: number, orderIndex: number): KnownContent {
-  const { folder, extension, ownPath, pointer, bytes } = file;
+function firstSeen(file: EmbeddedFile, section: number, orderIndex: number): KnownContent {
+  const { folder, extension, ownPath, pointer, sha256, byteLength, bytes } = file;
   const guess =
     ownPath !== null && isUsablePath(ownPath, file) ? ownPath : contentPath({ folder, sha256, extension });
   return {
     folder,
     sha256,
-    bytes: bytes.byteLength,
+    bytes: byteLength,
     extensions: new Set(),
     ownPaths: new Set(),
     guess,
     section,
     orderIndex,
     pointer,
+    isLinked: bytes === null,
   };
 }
 
@@ -150,7 +147,7 @@ export async function* exportLines(
   signal?: AbortSignal,
 ): AsyncGenerator<string[]> {
   let orderIndex = 0;
-  const lineOf = (parts: ItemParts): string => {
+  const lineOf = (parts: ExportItem): string => {
     const index = orderIndex;
     orderIndex += 1;
     if (section.exportFile) return joinItem(parts);

@@ -47,6 +47,8 @@ const batchOf = (work: EncodeWork): { readonly bytes: Uint8Array } =>
   work.kind === 'filled' ? work.lines.batch : work.batch;
 
 function buffersOf(result: EncodedRows | NeedsFiles): TransferListItem[] {
-  const parts = 'needsFiles' in result ? [result.bytes] : [result.rows, result.itemHashes, result.lines];
-  return parts.filter((part) => part !== null).map(({ buffer }) => buffer as ArrayBuffer);
+  if ('needsFiles' in result) return [result.bytes.buffer as ArrayBuffer];
+  const { rows, itemHashes, lines, contents } = result;
+  const parts = [rows, itemHashes, ...(lines === null ? [] : [lines]), ...contents.map(({ bytes }) => bytes)];
+  return [...new Set(parts.map(({ buffer }) => buffer as ArrayBuffer))];
 }

@@ -1,6 +1,12 @@
 import { linesToBytes } from '@svc/pkg-format/internal';
 import { type JsonBody, JsonText, json, type Route, stream } from '@svc/runtime';
-import { type ItemPosition, joinStoredItem, type ListedItem, sectionNotFound } from '@svc/store';
+import {
+  type ItemPosition,
+  joinStoredItem,
+  type ListedItem,
+  type StoredItem,
+  sectionNotFound,
+} from '@svc/store';
 import { DIFF, ITEM, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { definedOf, ITEM_TOO_LARGE, pageOf, pageResponse, toPage } from '../page.ts';
 import { DATASET_READ, type DatasetDeps } from './routes.ts';
@@ -10,7 +16,7 @@ export function itemRoutes(deps: Pick<DatasetDeps, 'store'>): readonly Route[] {
   return [listRoute(deps), linesRoute(deps), diffRoute(deps)];
 }
 
-function listRoute({ store: { datasets } }: Pick<DatasetDeps, 'store'>): Route {
+function listRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>): Route {
   return {
     ...DATASET_READ,
     path: '/datasets/{id}/items',
@@ -34,12 +40,23 @@ function listRoute({ store: { datasets } }: Pick<DatasetDeps, 'store'>): Route {
           q: query['q'] as string | undefined,
         }),
       });
-      return pageResponse(found, query, serializeItem);
+      const data: ListedItem[] = [];
+      try {
+        for (const item of found.data) {
+          const { payload } = item;
+          const isWhole = payload === null || item.linkedFiles.length === 0;
+          data.push(isWhole ? item : { ...item, ...(await assets.embed({ ...item, payload }, signal)) });
+        }
+      } catch (error) {
+        found.release();
+        throw error;
+      }
+      return pageResponse({ ...found, data }, query, serializeItem);
     },
   };
 }
 
-function linesRoute({ store: { datasets } }: Pick<DatasetDeps, 'store'>): Route {
+function linesRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>): Route {
   return {
     ...DATASET_READ,
     path: '/datasets/{id}/items.jsonl',
@@ -57,8 +74,10 @@ function linesRoute({ store: { datasets } }: Pick<DatasetDeps, 'store'>): Route 
         await open[Symbol.asyncDispose]();
         throw sectionNotFound(section);
       }
-      async function* lines(): AsyncGenerator<string[]> {
-        for await (const batch of open.items(sections)) yield batch.map(joinStoredItem);
+      const lineOf = (item: StoredItem): string | AsyncIterable<string> =>
+        item.linkedFiles.length === 0 ? joinStoredItem(item) : assets.itemText(item, signal);
+      async function* lines(): AsyncGenerator<(string | AsyncIterable<string>)[]> {
+        for await (const batch of open.items(sections)) yield batch.map(lineOf);
       }
       return stream(linesToBytes(lines()), { 'Content-Type': 'application/jsonl' }, () =>
         open[Symbol.asyncDispose](),

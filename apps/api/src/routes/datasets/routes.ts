@@ -8,7 +8,7 @@ import { serializeDataset, serializeSection, serializeSummary } from './serializ
 
 export interface DatasetDeps {
   readonly logger: Logger;
-  readonly store: Pick<Store, 'datasets'>;
+  readonly store: Pick<Store, 'assets' | 'datasets'>;
 }
 
 /** What the routes that read datasets share. */

@@ -1,0 +1,151 @@
+import type pg from 'pg';
+import { CopyIn } from '../copy/copy-in.ts';
+import { mapOrdered } from '../copy/map-ordered.ts';
+import type { AssetStore } from './asset-store.ts';
+import type { EmbeddedContent } from './link-item.ts';
+import { COPY_STAGED, type StagedAsset, stagedRows } from './staged-rows.ts';
+
+/** Contents are staged when so many bytes, or so many of them, wait in memory. */
+const FULL_BYTES = 4 * 1024 * 1024;
+const FULL_COUNT = 2_000;
+/** Contents that are recognised when they come again; what comes again after so many others is staged twice. */
+const MAX_SEEN = 50_000;
+/** Contents that are put at the same time. */
+const CONCURRENT_PUTS = 8;
+
+/**
+ * Stores the files that the items of one import embed, each of them once per database, in the import's transaction.
+ *
+ * Rows of `assets` are inserted last, in the order of their hashes: of two imports with common files, one waits for the
+ * other's commit, and never both for each other. Until then, contents are kept in memory, or in a temporary table once
+ * there are many. A file that the database has already is locked when it is found, so that it cannot be collected.
+ */
+export class AssetWriter {
+  readonly #store: AssetStore;
+  readonly #signal: AbortSignal | undefined;
+  #pending: EmbeddedContent[] = [];
+  #pendingBytes = 0;
+  #position = 0;
+  #isStaged = false;
+  /** Hashes that were added, and whether with a media type. */
+  readonly #seen = new Map<string, boolean>();
+
+  constructor(store: AssetStore, signal: AbortSignal | undefined) {
+    this.#store = store;
+    this.#signal = signal;
+  }
+
+  /** Whether the import has no files. */
+  get isEmpty(): boolean {
+    return this.#position === 0 && this.#pending.length === 0;
+  }
+
+  /** Whether {@link stage} is due. */
+  get isFull(): boolean {
+    return this.#pendingBytes >= FULL_BYTES || this.#pending.length >= FULL_COUNT;
+  }
+
+  /** Adds contents in the order of the dataset. */
+  add(contents: readonly EmbeddedContent[]): void {
+    for (const content of contents) {
+      const hasType = content.mimeType !== null;
+      const seenWithType = this.#seen.get(content.sha256);
+      if (seenWithType === true || (seenWithType === false && !hasType)) continue;
+      this.#seen.delete(content.sha256);
+      this.#seen.set(content.sha256, hasType);
+      const [oldest] = this.#seen.keys();
+      if (this.#seen.size > MAX_SEEN && oldest !== undefined) this.#seen.delete(oldest);
+      this.#pending.push(content);
+      this.#pendingBytes += content.bytes.byteLength;
+    }
+  }
+
+  /** Moves what waits in memory to a temporary table of the transaction. */
+  async stage(client: pg.ClientBase): Promise<void> {
+    const assets = await this.#locate(client);
+    if (!this.#isStaged) await client.query(CREATE_STAGED);
+    this.#isStaged = true;
+    const copy = new CopyIn(client, COPY_STAGED, this.#signal);
+    await copy.write(stagedRows(assets));
+    await copy.end();
+  }
+
+  /** Inserts the assets, and the references of the dataset to them. @throws StoreError; what the store of assets throws */
+  async store(client: pg.ClientBase, datasetId: string): Promise<void> {
+    if (this.#isStaged) {
+      await this.stage(client);
+      await client.query(INSERT_STAGED_ASSETS);
+      await client.query(INSERT_STAGED_REFERENCES, [datasetId]);
+      return;
+    }
+    const assets = await this.#locate(client);
+    const located = assets.filter(({ location }) => location !== null);
+    await client.query(INSERT_ASSETS, [
+      located.map(hashOf),
+      located.map(({ location }) => location?.bytes ?? null),
+      located.map(({ byteLength }) => byteLength),
+      located.map(({ location }) => location?.objectKey ?? null),
+    ]);
+    await client.query(INSERT_REFERENCES, [
+      datasetId,
+      assets.map(hashOf),
+      assets.map(({ mimeType }) => mimeType),
+    ]);
+  }
+
+  /** Takes what waits in memory; locks what the database has already, and puts the rest. */
+  async #locate(client: pg.ClientBase): Promise<StagedAsset[]> {
+    const contents = this.#pending;
+    [this.#pending, this.#pendingBytes] = [[], 0];
+    const found = await client.query<{ sha256: string }>(LOCK_KNOWN, [contents.map(hashOf)]);
+    const known = new Set(found.rows.map(({ sha256 }) => sha256));
+    const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
+    const transactionId = rows[0]?.id ?? '';
+    const located: StagedAsset[] = [];
+    const locations = mapOrdered(valuesOf(contents), CONCURRENT_PUTS, async (content) =>
+      known.has(content.sha256) ? null : await this.#store.put(content, transactionId, this.#signal),
+    );
+    for await (const location of locations) {
+      const { sha256, bytes, mimeType } = contents[located.length] as EmbeddedContent;
+      located.push({ position: this.#position, sha256, byteLength: bytes.byteLength, mimeType, location });
+      this.#position += 1;
+    }
+    return located;
+  }
+}
+
+const hashOf = ({ sha256 }: { readonly sha256: string }): Buffer => Buffer.from(sha256, 'hex');
+
+async function* valuesOf<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}
+
+/** A collector locks rows FOR UPDATE before it removes them, and skips those that are locked. */
+const LOCK_KNOWN = `SELECT encode(sha256, 'hex') AS sha256 FROM assets WHERE sha256 = ANY ($1::bytea[])
+  ORDER BY assets.sha256 FOR KEY SHARE`;
+
+const CREATE_STAGED = `CREATE TEMPORARY TABLE staged_assets (
+    position bigint, sha256 bytea, bytes bytea, byte_length bigint, object_key text, mime_type text
+  ) ON COMMIT DROP;
+  ALTER TABLE pg_temp.staged_assets ALTER COLUMN bytes SET STORAGE EXTERNAL`;
+
+// Another import may have stored the same file by now: its row is locked by the update, which changes nothing.
+const ON_CONFLICT = 'ON CONFLICT (sha256) DO UPDATE SET byte_length = EXCLUDED.byte_length';
+
+const INSERT_STAGED_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_key)
+  SELECT DISTINCT ON (sha256) sha256, bytes, byte_length, object_key FROM pg_temp.staged_assets
+  WHERE bytes IS NOT NULL OR object_key IS NOT NULL ORDER BY sha256 ${ON_CONFLICT}`;
+
+const INSERT_STAGED_REFERENCES = `INSERT INTO dataset_assets (dataset_id, sha256, mime_type)
+  SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type FROM pg_temp.staged_assets
+  ORDER BY sha256, mime_type IS NULL, position`;
+
+const INSERT_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_key)
+  SELECT DISTINCT ON (sha256) sha256, bytes, byte_length, object_key
+  FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::text[]) AS asset (sha256, bytes, byte_length, object_key)
+  ORDER BY sha256 ${ON_CONFLICT}`;
+
+const INSERT_REFERENCES = `INSERT INTO dataset_assets (dataset_id, sha256, mime_type)
+  SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type
+  FROM unnest($2::bytea[], $3::text[]) WITH ORDINALITY AS asset (sha256, mime_type, position)
+  ORDER BY sha256, mime_type IS NULL, position`;

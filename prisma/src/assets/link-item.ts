@@ -1,0 +1,327 @@
+import { createHash, type Hash } from 'node:crypto';
+import {
+  assetEntries,
+  base64Length,
+  canonicalByteLength,
+  countAssets,
+  DEFAULT_ITEM_TYPE,
+  isEmbeddedChecker,
+  type LinkedFile,
+  type LinkedParts,
+  layoutLinkedItem,
+  mimeTypeForPath,
+  referencedPath,
+} from '@svc/jsonl-v23/internal';
+import {
+  canonicalJson,
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  setMember,
+} from '@svc/jsonl-v23/json';
+
+/** A file that an item embeds: its content, and the media type that the item gives it. */
+export interface EmbeddedContent {
+  /** 64 lower-case hex digits. */
+  readonly sha256: string;
+  /** In its own buffer, unless it is a file that was given. */
+  readonly bytes: Uint8Array;
+  /** Null for a checker, and for a type that is not plain ASCII of a usual length. */
+  readonly mimeType: string | null;
+}
+
+/** An item in its stored parts, which name its files in place of their content. */
+export interface LinkedItem extends LinkedParts {
+  /** 32 bytes, the hash of the item with its files embedded. */
+  readonly itemHash: Uint8Array;
+  /** Canonical JSON text of the item's type, without its quotes. */
+  readonly type: string;
+  readonly assetCount: number;
+  /** Bytes of the canonical text of the whole item with its files embedded. */
+  readonly byteLength: number;
+  /** How many of them the stored parts lack. */
+  readonly linkedBytes: number;
+  /** One for each linked file, in the same order; the same content is the same object. */
+  readonly contents: readonly EmbeddedContent[];
+}
+
+/** Bytes that become base64 text together: a multiple of 3. */
+const PIECE_BYTES = 48 * 1024;
+const MIME_TYPE = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
+
+/**
+ * Takes the files that an item embeds, or refers to, out of it. The hash is that of the item with its files embedded: it
+ * takes their base64 text in pieces, so that memory never holds the whole of it.
+ *
+ * @param files contents of the item's `fileReferences`, in that order
+ * @throws JsonlError as `canonicalJson` does
+ */
+export function linkItem(item: JsonObject, files: readonly Uint8Array[] = []): LinkedItem {
+  const linker = new Linker(files);
+  const { assets, checker, answer, ...others } = item;
+  const type = getMember(item, 'type');
+  const assetsText = assets === undefined ? null : linker.assets(assets, item);
+  const checkerText = checker === undefined ? null : linker.checker(checker);
+  const texts = {
+    payload: canonicalJson(others),
+    answer: answer === undefined ? null : canonicalJson(answer),
+    assets: assetsText,
+    checker: checkerText,
+  };
+  const { entries } = linker;
+  const linkedFiles = entries.map(({ file }) => file);
+  const views = entries.map(({ file, viewBefore, viewAfter }) => ({
+    ...file,
+    before: viewBefore,
+    after: viewAfter,
+  }));
+  const sources = new Map(views.map((view, index) => [view as LinkedFile, entries[index] as LinkedEntry]));
+  const hash = createHash('sha256');
+  for (const piece of layoutLinkedItem({ ...texts, linkedFiles: views })) {
+    if (typeof piece === 'string') hash.update(piece);
+    else updateBase64(hash, sources.get(piece) as LinkedEntry);
+  }
+  return {
+    ...texts,
+    linkedFiles,
+    itemHash: hash.digest(),
+    type: typeof type === 'string' ? canonicalJson(type).slice(1, -1) : DEFAULT_ITEM_TYPE,
+    assetCount: countAssets(assets),
+    byteLength: byteLengthOf(texts, linkedFiles),
+    linkedBytes: entries.reduce((sum, entry) => sum + addedBytes(entry), 0),
+    contents: entries.map(({ content }) => content),
+  };
+}
+
+/** A linked entry while its item is encoded. */
+interface LinkedEntry {
+  readonly file: LinkedFile;
+  /** The canonical text around the content in the hash view, which has no `path`. */
+  readonly viewBefore: string;
+  readonly viewAfter: string;
+  /** Of the entry in the stored text. */
+  readonly linkText: string;
+  readonly content: EmbeddedContent;
+  /** The base64 text, where the item came with it. */
+  readonly base64: string | null;
+}
+
+/** Writes the parts of one item, with links in place of content. */
+class Linker {
+  readonly entries: LinkedEntry[] = [];
+  readonly #files: readonly Uint8Array[];
+  #nextFile = 0;
+  /** By the array of a given file, or by the hash of a content. */
+  readonly #contents = new Map<Uint8Array | string, Omit<EmbeddedContent, 'mimeType'>>();
+  readonly #typed = new Map<string, EmbeddedContent>();
+
+  constructor(files: readonly Uint8Array[]) {
+    this.#files = files;
+  }
+
+  /** The text of `assets`. Files are taken in the order of the item, texts written in that of the keys. */
+  assets(assets: JsonValue, item: JsonObject): string {
+    const found = new Map<string | number, LinkSource>();
+    for (const { name, entry, pointer } of assetEntries(item)) {
+      const source = this.#assetSource(entry, pointer);
+      if (source !== null) found.set(name, source);
+    }
+    if (Array.isArray(assets)) {
+      return this.#join(
+        '[',
+        ']',
+        assets.map((entry, index) => ['', entry, found.get(index)]),
+      );
+    }
+    if (!isJsonObject(assets)) return canonicalJson(assets);
+    const names = Object.keys(assets).sort(compareUtf16);
+    return this.#join(
+      '{',
+      '}',
+      names.map((name) => [`${canonicalJson(name)}:`, assets[name] as JsonValue, found.get(name)]),
+    );
+  }
+
+  checker(checker: JsonValue): string {
+    const embeds = isEmbeddedChecker(checker);
+    const isReference = isJsonObject(checker) && referencedPath(checker, 'checkers') !== null;
+    if (!embeds && !isReference) return canonicalJson(checker);
+    const source = this.#source(checker as JsonObject, '/checker', null);
+    return this.#join('', '', [['', checker, source]]);
+  }
+
+  #assetSource(entry: JsonObject, pointer: string): LinkSource | null {
+    const path = referencedPath(entry, 'assets');
+    if (path === null && !Object.hasOwn(entry, 'data')) return null;
+    const whole = path === null || Object.hasOwn(entry, 'mime_type') ? entry : withMimeType(entry, path);
+    const mimeType = getMember(whole, 'mime_type');
+    return this.#source(
+      whole,
+      pointer,
+      typeof mimeType === 'string' && MIME_TYPE.test(mimeType) ? mimeType : null,
+    );
+  }
+
+  #source(entry: JsonObject, pointer: string, mimeType: string | null): LinkSource {
+    const data = getMember(entry, 'data');
+    if (typeof data === 'string')
+      return { entry, pointer, base64: data, content: this.#decoded(data, mimeType) };
+    const bytes = this.#files[this.#nextFile] as Uint8Array;
+    this.#nextFile += 1;
+    return { entry, pointer, base64: null, content: this.#given(bytes, mimeType) };
+  }
+
+  #given(bytes: Uint8Array, mimeType: string | null): EmbeddedContent {
+    const known = this.#contents.get(bytes) ?? { sha256: sha256Of(bytes), bytes };
+    this.#contents.set(bytes, known);
+    return this.#withType(known, mimeType);
+  }
+
+  #decoded(base64: string, mimeType: string | null): EmbeddedContent {
+    // A separate buffer can go to another thread.
+    const bytes = Buffer.allocUnsafeSlow(Math.floor((base64.length * 3) / 4));
+    const content = bytes.subarray(0, bytes.write(base64, 'base64'));
+    const sha256 = sha256Of(content);
+    const known = this.#contents.get(sha256) ?? { sha256, bytes: content };
+    this.#contents.set(sha256, known);
+    return this.#withType(known, mimeType);
+  }
+
+  #withType(content: Omit<EmbeddedContent, 'mimeType'>, mimeType: string | null): EmbeddedContent {
+    const key = `${content.sha256} ${mimeType ?? ''}`;
+    const typed = this.#typed.get(key) ?? { ...content, mimeType };
+    this.#typed.set(key, typed);
+    return typed;
+  }
+
+  /** Joins members or elements, and notes where the linked ones are. */
+  #join(
+    open: string,
+    close: string,
+    members: readonly (readonly [key: string, value: JsonValue, source: LinkSource | undefined])[],
+  ): string {
+    const texts: string[] = [];
+    let at = open.length;
+    for (const [key, value, source] of members) {
+      let text: string;
+      if (source === undefined) text = canonicalJson(value);
+      else {
+        const entry = linkEntry(source, at + key.length);
+        this.entries.push(entry);
+        text = entry.linkText;
+      }
+      texts.push(key + text);
+      at += key.length + text.length + 1;
+    }
+    return open + texts.join(',') + close;
+  }
+}
+
+interface LinkSource {
+  readonly entry: JsonObject;
+  readonly pointer: string;
+  readonly base64: string | null;
+  readonly content: EmbeddedContent;
+}
+
+function linkEntry({ entry, pointer, base64, content }: LinkSource, start: number): LinkedEntry {
+  const rest = without(entry, 'data', 'encoding');
+  const linkText = canonicalJson(
+    withMembers(rest, { sha256: content.sha256, byte_length: content.bytes.byteLength }),
+  );
+  const whole = withMembers(rest, { encoding: 'base64' });
+  const [before, after] = aroundData(whole);
+  const [viewBefore, viewAfter] = Object.hasOwn(rest, 'path')
+    ? aroundData(without(whole, 'path'))
+    : [before, after];
+  const { sha256, bytes } = content;
+  const end = start + linkText.length;
+  const file = { pointer, start, end, before, after, sha256, byteLength: bytes.byteLength };
+  return { file, viewBefore, viewAfter, linkText, content, base64 };
+}
+
+/** The canonical text of an object with a string member `data`, before and after the content of that string. */
+function aroundData(object: JsonObject): [before: string, after: string] {
+  const earlier: JsonObject = {};
+  const later: JsonObject = {};
+  for (const key of Object.keys(object)) {
+    setMember(compareUtf16(key, 'data') < 0 ? earlier : later, key, object[key] as JsonValue);
+  }
+  const head = canonicalJson(earlier);
+  const tail = canonicalJson(later);
+  return [
+    head === '{}' ? '{"data":"' : `${head.slice(0, -1)},"data":"`,
+    tail === '{}' ? '"}' : `",${tail.slice(1)}`,
+  ];
+}
+
+const compareUtf16 = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function without(object: JsonObject, ...keys: readonly string[]): JsonObject {
+  const rest: JsonObject = {};
+  for (const key of Object.keys(object)) {
+    if (!keys.includes(key)) setMember(rest, key, object[key] as JsonValue);
+  }
+  return rest;
+}
+
+/** A copy with these members, in place of those that it has. */
+function withMembers(object: JsonObject, members: JsonObject): JsonObject {
+  const copy = without(object);
+  for (const [key, value] of Object.entries(members)) setMember(copy, key, value);
+  return copy;
+}
+
+const withMimeType = (entry: JsonObject, path: string): JsonObject =>
+  withMembers(entry, { mime_type: mimeTypeForPath(path) });
+
+const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+function updateBase64(hash: Hash, { base64, content: { bytes } }: LinkedEntry): void {
+  if (base64 !== null) {
+    hash.update(base64, 'latin1');
+    return;
+  }
+  const { buffer, byteOffset, byteLength } = bytes;
+  const view = Buffer.from(buffer, byteOffset, byteLength);
+  for (let at = 0; at < byteLength; at += PIECE_BYTES) {
+    hash.update(view.toString('base64', at, at + PIECE_BYTES), 'latin1');
+  }
+}
+
+/** Bytes that an entry has more with its content than as a link. */
+function addedBytes({ file: { before, after, byteLength }, linkText }: LinkedEntry): number {
+  const embedded = Buffer.byteLength(before) + base64Length(byteLength) + Buffer.byteLength(after);
+  return embedded - Buffer.byteLength(linkText);
+}
+
+function byteLengthOf(texts: Omit<LinkedParts, 'linkedFiles'>, linkedFiles: readonly LinkedFile[]): number {
+  let bytes = 0;
+  for (const piece of layoutLinkedItem({ ...texts, linkedFiles })) {
+    bytes += typeof piece === 'string' ? Buffer.byteLength(piece) : base64Length(piece.byteLength);
+  }
+  return bytes;
+}
+
+/** Bytes of the canonical text of an item, with the content that it embeds; that text is not made. */
+export function embeddedLength(item: JsonObject): number {
+  let bytes = 0;
+  const shortened = (entry: JsonValue): JsonValue => {
+    if (!isJsonObject(entry)) return entry;
+    const data = getMember(entry, 'data');
+    if (typeof data !== 'string') return entry;
+    bytes += data.length;
+    return withMembers(entry, { data: '' });
+  };
+  const { assets, checker } = item;
+  let short: JsonObject = item;
+  if (Array.isArray(assets)) short = { ...short, assets: assets.map(shortened) };
+  else if (isJsonObject(assets)) {
+    const entries: JsonObject = {};
+    for (const name of Object.keys(assets)) setMember(entries, name, shortened(assets[name] as JsonValue));
+    short = { ...short, assets: entries };
+  }
+  if (isEmbeddedChecker(checker)) short = { ...short, checker: shortened(checker) };
+  return bytes + canonicalByteLength(short);
+}
