@@ -594,6 +594,18 @@ export const INVALID: ConformanceCase[] = [
       path: '/name',
     },
   ),
+  {
+    ...badJson('section-name-with-control-character', 'manifest.json', '', { path: '/sections/0/name' }),
+    archive: of(
+      manifest({ format: 'svc-pkg', sections: [{ name: 'a\u0007b', file: 'sections/a.jsonl' }] }),
+      section(),
+    ),
+  },
+  unsafe(
+    'section-file-with-control-character',
+    of(section(undefined, 'sections/a\u0007b.jsonl')),
+    'sections/a\u0007b.jsonl',
+  ),
   badJson('manifest-name-not-a-string', 'manifest.json', '{"format":"svc-pkg","name":7}', { path: '/name' }),
   {
     name: 'package_missing_file--section-of-manifest',

@@ -20,7 +20,7 @@ import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.
 import { type Peekable, peekable } from '../legacy/peekable.ts';
 import { type UpgradedItem, upgradeItem } from '../legacy/upgrade-item.ts';
 import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from '../package/layout.ts';
-import { checkDatasetName, isDatasetName } from '../package/manifest.ts';
+import { checkDatasetName, isName } from '../package/manifest.ts';
 import { type Archive, missingFile } from '../package/open-archive.ts';
 import { createReferenceResolver } from '../package/resolve-reference.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
@@ -241,7 +241,7 @@ function provenance(
 
 function nameOf(blob: JsonObject | null): string | null {
   const name = textOf(blob, 'name');
-  return isDatasetName(name) ? name : null;
+  return isName(name) ? name : null;
 }
 
 function textOf(blob: JsonObject | null, key: string): string | null {

@@ -30,7 +30,7 @@ export function isPackageManifest(manifest: JsonObject | null): manifest is Json
  * needs another name; otherwise the section has the name of the file.
  *
  * @throws PackageError `package_missing_file` for a section that such a manifest lists and the archive lacks;
- *   `package_invalid_json` for a duplicate name
+ *   `package_invalid_json` for a duplicate name, or one with control characters; `package_unsafe_entry` for such a file name
  */
 export function sectionNames(manifest: JsonObject | null, sectionFiles: readonly string[]): string[] {
   const stated = new Map<string, string>();
@@ -40,11 +40,20 @@ export function sectionNames(manifest: JsonObject | null, sectionFiles: readonly
     const name = getMember(section, 'name');
     if (typeof file !== 'string') continue;
     if (!known.has(file)) throw missingFile(file, { file: MANIFEST_FILE, path: `${pointer}/file` });
-    if (typeof name === 'string') stated.set(file, name);
+    if (typeof name !== 'string') continue;
+    checkSectionName(name, `${pointer}/name`);
+    stated.set(file, name);
   }
-  const names = sectionFiles.map((file) => stated.get(file) ?? sectionNameOf(file));
+  const names = sectionFiles.map((file) => stated.get(file) ?? nameOfFile(file));
   refuseDuplicates(names);
   return names;
+}
+
+function nameOfFile(file: string): string {
+  const name = sectionNameOf(file);
+  if (isName(name)) return name;
+  const message = `The name of a section must have no control characters, got ${quote(name)}.`;
+  throw new PackageError('package_unsafe_entry', message, { entry: file });
 }
 
 function refuseDuplicates(names: readonly string[]): void {
@@ -62,7 +71,7 @@ function refuseDuplicates(names: readonly string[]): void {
  * @throws PackageError `package_invalid_json`
  */
 export function checkDatasetName(name: unknown): asserts name is string {
-  if (isDatasetName(name)) return;
+  if (isName(name)) return;
   const found = typeof name === 'string' ? quote(name) : typeof name;
   throw invalidManifest(
     `The name of a dataset must be a string without control characters, got ${found}.`,
@@ -70,8 +79,8 @@ export function checkDatasetName(name: unknown): asserts name is string {
   );
 }
 
-/** Whether a value is the name of a dataset: a string without control characters. */
-export function isDatasetName(name: unknown): name is string {
+/** Whether a value is the name of a dataset or a section: a string without control characters. */
+export function isName(name: unknown): name is string {
   return typeof name === 'string' && !/\p{Cc}/u.test(name);
 }
 
@@ -85,13 +94,19 @@ export function checkNames(name: unknown, sectionNames: readonly unknown[]): voi
   if (sectionNames.length === 0)
     throw new PackageError('package_no_sections', 'A package must have at least one section.');
   const names = sectionNames.map((section, index) => {
-    if (typeof section === 'string') return section;
-    throw invalidManifest(
-      `The name of a section must be a string, got ${typeof section}.`,
-      `/sections/${index}/name`,
-    );
+    checkSectionName(section, `/sections/${index}/name`);
+    return section;
   });
   refuseDuplicates(names);
+}
+
+function checkSectionName(name: unknown, path: string): asserts name is string {
+  if (isName(name)) return;
+  const found = typeof name === 'string' ? quote(name) : typeof name;
+  throw invalidManifest(
+    `The name of a section must be a string without control characters, got ${found}.`,
+    path,
+  );
 }
 
 function invalidManifest(message: string, path: string): PackageError {

@@ -63,6 +63,13 @@ it.each<[string, unknown, unknown[], string, string | undefined]>([
   ['no sections', 'n', [], 'package_no_sections', undefined],
   ['two sections of one name', 'n', ['a', 'b', 'a'], 'package_invalid_json', '/sections'],
   ['a section name that is not a string', 'n', ['a', 7], 'package_invalid_json', '/sections/1/name'],
+  [
+    'a section name with a control character',
+    'n',
+    ['a', 'b\u0000'],
+    'package_invalid_json',
+    '/sections/1/name',
+  ],
   ['a name that is not a string', 1, ['a'], 'package_invalid_json', '/name'],
   ['a name with a control character', 'a\nb', ['a'], 'package_invalid_json', '/name'],
 ])('refuses %s, here and when writing', async (_, name, sectionNames, code, path) => {
