@@ -69,11 +69,10 @@ describe('parseYamlApart', () => {
   });
 
   it('refuses a card of 190,000 entries before it is parsed', async () => {
-    const text = `configs:\n${'- a: 1\n  b: 2\n'.repeat(95_000)}`;
-    const begunMs = performance.now();
+    // A parser would stop at the bracket.
+    const text = `configs:\n${'- a: 1\n  b: 2\n'.repeat(95_000)}- [\n`;
     await expect(parseYamlApart(text, { file: 'README.md' })).rejects.toThrow(
       'Cannot read the metadata: it has more than 50000 entries.',
     );
-    expect(performance.now() - begunMs).toBeLessThan(1000);
   });
 });
