@@ -108,6 +108,19 @@ describe('POST /datasets/hub/preview', () => {
     expect(await datasetCount()).toBe(before);
   });
 
+  it('warns of an item type that the format does not define, and imports it', async () => {
+    const mapping = { prompt_column: 'question', default_type: 'nmeric' };
+    const { body } = await preview({ path: 'org/lines', split: 'train', mapping });
+    expect((body['info'] as { warnings: string[] }).warnings).toEqual([
+      expect.stringContaining('does not define the item type "nmeric", only freeform, multiple_choice'),
+    ]);
+    const known = await preview({ path: 'org/lines', mapping: { ...mapping, default_type: 'numeric' } });
+    expect(known.body['info']).not.toHaveProperty('warnings');
+    const config = { path: 'org/lines', split: 'train' };
+    const imported = await importHub({ name: 'x', config, mapping });
+    expect(imported.status).toBe(201);
+  });
+
   it('shortens long cells and names them', async () => {
     hub.add({ id: 'org/long', files: { 'train.jsonl': `{"q":"${'é'.repeat(20_000)}","n":1}\n` } });
     const { body } = await preview({ path: 'org/long' });

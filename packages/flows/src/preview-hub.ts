@@ -1,5 +1,6 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
 import type { Mapping } from '@svc/jsonl-v23';
+import { mappingWarnings, withWarnings } from './mapping/mapping-warnings.ts';
 import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
 import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
 import type { HubSource } from './requests.ts';
@@ -48,7 +49,8 @@ export async function openPreview(
   const { resolvedRevision } = dataset;
   return {
     head: {
-      ...{ features, numRows, info, splits, resolvedRevision },
+      ...{ features, numRows, splits, resolvedRevision },
+      info: mapping === null ? info : withWarnings(info, mappingWarnings(mapping)),
       subset: reader.subset,
       split: reader.split,
     },
