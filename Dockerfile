@@ -19,6 +19,7 @@ COPY packages/postgres-client/package.json packages/postgres-client/
 COPY packages/embedded-postgres/package.json packages/embedded-postgres/
 COPY packages/evaluation/package.json packages/evaluation/
 COPY packages/client/package.json packages/client/
+COPY packages/svc-pkg/package.json packages/svc-pkg/
 COPY packages/flows/package.json packages/flows/
 COPY prisma/package.json prisma/
 COPY apps/api/package.json apps/api/

@@ -28,6 +28,7 @@ const alias = {
   '@svc/evaluation': at('packages/evaluation/src/index.ts'),
   '@svc/flows': at('packages/flows/src/index.ts'),
   '@svc/store': at('prisma/src/index.ts'),
+  'svc-pkg': at('packages/svc-pkg/src/index.ts'),
   '@svc/client': at('packages/client/src/index.ts'),
   '@svc/api': at('apps/api/src/index.ts'),
   '@svc/worker': at('apps/worker/src/index.ts'),

@@ -38,12 +38,13 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/store',
     '@svc/tabular',
   ],
-  'packages/client': [],
   'packages/postgres-client': [],
   'packages/embedded-postgres': ['@svc/postgres-client'],
   prisma: ['@svc/evaluation', '@svc/jsonl-v23', '@svc/postgres-client'],
   'apps/api': OF_APPS,
   'apps/worker': OF_APPS,
+  'packages/client': [],
+  'packages/svc-pkg': ['@svc/jsonl-v23', '@svc/pkg-format', '@svc/tabular', '@svc/hub-client', '@svc/client'],
   'apps/cli': OF_APPS,
   'apps/standalone': [
     '@svc/runtime',
@@ -63,7 +64,7 @@ const OWNERS: Record<string, readonly string[]> = {
   helmet: ['packages/runtime/src/http/'],
   negotiator: ['packages/runtime/src/http/response/'],
   cors: ['packages/runtime/src/http/'],
-  'content-disposition': ['apps/api/src/http/', 'apps/cli/src/service/'],
+  'content-disposition': ['apps/api/src/http/'],
   '@prisma/': ['prisma/src/'],
   pg: ['prisma/src/', 'packages/postgres-client/src/', 'packages/embedded-postgres/src/'],
   'pg-copy-streams': ['prisma/src/'],
@@ -73,12 +74,11 @@ const OWNERS: Record<string, readonly string[]> = {
   jszip: ['packages/pkg-format/src/write/'],
   yazl: ['packages/pkg-format/src/node/'],
   'openapi-fetch': ['packages/client/src/'],
-  undici: ['packages/hub-client/src/', 'apps/worker/src/providers/', 'apps/cli/src/'],
+  undici: ['packages/hub-client/src/', 'apps/worker/src/providers/', 'packages/svc-pkg/src/'],
   hyparquet: [],
   hysnappy: ['packages/tabular/src/parquet/'],
   yaml: ['packages/hub-client/src/'],
-  commander: ['apps/cli/src/main.ts', 'apps/cli/src/program.ts', 'apps/cli/src/commands/'],
-  'cli-progress': ['apps/cli/src/'],
+  commander: ['packages/svc-pkg/src/program.ts', 'packages/svc-pkg/src/commands/'],
   winston: ['packages/observability/src/'],
   'winston-transport': ['packages/observability/src/'],
   'prom-client': ['packages/observability/src/'],
@@ -92,7 +92,7 @@ const IMPORT =
 
 /** Entry points; and the embedded server, whose programs are found along PATH and run with nothing else. */
 const MAY_READ_ENVIRONMENT =
-  /^(apps\/[^/]+\/src\/main\.ts|packages\/embedded-postgres\/src\/process\/spawn-as\.ts)$/;
+  /^(apps\/[^/]+\/src\/main\.ts|packages\/svc-pkg\/src\/main\.ts|packages\/embedded-postgres\/src\/process\/spawn-as\.ts)$/;
 
 const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, '');
 

@@ -11,12 +11,17 @@ import { join } from 'node:path';
 import { findChromium, NO_CHROMIUM } from './browser/find-chromium.ts';
 import { buildPage, bundleSizes, runPage } from './packages/browser-check.ts';
 import { checkTypes, createConsumerProject, requireEntries } from './packages/consumer-project.ts';
+import { convertLegacyArchive, printedByOldNode } from './packages/convert-legacy-archive.ts';
 import { EXAMPLE_CHECKS, runExample, startExampleHub } from './packages/example-checks.ts';
+import { installSize } from './packages/install-size.ts';
 import { packPackages, problemsOf } from './packages/pack-packages.ts';
 import { runProgram } from './packages/run-program.ts';
 
-/** The oldest version in `engines` of the packages; the newest is the one that runs this. */
+/** The oldest version that runs the programs, which are TypeScript; the newest is the one that runs this. */
 const OLDEST_NODE = '22.19.0';
+/** The oldest version in `engines` of the command line, and one that it refuses. */
+const OLDEST_CLI_NODE = '20.19.0';
+const REFUSED_NODE = '18.20.0';
 
 const log = (text: string): void => console.log(text);
 
@@ -39,7 +44,13 @@ try {
   const hub = await startExampleHub();
   cleanUp.defer(() => hub.close());
   const env = { HUB_ENDPOINT: hub.endpoint };
-  for (const node of [await installNode(join(folder, 'node')), process.execPath]) {
+  const nodes = new Map<string, Promise<string>>();
+  const installedNode = (version: string): Promise<string> => {
+    const node = nodes.get(version) ?? installNode(version, folder);
+    nodes.set(version, node);
+    return node;
+  };
+  for (const node of [await installedNode(OLDEST_NODE), process.execPath]) {
     const { text: version } = await runProgram(node, ['--version']);
     await requireEntries(project, packages, node);
     for (const extension of ['.ts', '.js'] as const) {
@@ -54,6 +65,15 @@ try {
     const programs = Object.keys(EXAMPLE_CHECKS).length + project.readmePrograms.length;
     log(`${programs} programs run as .ts and .js on Node ${version.trim()}`);
   }
+
+  for (const version of [OLDEST_CLI_NODE, OLDEST_NODE]) {
+    await convertLegacyArchive(project, await installedNode(version));
+    log(`svc-pkg converts a legacy archive on Node ${version}`);
+  }
+  const printed = await printedByOldNode(project, await installedNode(REFUSED_NODE));
+  if (printed !== `svc-pkg needs Node 20.19 or newer, this is ${REFUSED_NODE}.\n`) throw new Error(printed);
+  const size = await installSize('svc-pkg', packages);
+  log(`svc-pkg installs ${size.packages.length} packages of ${kilobytes(size.bytes)}`);
 
   const page = await buildPage(project);
   for (const { entry, bytes, gzipBytes } of await bundleSizes(project)) {
@@ -70,11 +90,12 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Installs the oldest Node from the registry; returns the path of its binary. */
-async function installNode(into: string): Promise<string> {
+/** Installs a version of Node from the registry; returns the path of its binary. */
+async function installNode(version: string, parent: string): Promise<string> {
+  const into = join(parent, `node-${version}`);
   await mkdir(into);
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
-  await runProgram('npm', ['install', '--prefix', into, ...quiet, `node@${OLDEST_NODE}`], { cwd: into });
+  await runProgram('npm', ['install', '--prefix', into, ...quiet, `node@${version}`], { cwd: into });
   return join(into, 'node_modules/node/bin/node');
 }
 

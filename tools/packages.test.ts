@@ -10,12 +10,14 @@ import {
   createConsumerProject,
   requireEntries,
 } from './packages/consumer-project.ts';
+import { convertLegacyArchive } from './packages/convert-legacy-archive.ts';
 import {
   EXAMPLE_CHECKS,
   type ExampleRunner,
   runExample,
   startExampleHub,
 } from './packages/example-checks.ts';
+import { installSize } from './packages/install-size.ts';
 import { type PackedPackage, packPackages, problemsOf } from './packages/pack-packages.ts';
 import { publishablePackages, ROOT } from './packages/publishable.ts';
 import { readmeExamples } from './packages/readme-examples.ts';
@@ -50,7 +52,7 @@ const extensions = ['.ts', '.js'] as const;
 it('publishes what the README of the repository names', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   for (const name of names) expect(readme).toContain(`\`${name}\``);
-  expect(names).toHaveLength(5);
+  expect(names).toHaveLength(6);
 });
 
 it.each(names)('the tarball of %s is in order', { timeout: 60_000 }, async (name) => {
@@ -58,7 +60,18 @@ it.each(names)('the tarball of %s is in order', { timeout: 60_000 }, async (name
   expect(await problemsOf(pkg)).toEqual([]);
 });
 
+it('svc-pkg is small', async () => {
+  const { packages: installed, bytes } = await installSize('svc-pkg', packages);
+  console.log(`svc-pkg installs ${installed.length} packages of ${bytes} bytes`);
+  expect(installed.length, installed.join(' ')).toBeLessThanOrEqual(30);
+  expect(bytes).toBeLessThan(12_000_000);
+});
+
 describe('in an empty project', () => {
+  it('svc-pkg converts a legacy archive', { timeout: 60_000 }, () =>
+    convertLegacyArchive(project, process.execPath),
+  );
+
   it('programs and declarations have the right types', { timeout: 60_000 }, () => checkTypes(project));
 
   it('older modules require the entries', { timeout: 60_000 }, () =>
@@ -97,10 +110,10 @@ describe('in an empty project', () => {
       console.log(`${entry} in a bundle: ${bytes} bytes, ${gzipBytes} with gzip`);
     }
     const limits = {
-      '@svc/jsonl-v23': 28_000,
-      '@svc/pkg-format': 70_000,
+      '@svc/jsonl-v23': 80_000,
+      '@svc/pkg-format': 74_000,
       '@svc/tabular': 70_000,
-      '@svc/hub-client': 104_000,
+      '@svc/hub-client': 108_000,
     };
     for (const { entry, gzipBytes } of sizes) expect(gzipBytes, entry).toBeLessThan(limits[entry]);
   });

@@ -17,7 +17,7 @@ function notesOf(changelog) {
   const body = changelog.slice(start + `\n## ${version}\n`.length).split(/^## /m)[0] ?? '';
   return body
     .replaceAll(/^- Updated dependencies.*\n(?: {2}- .*\n)*/gm, '')
-    .replaceAll(/^(?: {2})?- @svc\/[\w-]+@\S+\n/gm, '')
+    .replaceAll(/^(?: {2})?- (?:@svc\/)?[\w-]+@\S+\n/gm, '')
     .replaceAll(/^No changes in this release\.$/gm, '')
     .replaceAll(/^### .*\n+(?=### |$(?![\s\S]))/gm, '')
     .replaceAll(/^### /gm, '#### ')
@@ -28,9 +28,11 @@ function notesOf(changelog) {
 const owners = new Map();
 for (const folder of ['packages', 'apps']) {
   for (const name of readdirSync(join(root, folder))) {
+    const manifest = join(root, folder, name, 'package.json');
     const file = join(root, folder, name, 'CHANGELOG.md');
     const notes = existsSync(file) ? notesOf(readFileSync(file, 'utf8')) : '';
-    if (notes !== '') owners.set(notes, [...(owners.get(notes) ?? []), `@svc/${name}`]);
+    if (notes !== '')
+      owners.set(notes, [...(owners.get(notes) ?? []), JSON.parse(readFileSync(manifest, 'utf8')).name]);
   }
 }
 if (owners.size === 0) {

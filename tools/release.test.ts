@@ -21,6 +21,7 @@ const RELEASED = [
     'packages/tabular',
     'packages/hub-client',
     'packages/observability',
+    'packages/svc-pkg',
   ],
   ...['apps/api', 'apps/worker', 'apps/cli', 'apps/standalone'],
 ];
@@ -173,7 +174,8 @@ describe('publishing', () => {
     const names = registry.published.map(({ name }) => name);
     expect(names.toSorted()).toEqual(
       RELEASED.filter((owner) => owner.startsWith('packages/'))
-        .map((owner) => `@svc/${owner.slice('packages/'.length)}`)
+        .map((owner) => owner.slice('packages/'.length))
+        .map((name) => (name === 'svc-pkg' ? name : `@svc/${name}`))
         .sort(),
     );
     for (const { name, access, versions, 'dist-tags': tags, _attachments } of registry.published) {
@@ -188,7 +190,7 @@ describe('publishing', () => {
 
     // once more, as after a failure in between
     registry.published.pop();
-    expect((await publish()).stdout.match(/is published already$/gm)).toHaveLength(4);
+    expect((await publish()).stdout.match(/is published already$/gm)).toHaveLength(5);
     expect(registry.published.map(({ name }) => name)).toEqual(names);
   });
 });

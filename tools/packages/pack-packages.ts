@@ -14,6 +14,8 @@ export interface PackedPackage extends PublishablePackage {
   readonly packed: Manifest;
   /** Paths inside it. */
   readonly files: readonly string[];
+  /** Of the files, unpacked. */
+  readonly unpackedBytes: number;
 }
 
 const PNPM = ['--yes', 'pnpm@12.21.0'];
@@ -26,11 +28,17 @@ export async function packPackages(destination: string): Promise<PackedPackage[]
       const tarball = join(destination, `${manifest.name.replace('@', '').replace('/', '-')}.tgz`);
       await runProgram('npx', [...PNPM, 'pack', '--out', tarball], { cwd: folder });
       const [{ text: listing }, { text: packed }] = await Promise.all([
-        runProgram('tar', ['-tzf', tarball]),
+        runProgram('tar', ['-tvzf', tarball]),
         runProgram('tar', ['-xzOf', tarball, 'package/package.json']),
       ]);
-      const files = listing.trim().split('\n');
-      return { folder, manifest, tarball, packed: JSON.parse(packed), files };
+      // Mode, owner, size, date, time, name
+      const entries = listing
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/\s+/));
+      const files = entries.map((entry) => entry[5] ?? '');
+      const unpackedBytes = entries.reduce((sum, entry) => sum + Number(entry[2]), 0);
+      return { folder, manifest, tarball, packed: JSON.parse(packed), files, unpackedBytes };
     }),
   );
 }
@@ -58,7 +66,7 @@ export async function problemsOf(pkg: PackedPackage): Promise<string[]> {
 }
 
 /**
- * Node 22.12 and newer load ES modules by `require` too, and these packages need 22.19: `cjs-resolves-to-esm` does
+ * Node 20.19 and newer load ES modules by `require` too, and these packages need it: `cjs-resolves-to-esm` does
  * not apply, and a test requires each of them. They do not support the TypeScript resolution from before `exports`.
  */
 async function typeProblems(tarball: string): Promise<string[]> {

@@ -17,7 +17,7 @@ export function readmeExamples(folder: string): ReadmeExample[] {
   const examples = [
     ...readme.matchAll(/^```(?:js|ts)\n([\s\S]*?)^```\n\n(?:prints|Output:)\n\n^```\n([\s\S]*?)^```$/gm),
   ];
-  if (examples.length !== blocks.length || examples.length === 0) {
+  if (examples.length !== blocks.length) {
     throw new Error(`${folder}/README.md: ${blocks.length} programs, ${examples.length} with their output`);
   }
   return examples.map(([, code = '', output = ''], index) => ({

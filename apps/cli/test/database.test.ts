@@ -10,10 +10,10 @@ import { uploadPackage } from '@svc/flows';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { createStore } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
+import { temporaryFolder, writeArchive } from '../../../packages/svc-pkg/test/temporary-folder.ts';
 import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
 import { createDatabase, secretsOf } from '../src/database/create-database.ts';
-import { svcPkg } from './run-svc-pkg.ts';
-import { temporaryFolder, writeArchive } from './temporary-folder.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 

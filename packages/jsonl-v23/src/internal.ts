@@ -34,6 +34,7 @@ export {
   replaceLinked,
 } from './item/linked-files.ts';
 export { embedFiles } from './item/rehydrate-item.ts';
+export { transferBuffer } from './json/transfer-buffer.ts';
 export { checkLine } from './lines/check-items.ts';
 export { type CutLine, type CutLines, cutLines } from './lines/cut-lines.ts';
 export { createLineEncoder, type LineEncoder } from './lines/encode-lines.ts';

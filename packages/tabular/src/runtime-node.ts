@@ -1,18 +1,14 @@
 import type { Transform } from 'node:stream';
-import {
-  brotliDecompress,
-  brotliDecompressSync,
-  createBrotliDecompress,
-  createGunzip,
-  createZstdDecompress,
-  gunzip,
-  gunzipSync,
-  zstdDecompress,
-  zstdDecompressSync,
-} from 'node:zlib';
+import * as zlib from 'node:zlib';
+import { TableError } from './errors.ts';
 import { createSnappyInflater } from './parquet/codecs/inflate-snappy.ts';
 
 export { crc32 } from 'node:zlib';
+
+const { brotliDecompress, brotliDecompressSync, createBrotliDecompress, createGunzip, gunzip, gunzipSync } =
+  zlib;
+/** Absent before Node 22.15. */
+const { createZstdDecompress, zstdDecompress, zstdDecompressSync }: Partial<typeof zlib> = zlib;
 
 /** Encodings that a body or a file may have. */
 export type Compression = 'gzip' | 'zstd' | 'br';
@@ -66,7 +62,10 @@ export async function* decompress(
 
 const INFLATERS = {
   gzip: createGunzip,
-  zstd: createZstdDecompress,
+  zstd: () => {
+    if (createZstdDecompress !== undefined) return createZstdDecompress();
+    throw new TableError('unsupported_file', 'Cannot decompress zstd: it needs Node 22.15 or newer.');
+  },
   br: createBrotliDecompress,
 } as const satisfies Record<Compression, () => Transform>;
 
@@ -122,6 +121,7 @@ function zlibCodec(inflateSync: ZlibSync, inflate: Zlib): Inflate {
 export const createPageCodecs = (): PageCodecs => ({
   GZIP: zlibCodec(gunzipSync, gunzip),
   BROTLI: zlibCodec(brotliDecompressSync, brotliDecompress),
-  ZSTD: zlibCodec(zstdDecompressSync, zstdDecompress),
+  ...(zstdDecompressSync !== undefined &&
+    zstdDecompress !== undefined && { ZSTD: zlibCodec(zstdDecompressSync, zstdDecompress) }),
   SNAPPY: createSnappyInflater(),
 });

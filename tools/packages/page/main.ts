@@ -1,6 +1,5 @@
 import { createHubClient } from '@svc/hub-client';
 import { createSectionHasher, itemHash, versionHash } from '@svc/jsonl-v23';
-import type { JsonValue } from '@svc/jsonl-v23/json';
 import { datasetFromItems, openPackage, readPackageItems, writePackage } from '@svc/pkg-format';
 
 /** What the page gives to the test. */
@@ -20,7 +19,7 @@ window.outcome = show();
 
 async function show(): Promise<Outcome> {
   const picture = { mime_type: 'image/png', encoding: 'base64', data: drawPicture() };
-  const items: JsonValue[] = [{ id: 1, inputs: { prompt: 'What is it?' }, assets: { picture } }];
+  const items = [{ id: 1, inputs: { prompt: 'What is it?' }, assets: { picture } }];
   const sections = [
     { name: 'pictures', items },
     { name: 'sums', items: [{ inputs: { prompt: '2+2?' }, answer: 4 }, { answer: '\u00fc' }] },

@@ -1,7 +1,5 @@
 import type { Store, StoreOptions } from '@svc/store';
-import { CliError } from '../errors/cli-error.ts';
-import { isDatasetId, onlyOne } from '../service/find-dataset.ts';
-import type { DatabasePort } from './database-port.ts';
+import { CliError, type DatabasePort, isDatasetId, onlyOne } from 'svc-pkg';
 
 /** Above any limit of the service, so that operators can read whatever it stored. */
 const MAX_ITEM_BYTES = 256 * 1024 * 1024;

@@ -30,7 +30,12 @@ export async function parseYamlApart(text: string, location: YamlLocation): Prom
 }
 
 function parseOnThread(text: string, location: YamlLocation): Promise<YamlValue> {
-  const { promise, resolve, reject } = Promise.withResolvers<YamlValue>();
+  let resolve: (value: YamlValue) => void = () => {};
+  let reject: (reason: unknown) => void = () => {};
+  const promise = new Promise<YamlValue>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
   const refuse = (reason: string, at: HubError['location'], cause?: unknown): void =>
     reject(new HubError('hub_unsupported_dataset', reason, { ...(at && { location: at }), cause }));
   const worker = new Worker(THREAD_FILE, {

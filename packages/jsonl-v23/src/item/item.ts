@@ -76,7 +76,8 @@ interface MetaInput {
 }
 
 /**
- * What becomes an item: an object with known keys of these types and any others, and so are your own interfaces. Values
- * that are not plain JSON are refused when the item is read, with their JSON Pointer; an `undefined` member too.
+ * What becomes an item: an object with known keys of these types and any others. Your own interfaces and parsed JSON
+ * objects are such. Values that are not plain JSON are refused when the item is read, with their JSON Pointer; an
+ * `undefined` member too.
  */
-export type ItemInput = ItemInputKeys | (ItemInputKeys & OtherKeys);
+export type ItemInput = ItemInputKeys | (ItemInputKeys & OtherKeys) | JsonObject;

@@ -27,6 +27,6 @@ export async function* checkPackage(
       if (next.value.kind === 'error') yield next.value.error;
     }
   } finally {
-    await events[Symbol.asyncDispose]();
+    await events.return({ sections: [], itemCount: 0, versionHash: null, unusedFiles: [] });
   }
 }

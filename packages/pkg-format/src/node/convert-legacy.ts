@@ -12,6 +12,7 @@ import { checkItemSize, createSha256 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList } from '../check/error-list.ts';
 import { PackageError, toPackageError } from '../errors.ts';
+import { groupBy } from '../group-by.ts';
 import { toHex } from '../hex.ts';
 import { ChangeCounter, type ConversionReport } from '../legacy/conversion-report.ts';
 import { datasetPrompts } from '../legacy/dataset-prompts.ts';
@@ -75,7 +76,7 @@ export async function convertLegacy(
   const resolveReference = createReferenceResolver(archive.files);
   const bySource = new Map<LegacySection, ConvertedSection>();
   // JSON Lines come first: a JSON file that their items refer to is an asset, whatever its content.
-  const files = Map.groupBy(sections, ({ file }) => file);
+  const files = groupBy(sections, ({ file }) => file);
   const order = Array.from(files, ([file, sources]) => ({
     file,
     sources,

@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts';
 import { normalForm } from '../zip/normal-form.ts';
 import type { ArchiveFiles } from './layout.ts';
 
@@ -19,7 +20,7 @@ export function createReferenceResolver(
       if (found !== undefined) return found;
     }
     if (path === null) return null;
-    byLastPart ??= Map.groupBy(files.keys(), lastPart);
+    byLastPart ??= groupBy(files.keys(), lastPart);
     const ending = (byLastPart.get(lastPart(path)) ?? []).filter((file) => file.endsWith(`/${path}`));
     const [file, ...others] = ending;
     return file !== undefined && others.length === 0 ? file : null;

@@ -1,3 +1,4 @@
+import { transferBuffer } from '@svc/jsonl-v23/internal';
 import type { ByteSource } from '../source/byte-source.ts';
 import type { ChunkPlan } from './plan-chunks.ts';
 
@@ -47,7 +48,7 @@ export class BlockReader {
     const joined = new Uint8Array(this.bytes.length + block.length);
     joined.set(this.bytes);
     joined.set(block, this.bytes.length);
-    block.buffer.transfer(0);
+    transferBuffer(block.buffer, 0);
     this.bytes = joined;
   }
 

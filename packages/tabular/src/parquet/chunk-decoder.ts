@@ -1,3 +1,4 @@
+import { transferBuffer } from '@svc/jsonl-v23/internal';
 import { crc32 } from '#runtime';
 import { shorten, type TableError } from '../errors.ts';
 import { type CellValues, compileConverter } from './cells/convert.ts';
@@ -97,7 +98,7 @@ function freeTexts(
   inflater: PageInflater,
 ): void {
   const isDictionary = dictionary instanceof StringColumn && dictionary.bytes.buffer === memory;
-  if (!isDictionary && inflater.isPage(memory)) (memory as ArrayBuffer).transfer(0);
+  if (!isDictionary && inflater.isPage(memory)) transferBuffer(memory as ArrayBuffer, 0);
 }
 
 /** Checks the page against its CRC, if it has one. @throws ParquetError */

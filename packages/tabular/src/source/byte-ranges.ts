@@ -1,3 +1,4 @@
+import { transferBuffer } from '@svc/jsonl-v23/internal';
 import type { ByteInterval, ByteSource } from './byte-source.ts';
 
 /** Ranges of a file that are being fetched. */
@@ -50,7 +51,7 @@ export function fetchRanges(
       return bytes.subarray(start - range.start, end - range.start);
     },
     async release() {
-      for (const bytes of await Promise.all(fetched)) bytes.buffer.transfer(0);
+      for (const bytes of await Promise.all(fetched)) transferBuffer(bytes.buffer, 0);
     },
   };
 }

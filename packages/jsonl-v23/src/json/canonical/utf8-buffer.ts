@@ -1,4 +1,5 @@
 import { ASCII } from '../ascii.ts';
+import { transferBuffer } from '../transfer-buffer.ts';
 import { sequenceEnd } from '../utf8.ts';
 import { putCodePoint, putEscape, putUnicodeEscape } from './escapes.ts';
 import { BYTE_CLASS, BYTE_CLASSES, isPlainWord } from './string-bytes.ts';
@@ -32,8 +33,7 @@ export class Utf8Buffer {
   clear(): void {
     this.#length = 0;
     if (this.#bytes.length <= MAX_KEPT_BYTES) return;
-    // Detaching frees the memory at once: the next garbage collection may be far away.
-    this.#bytes.buffer.transfer(0);
+    transferBuffer(this.#bytes.buffer, 0);
     this.#bytes = new Uint8Array(INITIAL_BYTES);
   }
 
@@ -185,6 +185,6 @@ export class Utf8Buffer {
   reserve(byteCount: number): void {
     if (this.#length + byteCount <= this.#bytes.length) return;
     const size = Math.max(this.#bytes.length * 2, this.#length + byteCount);
-    this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(size));
+    this.#bytes = new Uint8Array(transferBuffer(this.#bytes.buffer, size));
   }
 }

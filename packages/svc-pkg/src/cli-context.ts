@@ -1,13 +1,19 @@
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { DatabasePort } from './database/database-port.ts';
 
 /** Everything outside the program that a command may use: `main.ts` passes the process, tests pass buffers. */
 export interface CliContext {
+  readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** Whether standard error is a terminal: only then is there a progress bar. */
   readonly isTerminal: boolean;
+  /** Whether the command may ask: standard input and standard error are a terminal. */
+  readonly isInteractive: boolean;
+  /** Whether standard output shows colours. */
+  readonly hasColours: boolean;
+  readonly platform: NodeJS.Platform;
   /** Width of help texts. */
   readonly columns: number;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -15,7 +21,8 @@ export interface CliContext {
   readonly signal: AbortSignal;
   /** Sends the HTTP requests. */
   readonly dispatcher: Dispatcher;
-  readonly database: DatabasePort;
+  /** Adds the commands that read a database; null for none. */
+  readonly database: DatabasePort | null;
   /** Version of this program. */
   readonly version: string;
 }
@@ -24,6 +31,8 @@ export interface CliContext {
 export interface Cli extends CliContext {
   /** `--json`: one JSON document on standard output, errors as one on standard error. */
   readonly json: boolean;
+  /** `--quiet`: no progress, no hints; errors and results alone. */
+  readonly quiet: boolean;
   /** Sets the exit code of a command that ends without an error but not with "done". */
   endWith(exitCode: number): void;
 }

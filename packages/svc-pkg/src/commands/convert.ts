@@ -36,10 +36,10 @@ export function addConvertCommand(program: Command, cli: Cli): void {
     .argument('<legacy>', 'a .zip file')
     .option('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)')
     .option(
-      '--output <path>',
+      '-o, --output <path>',
       'file or folder to write to, - for standard output (default: <legacy>.pkg.zip in the folder of the archive)',
     )
-    .option('--force', 'replace an existing output')
+    .option('-f, --force', 'replace an existing output')
     .action(async (path: string, options: Options) => {
       if (options.output === '-') await convertToStdout(cli, path, options);
       else await printReport(cli, path, await convert(cli, path, options));

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
+import type { DatabasePort } from '../database/database-port.ts';
 import { databaseUrl } from '../database/database-url.ts';
 import { jsonText, printResult } from '../output/print-result.ts';
 import { formatFacts } from '../text/format-facts.ts';
 import { withExamples } from './define-command.ts';
 
 /** `migrate`: migrates a database to this version. */
-export function addMigrateCommand(program: Command, cli: Cli): void {
+export function addMigrateCommand(program: Command, cli: Cli, database: DatabasePort): void {
   const command = program
     .command('migrate')
     .summary('migrate a database to this version')
@@ -16,7 +17,7 @@ export function addMigrateCommand(program: Command, cli: Cli): void {
     )
     .option('--database-url <url>', 'postgresql:// URL (default: the environment variable DATABASE_URL)')
     .action(async (options: { databaseUrl?: string }) => {
-      const { applied } = await cli.database.migrate(databaseUrl(cli, options.databaseUrl));
+      const { applied } = await database.migrate(databaseUrl(cli, options.databaseUrl));
       await printResult(cli, {
         text: () =>
           applied.length === 0

@@ -7,7 +7,10 @@ import { EXIT_CODES } from '../src/errors/exit-codes.ts';
 import { createProgram } from '../src/program.ts';
 
 const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
-const program = createProgram({ version: '1', columns: 100 } as never, { out: () => {}, err: () => {} });
+const program = createProgram({ version: '1', columns: 100, database: {} } as never, {
+  out: () => {},
+  err: () => {},
+});
 
 /** The text under a heading, up to the next heading of its level or above. */
 function section(heading: string): string {
@@ -63,7 +66,7 @@ it('has no other command', () => {
 
 it('has the options of the program', () => {
   expect(rows(section('## Every command')).map(([flags]) => flags)).toEqual(
-    ['-V, --version', '--json', '-h, --help'].map((flags) => `\`${flags}\``),
+    ['-V, --version', '--json', '-q, --quiet', '-h, --help'].map((flags) => `\`${flags}\``),
   );
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { ExactNumber } from '@svc/jsonl-v23/json';
 import type { Cli } from '../cli-context.ts';
@@ -23,11 +24,16 @@ export async function printResult(cli: Cli, result: Result, stream: Writable = c
 
 /** Writes JSON with members in their order and numbers with all their digits. */
 export function jsonText(value: unknown, indent: number = 0): string {
-  const keepDigits = (_key: string, member: unknown) =>
-    member instanceof ExactNumber ? rawJson(member.text) : member;
-  return JSON.stringify(value, keepDigits, indent);
+  // `JSON.rawJSON` is missing in Node 20. No other text has the mark.
+  const mark = randomUUID();
+  const text = JSON.stringify(withMarks(value, mark), null, indent);
+  return text.includes(mark) ? text.replaceAll(new RegExp(`"${mark}([-0-9.]+)${mark}"`, 'g'), '$1') : text;
 }
 
-/** `JSON.rawJSON` (ECMAScript 2026), which the compiler's library does not declare yet. */
-const rawJson = (text: string): unknown =>
-  (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
+/** The same value with long numbers as marked texts. */
+function withMarks(value: unknown, mark: string): unknown {
+  if (value instanceof ExactNumber) return `${mark}${value.text}${mark}`;
+  if (Array.isArray(value)) return value.map((member) => withMarks(member, mark));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withMarks(member, mark)]));
+}

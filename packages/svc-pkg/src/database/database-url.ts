@@ -13,7 +13,7 @@ export function databaseUrl(cli: Cli, option: string | undefined): string {
   const source = option === undefined ? VARIABLE : '--database-url';
   if (url === '')
     throw new CliError('usage', `Name a database with --database-url or the variable ${VARIABLE}`);
-  if (!/^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? '')) {
+  if (!/^postgres(ql)?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
     throw new CliError('usage', `${source} must be a postgresql:// URL`);
   }
   return url;

@@ -67,7 +67,7 @@ async function untilWriting(folder: string): Promise<void> {
 it('is an executable program', async () => {
   expect(await readFile(MAIN, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
   const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
-  expect(manifest.bin).toEqual({ 'svc-pkg': './dist/main.js' });
+  expect(manifest.bin).toEqual({ 'svc-pkg': 'dist/main.js' });
   expect(await run(['--version'])).toEqual({
     code: 0,
     signal: null,

@@ -18,7 +18,10 @@ export function collectDiagnostics(): DiagnosticCollector {
   const diagnostics: Diagnostic[] = [];
   const counts = new Map<string, { severity: Diagnostic['severity']; count: number }>();
   const sum = (severity: Diagnostic['severity']): number =>
-    counts.values().reduce((total, entry) => (entry.severity === severity ? total + entry.count : total), 0);
+    [...counts.values()].reduce(
+      (total, entry) => (entry.severity === severity ? total + entry.count : total),
+      0,
+    );
   return {
     diagnostics,
     counts,

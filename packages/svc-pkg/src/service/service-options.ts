@@ -31,7 +31,7 @@ export function openService(cli: Cli, options: ServiceOptions): ServiceClient {
 
 /** An http or https URL without user, query and fragment; removes slashes at the end. */
 function parseServiceUrl(text: string, source: string): string {
-  const url = URL.parse(text);
+  const url = URL.canParse(text) ? new URL(text) : null;
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (
     url === null ||

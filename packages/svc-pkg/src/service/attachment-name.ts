@@ -1,5 +1,3 @@
-import { parse } from 'content-disposition';
-
 /**
  * The file name that a `Content-Disposition` header proposes (RFC 6266), fit to be one: no folder, no control
  * character, nothing hidden. Null where it proposes none.
@@ -8,8 +6,24 @@ import { parse } from 'content-disposition';
  */
 export function attachmentName(header: string | undefined): string | null {
   if (header === undefined) return null;
-  const { filename } = parse(header).parameters;
-  return filename === undefined ? null : safeFileName(filename);
+  const name = extendedName(header) ?? quotedName(header);
+  return name === null ? null : safeFileName(name);
+}
+
+/** `filename*` (RFC 8187), in UTF-8; it goes before `filename`. Null if it is absent or invalid. */
+function extendedName(header: string): string | null {
+  const [, encoded] = /(?:^|;)\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]*)/i.exec(header) ?? [];
+  try {
+    return encoded === undefined ? null : decodeURIComponent(encoded);
+  } catch {
+    return null;
+  }
+}
+
+/** `filename`, as a quoted string or a token. */
+function quotedName(header: string): string | null {
+  const [, quoted, token] = /(?:^|;)\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))/i.exec(header) ?? [];
+  return quoted?.replace(/\\(.)/g, '$1') ?? token ?? null;
 }
 
 /** The last part of a path, if a file can bear it. */

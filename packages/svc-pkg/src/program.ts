@@ -30,6 +30,7 @@ export function createProgram(
       '--json',
       'print one JSON document on standard output, errors as one on standard error; no progress bar',
     )
+    .option('-q, --quiet', 'print no progress and no hints')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: write.out,
@@ -52,8 +53,10 @@ export function createProgram(
   addUploadCommand(program, cli);
   addImportHubCommand(program, cli);
   addPreviewCommand(program, cli);
-  program.commandsGroup('Databases:');
-  addMigrateCommand(program, cli);
+  if (cli.database !== null) {
+    program.commandsGroup('Databases:');
+    addMigrateCommand(program, cli, cli.database);
+  }
 
   program.commandsGroup('Help:').helpCommand('help [command]', 'print help');
 
@@ -80,7 +83,8 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   let exitCode: number = EXIT.done;
   const cli: Cli = {
     ...context,
-    json: asksForJson(argv),
+    json: asksFor(argv, ['--json']),
+    quiet: asksFor(argv, ['-q', '--quiet']),
     endWith: (code) => {
       exitCode = code;
     },
@@ -133,9 +137,9 @@ function isHelp(error: unknown): boolean {
 }
 
 /** Looks before parsing, so that parsing errors are JSON too. */
-function asksForJson(argv: readonly string[]): boolean {
+function asksFor(argv: readonly string[], flags: readonly string[]): boolean {
   const end = argv.indexOf('--');
-  return argv.slice(0, end === -1 ? argv.length : end).includes('--json');
+  return argv.slice(0, end === -1 ? argv.length : end).some((argument) => flags.includes(argument));
 }
 
 function helpHint(program: Command, argv: readonly string[]): string {

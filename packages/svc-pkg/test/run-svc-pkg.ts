@@ -1,4 +1,4 @@
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { afterAll } from 'vitest';
 import type { CliContext } from '../src/cli-context.ts';
@@ -46,7 +46,11 @@ export async function svcPkg(argv: readonly string[], context: Partial<CliContex
   const exitCode = await runCli(argv, {
     stdout: out.stream,
     stderr: err.stream,
+    stdin: Readable.from([]),
     isTerminal: false,
+    isInteractive: false,
+    hasColours: false,
+    platform: 'linux',
     columns: 100,
     env: {},
     signal: new AbortController().signal,

@@ -26,8 +26,7 @@ export function addExportCommand(program: Command, cli: Cli): void {
     .command('export')
     .summary('write a stored dataset as a package')
     .description(
-      'Writes a dataset of a service or a database as a package. The file appears under its name only when it is ' +
-        'complete.',
+      'Writes a dataset as a package. The file appears under its name only when it is ' + 'complete.',
     )
     .argument('<dataset>', 'id of the dataset, or its name if it is unique')
     .option(
@@ -35,10 +34,29 @@ export function addExportCommand(program: Command, cli: Cli): void {
       'include this run of the dataset: its configuration without secrets, and its results',
     )
     .option(
-      '--output <path>',
+      '-o, --output <path>',
       'file or folder to write to, - for standard output (default: the name that the service proposes)',
     )
-    .option('--force', 'replace an existing output')
+    .option('-f, --force', 'replace an existing output')
+    .action(async (dataset: string, options: Options) => {
+      await using download = await openDownload(cli, dataset, options);
+      if (options.output === '-') await writeToStdout(cli, download, options.run);
+      else await writeToFile(cli, download, options);
+    });
+  if (cli.database !== null) withDatabaseOptions(command);
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg export GSM8K',
+    'svc-pkg export 7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --run 0b9f... --output with-run.pkg.zip',
+    'svc-pkg export GSM8K --output - | ssh backup "cat > gsm8k.pkg.zip"',
+    ...(cli.database === null
+      ? []
+      : ['DATABASE_URL=postgresql://localhost/svc svc-pkg export GSM8K --database']),
+  ]);
+}
+
+function withDatabaseOptions(command: Command): void {
+  command
     .optionsGroup('Database:')
     .addOption(
       new Option(
@@ -51,27 +69,16 @@ export function addExportCommand(program: Command, cli: Cli): void {
         'apiUrl',
         'apiKeyEnv',
       ]),
-    )
-    .action(async (dataset: string, options: Options) => {
-      await using download = await openDownload(cli, dataset, options);
-      if (options.output === '-') await writeToStdout(cli, download, options.run);
-      else await writeToFile(cli, download, options);
-    });
-  withServiceOptions(command);
-  withExamples(command, [
-    'svc-pkg export GSM8K',
-    'svc-pkg export 7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --run 0b9f... --output with-run.pkg.zip',
-    'svc-pkg export GSM8K --output - | ssh backup "cat > gsm8k.pkg.zip"',
-    'DATABASE_URL=postgresql://localhost/svc svc-pkg export GSM8K --database',
-  ]);
+    );
 }
 
 function openDownload(cli: Cli, dataset: string, options: Options): Promise<Download> {
-  if (!options.database && options.databaseUrl === undefined) {
+  const { database } = cli;
+  if (database === null || (!options.database && options.databaseUrl === undefined)) {
     return downloadExport(openService(cli, options), dataset, options.run);
   }
   const url = databaseUrl(cli, options.databaseUrl);
-  return cli.database.openExport(url, { dataset, runId: options.run, signal: cli.signal });
+  return database.openExport(url, { dataset, runId: options.run, signal: cli.signal });
 }
 
 async function writeToFile(cli: Cli, download: Download, options: Options): Promise<void> {

@@ -618,7 +618,7 @@ describe('a terminal', () => {
       }
       expect(shown).toMatch(label);
       // The bar ends by clearing its line; it never hides the cursor, which a killed process could not show again.
-      const parts = shown.split('\u001b[2K');
+      const parts = shown.split('\r\u001b[K');
       expect(shown).not.toMatch(/\u001b\[\?\d+l/);
       expect(parts.at(-1)).toMatch(/\n$/);
       expect(parts.at(-1)).not.toContain('\u001b');

@@ -94,7 +94,7 @@ function reportDocument(
     ok: counts.size === 0,
     error_count: errorCount,
     style_count: styleCount,
-    counts: Object.fromEntries(counts.entries().map(([code, { count }]) => [code, count])),
+    counts: Object.fromEntries([...counts].map(([code, { count }]) => [code, count])),
     findings: diagnostics.map(({ location, ...diagnostic }) => ({ ...diagnostic, ...location })),
   };
 }

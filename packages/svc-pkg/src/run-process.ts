@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import type { DatabasePort } from './database/database-port.ts';
+import { CliError } from './errors/cli-error.ts';
+import { EXIT } from './errors/exit-codes.ts';
+import { runCli } from './program.ts';
+import { createDispatcher } from './service/create-dispatcher.ts';
+
+/**
+ * Runs the command line of a process: its arguments, environment, streams and signals. Sets its exit code.
+ *
+ * @param host the process
+ * @param database adds the commands that read a database; null for none
+ */
+export async function runProcess(host: NodeJS.Process, database: DatabasePort | null): Promise<void> {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const stopped = new AbortController();
+  const stopOn = (signal: 'SIGINT' | 'SIGTERM', reason: CliError, exitCode: number): void => {
+    host.on(signal, () => {
+      // A second signal stops at once.
+      if (stopped.signal.aborted) host.exit(exitCode);
+      stopped.abort(reason);
+    });
+  };
+  stopOn('SIGINT', new CliError('interrupted', 'Interrupted'), EXIT.interrupted);
+  stopOn('SIGTERM', new CliError('terminated', 'Terminated'), EXIT.terminated);
+
+  // The writer also receives the error; without a listener it would end the process.
+  host.stdout.on('error', () => {});
+  host.stderr.on('error', () => {});
+
+  const dispatcher = createDispatcher(host.env);
+  host.exitCode = await runCli(host.argv.slice(2), {
+    stdin: host.stdin,
+    stdout: host.stdout,
+    stderr: host.stderr,
+    isTerminal: host.stderr.isTTY === true,
+    isInteractive: host.stdin.isTTY === true && host.stderr.isTTY === true,
+    columns: Math.min(host.stdout.columns ?? 100, 120),
+    hasColours:
+      host.stdout.isTTY === true && (host.env['NO_COLOR'] ?? '') === '' && host.env['TERM'] !== 'dumb',
+    platform: host.platform,
+    env: host.env,
+    signal: stopped.signal,
+    dispatcher,
+    database,
+    version,
+  });
+  // Idle connections would keep the process alive for some seconds.
+  await dispatcher.destroy();
+  host.stdin.destroy();
+}

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { buildZip } from '../../packages/pkg-format/test/build-zip.ts';
+import type { ConsumerProject } from './consumer-project.ts';
+import { cleanEnvironment, runProgram } from './run-program.ts';
+
+const mainOf = ({ folder }: ConsumerProject): string => join(folder, 'node_modules/svc-pkg/dist/main.js');
+
+/** Converts a legacy archive with the installed command line, and checks and hashes the package. */
+export async function convertLegacyArchive(project: ConsumerProject, node: string): Promise<void> {
+  const cwd = await mkdtemp(join(project.folder, 'convert-'));
+  const item = '{"question":"2+2?","target":4,"assets":{"note":{"file":"note.txt"}}}\n';
+  const entries = [
+    { name: 'data/sums.jsonl', content: item },
+    { name: 'note.txt', content: 'plus' },
+  ];
+  await writeFile(join(cwd, 'legacy.zip'), buildZip({ entries }));
+  const svcPkg = async (...argv: readonly string[]): Promise<Record<string, unknown>> => {
+    const { text: printed } = await runProgram(node, [mainOf(project), '--json', ...argv], { cwd });
+    return JSON.parse(printed);
+  };
+  const report = await svcPkg('convert', 'legacy.zip', '--name', 'X');
+  const checked = await svcPkg('check', 'legacy.pkg.zip');
+  const hashed = await svcPkg('hash', 'legacy.pkg.zip');
+  const inspected = await svcPkg('inspect', 'legacy.pkg.zip');
+  const facts = [
+    report['output'],
+    report['item_count'],
+    report['file_count'],
+    checked['ok'],
+    inspected['name'],
+  ];
+  if (
+    JSON.stringify(facts) !== '["legacy.pkg.zip",1,1,true,"X"]' ||
+    hashed['version_hash'] !== report['version_hash']
+  )
+    throw new Error(`svc-pkg convert: ${JSON.stringify({ report, checked, hashed })}`);
+}
+
+/** What the command line prints on a version of Node that is too old. */
+export async function printedByOldNode(project: ConsumerProject, node: string): Promise<string> {
+  const child = spawn(node, [mainOf(project), '--help'], {
+    env: cleanEnvironment(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const [printed, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  return code === 1 ? printed : `ended with ${code}: ${printed}`;
+}
