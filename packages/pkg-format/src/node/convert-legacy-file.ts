@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PackageError } from '../errors.ts';
 import type { ConversionReport } from '../legacy/conversion-report.ts';
@@ -11,6 +10,7 @@ import { copyPackage } from './copy-package.ts';
 import { exists, fileExists, moveIntoPlace } from './move-into-place.ts';
 import { type OnRead, openArchiveFile } from './open-package-file.ts';
 import { createTempDir } from './temp-dir.ts';
+import { writeWhole } from './write-whole.ts';
 import { zipStream } from './zip-stream.ts';
 
 /** Options of `convertLegacyFile`. */
@@ -97,14 +97,4 @@ function archiveName(input: string): string {
       .replace(/\.zip$/i, '')
       .replace(/\.pkg$/i, '') || 'dataset'
   );
-}
-
-async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  const file = await open(path, 'wx');
-  try {
-    for await (const chunk of chunks) await file.writeFile(chunk);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

@@ -68,8 +68,12 @@ export async function copyPackage(
   };
 }
 
-/** Reads and checks the whole package. */
-async function checkWhole(pkg: PackageReader, signal?: AbortSignal): Promise<CheckedPackage> {
+/**
+ * Reads and checks the whole package.
+ *
+ * @throws PackageError with all errors in `errors`
+ */
+export async function checkWhole(pkg: PackageReader, signal?: AbortSignal): Promise<CheckedPackage> {
   const errors = new ErrorList();
   const checking = checkPackage(pkg, { ...(signal && { signal }) });
   for (;;) {
@@ -83,7 +87,7 @@ async function checkWhole(pkg: PackageReader, signal?: AbortSignal): Promise<Che
 }
 
 /** The paths in the order of package-format section 3, then those of other files. */
-function orderedPaths(files: ArchiveFiles, sectionFiles: readonly string[]): string[] {
+export function orderedPaths(files: ArchiveFiles, sectionFiles: readonly string[]): string[] {
   const first = [META_FILE, RUN_CONFIG_FILE, RESULTS_FILE].filter((path) => files.has(path));
   const known = new Set([MANIFEST_FILE, ...first, ...sectionFiles]);
   const rest = [...files.keys()].filter((path) => !known.has(path)).sort(compareUtf8);

@@ -4,4 +4,16 @@ export { type ConvertOptions, convertLegacyFile, legacyOutputPath } from './conv
 export { type FileSource, openFileSource } from './file-source.ts';
 export { moveIntoPlace } from './move-into-place.ts';
 export { openPackageFile } from './open-package-file.ts';
+export {
+  type SealOptions,
+  type SealReport,
+  sealedOutputPath,
+  sealPackageFile,
+} from './seal/seal-package-file.ts';
+export {
+  type StreamedDataset,
+  type WriteFileOptions,
+  type WrittenPackage,
+  writePackageFile,
+} from './write-package-file.ts';
 export { writePackageStream } from './write-package-stream.ts';

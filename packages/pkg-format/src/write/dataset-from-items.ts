@@ -53,7 +53,12 @@ export function datasetFromItems(dataset: ItemsDataset): ExportDataset {
   };
 }
 
-function encodeValue(value: ItemInput, location: SourceLocation): EncodedItem {
+/**
+ * Checks and encodes an item.
+ *
+ * @throws as `datasetFromItems`
+ */
+export function encodeValue(value: ItemInput, location: SourceLocation): EncodedItem {
   try {
     const item = parseItem(value, location);
     for (const { path, pointer } of fileReferences(item))

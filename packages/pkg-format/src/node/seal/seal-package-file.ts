@@ -1,0 +1,208 @@
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { HASH_SPEC } from '@svc/jsonl-v23';
+import { createSha256, splitLines } from '@svc/jsonl-v23/internal';
+import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import type { CheckedPackage } from '../../check/inspect-package.ts';
+import { toHex } from '../../hex.ts';
+import type { PackageLimits } from '../../limits.ts';
+import { MANIFEST_FILE, RESULTS_FILE } from '../../package/layout.ts';
+import {
+  checkDatasetName,
+  GENERATOR,
+  GENERATOR_VERSION,
+  isName,
+  PACKAGE_FORMAT,
+  PACKAGE_FORMAT_VERSION,
+} from '../../package/manifest.ts';
+import type { Archive } from '../../package/open-archive.ts';
+import { type PackageReader, readPackage } from '../../package/package-reader.ts';
+import { fileEntry, type NamedFile, textEntry } from '../../write/plan-package.ts';
+import { packagePlan } from '../../write/prepare-package.ts';
+import type { FileDigest } from '../../write/scan-dataset.ts';
+import { checkWhole, orderedPaths } from '../copy-package.ts';
+import { exists, fileExists, moveIntoPlace } from '../move-into-place.ts';
+import { type OnRead, openArchiveFile } from '../open-package-file.ts';
+import { createTempDir } from '../temp-dir.ts';
+import { writeWhole } from '../write-whole.ts';
+import { zipStream } from '../zip-stream.ts';
+import { unsealedManifest } from './unsealed-manifest.ts';
+import { zipFolder } from './zip-folder.ts';
+
+/** Options of `sealPackageFile`. */
+export interface SealOptions {
+  /** The name of the dataset; by default that of the manifest, or else that of the file or folder. */
+  readonly name?: string | null;
+  /** Whether an existing output, which may be the input, is replaced. */
+  readonly force?: boolean;
+  readonly limits?: Partial<PackageLimits>;
+  readonly signal?: AbortSignal;
+  readonly onRead?: OnRead;
+}
+
+/** A sealed package. */
+export interface SealReport {
+  /** The file that was written. */
+  readonly output: string;
+  readonly name: string;
+  /** Lower-case hex. */
+  readonly versionHash: string;
+  /** What the manifest stated before; null if it stated none. */
+  readonly versionHashBefore: string | null;
+  readonly itemCount: number;
+  readonly sections: readonly { readonly name: string; readonly file: string; readonly itemCount: number }[];
+  /** Number of files that the manifest lists. */
+  readonly fileCount: number;
+}
+
+/**
+ * Writes the manifest of a package again after its files were edited: counts, hashes and checksums. All other files are
+ * copied byte for byte. Everything is checked first, except what the old manifest states. The output appears when it is
+ * complete.
+ *
+ * @param input a package, or a folder with the files of one
+ * @param output null for `sealedOutputPath(input)`
+ * @throws PackageError with entry and location, all of them in `errors`; errors of the file system, `EEXIST` if the
+ *   output exists and `force` is not set; the signal's reason
+ * @example
+ * const { versionHash } = await sealPackageFile('unpacked/', 'edited.pkg.zip');
+ */
+export async function sealPackageFile(
+  input: string,
+  output: string | null = null,
+  options: SealOptions = {},
+): Promise<SealReport> {
+  const { name = null, force = false, limits, signal, onRead } = options;
+  const target = output ?? sealedOutputPath(input);
+  if (!force && (await exists(target))) throw fileExists(target);
+  await using tempDir = await createTempDir(dirname(target));
+  let source = input;
+  if ((await stat(input)).isDirectory()) {
+    source = tempDir.path('folder.zip');
+    await writeWhole(source, zipFolder(input, signal));
+  }
+  const archive = await openArchiveFile(source, limits, onRead);
+  try {
+    const pkg = await readPackage(await unsealed(archive));
+    const found = await checkWhole(pkg, signal);
+    const paths = orderedPaths(
+      archive.files,
+      pkg.sections.map(({ file }) => file),
+    );
+    const files: NamedFile[] = [];
+    for (const path of paths) files.push({ path, ...(await digestOf(archive, path, signal)) });
+    const facts = { name: name ?? ownName(pkg, input), files, resultCount: await countResults(archive) };
+    const manifest = sealedManifest(pkg, found, facts);
+    const entries = [
+      textEntry(MANIFEST_FILE, `${canonicalJson(manifest)}\n`),
+      ...files.map((file) => fileEntry(file.path, file)),
+    ];
+    const sources = new Map(paths.map((path) => [path, () => archive.read(path, { uncounted: true })]));
+    const temporary = tempDir.path('package.zip');
+    await writeWhole(
+      temporary,
+      zipStream(async () => packagePlan(entries, sources), signal),
+    );
+    await moveIntoPlace(temporary, target, { replace: force });
+    const before = (await archive.readJsonObject(MANIFEST_FILE))?.value['version_hash'];
+    return {
+      output: target,
+      name: getMember(manifest, 'name') as string,
+      versionHash: found.versionHash ?? '',
+      versionHashBefore: typeof before === 'string' ? before : null,
+      itemCount: found.itemCount,
+      sections: found.sections.map((section) => ({
+        name: section.name,
+        file: section.file,
+        itemCount: section.itemCount,
+      })),
+      fileCount: files.length,
+    };
+  } finally {
+    await archive.close();
+  }
+}
+
+/** The default output: `data/new.pkg.zip` for the folder `data/new` as for `data/new.zip`. */
+export function sealedOutputPath(input: string): string {
+  const path = resolve(input);
+  return join(dirname(path), `${baseName(path)}.pkg.zip`);
+}
+
+const baseName = (path: string): string =>
+  basename(path)
+    .replace(/\.zip$/i, '')
+    .replace(/\.pkg$/i, '') || 'dataset';
+
+/** The archive with a manifest that states nothing about the files. */
+async function unsealed(archive: Archive): Promise<Archive> {
+  const manifest = await archive.readJsonObject(MANIFEST_FILE);
+  if (manifest === null) return archive;
+  const value = unsealedManifest(manifest.value, archive.files);
+  return {
+    ...archive,
+    readJsonObject: async (path) =>
+      path === MANIFEST_FILE
+        ? { value, byteLength: manifest.byteLength }
+        : await archive.readJsonObject(path),
+  };
+}
+
+function ownName({ manifest }: PackageReader, input: string): string {
+  const name = manifest === null ? undefined : getMember(manifest, 'name');
+  return isName(name) ? name : baseName(resolve(input)).replaceAll(/\p{Cc}/gu, '');
+}
+
+function sealedManifest(
+  pkg: PackageReader,
+  found: CheckedPackage,
+  facts: { readonly name: string; readonly files: readonly NamedFile[]; readonly resultCount: number },
+): JsonObject {
+  checkDatasetName(facts.name);
+  const manifest: JsonObject = {
+    ...pkg.manifest,
+    format: PACKAGE_FORMAT,
+    format_version: PACKAGE_FORMAT_VERSION,
+    generator: GENERATOR,
+    generator_version: GENERATOR_VERSION,
+    name: facts.name,
+    version_hash: found.versionHash,
+    hash_spec: HASH_SPEC,
+    sections: found.sections.map(({ name, file, orderIndex, itemCount, sectionHash }) => ({
+      name,
+      file,
+      order_index: orderIndex,
+      item_count: itemCount,
+      section_hash: toHex(sectionHash),
+    })),
+    files: facts.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
+  };
+  const run = getMember(manifest, 'run');
+  if (isJsonObject(run)) manifest['run'] = { ...run, results: facts.resultCount };
+  return manifest;
+}
+
+async function digestOf(
+  archive: Archive,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<FileDigest> {
+  const hash = createSha256();
+  let bytes = 0;
+  for await (const chunk of archive.read(path, { uncounted: true, ...(signal && { signal }) })) {
+    hash.update(chunk);
+    bytes += chunk.byteLength;
+  }
+  return { bytes, sha256: toHex(hash.digest()) };
+}
+
+/** How many results the archive has: lines that are not blank. */
+async function countResults(archive: Archive): Promise<number> {
+  if (!archive.files.has(RESULTS_FILE)) return 0;
+  let count = 0;
+  const { maxLineBytes } = archive.limits;
+  for await (const batch of splitLines(archive.read(RESULTS_FILE, { uncounted: true }), { maxLineBytes })) {
+    count += batch.itemCount;
+  }
+  return count;
+}

@@ -1,0 +1,39 @@
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PackageError, quote } from '../../errors.ts';
+import { isJunkFile, MANIFEST_FILE } from '../../package/layout.ts';
+import { fileEntry, textEntry } from '../../write/plan-package.ts';
+import { packagePlan } from '../../write/prepare-package.ts';
+import { compareUtf8 } from '../../zip/entry-name.ts';
+import { zipStream } from '../zip-stream.ts';
+
+/**
+ * The files of a folder as an archive, without those of macOS. An empty manifest represents a missing one.
+ *
+ * @throws PackageError `package_unsafe_entry` for what is neither a file nor a folder, such as a symbolic link; errors of
+ *   the file system; the signal's reason
+ */
+export async function* zipFolder(folder: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  const paths: string[] = [];
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    signal?.throwIfAborted();
+    if (entry.isDirectory()) continue;
+    const path = join(entry.parentPath, entry.name).slice(join(folder, '/').length).replaceAll('\\', '/');
+    if (isJunkFile(path)) continue;
+    if (!entry.isFile()) {
+      throw new PackageError('package_unsafe_entry', `${quote(path)} is neither a file nor a folder.`, {
+        entry: path,
+      });
+    }
+    paths.push(path);
+  }
+  const rest = paths.filter((path) => path !== MANIFEST_FILE).sort(compareUtf8);
+  const hasManifest = rest.length < paths.length;
+  const entries = [
+    hasManifest ? fileEntry(MANIFEST_FILE, null) : textEntry(MANIFEST_FILE, '{}\n'),
+    ...rest.map((path) => fileEntry(path, null)),
+  ];
+  const sources = new Map(paths.map((path) => [path, () => createReadStream(join(folder, path))]));
+  yield* zipStream(async () => packagePlan(entries, sources), signal);
+}

@@ -1,0 +1,107 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { createSectionHasher, type ItemInput, joinItem } from '@svc/jsonl-v23';
+import { checkItemSize, createSha256, type ItemParts, splitLines } from '@svc/jsonl-v23/internal';
+import { DEFAULT_LIMITS } from '../limits.ts';
+import { encodeValue } from '../write/dataset-from-items.ts';
+import { mayEmbedFiles } from '../write/embedded-files.ts';
+import { encodeText } from '../write/encode-text.ts';
+import type { ExportSection } from '../write/export-dataset.ts';
+
+/** Where the line of an item is in a staging file. */
+interface LineRange {
+  readonly start: number;
+  readonly bytes: number;
+}
+
+const FLUSH_LENGTH = 256 * 1024;
+
+/**
+ * Encodes the items of a section, which are read once, into a temporary file from which a package can be written. Memory
+ * holds one item, and some bytes for each item that embeds a file.
+ *
+ * @param path of the temporary file
+ * @param onItem is called after each item
+ * @throws as `datasetFromItems`; errors of the source and the file system; the signal's reason
+ */
+export async function stageSection(
+  { name, items }: { readonly name: string; readonly items: AsyncIterable<ItemInput> | Iterable<ItemInput> },
+  path: string,
+  { signal, onItem }: { readonly signal?: AbortSignal | undefined; readonly onItem: () => void },
+): Promise<ExportSection> {
+  const hasher = createSectionHasher(name);
+  const fileHash = createSha256();
+  const embedding = new Map<number, LineRange>();
+  let fileBytes = 0;
+  let itemCount = 0;
+  let at = 0;
+  let waiting: string[] = [];
+  let waitingLength = 0;
+  const file = await open(path, 'wx');
+  const flush = async (): Promise<void> => {
+    for (const piece of encodeText(waiting.join(''))) await file.writeFile(piece);
+    waiting = [];
+    waitingLength = 0;
+  };
+  try {
+    for await (const value of items) {
+      signal?.throwIfAborted();
+      const location = { file: name, row: itemCount };
+      const encoded = encodeValue(value, location);
+      checkItemSize(encoded.byteLength, 0, { maxItemBytes: DEFAULT_LIMITS.maxLineBytes, location });
+      hasher.add(encoded.itemHash);
+      const { payload, answer, checker, assets } = encoded;
+      const line = `${JSON.stringify([payload, answer, checker, assets])}\n`;
+      const bytes = Buffer.byteLength(line);
+      if (mayEmbedFiles(encoded)) embedding.set(itemCount, { start: at, bytes });
+      else if (embedding.size === 0) {
+        for (const piece of encodeText(`${joinItem(encoded)}\n`)) {
+          fileHash.update(piece);
+          fileBytes += piece.byteLength;
+        }
+      }
+      waiting.push(line);
+      waitingLength += line.length;
+      if (waitingLength >= FLUSH_LENGTH) await flush();
+      at += bytes;
+      itemCount += 1;
+      onItem();
+    }
+    await flush();
+  } finally {
+    await file.close();
+  }
+  return {
+    name,
+    itemCount,
+    sectionHash: hasher.digest(),
+    exportFile: embedding.size === 0 ? { bytes: fileBytes, sha256: fileHash.digest() } : null,
+    items: (readSignal) => readStaged(path, readSignal),
+    itemAt: (orderIndex) => readOne(path, embedding.get(orderIndex)),
+  };
+}
+
+async function* readStaged(path: string, signal?: AbortSignal): AsyncGenerator<ItemParts[]> {
+  const options = { file: path, maxLineBytes: Number.MAX_SAFE_INTEGER, ...(signal && { signal }) };
+  for await (const batch of splitLines(createReadStream(path), options)) {
+    const lines = Buffer.from(batch.bytes).toString().split('\n');
+    yield lines.filter((line) => line !== '').map(toParts);
+  }
+}
+
+async function readOne(path: string, range: LineRange | undefined): Promise<ItemParts> {
+  if (range === undefined) throw new RangeError('The item embeds no file.');
+  const file = await open(path, 'r');
+  try {
+    const bytes = Buffer.allocUnsafe(range.bytes);
+    await file.read(bytes, 0, range.bytes, range.start);
+    return toParts(bytes.toString());
+  } finally {
+    await file.close();
+  }
+}
+
+function toParts(line: string): ItemParts {
+  const [payload, answer, checker, assets] = JSON.parse(line) as [string, ...(string | null)[]];
+  return { payload, answer: answer ?? null, checker: checker ?? null, assets: assets ?? null };
+}
