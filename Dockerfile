@@ -25,6 +25,7 @@ COPY prisma/package.json prisma/
 COPY apps/api/package.json apps/api/
 COPY apps/worker/package.json apps/worker/
 COPY apps/cli/package.json apps/cli/
+COPY apps/web/package.json apps/web/
 COPY apps/standalone/package.json apps/standalone/
 COPY bench/package.json bench/
 COPY examples/package.json examples/

@@ -46,6 +46,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'packages/client': [],
   'packages/svc-pkg': ['@svc/jsonl-v23', '@svc/pkg-format', '@svc/tabular', '@svc/hub-client', '@svc/client'],
   'apps/cli': OF_APPS,
+  'apps/web': ['@svc/client', '@svc/jsonl-v23', '@svc/pkg-format'],
   'apps/standalone': [
     '@svc/runtime',
     '@svc/api',
@@ -84,6 +85,14 @@ const OWNERS: Record<string, readonly string[]> = {
   'prom-client': ['packages/observability/src/'],
   ajv: ['packages/evaluation/src/config/', 'packages/runtime/src/http/'],
   '@noble/hashes': ['packages/jsonl-v23/src/'],
+  react: ['apps/web/src/'],
+  'react-dom': ['apps/web/src/'],
+  'react-markdown': ['apps/web/src/ui/'],
+  'rehype-sanitize': ['apps/web/src/ui/'],
+  katex: ['apps/web/src/ui/'],
+  recharts: ['apps/web/src/ui/charts/'],
+  '@mantine/': ['apps/web/src/'],
+  '@tanstack/': ['apps/web/src/'],
   re2js: ['packages/evaluation/src/checkers/', 'packages/jsonl-v23/src/mapping/'],
 };
 
@@ -101,7 +110,7 @@ function* sources(folder: string): Generator<string> {
     if (['node_modules', 'dist', 'generated', 'migrations'].includes(entry.name)) continue;
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* sources(path);
-    else if (/\.[cm]?[jt]s$/.test(entry.name)) yield path;
+    else if (/\.(?:[cm]?[jt]s|tsx)$/.test(entry.name)) yield path;
   }
 }
 

@@ -3,7 +3,8 @@
  * repository. Prints `file:line: reason`. Exits 1 with `--strict` when it finds something.
  *
  * A folder has at most 15 sources (tests not counted), half of a package's files are shorter than 100 lines, a file of
- * over 350 lines begins with a comment that says why, and a class has at most 250 lines (biome limits functions to 120).
+ * over 350 lines begins with a comment that says why, a component
+ * file has fewer than 200 lines, and a class has at most 250 lines (biome limits functions to 120).
  * Members of interfaces that nothing assigns are `readonly`, their comments begin with a capital letter, and counters are `count += 1`.
  */
 import { execFileSync } from 'node:child_process';
@@ -17,6 +18,7 @@ const MAX_MEDIAN_LINES = 100;
 const MIN_MEDIAN_FILES = 5;
 const MAX_PLAIN_FILE_LINES = 350;
 const MAX_CLASS_LINES = 250;
+const MAX_COMPONENT_LINES = 200;
 
 interface Source {
   readonly file: string;
@@ -28,8 +30,8 @@ interface Source {
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isSource = (file: string): boolean =>
-  /^(?:packages\/[^/]+|apps\/[^/]+|prisma)\/src\/.*\.ts$|^(?:tools|bench)\/.*\.(?:ts|mjs)$/.test(file) &&
-  !/\.(?:test|d)\.ts$|\/(?:generated|page)\//.test(file);
+  /^(?:packages\/[^/]+|apps\/[^/]+|prisma)\/src\/.*\.tsx?$|^(?:tools|bench)\/.*\.(?:ts|mjs)$/.test(file) &&
+  !/\.(?:test|d)\.tsx?$|\/(?:generated|page)\//.test(file);
 const packageOf = (file: string): string => /^(?:(?:packages|apps)\/)?[^/]+/.exec(file)?.[0] ?? file;
 const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length;
 const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
@@ -120,6 +122,12 @@ function* longFiles(source: Source): Generator<string> {
   yield `${source.file}: has ${source.lineCount} lines; a file of over ${MAX_PLAIN_FILE_LINES} says at its top why`;
 }
 
+/** A component that needs more is several components. */
+function* longComponents({ file, lineCount }: Source): Generator<string> {
+  if (file.endsWith('.tsx') && lineCount >= MAX_COMPONENT_LINES)
+    yield `${file}: has ${lineCount} lines, a component file fewer than ${MAX_COMPONENT_LINES}`;
+}
+
 function* fullFolders(sources: readonly Source[]): Generator<string> {
   const folders = Map.groupBy(sources, ({ file }) => dirname(file));
   for (const [folder, { length }] of folders) {
@@ -157,6 +165,7 @@ const found = [
   ...longMedians(sources),
   ...sources.flatMap((source) => [
     ...longFiles(source),
+    ...longComponents(source),
     ...longClasses(source),
     ...looseMembers(source, assigned.get(packageOf(source.file)) ?? new Set()),
     ...counters(source),

@@ -4,7 +4,7 @@
 //
 // The folder must not exist. Build everything first. Versions are those of pnpm-lock.yaml.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -45,6 +45,9 @@ if (status !== 0) {
   console.error(error?.message ?? `pnpm ended with ${status}`);
   process.exit(1);
 }
+
+// The console is built once for all: its files are served as they are.
+if (app === 'api') cpSync(join(root, 'apps/web/dist'), join(folder, 'console'), { recursive: true });
 
 const store = join(folder, 'node_modules/.pnpm');
 for (const name of readdirSync(store)) {

@@ -17,7 +17,7 @@ export type {
 } from './datasets/diff-datasets.ts';
 export type { DatasetDraft, DraftOptions, DraftProgress } from './datasets/draft.ts';
 export type { DatasetMeta } from './datasets/insert-dataset.ts';
-export type { DatasetsRequest } from './datasets/list-datasets.ts';
+export { DATASET_ORDERS, type DatasetOrder, type DatasetsRequest } from './datasets/list-datasets.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './datasets/list-items.ts';
 export { sectionNotFound } from './datasets/list-items.ts';
 export type { ExportedResult, ExportedRun, OpenDataset } from './datasets/open-dataset.ts';

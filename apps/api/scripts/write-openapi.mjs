@@ -9,7 +9,10 @@ const deps = new Proxy(() => deps, {
 });
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-const routes = apiRoutes(new Proxy({}, { get: (_target, name) => (name === 'version' ? version : deps) }));
+/** The document has the pages of the console, whether it is built or not. */
+const known = { version, console: { page: '', files: new Map() } };
+
+const routes = apiRoutes(new Proxy(known, { get: (target, name) => target[name] ?? deps }));
 const route = routes.find(({ operationId }) => operationId === 'getOpenApi');
 const { body } = await route.handle();
 writeFileSync(new URL('../dist/openapi.json', import.meta.url), JSON.stringify(body));

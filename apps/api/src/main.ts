@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/observability';
 import {
@@ -14,6 +15,11 @@ import { createStore } from '@svc/store';
 import { startApi } from './start-api.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+/** A deployed service has the console next to its own files, a clone where it is built. */
+const [deployed = '', built = ''] = ['../console', '../../web/dist'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 
 configureHeap();
 await runProcess('svc-api', process, async (config, logger) => {
@@ -42,6 +48,7 @@ await runProcess('svc-api', process, async (config, logger) => {
     store,
     hub,
     version,
+    consoleFolder: existsSync(deployed) ? deployed : built,
     secrets: secretsOf(config),
     tokenCipher: config.jobKey === undefined ? null : createTokenCipher(config.jobKey),
     pid: process.pid,

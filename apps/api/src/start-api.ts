@@ -15,6 +15,7 @@ import type { Store } from '@svc/store';
 import { classify } from './http/problem.ts';
 import { openStagingFolder } from './http/staging-folder.ts';
 import { apiRoutes } from './routes/api-routes.ts';
+import { openConsole } from './routes/console/console-files.ts';
 
 export interface ApiDeps {
   readonly config: Config;
@@ -23,6 +24,8 @@ export interface ApiDeps {
   readonly store: Store;
   readonly hub: Pick<HubClient, 'openDataset'>;
   readonly version: string;
+  /** The folder of the built console. */
+  readonly consoleFolder: string;
   /** Secrets known to this process, which no export and no response may contain. */
   readonly secrets: readonly string[];
   readonly pid: number;
@@ -52,6 +55,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const routes = apiRoutes({
     ...deps,
     staging,
+    console: openConsole(deps.consoleFolder),
     // A client with slow uploads leaves permits for the others.
     uploads: limit('uploads', uploads, config.importWaitMs, Math.max(1, Math.floor(uploads / 2))),
     checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted }),

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openHub } from '@svc/flows';
 import { createLogger, createMetrics, type Metrics } from '@svc/observability';
 import { createTokenCipher, loadConfig, secretsOf } from '@svc/runtime';
@@ -68,6 +69,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     store,
     hub,
     version: '0.0.0-test',
+    consoleFolder: fileURLToPath(new URL('../../web/dist', import.meta.url)),
     secrets: secretsOf(config),
     tokenCipher: config.jobKey === undefined ? null : createTokenCipher(config.jobKey),
     pid: process.pid,

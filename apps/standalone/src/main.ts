@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { startApi } from '@svc/api';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { openHub } from '@svc/flows';
@@ -71,6 +72,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     store,
     hub,
     version,
+    consoleFolder: fileURLToPath(new URL('../../web/dist', import.meta.url)),
     secrets: secretsOf(config),
     tokenCipher,
     pid: process.pid,
@@ -88,9 +90,10 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     [
       ...(account === null ? [] : ['', ...rootWarning(account.uid, obstacle)]),
       '',
-      `  svc ${version} is at ${api.url}  (documentation: ${api.url}/docs)`,
-      `  data: ${postgres === undefined ? 'the database of DATABASE_URL' : join(config.dataDir, 'postgres')}`,
-      `  try:  curl ${api.url}/datasets`,
+      `  console: ${api.url}`,
+      `  API:     ${api.url}/docs  (svc ${version})`,
+      `  data:    ${postgres === undefined ? 'the database of DATABASE_URL' : join(config.dataDir, 'postgres')}`,
+      `  try:     curl ${api.url}/datasets`,
       '',
       '',
     ].join('\n'),

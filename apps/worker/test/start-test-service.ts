@@ -107,7 +107,13 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         });
   cleanUp.defer(() => worker.stop(AbortSignal.abort()));
   const ofApi = part('svc-api');
-  const api = await startApi({ ...ofApi, secrets, pid: process.pid, isAlive: () => false });
+  const api = await startApi({
+    ...ofApi,
+    secrets,
+    consoleFolder: '',
+    pid: process.pid,
+    isAlive: () => false,
+  });
   let apiStopped = false;
   const stopApi = async (signal: AbortSignal): Promise<void> => {
     if (apiStopped) return;

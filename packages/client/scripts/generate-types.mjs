@@ -9,7 +9,6 @@ const target = new URL('../src/generated/openapi.ts', import.meta.url);
 const types = await openapiTypescript(JSON.parse(readFileSync(source, 'utf8')), {
   // an object without properties has unknown members, not none
   emptyObjectsUnknown: true,
-  immutable: true,
 });
 mkdirSync(new URL('.', target), { recursive: true });
 writeFileSync(

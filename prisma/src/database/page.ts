@@ -20,10 +20,10 @@ export interface Page<T> {
   readonly totalItems: number;
 }
 
-/** Part of a position: an order index, a time in milliseconds, a UUID. */
-type Kind = 'index' | 'time' | 'uuid';
+/** Part of a position: an order index, a count, a time in milliseconds, a UUID, a text. */
+type Kind = 'index' | 'count' | 'time' | 'uuid' | 'text';
 type Values<Kinds extends readonly Kind[]> = {
-  -readonly [Index in keyof Kinds]: Kinds[Index] extends 'uuid' ? string : number;
+  -readonly [Index in keyof Kinds]: Kinds[Index] extends 'uuid' | 'text' ? string : number;
 };
 
 /** Years 1 to 9999, which every layer below writes in the same way; PostgreSQL's own range is wider. */
@@ -32,6 +32,8 @@ const MAX_TIME_MS = 253_402_300_799_999;
 
 const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   index: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 0x7fff_ffff,
+  count: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  text: (value) => typeof value === 'string' && !value.includes('\0'),
   time: (value) => Number.isInteger(value) && Number(value) >= MIN_TIME_MS && Number(value) <= MAX_TIME_MS,
   uuid: (value) => typeof value === 'string' && isUuid(value),
 };

@@ -51,14 +51,36 @@ export function matchingItems(
   )`;
 }
 
+/** Which items a list has. */
+interface ItemCondition {
+  readonly type?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly itemId?: string | undefined;
+  readonly itemHash?: string | undefined;
+  readonly q?: string | undefined;
+}
+
+const INTEGER = /^(?:0|-?[1-9]\d{0,99})$/;
+
 /** The condition on `items i` of a request; empty where it has none. */
 export function itemFilter(
-  { type, q }: { readonly type?: string | undefined; readonly q?: string | undefined },
+  { type, tag, itemId, itemHash, q }: ItemCondition,
   maxItemBytes: number,
   parameter: (value: unknown) => string,
 ): string {
   const filters: string[] = [];
   if (type !== undefined) filters.push(`AND i.type = ${parameter(insideJsonString(type))}`);
+  if (itemHash !== undefined) filters.push(`AND i.item_hash = decode(${parameter(itemHash)}, 'hex')`);
+  if (itemId !== undefined) {
+    const ids = [`"${insideJsonString(itemId)}"`, ...(INTEGER.test(itemId) ? [itemId] : [])];
+    const isOne = `(i.payload -> 'id')::text = ANY(${parameter(ids)}::text[])`;
+    filters.push(`AND CASE WHEN ${hasAtMost(maxItemBytes, 'i', ['payload'])} THEN ${isOne} ELSE false END`);
+  }
+  if (tag !== undefined) {
+    const tags = `CASE WHEN json_typeof(i.payload -> 'tags') = 'array' THEN i.payload -> 'tags' END`;
+    const hasTag = `EXISTS (SELECT FROM json_array_elements(${tags}) one WHERE one::text = ${parameter(`"${insideJsonString(tag)}"`)})`;
+    filters.push(`AND CASE WHEN ${hasAtMost(maxItemBytes, 'i', ['payload'])} THEN ${hasTag} ELSE false END`);
+  }
   if (q !== undefined) {
     const wanted = insideJsonString(q);
     const contains = isAscii(wanted)

@@ -1,4 +1,4 @@
-import { cursorAfter, olderThan, type Page, type PageRequest, Parameters } from '../database/page.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest, Parameters } from '../database/page.ts';
 import { MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
 import type { ReadQuery } from '../database/read-query.ts';
 import { containsPattern, searchableText } from '../database/values.ts';
@@ -12,6 +12,10 @@ import {
 } from './dataset-row.ts';
 import { firstSections } from './list-sections.ts';
 
+/** Orders of the list of datasets; a minus turns one round. */
+export const DATASET_ORDERS = ['-created', 'created', 'name', '-name', 'items', '-items'] as const;
+export type DatasetOrder = (typeof DATASET_ORDERS)[number];
+
 export interface DatasetsRequest extends PageRequest {
   /** Exactly this name. */
   readonly name?: string | undefined;
@@ -19,6 +23,8 @@ export interface DatasetsRequest extends PageRequest {
   readonly q?: string | undefined;
   readonly source?: DatasetSource | undefined;
   readonly versionHash?: string | undefined;
+  /** By default the newest first. */
+  readonly order?: DatasetOrder | undefined;
 }
 
 /** A list omits the schema of an uploaded package beyond this size. */
@@ -27,12 +33,15 @@ const MAX_LISTED_SCHEMA_BYTES = 64 * 1024;
 /** What a section has besides its name, in JSON. */
 const SECTION_BYTES = 150;
 
-/** See `DatasetStore.list`. Reads the index on `(created_at, id)`; a search (`q`) reads all names and descriptions. */
+/**
+ * See `DatasetStore.list`. Reads the index on `(created_at, id)`; a search (`q`) and other orders read all datasets.
+ */
 export async function listDatasets(
   query: ReadQuery,
   request: DatasetsRequest,
 ): Promise<Page<DatasetSummary>> {
-  const { limit, cursor, name, q, source, versionHash } = request;
+  const { limit, cursor, name, q, source, versionHash, order = '-created' } = request;
+  const { orderBy, after, cursorAfter } = datasetsOrdering(order);
   const parameters = new Parameters();
   const filters = ['true'];
   if (name !== undefined) filters.push(`name = ${parameters.add(searchableText(name))}`);
@@ -47,23 +56,23 @@ export async function listDatasets(
     `SELECT count(*) FROM datasets WHERE ${filters.join(' AND ')}`,
     parameters.values,
   );
-  if (cursor !== undefined) filters.push(olderThan('datasets', cursor, parameters));
+  if (cursor !== undefined) filters.push(after(cursor, parameters));
   const rows = await query<DatasetRow & { readonly found: string }>(
     `SELECT ${shownDataset(MAX_LISTED_SCHEMA_BYTES)}, found FROM (
-       SELECT *, count(*) OVER () AS found, row_number() OVER newest AS position,
+       SELECT *, count(*) OVER () AS found, row_number() OVER listed AS position,
          sum(least(octet_length(name), 65536) + coalesce(least(octet_length(description), 1048576), 0)
            + coalesce(least(octet_length(notes), 1048576), 0) + least(octet_length(schema), 16777216)
-           + names) OVER newest AS bytes
+           + names) OVER listed AS bytes
        FROM (
          SELECT datasets.*, coalesce((
            SELECT sum(least(octet_length(sections.name), 65536) + ${SECTION_BYTES}) FROM sections
            WHERE dataset_id = datasets.id AND order_index < ${SUMMARY_SECTIONS}
          ), 0) AS names
          FROM datasets WHERE ${filters.join(' AND ')}
-         ORDER BY created_at DESC, id DESC LIMIT ${parameters.add(limit + 1)}
-       ) candidate WINDOW newest AS (ORDER BY created_at DESC, id DESC)
+         ORDER BY ${orderBy} LIMIT ${parameters.add(limit + 1)}
+       ) candidate WINDOW listed AS (ORDER BY ${orderBy})
      ) datasets WHERE bytes <= ${MAX_PAGE_BYTES} OR position = 1
-     ORDER BY created_at DESC, id DESC`,
+     ORDER BY ${orderBy}`,
     parameters.values,
   );
   const shown = rows.slice(0, limit);
@@ -74,7 +83,61 @@ export async function listDatasets(
   const byDataset = Map.groupBy(sections, ({ datasetId }) => datasetId);
   return {
     data: shown.map((row) => toSummary({ ...row, sections: byDataset.get(row.id) ?? [] })),
-    nextCursor: cursorAfter('datasets', shown),
+    nextCursor: cursorAfter(shown),
     totalItems: Number(total?.count ?? 0),
+  };
+}
+
+interface OrderedRow {
+  readonly id: string;
+  readonly name: string;
+  readonly itemCount: number | string;
+  readonly createdAt: Date;
+  readonly found: string;
+}
+
+/** Characters of a name that count for its place; equal beginnings are ordered by id. */
+const MAX_NAME_LENGTH = 255;
+
+const COLUMNS = {
+  created: { sql: 'created_at', kind: 'time', read: ({ createdAt }: OrderedRow) => createdAt.getTime() },
+  name: {
+    sql: `left(name, ${MAX_NAME_LENGTH})`,
+    kind: 'text',
+    read: ({ name }: OrderedRow) => [...name].slice(0, MAX_NAME_LENGTH).join(''),
+  },
+  items: { sql: 'item_count', kind: 'count', read: ({ itemCount }: OrderedRow) => Number(itemCount) },
+} as const;
+
+/** How a list of datasets is ordered and continued. */
+interface DatasetsOrdering {
+  /** After `ORDER BY`. */
+  readonly orderBy: string;
+  /** The condition for the rows after a cursor. @throws StoreError `invalid_cursor` for one of another order */
+  after(cursor: string, parameters: Parameters): string;
+  /** The cursor after the last row; null at the end of the list. */
+  cursorAfter(shown: readonly OrderedRow[]): string | null;
+}
+
+/** The ordering of this name. */
+function datasetsOrdering(order: DatasetOrder): DatasetsOrdering {
+  const name = order.replace('-', '') as keyof typeof COLUMNS;
+  const { sql, kind, read } = COLUMNS[name];
+  const direction = order.startsWith('-') ? 'DESC' : 'ASC';
+  const list = order === '-created' ? 'datasets' : `datasets ${order}`;
+  return {
+    orderBy: `${sql} ${direction}, id ${direction}`,
+    after: (cursor, { add }) => {
+      const [value, id] = decodeCursor(list, [kind, 'uuid'], cursor);
+      const type = { time: 'float8', text: 'text', count: 'bigint' }[kind];
+      const bound = `${add(value)}::${type}`;
+      const position = kind === 'time' ? `to_timestamp(${bound} / 1000)::timestamptz(3)` : bound;
+      return `(${sql}, id) ${direction === 'DESC' ? '<' : '>'} (${position}, ${add(id)}::uuid)`;
+    },
+    cursorAfter: (shown) => {
+      const last = shown.at(-1);
+      if (last === undefined || Number(last.found) <= shown.length) return null;
+      return encodeCursor(list, [read(last), last.id]);
+    },
   };
 }

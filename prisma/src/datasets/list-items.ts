@@ -32,6 +32,14 @@ export interface ItemsRequest extends PageRequest {
   /** Name of the section. */
   readonly section?: string | undefined;
   readonly type?: string | undefined;
+  /** Items with this label. */
+  readonly tag?: string | undefined;
+  /** Items whose `id` is this text, or the integer that it spells. */
+  readonly itemId?: string | undefined;
+  /** 64 hex digits. */
+  readonly itemHash?: string | undefined;
+  /** Orders of the section and of the item to begin with; without a cursor. */
+  readonly from?: readonly [section: number, item: number] | undefined;
   /** Part of the item's JSON text without its assets, case-insensitive. */
   readonly q?: string | undefined;
 }
@@ -110,9 +118,10 @@ async function findCandidates(
   id: string,
   request: ItemsRequest,
 ): Promise<{ readonly total: number; readonly candidates: readonly ItemCandidateRow[] }> {
-  const { limit, cursor, section, signal } = request;
+  const { limit, cursor, from, section, signal } = request;
+  const [firstSection, firstItem] = from ?? [-1, 0];
   const [afterSection, afterItem] =
-    cursor === undefined ? [-1, -1] : decodeCursor('items', ['index', 'index'], cursor);
+    cursor === undefined ? [firstSection, firstItem - 1] : decodeCursor('items', ['index', 'index'], cursor);
   if (!isUuid(id)) throw datasetNotFound(id);
 
   const values: unknown[] = [id];

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import { boundedText } from '../database/item-size.ts';
+import type { Page } from '../database/page.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import {
@@ -22,6 +23,7 @@ import {
   jobNotFound,
   toJob,
 } from './job-row.ts';
+import { type JobsRequest, listJobs } from './list-jobs.ts';
 
 export interface NewJob {
   /** UUID of the new job. */
@@ -66,6 +68,8 @@ export interface JobStore {
       };
     },
   ): Promise<Job>;
+  /** Newest first. @throws StoreError `invalid_cursor` */
+  list(request: JobsRequest): Promise<Page<Job>>;
   /** @throws StoreError `job_not_found` */
   get(id: string): Promise<Job>;
   /** Those of these jobs that exist, in any order: one query. */
@@ -138,6 +142,8 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
           return created;
         });
       },
+
+      list: (request) => listJobs(pool, request),
 
       get: async (id) => toJob(await readJob(pool, id)),
 

@@ -1,4 +1,6 @@
 import { type HealthDeps, healthRoutes, type Route } from '@svc/runtime';
+import type { ConsoleFiles } from './console/console-files.ts';
+import { consoleRoutes } from './console/console-routes.ts';
 import { type AssetDeps, assetRoute } from './datasets/asset.ts';
 import { type ExportDeps, exportRoute } from './datasets/export.ts';
 import { itemRoutes } from './datasets/items.ts';
@@ -23,7 +25,11 @@ export type RouteDeps = AssetDeps &
   HealthDeps &
   RunDeps &
   UploadDeps &
-  Parameters<typeof settingsRoutes>[0] & { readonly version: string };
+  Parameters<typeof settingsRoutes>[0] & {
+    readonly version: string;
+    /** The built console; null without one. */
+    readonly console: ConsoleFiles | null;
+  };
 
 /** Every endpoint of the API. The first route that matches a path wins. */
 export function apiRoutes(deps: RouteDeps): readonly Route[] {
@@ -44,5 +50,6 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     ...sessionRoutes(deps),
     ...healthRoutes(deps),
   ];
-  return [...routes, ...documentationRoutes(routes, deps.version)];
+  const pages = consoleRoutes(deps.console);
+  return [...routes, ...pages, ...documentationRoutes([...routes, ...pages], deps.version, deps.console)];
 }

@@ -43,6 +43,8 @@ export interface Route {
   readonly access: Access;
   /** Query parameters; any other is an error. */
   readonly query?: Readonly<Record<string, Schema>>;
+  /** A page whose script reads the query itself: any is accepted, and none reaches the handler. */
+  readonly ignoresQuery?: true;
   /** Headers that the handler reads, for the document. */
   readonly headers?: Readonly<Record<string, Schema>>;
   /** A JSON body, or a form that the handler reads. */

@@ -27,6 +27,15 @@ function listRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>):
       ...PAGE_QUERY,
       section: { type: 'string', description: 'the section of this name' },
       type: { type: 'string', description: 'items of this type' },
+      tag: { type: 'string', description: 'items with this label' },
+      item_id: { type: 'string', description: 'items with this `id`' },
+      item_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      from: {
+        type: 'string',
+        pattern: '^[0-9]{1,9}-[0-9]{1,9}$',
+        description:
+          'begins at this position, `<order of the section>-<order of the item>`; without a cursor',
+      },
       q: { type: 'string', description: 'part of the item’s text, in any case' },
     },
     responses: { 200: { description: 'a page', schema: page(ITEM) } },
@@ -37,6 +46,10 @@ function listRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>):
         ...definedOf({
           section: query['section'] as string | undefined,
           type: query['type'] as string | undefined,
+          tag: query['tag'] as string | undefined,
+          itemId: query['item_id'] as string | undefined,
+          itemHash: query['item_hash'] as string | undefined,
+          from: positionOf(query['from'] as string | undefined),
           q: query['q'] as string | undefined,
         }),
       });
@@ -54,6 +67,12 @@ function listRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>):
       return pageResponse({ ...found, data }, query, serializeItem);
     },
   };
+}
+
+function positionOf(from: string | undefined): readonly [section: number, item: number] | undefined {
+  if (from === undefined) return undefined;
+  const [section = 0, item = 0] = from.split('-').map(Number);
+  return [section, item];
 }
 
 function linesRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>): Route {

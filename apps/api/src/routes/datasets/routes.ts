@@ -1,6 +1,6 @@
 import type { Logger } from '@svc/observability';
 import { empty, json, type Route } from '@svc/runtime';
-import type { Store } from '@svc/store';
+import { DATASET_ORDERS, type DatasetOrder, type Store } from '@svc/store';
 import { DATASET, DATASET_SUMMARY, PAGE_QUERY, page, SECTION } from '../docs/schemas.ts';
 import { definedOf, pageOf, toPage } from '../page.ts';
 import { NAME, OPTIONAL_TEXT } from './fields.ts';
@@ -63,6 +63,7 @@ function listRoute({ store: { datasets } }: DatasetDeps): Route {
       q: { type: 'string', description: 'part of the name or description, in any case' },
       source: { enum: ['hub', 'pkg_zip'], type: 'string' },
       version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      sort: { type: 'string', enum: DATASET_ORDERS, description: 'by default `-created`: newest first' },
     },
     responses: { 200: { description: 'a page', schema: page(DATASET_SUMMARY) } },
     handle: async ({ query, signal }) => {
@@ -74,6 +75,7 @@ function listRoute({ store: { datasets } }: DatasetDeps): Route {
           q: query['q'] as string | undefined,
           source: query['source'] as 'hub' | 'pkg_zip' | undefined,
           versionHash: query['version_hash'] as string | undefined,
+          order: query['sort'] as DatasetOrder | undefined,
         }),
       });
       return json(toPage(found, query, serializeSummary));

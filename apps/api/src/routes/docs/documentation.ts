@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { json, RequestError, type Route, text } from '@svc/runtime';
+import type { ConsoleFiles } from '../console/console-files.ts';
+import { consolePage } from '../console/console-routes.ts';
 import { openApiDocument } from './openapi.ts';
 
 /** The files of the documentation page with their media types. The page loads nothing from other hosts. */
@@ -25,20 +27,27 @@ const PAGE = `<!doctype html>
 const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinking: true, validatorUrl: null });\n`;
 
 /** The OpenAPI document of the other routes, and a page to read and try it. */
-export function documentationRoutes(routes: readonly Route[], version: string): readonly Route[] {
+export function documentationRoutes(
+  routes: readonly Route[],
+  version: string,
+  console: ConsoleFiles | null,
+): readonly Route[] {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const own: readonly Route[] = [
     {
       method: 'get',
       path: '/',
       operationId: 'getRoot',
-      summary: 'Where to find the documentation',
+      summary: 'The console in a browser; for other clients, where to find the documentation',
       tag: 'documentation',
       access: 'public',
       produces: 'application/json',
       responses: { 200: { description: 'paths of this service', schema: { type: 'object' } } },
       errors: [],
-      handle: async () => json({ name: 'svc', version, docs: '/docs', openapi: '/openapi.json' }),
+      handle: async ({ header }) =>
+        console !== null && header('accept')?.includes('text/html') === true
+          ? consolePage(console)
+          : json({ name: 'svc', version, docs: '/docs', openapi: '/openapi.json' }, 200, { Vary: 'Accept' }),
     },
     {
       method: 'get',

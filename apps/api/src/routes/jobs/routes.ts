@@ -1,8 +1,10 @@
 import { type Logger, runWithContext } from '@svc/observability';
 import { json, type Route, toJsonText } from '@svc/runtime';
-import type { Store } from '@svc/store';
+import type { Job, Store } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
-import { isFinished, JOB, serializeJob } from './serialize.ts';
+import { PAGE_QUERY, page } from '../docs/schemas.ts';
+import { pageOf, toPage } from '../page.ts';
+import { isFinished, JOB, JOB_KINDS, JOB_STATUSES, serializeJob } from './serialize.ts';
 
 export interface JobDeps {
   readonly logger: Logger;
@@ -21,6 +23,31 @@ export function jobRoutes({ logger, store: { jobs }, drainSignal }: JobDeps): re
     drainSignal,
   });
   return [
+    {
+      method: 'get',
+      path: '/jobs',
+      operationId: 'listJobs',
+      summary: 'Asynchronous imports, newest first',
+      tag: 'jobs',
+      access: 'viewer',
+      query: {
+        ...PAGE_QUERY,
+        status: { type: 'string', enum: JOB_STATUSES },
+        kind: { type: 'string', enum: JOB_KINDS },
+      },
+      produces: 'application/json',
+      responses: { 200: { description: 'a page', schema: page(JOB) } },
+      errors: ['invalid_cursor', 'unavailable'],
+      handle: async ({ query, signal }) => {
+        const found = await jobs.list({
+          ...pageOf(query),
+          signal,
+          status: query['status'] as Job['status'] | undefined,
+          kind: query['kind'] as Job['kind'] | undefined,
+        });
+        return json(toPage(found, query, serializeJob));
+      },
+    },
     {
       method: 'get',
       path: '/jobs/{id}',

@@ -9,13 +9,13 @@ const COUNT_OR_NULL: Schema = { type: ['integer', 'null'], minimum: 0 };
 const TIME: Schema = { type: 'string', format: 'date-time' };
 const TIME_OR_NULL: Schema = { type: ['string', 'null'], format: 'date-time' };
 
+export const JOB_KINDS = ['import', 'upload'] as const;
+export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelling', 'cancelled'] as const;
+
 export const JOB: Schema = shape({
   id: { type: 'string', format: 'uuid' },
-  kind: { type: 'string', enum: ['import', 'upload'] },
-  status: {
-    type: 'string',
-    enum: ['queued', 'running', 'succeeded', 'failed', 'cancelling', 'cancelled'],
-  },
+  kind: { type: 'string', enum: JOB_KINDS },
+  status: { type: 'string', enum: JOB_STATUSES },
   progress: shape({
     rows_done: COUNT,
     rows_total: COUNT_OR_NULL,

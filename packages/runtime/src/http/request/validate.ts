@@ -47,6 +47,7 @@ function compileRoute(route: Route, forQueries: Ajv2020, forBodies: Ajv2020): Ro
     query: (values) => {
       const copy = { ...values };
       if (query !== undefined) check(query, copy, 'query', (error) => fieldName(error));
+      else if (route.ignoresQuery === true) return {};
       else rejectAll(copy);
       return copy as Record<string, string | number | boolean | undefined>;
     },

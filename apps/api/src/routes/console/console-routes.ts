@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { RequestError, type Route, type RouteResponse, stream } from '@svc/runtime';
+import type { ConsoleFile, ConsoleFiles } from './console-files.ts';
+
+/** What the page has where the nonce of its styles belongs. */
+const NONCE = '__CSP_NONCE__';
+
+/** One page serves every address of the console: the page's own router reads the rest of the path. */
+const PAGES: readonly (readonly [path: string, operationId: string])[] = [
+  ['/console', 'getConsole'],
+  ['/console/{page}', 'getConsolePage'],
+  ['/console/{page}/{id}', 'getConsoleEntry'],
+];
+
+/** The console in a browser: its page, and the files that the page loads. None of them needs a key. */
+export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
+  if (console === null) return [];
+  const common = { method: 'get', tag: 'console', access: 'public', errors: [] } as const;
+  const pages = PAGES.map(
+    ([path, operationId]): Route => ({
+      ...common,
+      path,
+      operationId,
+      summary: 'The console in a browser',
+      ignoresQuery: true,
+      produces: 'text/html',
+      responses: { 200: { description: 'HTML', schema: { type: 'string' } } },
+      handle: async () => consolePage(console),
+    }),
+  );
+  return [
+    {
+      ...common,
+      path: '/console/assets/{file}',
+      operationId: 'getConsoleFile',
+      summary: 'A file of the console, for good: its name changes with its content',
+      produces: '*/*',
+      headers: { 'Accept-Encoding': { type: 'string', description: '`br` or `gzip`' } },
+      responses: { 200: { description: 'the file', schema: { type: 'string' } } },
+      errors: ['not_found'],
+      handle: async ({ params, header }) => {
+        const file = console.files.get(params['file'] ?? '');
+        if (file === undefined) throw new RequestError('not_found', 'The console has no file of this name.');
+        return sendFile(file, header('accept-encoding') ?? '');
+      },
+    },
+    ...pages,
+  ];
+}
+
+/** The page with a new nonce. It runs its own scripts alone, and nothing in it can reach another host. */
+export function consolePage({ page }: ConsoleFiles): RouteResponse {
+  const nonce = randomBytes(16).toString('base64url');
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "media-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    kind: 'text',
+    status: 200,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': policy.join('; '),
+      'Cache-Control': 'no-store',
+      Vary: 'Accept',
+    },
+    body: page.replaceAll(NONCE, nonce),
+  };
+}
+
+function sendFile({ type, bodies }: ConsoleFile, acceptEncoding: string): RouteResponse {
+  const accepted = acceptedEncodings(acceptEncoding);
+  const [encoding, bytes] = [...bodies].find(([name]) => name === 'identity' || accepted.has(name)) ?? [];
+  async function* body(): AsyncGenerator<Uint8Array> {
+    if (bytes !== undefined) yield bytes;
+  }
+  return stream(body(), {
+    'Content-Type': type,
+    'Content-Length': String(bytes?.byteLength ?? 0),
+    'Cache-Control': 'public, max-age=31536000, immutable',
+    Vary: 'Accept-Encoding',
+    ...(encoding === undefined || encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+  });
+}
+
+/** The encodings that a client takes (RFC 9110 section 12.5.3); a weight of 0 refuses one. */
+function acceptedEncodings(header: string): ReadonlySet<string> {
+  const entries = header
+    .slice(0, 1024)
+    .split(',')
+    .map((entry) =>
+      entry
+        .trim()
+        .toLowerCase()
+        .split(/\s*;\s*/),
+    );
+  return new Set(
+    entries.flatMap(([name = '', weight]) => (/^q=0(?:\.0*)?$/.test(weight ?? '') ? [] : [name])),
+  );
+}

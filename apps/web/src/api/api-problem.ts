@@ -1,0 +1,63 @@
+import type { ApiClient, Paths } from '@svc/client';
+
+/** The body of an error response. */
+export type Problem = Paths['/datasets']['get']['responses']['default']['content']['application/json'];
+
+/** The API refused a request. */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+/** The service did not respond at all. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+}
+
+interface Reply<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/**
+ * The data of a successful response.
+ *
+ * @throws ApiProblem for an error response; ConnectionLost without a response
+ */
+export async function dataOf<Data>(reply: Promise<Reply<Data>>): Promise<Data> {
+  const { data, error, response } = await reply.catch((cause: unknown) => {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
+    throw new ConnectionLost('The service does not respond.', { cause });
+  });
+  if (response.ok) return data as Data;
+  throw new ApiProblem(toProblem(error, response));
+}
+
+/** The problem of an error response. A proxy in between may answer with something else. */
+export function toProblem(
+  body: unknown,
+  response: Pick<Response, 'status' | 'statusText' | 'headers'>,
+): Problem {
+  if (typeof body === 'object' && body !== null && 'code' in body && 'detail' in body) return body as Problem;
+  return {
+    type: 'about:blank',
+    title: response.statusText || `HTTP ${response.status}`,
+    status: response.status,
+    detail: `The response of ${response.status} is not one of this service.`,
+    instance: '',
+    code: 'unknown',
+    request_id: response.headers.get('x-request-id') ?? '',
+  };
+}
+
+export type { ApiClient };

@@ -1,0 +1,25 @@
+/** What an upload form has. */
+export interface UploadForm {
+  readonly files: readonly File[];
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  /** Column mapping of a table, as JSON text. */
+  readonly mapping?: string | undefined;
+}
+
+/** The form of an upload; its fields come before its files, so that they are known when a file arrives. */
+export function uploadForm({ files, ...fields }: UploadForm): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields))
+    if (value !== undefined && value !== '') form.append(name, value);
+  for (const file of files) form.append('file', file, file.name);
+  return form;
+}
+
+/** The same for the client of the API, whose types describe the form as an object. */
+export function uploadBody(form: UploadForm): {
+  readonly body: { readonly file: string };
+  readonly bodySerializer: () => FormData;
+} {
+  return { body: { file: '' }, bodySerializer: () => uploadForm(form) };
+}

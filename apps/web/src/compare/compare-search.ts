@@ -1,0 +1,19 @@
+import { indexOf, oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
+
+/** What the address of the compare page states. */
+export interface CompareSearch {
+  /** Ids of the runs, joined by commas; the first is the baseline. */
+  readonly runs?: string;
+  readonly only?: 'regressions' | 'improvements';
+  /** Position of the open item in the list. */
+  readonly item?: number;
+}
+
+/** Reads the address of the compare page; what it does not know is left out. */
+export function parseCompareSearch(search: RawSearch): CompareSearch {
+  return {
+    runs: textOf(search, 'runs'),
+    only: oneOf(search, 'only', ['regressions', 'improvements']),
+    item: indexOf(search, 'item'),
+  };
+}

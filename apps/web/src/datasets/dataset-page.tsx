@@ -1,0 +1,111 @@
+import { Badge, Group, Tabs, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { exact } from '../api/exact.ts';
+import { ErrorView } from '../ui/error-view.tsx';
+import { Page } from '../ui/layout/page.tsx';
+import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { SourceBadge } from '../ui/source-badge.tsx';
+import { CopyText } from '../ui/text/copy-text.tsx';
+import { formatCount } from '../ui/text/formats.ts';
+import { DatasetActions } from './actions/dataset-actions.tsx';
+import { DATASET_TABS } from './dataset-search.ts';
+import type { Dataset } from './items/item-windows.ts';
+import { ItemsTab } from './items/items-tab.tsx';
+
+const route = getRouteApi('/datasets/$id');
+
+const OverviewTab = lazy(() => import('./overview/overview-tab.tsx'));
+const ProvenanceTab = lazy(() => import('./provenance-tab.tsx'));
+const DiffTab = lazy(() => import('./diff-tab.tsx'));
+
+const LABELS = {
+  items: 'Items',
+  overview: 'Overview',
+  provenance: 'Provenance',
+  diff: 'Compare with…',
+} as const;
+
+/** One dataset. */
+export function DatasetPage() {
+  const api = useApi();
+  const { id } = route.useParams();
+  const { tab = 'items' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const found = useQuery({
+    queryKey: ['dataset', id],
+    queryFn: async ({ signal }) =>
+      exact<Dataset>(
+        await dataOf(api.GET('/datasets/{id}', { params: { path: { id } }, parseAs: 'text', signal })),
+      ),
+  });
+  if (found.isPending) return <PageSkeleton />;
+  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  const dataset = found.data;
+  return (
+    <Page
+      title={dataset.name}
+      subtitle={<Facts dataset={dataset} />}
+      actions={<DatasetActions dataset={dataset} />}
+    >
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(value) => void navigate({ search: { tab: DATASET_TABS.find((one) => one === value) } })}
+      >
+        <Tabs.List>
+          {DATASET_TABS.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {LABELS[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="items" pt="sm">
+          <ItemsTab dataset={dataset} />
+        </Tabs.Panel>
+        <Suspense fallback={<PageSkeleton />}>
+          <Tabs.Panel value="overview" pt="sm">
+            <OverviewTab dataset={dataset} />
+          </Tabs.Panel>
+          <Tabs.Panel value="provenance" pt="sm">
+            <ProvenanceTab dataset={dataset} />
+          </Tabs.Panel>
+          <Tabs.Panel value="diff" pt="sm">
+            <DiffTab dataset={dataset} />
+          </Tabs.Panel>
+        </Suspense>
+      </Tabs>
+    </Page>
+  );
+}
+
+function Facts({ dataset }: { readonly dataset: Dataset }) {
+  return (
+    <>
+      <Group gap={10} mt={4}>
+        <SourceBadge schema={dataset.schema} />
+        <span>
+          {formatCount(dataset.item_count)} {dataset.item_count === 1 ? 'item' : 'items'}
+        </span>
+        <Badge variant="transparent" color="gray" size="sm" tt="none" px={0}>
+          {dataset.section_count} {dataset.section_count === 1 ? 'section' : 'sections'}
+        </Badge>
+        {dataset.asset_count > 0 && <span>{formatCount(dataset.asset_count)} files</span>}
+        <CopyText
+          text={dataset.version_hash}
+          shown={dataset.version_hash.slice(0, 12)}
+          label="version hash"
+        />
+        <CopyText text={dataset.id} shown={dataset.id.slice(0, 8)} label="dataset id" />
+      </Group>
+      {dataset.description !== null && (
+        <Text size="sm" mt={4} className="break" lineClamp={3}>
+          {dataset.description}
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import { Button, Group, Select, Stack, Table, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { ErrorView } from '../ui/error-view.tsx';
+import { LinkAnchor } from '../ui/layout/links.tsx';
+import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { formatCount } from '../ui/text/formats.ts';
+import type { Dataset } from './items/item-windows.ts';
+
+const route = getRouteApi('/datasets/$id');
+
+/** What another dataset adds, removes and moves, by item hash. */
+export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
+  const api = useApi();
+  const { other } = route.useSearch();
+  const navigate = route.useNavigate();
+  const others = useQuery({
+    queryKey: ['datasets', { limit: 100 }],
+    queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: 100 } }, signal })),
+  });
+  const options = (others.data?.data ?? [])
+    .filter(({ id }) => id !== dataset.id)
+    .map(({ id, name, version_hash }) => ({ value: id, label: `${name} (${version_hash.slice(0, 8)})` }));
+  return (
+    <Stack>
+      <Select
+        label="Other dataset"
+        placeholder="Choose a dataset"
+        searchable
+        clearable
+        maw={480}
+        value={other ?? null}
+        onChange={(value) => void navigate({ search: { tab: 'diff', other: value ?? undefined } })}
+        data={options}
+      />
+      {other !== undefined && <Diff id={dataset.id} other={other} />}
+    </Stack>
+  );
+}
+
+function Diff({ id, other }: { readonly id: string; readonly other: string }) {
+  const api = useApi();
+  const found = useInfiniteQuery({
+    queryKey: ['diff', id, other],
+    queryFn: ({ signal, pageParam }) =>
+      dataOf(
+        api.GET('/datasets/{id}/diff/{other_id}', {
+          params: { path: { id, other_id: other }, query: { limit: 100, cursor: pageParam } },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+  });
+  if (found.isPending) return <PageSkeleton />;
+  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  const counts = found.data.pages[0]?.counts;
+  const changes = found.data.pages.flatMap(({ data }) => data);
+  return (
+    <>
+      <Group gap="lg">
+        {Object.entries(counts ?? {}).map(([name, count]) => (
+          <Text key={name} size="sm">
+            <b>{formatCount(count)}</b> {name}
+          </Text>
+        ))}
+      </Group>
+      {changes.length > 0 && (
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Change</Table.Th>
+              <Table.Th>From</Table.Th>
+              <Table.Th>To</Table.Th>
+              <Table.Th>Item</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {changes.map(({ change, item_hash, from, to }) => (
+              <Table.Tr key={`${change} ${item_hash} ${from?.order_index} ${to?.order_index}`}>
+                <Table.Td>{change}</Table.Td>
+                <Table.Td>{placeOf(from)}</Table.Td>
+                <Table.Td>
+                  {to === null ? (
+                    '–'
+                  ) : (
+                    <LinkAnchor to="/datasets/$id" params={{ id: other }} size="sm">
+                      {placeOf(to)}
+                    </LinkAnchor>
+                  )}
+                </Table.Td>
+                <Table.Td ff="monospace">{item_hash.slice(0, 12)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      {found.hasNextPage && (
+        <Button
+          variant="default"
+          loading={found.isFetchingNextPage}
+          onClick={() => void found.fetchNextPage()}
+        >
+          More changes
+        </Button>
+      )}
+    </>
+  );
+}
+
+const placeOf = (at: { readonly section?: string; readonly order_index?: number } | null): string =>
+  at === null ? '–' : `${at.section} ${at.order_index}`;

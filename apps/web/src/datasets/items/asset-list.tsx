@@ -1,0 +1,77 @@
+import { Anchor, Box, Group, Stack, Text } from '@mantine/core';
+import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { Part } from '../../ui/layout/part.tsx';
+import { formatBytes } from '../../ui/text/formats.ts';
+
+/** The files of an item. Files of this service are shown; links to other hosts are links, and nothing follows them. */
+export function AssetList({ assets }: { readonly assets: readonly { name: string; entry: JsonObject }[] }) {
+  if (assets.length === 0) return null;
+  return (
+    <Part title={assets.length === 1 ? 'File' : `Files (${assets.length})`}>
+      <Stack gap="sm">
+        {assets.map(({ name, entry }) => (
+          <Asset key={name} name={name} entry={entry} />
+        ))}
+      </Stack>
+    </Part>
+  );
+}
+
+function Asset({ name, entry }: { readonly name: string; readonly entry: JsonObject }) {
+  const type = textOf(entry, 'mime_type') ?? 'application/octet-stream';
+  const url = ownUrl(entry, type);
+  const remote = url === undefined ? textOf(entry, 'url') : undefined;
+  const length = getMember(entry, 'byte_length');
+  return (
+    <Box component="figure" m={0}>
+      {url !== undefined && <Shown url={url} type={type} name={name} />}
+      <Group component="figcaption" gap={8} mt={4}>
+        <Text span size="xs" fw={600}>
+          {name}
+        </Text>
+        <Text span size="xs" c="dimmed">
+          {type}
+          {typeof length === 'number' ? `, ${formatBytes(length)}` : ''}
+        </Text>
+        {url !== undefined && (
+          <Anchor size="xs" href={url} target="_blank" rel="noopener">
+            Open
+          </Anchor>
+        )}
+        {remote !== undefined && <RemoteLink url={remote} />}
+      </Group>
+    </Box>
+  );
+}
+
+function RemoteLink({ url }: { readonly url: string }) {
+  if (!/^https?:\/\//.test(url)) return <Text size="xs">{url.slice(0, 200)}</Text>;
+  return (
+    <Anchor size="xs" href={url} target="_blank" rel="noopener noreferrer nofollow" className="break">
+      {url.slice(0, 200)} (another host)
+    </Anchor>
+  );
+}
+
+function Shown({ url, type, name }: { readonly url: string; readonly type: string; readonly name: string }) {
+  if (type.startsWith('image/')) return <img className="asset-image" src={url} alt={name} loading="lazy" />;
+  if (type.startsWith('audio/')) return <audio controls preload="none" src={url} aria-label={name} />;
+  if (type.startsWith('video/'))
+    return <video controls preload="none" src={url} className="asset-image" aria-label={name} />;
+  return null;
+}
+
+const EMBEDDED = /^(?:image|audio|video)\//;
+
+/** The address of a file that this service holds: a link to its bytes, or the bytes themselves. */
+function ownUrl(entry: JsonObject, type: string): string | undefined {
+  const url = textOf(entry, 'url');
+  if (url !== undefined && /^\/datasets\/[\w-]+\/assets\/[0-9a-f]{64}$/.test(url)) return url;
+  const data = textOf(entry, 'data');
+  return data !== undefined && EMBEDDED.test(type) ? `data:${type};base64,${data}` : undefined;
+}
+
+function textOf(entry: JsonObject, name: string): string | undefined {
+  const value = getMember(entry, name);
+  return typeof value === 'string' ? value : undefined;
+}

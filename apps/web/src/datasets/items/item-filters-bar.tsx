@@ -1,0 +1,69 @@
+import { Button, Group, Select, Text } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
+import { formatCount } from '../../ui/text/formats.ts';
+import { TypedFilter } from '../../ui/typed-filter.tsx';
+import type { DatasetSearch } from '../dataset-search.ts';
+import type { Dataset } from './item-windows.ts';
+
+const route = getRouteApi('/datasets/$id');
+
+const TYPES = ['freeform', 'multiple_choice', 'exact', 'numeric', 'code'];
+
+/** The filters of a list of items. They are in the address of the page. */
+export function ItemFiltersBar({
+  dataset,
+  total,
+}: {
+  readonly dataset: Dataset;
+  readonly total: number | undefined;
+}) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (changes: Partial<DatasetSearch>): void =>
+    void navigate({ search: (before) => ({ ...before, item: undefined, ...changes }), replace: true });
+  const { section, type, tag, q } = search;
+  const isFiltered = [section, type, tag, q].some((value) => value !== undefined);
+  return (
+    <Group gap="xs" role="search" aria-label="Items">
+      <TypedFilter label="Search items" value={q} onChange={(text) => change({ q: text })} isWide />
+      {dataset.section_count > 1 && (
+        <Select
+          aria-label="Section"
+          placeholder="Section"
+          size="xs"
+          w={160}
+          searchable
+          clearable
+          value={section ?? null}
+          onChange={(value) => change({ section: value ?? undefined })}
+          data={dataset.sections.map(({ name }) => name)}
+        />
+      )}
+      <Select
+        aria-label="Type"
+        placeholder="Type"
+        size="xs"
+        w={150}
+        clearable
+        value={type ?? null}
+        onChange={(value) => change({ type: value ?? undefined })}
+        data={type === undefined || TYPES.includes(type) ? TYPES : [...TYPES, type]}
+      />
+      <TypedFilter label="Tag" value={tag} onChange={(text) => change({ tag: text })} />
+      {isFiltered && (
+        <Button
+          size="xs"
+          variant="subtle"
+          leftSection={<IconX size={14} />}
+          onClick={() => change({ section: undefined, type: undefined, tag: undefined, q: undefined })}
+        >
+          Clear
+        </Button>
+      )}
+      <Text size="sm" c="dimmed" aria-live="polite">
+        {total === undefined ? '' : `${formatCount(total)} ${total === 1 ? 'item' : 'items'}`}
+      </Text>
+    </Group>
+  );
+}

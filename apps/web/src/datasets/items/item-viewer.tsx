@@ -1,0 +1,154 @@
+import { Badge, Box, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { IconCheck } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Part } from '../../ui/layout/part.tsx';
+import { CopyText } from '../../ui/text/copy-text.tsx';
+import { JsonText } from '../../ui/text/json-text.tsx';
+import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { RichText } from '../../ui/text/rich-text.tsx';
+import { Value } from '../../ui/text/value.tsx';
+import { AssetList } from './asset-list.tsx';
+import { assetsOf, choicesOf, inputOf, messagesOf, tagsOf } from './item-reading.ts';
+
+/** What the viewer shows by name. The exact JSON has everything. */
+const SHOWN = ['id', 'type', 'inputs', 'answer', 'criteria', 'checker', 'assets', 'tags'];
+
+/** One item: what the model is given, what is expected, its files, and its exact JSON. */
+export function ItemViewer({
+  item,
+  section,
+  orderIndex,
+  hash,
+}: {
+  readonly item: JsonObject;
+  readonly section?: string;
+  readonly orderIndex?: number;
+  readonly hash?: string;
+}) {
+  const [view, setView] = useState('item');
+  const id = getMember(item, 'id');
+  const type = plainText(getMember(item, 'type'), 60) || 'freeform';
+  return (
+    <Stack gap="md" p="md">
+      <Group justify="space-between" gap="xs" align="flex-start">
+        <Box miw={0}>
+          <Title order={2} size="h5" className="break">
+            {id === undefined ? (orderIndex === undefined ? 'Item' : `Item ${orderIndex}`) : plainText(id)}
+          </Title>
+          <Group gap={6} mt={4}>
+            <Badge size="sm" variant="light" tt="none">
+              {type}
+            </Badge>
+            {tagsOf(item).map((tag) => (
+              <Badge key={tag} size="sm" variant="default" tt="none">
+                {tag}
+              </Badge>
+            ))}
+            {section !== undefined && (
+              <Text size="xs" c="dimmed">
+                {section}, {orderIndex}
+              </Text>
+            )}
+          </Group>
+        </Box>
+        <SegmentedControl
+          size="xs"
+          value={view}
+          onChange={setView}
+          aria-label="View of the item"
+          data={[
+            { value: 'item', label: 'Item' },
+            { value: 'json', label: 'Exact JSON' },
+          ]}
+        />
+      </Group>
+      {hash !== undefined && <CopyText text={hash} shown={hash.slice(0, 16)} label="item hash" />}
+      {view === 'json' ? <JsonText value={item} label="item" /> : <ItemParts item={item} />}
+    </Stack>
+  );
+}
+
+function ItemParts({ item }: { readonly item: JsonObject }) {
+  const system = inputOf(item, 'system_prompt');
+  const prompt = inputOf(item, 'prompt');
+  const messages = messagesOf(item);
+  const choices = choicesOf(item);
+  const answer = getMember(item, 'answer');
+  const criteria = getMember(item, 'criteria');
+  const checker = getMember(item, 'checker');
+  const rest = Object.fromEntries(Object.entries(item).filter(([name]) => !SHOWN.includes(name)));
+  return (
+    <>
+      {typeof system === 'string' && (
+        <Part title="System prompt">
+          <RichText text={system} label="the system prompt" />
+        </Part>
+      )}
+      {prompt !== undefined && (
+        <Part title="Prompt">
+          <Value value={prompt} label="the prompt" />
+        </Part>
+      )}
+      {messages?.map(({ role, content }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a conversation has an order and nothing else
+        <Part key={index} title={role || 'message'}>
+          <Value value={content} label={`message ${index + 1}`} />
+        </Part>
+      ))}
+      {choices.length > 0 && (
+        <Part title="Choices">
+          <Choices choices={choices} />
+        </Part>
+      )}
+      {answer !== undefined && (
+        <Part title="Answer">
+          <Value value={answer} label="the answer" />
+        </Part>
+      )}
+      {Array.isArray(criteria) && criteria.length > 0 && (
+        <Part title="Criteria">
+          <ul className="plain-list">
+            {criteria.map((one, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: criteria have an order and nothing else
+              <li key={index}>
+                <Value value={one} label={`criterion ${index + 1}`} />
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      <AssetList assets={assetsOf(item)} />
+      {checker !== undefined && checker !== null && (
+        <Part title="Checker">
+          <Value value={checker} label="the checker" />
+        </Part>
+      )}
+      {Object.keys(rest).length > 0 && (
+        <Part title="More">
+          <pre className="pre">{prettyJson(rest)}</pre>
+        </Part>
+      )}
+    </>
+  );
+}
+
+function Choices({ choices }: { readonly choices: ReturnType<typeof choicesOf> }) {
+  return (
+    <ul className="plain-list">
+      {choices.map(({ text, label, isRight }) => (
+        <li key={`${label} ${text}`}>
+          <Group gap={8} wrap="nowrap" align="flex-start" className={isRight ? 'right-choice' : 'choice'}>
+            <Text span size="sm" fw={600}>
+              {label}
+            </Text>
+            <Text span size="sm" className="break">
+              {text}
+            </Text>
+            {isRight && <IconCheck size={16} aria-label="the answer" />}
+          </Group>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,90 @@
+import type { ApiClient, ResponseOf } from '@svc/client';
+import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { dataOf } from '../../api/api-problem.ts';
+import { exact } from '../../api/exact.ts';
+import { plainText } from '../../ui/text/pretty-json.ts';
+import { questionOf, tagsOf } from './item-reading.ts';
+
+type ItemsPage = ResponseOf<'/datasets/{id}/items', 'get'>;
+export type ListedItem = ItemsPage['data'][number];
+export type Dataset = ResponseOf<'/datasets/{id}', 'get'>;
+
+/** Which items of a dataset are listed. */
+export interface ItemFilters {
+  readonly section?: string | undefined;
+  readonly type?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly q?: string | undefined;
+}
+
+/** What the list keeps of an item. The whole item is read when it is opened. */
+export interface ItemSummary {
+  readonly section: string;
+  readonly orderIndex: number;
+  readonly id: string;
+  readonly type: string;
+  readonly question: string;
+  readonly tags: readonly string[];
+}
+
+/** Items of one window: a window is read, kept and dropped as a whole. */
+export const WINDOW_ITEMS = 50;
+
+/** Where a window begins: a position in the dataset, or a cursor of the window before it. */
+export type WindowStart = { readonly from: string } | { readonly cursor: string } | Record<string, never>;
+
+/** A window, and where the next one begins. */
+export interface ItemWindow {
+  readonly items: readonly ItemSummary[];
+  readonly nextCursor: string | null;
+  readonly total: number;
+}
+
+/** Reads a window. Pages end early where items are large, so one window may take several. */
+export async function readWindow(
+  api: ApiClient,
+  id: string,
+  filters: ItemFilters,
+  start: WindowStart,
+  signal: AbortSignal,
+): Promise<ItemWindow> {
+  const items: ItemSummary[] = [];
+  let position: WindowStart = start;
+  for (;;) {
+    const query = { ...filters, ...position, limit: WINDOW_ITEMS - items.length };
+    const text = await dataOf(
+      api.GET('/datasets/{id}/items', { params: { path: { id }, query }, parseAs: 'text', signal }),
+    );
+    const { data, meta } = exact<ItemsPage>(text);
+    items.push(...data.map(summaryOf));
+    if (meta.next_cursor === null || items.length >= WINDOW_ITEMS || data.length === 0)
+      return { items, nextCursor: meta.next_cursor, total: meta.total_items };
+    position = { cursor: meta.next_cursor };
+  }
+}
+
+/** Reads one whole item by its position, `<section order>-<item order>`. */
+export async function readItem(
+  api: ApiClient,
+  id: string,
+  from: string,
+  signal: AbortSignal,
+): Promise<ListedItem | null> {
+  const query = { from, limit: 1 };
+  const text = await dataOf(
+    api.GET('/datasets/{id}/items', { params: { path: { id }, query }, parseAs: 'text', signal }),
+  );
+  return exact<ItemsPage>(text).data[0] ?? null;
+}
+
+function summaryOf({ section, order_index, item, error }: ListedItem): ItemSummary {
+  const whole = (item ?? {}) as JsonObject;
+  return {
+    section,
+    orderIndex: order_index,
+    id: plainText(getMember(whole, 'id'), 60),
+    type: plainText(getMember(whole, 'type'), 40) || 'freeform',
+    question: item === null ? (error?.message ?? 'Too large to be listed') : questionOf(whole),
+    tags: tagsOf(whole).slice(0, 5),
+  };
+}

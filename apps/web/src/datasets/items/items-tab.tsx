@@ -1,0 +1,100 @@
+import { Alert, Badge, Stack, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { Panes } from '../../ui/layout/panes.tsx';
+import { formatCount } from '../../ui/text/formats.ts';
+import { MAX_ROWS, VirtualList } from '../../ui/virtual-list.tsx';
+import { ItemFiltersBar } from './item-filters-bar.tsx';
+import { ItemPane } from './item-pane.tsx';
+import type { Dataset } from './item-windows.ts';
+import { useItems } from './use-items.ts';
+
+const route = getRouteApi('/datasets/$id');
+
+/** The items of a dataset: filters, a list of any length, and the open item beside it. */
+export function ItemsTab({ dataset }: { readonly dataset: Dataset }) {
+  const { section, type, tag, q, item } = route.useSearch();
+  const navigate = route.useNavigate();
+  const items = useItems(dataset, { section, type, tag, q });
+  const count = Math.min(items.count, MAX_ROWS);
+  const selected =
+    item === undefined ? undefined : (items.indexAt(item) ?? indexOf(items.positionOf, item, count));
+  const select = (index: number): void => {
+    const position = items.positionOf(index);
+    if (position === undefined) return;
+    void navigate({ search: (search) => ({ ...search, item: position }), replace: item !== undefined });
+  };
+  return (
+    <Stack gap="sm">
+      <ItemFiltersBar dataset={dataset} total={items.total} />
+      {items.error !== null && <ErrorView error={items.error} />}
+      {items.count > MAX_ROWS && (
+        <Alert variant="light">
+          The list shows the first {formatCount(MAX_ROWS)} items. Choose a section to see others.
+        </Alert>
+      )}
+      <Panes
+        label="Item"
+        isOpen={item !== undefined}
+        onClose={() => void navigate({ search: (search) => ({ ...search, item: undefined }) })}
+        list={
+          count === 0 && !items.isPending ? (
+            <Text c="dimmed" p="md" size="sm">
+              No items match.
+            </Text>
+          ) : (
+            <VirtualList
+              label="Items"
+              count={count}
+              selected={selected}
+              onSelect={select}
+              onRange={items.onRange}
+              columns="72px minmax(0, 1fr) auto"
+              renderRow={(index) => <Row index={index} items={items} />}
+            />
+          )
+        }
+        entry={
+          item === undefined ? (
+            <Text c="dimmed" p="md" size="sm">
+              Choose an item from the list. The arrow keys move through it.
+            </Text>
+          ) : (
+            <ItemPane dataset={dataset} position={item} />
+          )
+        }
+      />
+    </Stack>
+  );
+}
+
+function Row({ index, items }: { readonly index: number; readonly items: ReturnType<typeof useItems> }) {
+  const item = items.at(index);
+  if (item === undefined) return <span>…</span>;
+  return (
+    <>
+      <Text span size="xs" c="dimmed" ff="monospace" title={item.id}>
+        {item.id || index}
+      </Text>
+      <span>{item.question}</span>
+      {item.type === 'freeform' ? (
+        <span />
+      ) : (
+        <Badge size="xs" variant="default" tt="none">
+          {item.type}
+        </Badge>
+      )}
+    </>
+  );
+}
+
+/** The row at a position among those that were read. */
+function indexOf(
+  positionOf: (index: number) => string | undefined,
+  position: string,
+  count: number,
+): number | undefined {
+  for (let index = 0; index < Math.min(count, 10_000); index += 1)
+    if (positionOf(index) === position) return index;
+  return undefined;
+}

@@ -1,0 +1,134 @@
+import { type UseQueryResult, useQueries, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useMemo, useState } from 'react';
+import { useApi } from '../../api/api-context.tsx';
+import {
+  type Dataset,
+  type ItemFilters,
+  type ItemSummary,
+  type ItemWindow,
+  readWindow,
+  WINDOW_ITEMS,
+  type WindowStart,
+} from './item-windows.ts';
+
+/** Windows that were read and are out of sight are dropped after this time. */
+const KEPT_MS = 30_000;
+
+export interface Items {
+  /** Rows of the list; grows while a filtered list is read. */
+  readonly count: number;
+  /** How many there are; undefined until the first answer. */
+  readonly total: number | undefined;
+  readonly isPending: boolean;
+  readonly error: unknown;
+  readonly at: (index: number) => ItemSummary | undefined;
+  readonly onRange: (first: number, last: number) => void;
+  /** Position of a row in the dataset, `<section order>-<item order>`. */
+  readonly positionOf: (index: number) => string | undefined;
+  /** The row at a position, where it is known. */
+  readonly indexAt: (position: string) => number | undefined;
+}
+
+/**
+ * The items of a dataset in windows around what is visible. Without a filter any window can be read at once, by its
+ * position; with one, each begins at the cursor of the window before.
+ */
+export function useItems(dataset: Dataset, filters: ItemFilters): Items {
+  const api = useApi();
+  const queries = useQueryClient();
+  const [[first, last], setRange] = useState<readonly [number, number]>([0, 0]);
+  const { section, type, tag, q } = filters;
+  const sections = useMemo(
+    () => dataset.sections.filter(({ name }) => section === undefined || name === section),
+    [dataset, section],
+  );
+  const isDirect =
+    type === undefined &&
+    tag === undefined &&
+    q === undefined &&
+    dataset.sections.length === dataset.section_count;
+  const key = useMemo(
+    () => ['items', dataset.id, { section, type, tag, q }],
+    [dataset.id, section, type, tag, q],
+  );
+
+  const startOf = useCallback(
+    (window: number): WindowStart | null => {
+      if (isDirect) {
+        const from = positionOf(sections, window * WINDOW_ITEMS);
+        return from === undefined ? null : { from };
+      }
+      if (window === 0) return {};
+      const before = queries.getQueryData<ItemWindow>([...key, window - 1]);
+      return before === undefined || before.nextCursor === null ? null : { cursor: before.nextCursor };
+    },
+    [isDirect, sections, queries, key],
+  );
+
+  const firstWindow = Math.floor(first / WINDOW_ITEMS);
+  const lastWindow = Math.floor(last / WINDOW_ITEMS);
+  const windows = Array.from({ length: lastWindow - firstWindow + 1 }, (_, at) => firstWindow + at);
+  const results: UseQueryResult<ItemWindow>[] = useQueries({
+    queries: windows.map((window) => ({
+      queryKey: [...key, window],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        readWindow(api, dataset.id, { section, type, tag, q }, startOf(window) ?? {}, signal),
+      enabled: startOf(window) !== null,
+      // cursors of later windows depend on the earlier ones of the same list
+      gcTime: isDirect ? KEPT_MS : 10 * KEPT_MS,
+      staleTime: Number.POSITIVE_INFINITY,
+    })),
+  });
+
+  const directCount = sections.reduce((sum, { item_count }) => sum + item_count, 0);
+  const known = results.findLast(({ data }) => data !== undefined);
+  const knownWindow = known === undefined ? 0 : firstWindow + results.indexOf(known);
+  const sequentialCount =
+    known?.data === undefined
+      ? 0
+      : knownWindow * WINDOW_ITEMS +
+        known.data.items.length +
+        (known.data.nextCursor === null ? 0 : WINDOW_ITEMS);
+  const total = isDirect ? directCount : known?.data?.total;
+  const at = (index: number): ItemSummary | undefined =>
+    queries.getQueryData<ItemWindow>([...key, Math.floor(index / WINDOW_ITEMS)])?.items[index % WINDOW_ITEMS];
+  const orderOf = new Map(dataset.sections.map(({ name, order_index }) => [name, order_index]));
+  return {
+    count: isDirect ? directCount : Math.min(sequentialCount, total ?? 0),
+    total,
+    isPending: results.some(({ isPending, fetchStatus }) => isPending && fetchStatus !== 'idle'),
+    error: results.find(({ error }) => error !== null)?.error ?? null,
+    at,
+    onRange: useCallback((from: number, to: number) => setRange([from, to]), []),
+    positionOf: (index) => {
+      if (isDirect) return positionOf(sections, index);
+      const item = at(index);
+      const order = item === undefined ? undefined : orderOf.get(item.section);
+      return item === undefined || order === undefined ? undefined : `${order}-${item.orderIndex}`;
+    },
+    indexAt: (position) => (isDirect ? indexAt(sections, position) : undefined),
+  };
+}
+
+type Sections = Dataset['sections'];
+
+/** The position of the item with this number in the sections together. */
+function positionOf(sections: Sections, index: number): string | undefined {
+  let before = 0;
+  for (const { order_index, item_count } of sections) {
+    if (index < before + item_count) return `${order_index}-${index - before}`;
+    before += item_count;
+  }
+  return undefined;
+}
+
+/** The number of the item at a position in the sections together. */
+function indexAt(sections: Sections, position: string): number | undefined {
+  const [section = -1, item = -1] = position.split('-').map(Number);
+  let before = 0;
+  for (const { order_index, item_count } of sections) {
+    if (order_index === section) return item < item_count ? before + item : undefined;
+    before += item_count;
+  }
+  return undefined;
+}

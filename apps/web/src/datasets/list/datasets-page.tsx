@@ -1,0 +1,104 @@
+import { Button, Group, Select } from '@mantine/core';
+import { IconCloudDownload, IconUpload, IconX } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { useCan } from '../../session/session.tsx';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { LinkButton } from '../../ui/layout/links.tsx';
+import { Page } from '../../ui/layout/page.tsx';
+import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { Pager } from '../../ui/layout/pager.tsx';
+import { TypedFilter } from '../../ui/typed-filter.tsx';
+import { type DatasetsSearch, SOURCES } from './datasets-search.ts';
+import { DatasetsTable } from './datasets-table.tsx';
+import { EmptyDatasets } from './empty-datasets.tsx';
+
+const route = getRouteApi('/datasets');
+
+const REFRESH_MS = 15_000;
+
+const SOURCE_LABELS = { hub: 'From the hub', pkg_zip: 'Packages' } as const;
+
+/** The datasets: a table with search, filters, order and pages, or the ways to get the first one. */
+export function DatasetsPage() {
+  const api = useApi();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const canEdit = useCan('editor');
+  const found = useQuery({
+    queryKey: ['datasets', search],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/datasets', { params: { query: { ...search, limit: 50 } }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+  const change = (changes: Partial<DatasetsSearch>): void =>
+    void navigate({ search: (before) => ({ ...before, cursor: undefined, ...changes }) });
+  const { q, source, version_hash, sort, cursor } = search;
+  const isFiltered = q !== undefined || source !== undefined || version_hash !== undefined;
+  const total = found.data?.meta.total_items ?? 0;
+  if (found.data !== undefined && total === 0 && !isFiltered && !found.isPlaceholderData)
+    return <EmptyDatasets />;
+  return (
+    <Page
+      title="Datasets"
+      actions={
+        canEdit && (
+          <>
+            <LinkButton
+              size="xs"
+              variant="default"
+              leftSection={<IconCloudDownload size={16} />}
+              to="/import"
+            >
+              Import from the hub
+            </LinkButton>
+            <LinkButton size="xs" leftSection={<IconUpload size={16} />} to="/upload">
+              Upload
+            </LinkButton>
+          </>
+        )
+      }
+    >
+      <Group gap="xs" role="search" aria-label="Datasets">
+        <TypedFilter label="Search datasets" value={q} onChange={(text) => change({ q: text })} isWide />
+        <Select
+          aria-label="Source"
+          placeholder="Source"
+          size="xs"
+          w={150}
+          clearable
+          value={source ?? null}
+          onChange={(value) => change({ source: SOURCES.find((one) => one === value) })}
+          data={SOURCES.map((value) => ({ value, label: SOURCE_LABELS[value] }))}
+        />
+        {isFiltered && (
+          <Button
+            size="xs"
+            variant="subtle"
+            leftSection={<IconX size={14} />}
+            onClick={() => change({ q: undefined, source: undefined, version_hash: undefined })}
+          >
+            Clear
+          </Button>
+        )}
+      </Group>
+      {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
+      {found.isPending && <PageSkeleton />}
+      {found.data !== undefined && (
+        <>
+          <DatasetsTable datasets={found.data.data} sort={sort} onSort={(next) => change({ sort: next })} />
+          <Pager
+            total={total}
+            what="datasets"
+            isFirst={cursor === undefined}
+            nextCursor={found.data.meta.next_cursor}
+            onCursor={(next) => change({ cursor: next })}
+          />
+        </>
+      )}
+    </Page>
+  );
+}

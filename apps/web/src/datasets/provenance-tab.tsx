@@ -1,0 +1,43 @@
+import { Stack, Table } from '@mantine/core';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { Part } from '../ui/layout/part.tsx';
+import { JsonText } from '../ui/text/json-text.tsx';
+import { plainText } from '../ui/text/pretty-json.ts';
+import type { Dataset } from './items/item-windows.ts';
+
+/** Where a dataset came from: its source, and the whole schema. */
+export default function ProvenanceTab({ dataset }: { readonly dataset: Dataset }) {
+  const schema = dataset.schema as JsonObject;
+  const config = getMember(schema, 'config');
+  const facts: readonly (readonly [string, string])[] = [
+    ['Source', plainText(getMember(schema, 'source'))],
+    ...(isJsonObject(config)
+      ? Object.entries(config).map(([name, value]) => [name, plainText(value, 400)] as const)
+      : []),
+    ['Version hash', dataset.version_hash],
+    ['Added', dataset.created_at],
+    ['Changed', dataset.updated_at],
+  ];
+  return (
+    <Stack>
+      <Table w="auto" variant="vertical">
+        <Table.Tbody>
+          {facts.map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th>{name}</Table.Th>
+              <Table.Td className="break">{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {dataset.notes !== null && (
+        <Part title="Notes">
+          <pre className="pre">{dataset.notes}</pre>
+        </Part>
+      )}
+      <Part title="Schema">
+        <JsonText value={schema} label="schema" />
+      </Part>
+    </Stack>
+  );
+}

@@ -1,0 +1,119 @@
+import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
+import type { Paths } from '@svc/client';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { JobProgress } from '../jobs/job-progress.tsx';
+import type { Mapping } from '../mapping/mapping-fields.ts';
+import { ErrorView } from '../ui/error-view.tsx';
+import { CopyText } from '../ui/text/copy-text.tsx';
+import { formatCount } from '../ui/text/formats.ts';
+import type { ImportSearch } from './import-search.ts';
+
+type Body = Paths['/datasets/hub/import']['post']['requestBody']['content']['application/json'];
+
+interface DryRun {
+  readonly item_count: number;
+  readonly version_hash: string | null;
+  readonly errors?: readonly { readonly message: string; readonly row?: number }[];
+  readonly errors_total?: number;
+}
+
+/** Checks every row without storing anything, or imports them as a job. */
+export function ImportActions({
+  source: { path, subset, split, revision },
+  mapping,
+}: {
+  readonly source: ImportSearch & { readonly path: string };
+  readonly mapping: Mapping | null;
+}) {
+  const api = useApi();
+  const [name, setName] = useState(path.split('/').at(-1) ?? path);
+  const bodyOf = (complete: Mapping): Body => ({
+    name,
+    config: { path, subset, split, revision },
+    mapping: complete,
+  });
+  const dryRun = useMutation({
+    mutationFn: async (complete: Mapping) =>
+      (await dataOf(
+        api.POST('/datasets/hub/import', { params: { query: { dry_run: true } }, body: bodyOf(complete) }),
+      )) as unknown as DryRun,
+  });
+  const start = useMutation({
+    mutationFn: async (complete: Mapping) => {
+      const headers = {
+        Prefer: 'respond-async',
+        'Idempotency-Key': crypto.getRandomValues(new Uint32Array(4)).join('-'),
+      };
+      const job = await dataOf(
+        api.POST('/datasets/hub/import', { params: { header: headers }, body: bodyOf(complete) }),
+      );
+      return (job as { readonly id: string }).id;
+    },
+  });
+  const isReady = mapping !== null && name.trim() !== '';
+  return (
+    <Stack gap="sm" mt="md">
+      <TextInput
+        label="Name of the dataset"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={255}
+      />
+      <Group>
+        <Button
+          disabled={!isReady || start.data !== undefined}
+          loading={start.isPending}
+          onClick={() => mapping !== null && start.mutate(mapping)}
+        >
+          Import
+        </Button>
+        <Button
+          variant="default"
+          disabled={!isReady}
+          loading={dryRun.isPending}
+          onClick={() => mapping !== null && dryRun.mutate(mapping)}
+        >
+          Check every row
+        </Button>
+      </Group>
+      {dryRun.error !== null && <ErrorView error={dryRun.error} />}
+      {dryRun.data !== undefined && <DryRunResult result={dryRun.data} />}
+      {start.error !== null && <ErrorView error={start.error} />}
+      {start.data !== undefined && <JobProgress id={start.data} onRetry={() => start.reset()} />}
+    </Stack>
+  );
+}
+
+function DryRunResult({ result }: { readonly result: DryRun }) {
+  const errors = result.errors ?? [];
+  const total = result.errors_total ?? errors.length;
+  if (total === 0)
+    return (
+      <Alert color="teal" variant="light" title={`${formatCount(result.item_count)} items, no invalid row`}>
+        {result.version_hash !== null && (
+          <CopyText
+            text={result.version_hash}
+            shown={result.version_hash.slice(0, 16)}
+            label="version hash"
+          />
+        )}
+      </Alert>
+    );
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      title={`${formatCount(total)} invalid ${total === 1 ? 'row' : 'rows'}`}
+    >
+      {errors.map(({ row, message }) => (
+        <div key={`${row} ${message}`} className="break">
+          {row === undefined ? '' : `Row ${row}: `}
+          {message}
+        </div>
+      ))}
+    </Alert>
+  );
+}

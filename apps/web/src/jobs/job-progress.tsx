@@ -1,0 +1,82 @@
+import { Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { ApiProblem } from '../api/api-problem.ts';
+import { ErrorView } from '../ui/error-view.tsx';
+import { LinkAnchor } from '../ui/layout/links.tsx';
+import { formatBytes, formatCount, formatDuration } from '../ui/text/formats.ts';
+import { type Job, useCancelJob, useJob } from './use-job.ts';
+
+/** A job with its progress, rate, time left and result; it can be cancelled, and tried again after it failed. */
+export function JobProgress({ id, onRetry }: { readonly id: string; readonly onRetry?: () => void }) {
+  const queries = useQueryClient();
+  const { job, error, rate } = useJob(id);
+  const cancel = useCancelJob(id);
+  const isDone = job?.status === 'succeeded';
+  useEffect(() => {
+    if (isDone) void queries.invalidateQueries({ queryKey: ['datasets'] });
+  }, [isDone, queries]);
+  if (error !== null) return <ErrorView error={error} />;
+  if (job === undefined) return <Progress value={100} animated aria-label="Starting" />;
+  const share = shareOf(job);
+  const isActive = job.finished_at === null;
+  return (
+    <Stack gap={6} role="status">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" fw={600}>
+          {job.status}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {progressText(job)}
+          {isActive && rate !== null && `, ${formatCount(Math.round(rate))} rows/s`}
+          {isActive && rate !== null && leftText(job, rate)}
+        </Text>
+      </Group>
+      {isActive && <Progress value={share ?? 100} animated aria-label="Progress of the import" />}
+      {job.error !== null && <ErrorView error={new ApiProblem(job.error)} onRetry={onRetry} />}
+      {isDone && job.dataset_id !== null && (
+        <LinkAnchor to="/datasets/$id" params={{ id: job.dataset_id }}>
+          Open the dataset
+        </LinkAnchor>
+      )}
+      {isActive && (
+        <Button
+          size="xs"
+          variant="default"
+          w="fit-content"
+          disabled={job.status === 'cancelling'}
+          loading={cancel.isPending}
+          onClick={() => cancel.mutate()}
+        >
+          Cancel
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+/** The share that is done, in percent; undefined where the total is unknown. */
+export function shareOf({ progress }: Job): number | undefined {
+  const { rows_done, rows_total, bytes_done, bytes_total } = progress;
+  if (rows_total !== null && rows_total > 0) return (100 * rows_done) / rows_total;
+  return bytes_total === null || bytes_total === 0 ? undefined : (100 * bytes_done) / bytes_total;
+}
+
+/** What is done, in words. */
+export function progressText({ progress }: Job): string {
+  const { rows_done, rows_total, bytes_done, bytes_total } = progress;
+  const rows =
+    rows_total === null ? formatCount(rows_done) : `${formatCount(rows_done)} of ${formatCount(rows_total)}`;
+  const bytes =
+    bytes_total === null
+      ? bytes_done > 0
+        ? formatBytes(bytes_done)
+        : ''
+      : `${formatBytes(bytes_done)} of ${formatBytes(bytes_total)}`;
+  return [`${rows} rows`, bytes].filter((text) => text !== '').join(', ');
+}
+
+function leftText({ progress: { rows_done, rows_total } }: Job, rate: number): string {
+  if (rows_total === null || rate <= 0) return '';
+  return `, ${formatDuration((1000 * (rows_total - rows_done)) / rate)} left`;
+}

@@ -1,0 +1,44 @@
+import type { ResponseOf } from '@svc/client';
+import { type UseMutationResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { useEvents } from '../api/use-events.ts';
+
+export type Job = ResponseOf<'/jobs/{id}', 'get'>;
+
+/** A job as it is now, followed until its end. */
+export function useJob(id: string): {
+  readonly job: Job | undefined;
+  readonly error: Error | null;
+  /** Rows per second since the page saw the job first; null before there are any. */
+  readonly rate: number | null;
+} {
+  const api = useApi();
+  const queries = useQueryClient();
+  const seen = useRef<{ readonly atMs: number; readonly rows: number } | null>(null);
+  const found = useQuery({
+    queryKey: ['job', id],
+    queryFn: ({ signal }) => dataOf(api.GET('/jobs/{id}', { params: { path: { id } }, signal })),
+  });
+  const job = found.data;
+  useEvents<Job>(job !== undefined && job.finished_at === null ? `/jobs/${id}/events` : null, (next) =>
+    queries.setQueryData(['job', id], next),
+  );
+  if (job?.status === 'running' && seen.current === null)
+    seen.current = { atMs: performance.now(), rows: job.progress.rows_done };
+  const start = seen.current;
+  const elapsedMs = start === null ? 0 : performance.now() - start.atMs;
+  const rows = start === null || job === undefined ? 0 : job.progress.rows_done - start.rows;
+  return { job, error: found.error, rate: rows > 0 && elapsedMs > 500 ? (1000 * rows) / elapsedMs : null };
+}
+
+/** Cancels a job. */
+export function useCancelJob(id: string): UseMutationResult<unknown, Error, void> {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () => dataOf(api.POST('/jobs/{id}/cancel', { params: { path: { id } } })),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['job', id] }),
+  });
+}

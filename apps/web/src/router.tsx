@@ -1,0 +1,135 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { parseCompareSearch } from './compare/compare-search.ts';
+import { parseDatasetSearch } from './datasets/dataset-search.ts';
+import { parseDatasetsSearch } from './datasets/list/datasets-search.ts';
+import { parseImportSearch } from './hub-import/import-search.ts';
+import { parseJobsSearch } from './jobs/jobs-search.ts';
+import { parseNewRunSearch, parseRunSearch, parseRunsSearch } from './runs/runs-search.ts';
+import { Shell } from './shell/shell.tsx';
+import { ErrorView } from './ui/error-view.tsx';
+import { NotFound } from './ui/layout/not-found.tsx';
+import { PageSkeleton } from './ui/layout/page-skeleton.tsx';
+
+const rootRoute = createRootRoute({ component: Shell });
+
+const indexRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/datasets' });
+  },
+});
+
+export const datasetsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/datasets',
+  validateSearch: parseDatasetsSearch,
+  component: lazyRouteComponent(() => import('./datasets/list/datasets-page.tsx'), 'DatasetsPage'),
+});
+
+export const datasetRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/datasets/$id',
+  validateSearch: parseDatasetSearch,
+  component: lazyRouteComponent(() => import('./datasets/dataset-page.tsx'), 'DatasetPage'),
+});
+
+export const importRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/import',
+  validateSearch: parseImportSearch,
+  component: lazyRouteComponent(() => import('./hub-import/import-page.tsx'), 'ImportPage'),
+});
+
+export const uploadRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/upload',
+  component: lazyRouteComponent(() => import('./upload/upload-page.tsx'), 'UploadPage'),
+});
+
+export const jobsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/jobs',
+  validateSearch: parseJobsSearch,
+  component: lazyRouteComponent(() => import('./jobs/jobs-page.tsx'), 'JobsPage'),
+});
+
+export const runsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/runs',
+  validateSearch: parseRunsSearch,
+  component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
+});
+
+export const newRunRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/runs/new',
+  validateSearch: parseNewRunSearch,
+  component: lazyRouteComponent(() => import('./runs/create/new-run-page.tsx'), 'NewRunPage'),
+});
+
+export const runRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/runs/$id',
+  validateSearch: parseRunSearch,
+  component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
+});
+
+export const compareRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/compare',
+  validateSearch: parseCompareSearch,
+  component: lazyRouteComponent(() => import('./compare/compare-page.tsx'), 'ComparePage'),
+});
+
+export const settingsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+});
+
+export const statusRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/status',
+  component: lazyRouteComponent(() => import('./status/status-page.tsx'), 'StatusPage'),
+});
+
+/** Creates the router: every page under `/console`, `/` for the first of them. */
+export function createConsoleRouter() {
+  return createRouter({
+    routeTree: rootRoute.addChildren([
+      indexRoute,
+      datasetsRoute,
+      datasetRoute,
+      importRoute,
+      uploadRoute,
+      jobsRoute,
+      runsRoute,
+      newRunRoute,
+      runRoute,
+      compareRoute,
+      settingsRoute,
+      statusRoute,
+    ]),
+    basepath: '/console',
+    defaultPreload: 'intent',
+    defaultPendingComponent: PageSkeleton,
+    defaultErrorComponent: ({ error }) => <ErrorView error={error} />,
+    defaultNotFoundComponent: NotFound,
+    scrollRestoration: true,
+  });
+}
+
+export type ConsoleRouter = ReturnType<typeof createConsoleRouter>;
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    readonly router: ConsoleRouter;
+  }
+}

@@ -1,0 +1,133 @@
+import { Group, Select, Stack, Text } from '@mantine/core';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { exact, type JsonValue } from '../../api/exact.ts';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { Panes } from '../../ui/layout/panes.tsx';
+import { formatCount, formatScore } from '../../ui/text/formats.ts';
+import { plainText } from '../../ui/text/pretty-json.ts';
+import { VirtualList } from '../../ui/virtual-list.tsx';
+import { RESULT_STATUSES, type RunSearch } from '../runs-search.ts';
+import type { Result, Run } from '../use-run.ts';
+import { ResultPane } from './result-pane.tsx';
+
+const route = getRouteApi('/runs/$id');
+
+const PAGE = 100;
+/** Rows from the end of what was read at which the next page is asked for. */
+const AHEAD = 50;
+
+interface Page {
+  readonly data: readonly Result[];
+  readonly meta: { readonly next_cursor: string | null; readonly total_items: number };
+}
+
+/** The results of a run: filters, a list of any length, and the open result with its item. */
+export function ResultsTab({ run }: { readonly run: Run }) {
+  const api = useApi();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { status } = search;
+  const found = useInfiniteQuery({
+    queryKey: ['results', run.id, { status }],
+    queryFn: async ({ signal, pageParam }) =>
+      exact<Page>(
+        await dataOf(
+          api.GET('/runs/{id}/results', {
+            params: { path: { id: run.id }, query: { status, limit: PAGE, cursor: pageParam } },
+            parseAs: 'text',
+            signal,
+          }),
+        ),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+  const results = found.data?.pages.flatMap(({ data }) => data) ?? [];
+  const total = found.data?.pages.at(-1)?.meta.total_items ?? 0;
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = found;
+  const onRange = useCallback(
+    (_first: number, last: number) => {
+      if (hasNextPage && !isFetchingNextPage && last >= results.length - AHEAD) void fetchNextPage();
+    },
+    [hasNextPage, isFetchingNextPage, fetchNextPage, results.length],
+  );
+  const change = (changes: Partial<RunSearch>): void =>
+    void navigate({ search: (before) => ({ ...before, result: undefined, ...changes }), replace: true });
+  const open = search.result === undefined ? undefined : results[search.result];
+  return (
+    <Stack gap="sm">
+      <Group gap="xs" role="search" aria-label="Results">
+        <Select
+          aria-label="Status"
+          placeholder="Status"
+          size="xs"
+          w={140}
+          clearable
+          value={status ?? null}
+          onChange={(value) => change({ status: RESULT_STATUSES.find((one) => one === value) })}
+          data={RESULT_STATUSES}
+        />
+        <Text size="sm" c="dimmed" aria-live="polite">
+          {formatCount(total)} {total === 1 ? 'result' : 'results'}
+        </Text>
+      </Group>
+      {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
+      <Panes
+        label="Result"
+        isOpen={open !== undefined}
+        onClose={() => change({})}
+        list={
+          <VirtualList
+            label="Results"
+            count={results.length}
+            selected={search.result}
+            onSelect={(index) =>
+              void navigate({ search: (before) => ({ ...before, result: index }), replace: true })
+            }
+            onRange={onRange}
+            columns="72px minmax(0, 1fr) 64px"
+            renderRow={(index) => <Row result={results[index]} />}
+          />
+        }
+        entry={
+          open === undefined ? (
+            <Text c="dimmed" p="md" size="sm">
+              Choose a result from the list. The arrow keys move through it.
+            </Text>
+          ) : (
+            <ResultPane run={run} result={open} />
+          )
+        }
+      />
+    </Stack>
+  );
+}
+
+function Row({ result }: { readonly result: Result | undefined }) {
+  if (result === undefined) return <span>…</span>;
+  const shown = result.status === 'failed' ? result.error?.message : plainText(result.output as JsonValue);
+  return (
+    <>
+      <Text span size="xs" c="dimmed" ff="monospace">
+        {plainText((result.item_id ?? result.order_index) as JsonValue)}
+      </Text>
+      <Text
+        span
+        size="sm"
+        c={result.status === 'failed' ? 'var(--mantine-color-error)' : undefined}
+        className="ellipsis"
+      >
+        {shown}
+      </Text>
+      <Text span size="xs" ta="end">
+        {result.passed === true ? '✓ ' : result.passed === false ? '✗ ' : ''}
+        {formatScore(result.score)}
+      </Text>
+    </>
+  );
+}

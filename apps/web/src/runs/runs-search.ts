@@ -1,0 +1,59 @@
+import { indexOf, oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
+
+export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled'] as const;
+export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
+
+/** What the address of the list of runs states. */
+export interface RunsSearch {
+  readonly dataset?: string;
+  readonly status?: (typeof RUN_STATUSES)[number];
+  readonly cursor?: string;
+}
+
+/** What the address of a run's page states. */
+export interface RunSearch {
+  readonly tab?: 'results' | 'charts' | 'configuration';
+  readonly status?: (typeof RESULT_STATUSES)[number];
+  readonly passed?: 'true' | 'false';
+  readonly section?: string;
+  readonly type?: string;
+  readonly tag?: string;
+  readonly finish_reason?: string;
+  readonly q?: string;
+  /** Position of the open result in the list. */
+  readonly result?: number;
+}
+
+/** Reads the address of the list of runs; what it does not know is left out. */
+export function parseRunsSearch(search: RawSearch): RunsSearch {
+  return {
+    dataset: textOf(search, 'dataset'),
+    status: oneOf(search, 'status', RUN_STATUSES),
+    cursor: textOf(search, 'cursor'),
+  };
+}
+
+/** Reads the address of a run's page; what it does not know is left out. */
+export function parseRunSearch(search: RawSearch): RunSearch {
+  return {
+    tab: oneOf(search, 'tab', ['results', 'charts', 'configuration']),
+    status: oneOf(search, 'status', RESULT_STATUSES),
+    passed:
+      textOf(search, 'passed') === 'true'
+        ? 'true'
+        : textOf(search, 'passed') === 'false'
+          ? 'false'
+          : undefined,
+    section: textOf(search, 'section'),
+    type: textOf(search, 'type'),
+    tag: textOf(search, 'tag'),
+    finish_reason: textOf(search, 'finish_reason'),
+    q: textOf(search, 'q'),
+    result: indexOf(search, 'result'),
+  };
+}
+
+/** Reads the address of the page for a new run. */
+export function parseNewRunSearch(search: RawSearch): { readonly dataset?: string } {
+  return { dataset: textOf(search, 'dataset') };
+}

@@ -1,0 +1,2 @@
+/** The query of the current session. */
+export const sessionKey: readonly string[] = ['session'];

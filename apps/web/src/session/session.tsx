@@ -1,0 +1,38 @@
+import type { ResponseOf } from '@svc/client';
+import { useQuery } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { ApiProblem, dataOf } from '../api/api-problem.ts';
+import { ErrorView } from '../ui/error-view.tsx';
+import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { sessionKey } from './session-key.ts';
+import { SignIn } from './sign-in.tsx';
+
+export type Session = ResponseOf<'/session', 'get'>;
+
+const SessionContext = createContext<Session | null>(null);
+
+const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
+
+/** Shows what is inside to people with a session, and a sign-in page to the others. */
+export function SessionGate({ children }: { readonly children: ReactNode }) {
+  const api = useApi();
+  const session = useQuery({ queryKey: sessionKey, queryFn: () => dataOf(api.GET('/session')) });
+  if (session.data !== undefined)
+    return <SessionContext.Provider value={session.data}>{children}</SessionContext.Provider>;
+  if (session.isPending) return <PageSkeleton />;
+  if (session.error instanceof ApiProblem && session.error.status === 401) return <SignIn />;
+  return <ErrorView error={session.error} onRetry={() => void session.refetch()} />;
+}
+
+/** The session of this browser. */
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (session === null) throw new Error('A component that needs a session must be inside SessionGate.');
+  return session;
+}
+
+/** Whether the session may do what a role may: what it may not is not offered. */
+export function useCan(role: 'viewer' | 'editor' | 'admin'): boolean {
+  return RANK[useSession().role] >= RANK[role];
+}

@@ -1,0 +1,191 @@
+import {
+  Button,
+  Group,
+  NumberInput,
+  SegmentedControl,
+  Stack,
+  Switch,
+  Table,
+  Text,
+  useMantineColorScheme,
+} from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { useCan, useSession } from '../session/session.tsx';
+import { sessionKey } from '../session/session-key.ts';
+import { useTour } from '../tour/use-tour.ts';
+import { ErrorView } from '../ui/error-view.tsx';
+import { useNotify } from '../ui/layout/notices.tsx';
+import { Page } from '../ui/layout/page.tsx';
+import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { Part } from '../ui/layout/part.tsx';
+
+type Settings = ResponseOf<'/settings', 'get'>;
+
+const MIN_INTERVAL_MS = 250;
+const MAX_INTERVAL_MS = 60_000;
+
+/** Settings of the service, of this browser, and the session. */
+export function SettingsPage() {
+  const api = useApi();
+  const found = useQuery({ queryKey: ['settings'], queryFn: () => dataOf(api.GET('/settings')) });
+  return (
+    <Page title="Settings">
+      <Stack gap="xl" maw={640}>
+        <Theme />
+        {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
+        {found.isPending && <PageSkeleton rows={3} />}
+        {found.data !== undefined && (
+          <ServiceSettings key={JSON.stringify(found.data)} settings={found.data} />
+        )}
+        <SessionPart />
+        <TourPart />
+      </Stack>
+    </Page>
+  );
+}
+
+function Theme() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <Part title="Theme">
+      <SegmentedControl
+        aria-label="Theme"
+        value={colorScheme}
+        onChange={(value) => setColorScheme(value as typeof colorScheme)}
+        data={[
+          { value: 'auto', label: 'System' },
+          { value: 'light', label: 'Light' },
+          { value: 'dark', label: 'Dark' },
+        ]}
+      />
+    </Part>
+  );
+}
+
+function ServiceSettings({ settings }: { readonly settings: Settings }) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const canChange = useCan('admin');
+  const [intervalMs, setIntervalMs] = useState<number | string>(settings.cancellation_check_interval_ms);
+  const save = useMutation({
+    mutationFn: (body: Partial<Settings>) => dataOf(api.PATCH('/settings', { body })),
+    onSuccess: (next) => {
+      queries.setQueryData(['settings'], next);
+      notify('Saved.');
+    },
+  });
+  const isValid = Number(intervalMs) >= MIN_INTERVAL_MS && Number(intervalMs) <= MAX_INTERVAL_MS;
+  return (
+    <>
+      <Part title="Runs">
+        <Group align="flex-end">
+          <NumberInput
+            label="Cancellation check interval, in milliseconds"
+            description={`How often a worker asks whether a run was cancelled: ${MIN_INTERVAL_MS} to ${MAX_INTERVAL_MS}.`}
+            min={MIN_INTERVAL_MS}
+            max={MAX_INTERVAL_MS}
+            step={250}
+            allowDecimal={false}
+            value={intervalMs}
+            onChange={setIntervalMs}
+            error={isValid ? undefined : `Between ${MIN_INTERVAL_MS} and ${MAX_INTERVAL_MS}.`}
+            disabled={!canChange}
+          />
+          {canChange && (
+            <Button
+              variant="default"
+              disabled={!isValid || Number(intervalMs) === settings.cancellation_check_interval_ms}
+              loading={save.isPending}
+              onClick={() => save.mutate({ cancellation_check_interval_ms: Number(intervalMs) })}
+            >
+              Save
+            </Button>
+          )}
+        </Group>
+      </Part>
+      <Part title="Onboarding telemetry">
+        <Switch
+          label="Log the steps of the tour in this installation"
+          checked={settings.onboarding_telemetry_enabled}
+          disabled={!canChange || save.isPending}
+          onChange={(event) => save.mutate({ onboarding_telemetry_enabled: event.currentTarget.checked })}
+        />
+        <Text size="sm" c="dimmed" mt={6}>
+          Off by default. While it is on, the tour sends five fields to this service: <code>lifecycle</code>{' '}
+          (started, step_viewed, completed or dismissed), <code>route</code> (the page, without what is in its
+          address), <code>time_zone</code>, <code>tutorial_version</code> and{' '}
+          <code>anonymous_session_id</code> (random, new for each tour). They are written to its log. Nothing
+          leaves this installation.
+        </Text>
+      </Part>
+      {save.error !== null && <ErrorView error={save.error} />}
+    </>
+  );
+}
+
+function SessionPart() {
+  const api = useApi();
+  const queries = useQueryClient();
+  const session = useSession();
+  const about = useQuery({
+    queryKey: ['about'],
+    queryFn: async () =>
+      (await dataOf(api.GET('/', { headers: { Accept: 'application/json' } }))) as {
+        readonly version?: string;
+      },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const end = useMutation({
+    mutationFn: () => dataOf(api.DELETE('/session')),
+    onSuccess: () => queries.resetQueries({ queryKey: sessionKey }),
+  });
+  return (
+    <Part title="Session">
+      <Table w="auto" variant="vertical">
+        <Table.Tbody>
+          <Table.Tr>
+            <Table.Th>Key</Table.Th>
+            <Table.Td>
+              {session.anonymous ? 'none: this service needs no key' : 'a key of this service'}
+            </Table.Td>
+          </Table.Tr>
+          <Table.Tr>
+            <Table.Th>Role</Table.Th>
+            <Table.Td>{session.role}</Table.Td>
+          </Table.Tr>
+          {session.expires_at !== null && (
+            <Table.Tr>
+              <Table.Th>Ends</Table.Th>
+              <Table.Td>{new Date(session.expires_at).toLocaleString()}</Table.Td>
+            </Table.Tr>
+          )}
+          <Table.Tr>
+            <Table.Th>Version</Table.Th>
+            <Table.Td>{about.data?.version ?? '…'}</Table.Td>
+          </Table.Tr>
+        </Table.Tbody>
+      </Table>
+      {!session.anonymous && (
+        <Button mt="sm" variant="default" size="xs" loading={end.isPending} onClick={() => end.mutate()}>
+          Sign out
+        </Button>
+      )}
+    </Part>
+  );
+}
+
+function TourPart() {
+  const tour = useTour();
+  return (
+    <Part title="Tour">
+      <Button variant="default" size="xs" onClick={tour.restart}>
+        Take the tour again
+      </Button>
+    </Part>
+  );
+}

@@ -1,0 +1,39 @@
+import { Alert } from '@mantine/core';
+import { IconPlugConnectedX } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { useConnection } from './connection.ts';
+
+const RETRY_MS = 2000;
+
+/** Says that the service does not respond, asks until it does, and then refreshes what is shown. */
+export function ConnectionBanner() {
+  const { connection, isLost } = useConnection();
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (!isLost) return;
+    const timer = setInterval(async () => {
+      const isBack = await fetch('/healthz').then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      if (!isBack) return;
+      connection.set(false);
+      await queries.invalidateQueries();
+    }, RETRY_MS);
+    return () => clearInterval(timer);
+  }, [isLost, connection, queries]);
+  if (!isLost) return null;
+  return (
+    <Alert
+      color="orange"
+      variant="filled"
+      autoContrast
+      icon={<IconPlugConnectedX size={18} />}
+      mb="md"
+      role="alert"
+    >
+      The service does not respond. What you see may be out of date; the page goes on when it is back.
+    </Alert>
+  );
+}

@@ -1,0 +1,110 @@
+import { AppShell, Box, Burger, Group, NavLink, ScrollArea, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import {
+  IconActivity,
+  IconArrowsDiff,
+  IconCloudDownload,
+  IconDatabase,
+  IconFileText,
+  IconListCheck,
+  IconPlayerPlay,
+  IconSettings,
+  IconUpload,
+} from '@tabler/icons-react';
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { SessionGate, useCan } from '../session/session.tsx';
+import { Tour } from '../tour/tour.tsx';
+import { ConnectionBanner } from './connection-banner.tsx';
+import { DropAnywhere } from './drop-anywhere.tsx';
+
+const PAGES = [
+  { to: '/datasets', label: 'Datasets', icon: IconDatabase, role: 'viewer' },
+  { to: '/import', label: 'Hub import', icon: IconCloudDownload, role: 'editor' },
+  { to: '/upload', label: 'Upload', icon: IconUpload, role: 'editor' },
+  { to: '/runs', label: 'Runs', icon: IconPlayerPlay, role: 'viewer' },
+  { to: '/compare', label: 'Compare', icon: IconArrowsDiff, role: 'viewer' },
+  { to: '/jobs', label: 'Jobs', icon: IconListCheck, role: 'viewer' },
+  { to: '/status', label: 'Status', icon: IconActivity, role: 'viewer' },
+  { to: '/settings', label: 'Settings', icon: IconSettings, role: 'viewer' },
+] as const;
+
+/** The frame of every page: navigation, banner, and the page itself. */
+export function Shell() {
+  return (
+    <SessionGate>
+      <Frame />
+    </SessionGate>
+  );
+}
+
+function Frame() {
+  const [isOpen, { toggle, close }] = useDisclosure(false);
+  const canEdit = useCan('editor');
+  return (
+    <AppShell
+      header={{ height: { base: 48, sm: 0 } }}
+      navbar={{ width: 210, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding={{ base: 'sm', sm: 'lg' }}
+      transitionDuration={0}
+    >
+      <a className="skip-link" href="#content">
+        Skip to the content
+      </a>
+      <AppShell.Header hiddenFrom="sm">
+        <Group h="100%" px="sm">
+          <Burger opened={isOpen} onClick={toggle} size="sm" aria-label="Navigation" />
+          <Text fw={700}>svc</Text>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Pages">
+        <Text fw={700} size="lg" px="sm" py="xs" visibleFrom="sm">
+          svc
+        </Text>
+        <AppShell.Section grow component={ScrollArea}>
+          {PAGES.filter(({ role }) => role === 'viewer' || canEdit).map(({ to, label, icon }) => (
+            <PageLink key={to} to={to} label={label} Icon={icon} onClick={close} />
+          ))}
+        </AppShell.Section>
+        <NavLink
+          href="/docs"
+          label="API documentation"
+          leftSection={<IconFileText size={18} aria-hidden />}
+        />
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        <ConnectionBanner />
+        <Outlet />
+        {canEdit && <DropAnywhere />}
+        <Tour />
+        <Box h={24} />
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function PageLink({
+  to,
+  label,
+  Icon,
+  onClick,
+}: {
+  readonly to: (typeof PAGES)[number]['to'];
+  readonly label: string;
+  readonly Icon: typeof IconDatabase;
+  readonly onClick: () => void;
+}) {
+  const isActive = useRouterState({
+    select: ({ location }) => location.pathname === to || location.pathname.startsWith(`${to}/`),
+  });
+  return (
+    <NavLink
+      component={Link}
+      to={to}
+      label={label}
+      leftSection={<Icon size={18} aria-hidden />}
+      active={isActive}
+      aria-current={isActive ? 'page' : undefined}
+      onClick={onClick}
+    />
+  );
+}

@@ -1,0 +1,73 @@
+import { Alert, Button, Group, List, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { ApiProblem, type Problem } from '../api/api-problem.ts';
+import { CopyText } from './text/copy-text.tsx';
+
+/** An error with its title, detail, places and the id of its request. */
+export function ErrorView({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  const problem = error instanceof ApiProblem ? error.problem : null;
+  const title = problem?.title ?? 'Something went wrong';
+  return (
+    <Alert color="red" variant="light" title={title} icon={<IconAlertTriangle size={18} />} role="alert">
+      <ProblemDetails problem={problem} message={error instanceof Error ? error.message : String(error)} />
+      {onRetry !== undefined && (
+        <Button mt="sm" size="xs" variant="default" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </Alert>
+  );
+}
+
+/** What a problem says: its detail, at most 20 places, and the id of its request. */
+export function ProblemDetails({
+  problem,
+  message,
+}: {
+  readonly problem: Problem | null;
+  readonly message: string;
+}) {
+  const errors = problem?.errors ?? [];
+  const total = problem?.errors_total ?? errors.length;
+  return (
+    <>
+      <Text size="sm" className="break">
+        {problem?.detail ?? message}
+      </Text>
+      {errors.length > 0 && (
+        <List size="sm" mt="xs" spacing={2}>
+          {errors.slice(0, 20).map((one) => (
+            <List.Item key={`${one.file} ${one.line} ${one.row} ${one.path} ${one.message}`}>
+              <Text span size="sm" ff="monospace" c="dimmed">
+                {placeOf(one)}
+              </Text>{' '}
+              <Text span size="sm" className="break">
+                {one.message}
+              </Text>
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {total > 20 && <Text size="sm">and {total - Math.min(20, errors.length)} more</Text>}
+      {problem !== null && problem.request_id !== '' && (
+        <Group gap={6} mt="xs">
+          <Text size="xs" c="dimmed">
+            {problem.code}, request
+          </Text>
+          <CopyText text={problem.request_id} label="request id" />
+        </Group>
+      )}
+    </>
+  );
+}
+
+/** Where an error is: `file:line:column`, a row, or a path into the request. */
+export function placeOf(at: NonNullable<Problem['errors']>[number]): string {
+  const line = at.line === undefined ? '' : `:${at.line}${at.column === undefined ? '' : `:${at.column}`}`;
+  const places = [
+    at.file === undefined ? (line === '' ? '' : `line ${line.slice(1)}`) : `${at.file}${line}`,
+    at.row === undefined ? '' : `row ${at.row}`,
+    at.path ?? '',
+  ];
+  return places.filter((place) => place !== '').join(' ');
+}

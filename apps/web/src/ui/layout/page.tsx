@@ -1,0 +1,37 @@
+import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+
+/** A page: its title, what can be done with the whole of it, and its content. */
+export function Page({
+  title,
+  subtitle,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly subtitle?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  useEffect(() => {
+    document.title = `${title} · svc`;
+  }, [title]);
+  return (
+    <Stack gap="md" className="page">
+      <Group justify="space-between" align="flex-start" gap="sm">
+        <Box miw={0} flex="1 1 280px">
+          <Title order={1} size="h3" className="break">
+            {title}
+          </Title>
+          {subtitle !== undefined && (
+            <Text size="sm" c="dimmed" component="div" className="break">
+              {subtitle}
+            </Text>
+          )}
+        </Box>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  );
+}

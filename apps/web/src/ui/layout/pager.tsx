@@ -1,0 +1,54 @@
+import { Button, Group, Text } from '@mantine/core';
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
+import { useRouter } from '@tanstack/react-router';
+import { formatCount } from '../text/formats.ts';
+
+/** Goes through the pages of a list by its cursors. Going back is going back in the history of the browser. */
+export function Pager({
+  total,
+  what,
+  isFirst,
+  nextCursor,
+  onCursor,
+}: {
+  readonly total: number;
+  /** What is listed, such as "datasets". */
+  readonly what: string;
+  readonly isFirst: boolean;
+  readonly nextCursor: string | null;
+  readonly onCursor: (cursor: string | undefined) => void;
+}) {
+  const { history } = useRouter();
+  return (
+    <Group justify="space-between" component="nav" aria-label={`Pages of ${what}`}>
+      <Text size="sm" c="dimmed">
+        {formatCount(total)} {total === 1 ? what.replace(/s$/, '') : what}
+      </Text>
+      {(!isFirst || nextCursor !== null) && (
+        <Group gap="xs">
+          <Button size="xs" variant="subtle" disabled={isFirst} onClick={() => onCursor(undefined)}>
+            Newest
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={isFirst}
+            onClick={() => history.back()}
+            leftSection={<IconChevronLeft size={14} />}
+          >
+            Back
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={nextCursor === null}
+            onClick={() => nextCursor !== null && onCursor(nextCursor)}
+            rightSection={<IconChevronRight size={14} />}
+          >
+            Next
+          </Button>
+        </Group>
+      )}
+    </Group>
+  );
+}

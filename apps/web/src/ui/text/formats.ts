@@ -1,0 +1,47 @@
+/** A count with separators: `1,234,567`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** A size in binary units: `1.5 MiB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[power]}`;
+}
+
+/** How long something takes: `420 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+}
+
+/** The age of a time: `just now`, `5 min ago`, `3 days ago`. */
+export function formatAge(time: string, now: number): string {
+  const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
+  if (seconds < 60) return 'just now';
+  const steps = [
+    [60, 'min'],
+    [3600, 'h'],
+    [86_400, 'day'],
+    [86_400 * 365, 'year'],
+  ] as const;
+  const [size, unit] = steps.findLast(([step]) => seconds >= step) ?? steps[0];
+  const count = Math.floor(seconds / size);
+  const plural = count > 1 && (unit === 'day' || unit === 'year') ? 's' : '';
+  return `${count} ${unit}${plural} ago`;
+}
+
+/** A score or rate with three significant places; a dash without one. */
+export function formatScore(score: number | null | undefined): string {
+  return score === null || score === undefined ? '–' : score.toFixed(3);
+}
+
+/** A share as a percentage. */
+export function formatPercent(share: number | null | undefined): string {
+  return share === null || share === undefined ? '–' : `${(share * 100).toFixed(1)} %`;
+}

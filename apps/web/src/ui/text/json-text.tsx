@@ -1,0 +1,38 @@
+import { ActionIcon, Box, CopyButton, Tooltip } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import type { JsonValue } from '../../api/exact.ts';
+import { prettyJson } from './pretty-json.ts';
+
+/** Characters of a JSON text that are laid out; a copy has all of them. */
+const MAX_SHOWN = 200_000;
+
+/** A value as exact JSON, which can be copied. */
+export function JsonText({ value, label }: { readonly value: JsonValue; readonly label: string }) {
+  const text = prettyJson(value);
+  return (
+    <Box pos="relative">
+      <CopyButton value={text}>
+        {({ copied, copy }) => (
+          <Tooltip label={copied ? 'Copied' : `Copy ${label}`}>
+            <ActionIcon
+              variant="default"
+              pos="absolute"
+              top={4}
+              right={4}
+              onClick={copy}
+              aria-label={`Copy ${label}`}
+            >
+              {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </CopyButton>
+      <pre className="pre">{text.slice(0, MAX_SHOWN)}</pre>
+      {text.length > MAX_SHOWN && (
+        <em>
+          The first {MAX_SHOWN} characters of {text.length}.
+        </em>
+      )}
+    </Box>
+  );
+}

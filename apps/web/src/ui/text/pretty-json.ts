@@ -1,0 +1,26 @@
+import { ExactNumber, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+
+/** JSON text with line breaks and every digit of its numbers. */
+export function prettyJson(value: JsonValue | undefined, indent = ''): string {
+  if (value === undefined) return '';
+  if (value instanceof ExactNumber) return String(value);
+  const inner = `${indent}  `;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]';
+    return `[\n${value.map((one) => inner + prettyJson(one, inner)).join(',\n')}\n${indent}]`;
+  }
+  if (isJsonObject(value)) {
+    const members = Object.entries(value).map(
+      ([name, one]) => `${inner}${JSON.stringify(name)}: ${prettyJson(one, inner)}`,
+    );
+    return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n${indent}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** A value as one line for a table: texts as they are, everything else as JSON. */
+export function plainText(value: JsonValue | undefined, maxLength = 300): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value.slice(0, maxLength).replaceAll(/\s+/g, ' ');
+  return prettyJson(value).slice(0, maxLength).replaceAll(/\s+/g, ' ');
+}

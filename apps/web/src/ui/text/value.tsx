@@ -1,0 +1,9 @@
+import type { JsonValue } from '../../api/exact.ts';
+import { prettyJson } from './pretty-json.ts';
+import { RichText } from './rich-text.tsx';
+
+/** A text as Markdown, any other value as JSON with every digit. */
+export function Value({ value, label }: { readonly value: JsonValue; readonly label: string }) {
+  if (typeof value === 'string') return <RichText text={value} label={label} />;
+  return <pre className="pre">{prettyJson(value)}</pre>;
+}

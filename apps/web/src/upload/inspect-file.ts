@@ -1,0 +1,106 @@
+import {
+  createSectionHasher,
+  itemHash,
+  JsonlError,
+  type LocatedItem,
+  readItems,
+  type SourceLocation,
+  versionHash,
+} from '@svc/jsonl-v23';
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import { openPackage, PackageError, type PackageReader, readPackageItems } from '@svc/pkg-format';
+import { detectKind } from './detect-kind.ts';
+import type { FileKind, FileProblem, Inspection } from './inspect-types.ts';
+
+const FIRST_ITEMS = 20;
+const REPORT_MS = 100;
+
+/** Reads a file as the service would, and reports how far it is, and in the end what is in it. Nothing is sent. */
+export async function* inspectFile(file: File): AsyncGenerator<Inspection> {
+  const kind = await detectKind(file);
+  const found = new Findings(kind);
+  try {
+    if (kind === 'package') yield* inspectPackage(file, found);
+    else if (kind === 'items') {
+      const items = readItems(file.stream() as unknown as AsyncIterable<Uint8Array>, { file: file.name });
+      yield* found.read('default', items);
+    }
+  } catch (error) {
+    found.add(error);
+  }
+  yield found.end();
+}
+
+async function* inspectPackage(file: File, found: Findings): AsyncGenerator<Inspection> {
+  await using pkg = await openPackage(
+    {
+      byteLength: file.size,
+      read: async (start, end) => new Uint8Array(await file.slice(start, end).arrayBuffer()),
+    },
+    {},
+  );
+  for (const section of pkg.sections) yield* found.read(section.name, readPackageItems(pkg, section));
+  found.check(pkg);
+}
+
+/** Counts, hashes and the first items of what was read. */
+class Findings {
+  readonly #kind: FileKind;
+  readonly #sections: { readonly name: string; readonly items: number }[] = [];
+  readonly #hashes: Uint8Array[] = [];
+  readonly #first: string[] = [];
+  readonly #errors: FileProblem[] = [];
+  #items = 0;
+
+  constructor(kind: FileKind) {
+    this.#kind = kind;
+  }
+
+  async *read(name: string, items: AsyncIterable<LocatedItem>): AsyncGenerator<Inspection> {
+    const hasher = createSectionHasher(name);
+    let count = 0;
+    let reportedAt = performance.now();
+    for await (const { item } of items) {
+      hasher.add(itemHash(item));
+      if (this.#first.length < FIRST_ITEMS) this.#first.push(canonicalJson(item));
+      count += 1;
+      this.#items += 1;
+      if (performance.now() - reportedAt < REPORT_MS) continue;
+      reportedAt = performance.now();
+      yield { state: 'reading', kind: this.#kind, items: this.#items };
+    }
+    this.#sections.push({ name, items: count });
+    this.#hashes.push(hasher.digest());
+  }
+
+  /** A manifest that states another hash is an error. */
+  check({ manifest }: PackageReader): void {
+    const stated = manifest?.['version_hash'];
+    if (manifest?.['hash_spec'] !== 'svc-jcs-sha256-1' || typeof stated !== 'string') return;
+    if (stated !== versionHash(this.#hashes))
+      this.#errors.push({
+        message: 'The items do not have the version hash that the manifest states.',
+        file: 'manifest.json',
+      });
+  }
+
+  add(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    const location: SourceLocation | undefined =
+      error instanceof JsonlError || error instanceof PackageError ? error.location : undefined;
+    this.#errors.push({ message, ...location });
+  }
+
+  end(): Inspection {
+    return {
+      state: 'read',
+      kind: this.#kind,
+      items: this.#items,
+      sections: this.#sections,
+      first: this.#first,
+      versionHash: this.#errors.length > 0 || this.#kind === 'table' ? null : versionHash(this.#hashes),
+      errors: this.#errors,
+      errorsTotal: this.#errors.length,
+    };
+  }
+}

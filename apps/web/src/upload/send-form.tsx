@@ -1,0 +1,101 @@
+import { Alert, Button, Group, Progress, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { ErrorView } from '../ui/error-view.tsx';
+import { LinkAnchor } from '../ui/layout/links.tsx';
+import { CopyText } from '../ui/text/copy-text.tsx';
+import { formatBytes, formatCount } from '../ui/text/formats.ts';
+import { type Uploaded, useUpload } from './use-upload.ts';
+
+/** Names the dataset, sends the files with their progress, and compares the hash of the service with the expected one. */
+export function SendForm({
+  files,
+  mapping,
+  expectedHash,
+  isReady,
+}: {
+  readonly files: readonly File[];
+  /** Column mapping of a table, as JSON text. */
+  readonly mapping?: string | undefined;
+  /** What the browser computed; null where it cannot. */
+  readonly expectedHash: string | null;
+  readonly isReady: boolean;
+}) {
+  const [name, setName] = useState('');
+  const { upload, start, cancel } = useUpload();
+  const isRunning = upload.state === 'sending' || upload.state === 'storing';
+  return (
+    <Stack gap="sm">
+      <TextInput
+        label="Name"
+        description="By default that of the package or the file"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={255}
+      />
+      <Group>
+        <Button
+          disabled={!isReady || isRunning || upload.state === 'stored'}
+          loading={upload.state === 'storing'}
+          onClick={() => start({ files, name, mapping })}
+        >
+          {upload.state === 'failed' ? 'Try again' : 'Upload'}
+        </Button>
+        {isRunning && (
+          <Button variant="default" onClick={cancel}>
+            Cancel
+          </Button>
+        )}
+      </Group>
+      {upload.state === 'sending' && (
+        <Stack gap={4} role="status">
+          <Progress
+            value={upload.totalBytes === 0 ? 0 : (100 * upload.sentBytes) / upload.totalBytes}
+            aria-label="Progress of the upload"
+          />
+          {formatBytes(upload.sentBytes)} of {formatBytes(upload.totalBytes)}
+        </Stack>
+      )}
+      {upload.state === 'failed' && <ErrorView error={upload.error} />}
+      {upload.state === 'stored' && <Stored dataset={upload.dataset} expectedHash={expectedHash} />}
+    </Stack>
+  );
+}
+
+function Stored({
+  dataset,
+  expectedHash,
+}: {
+  readonly dataset: Uploaded;
+  readonly expectedHash: string | null;
+}) {
+  const isEqual = expectedHash === null || expectedHash === dataset.version_hash;
+  return (
+    <Alert
+      color={isEqual ? 'teal' : 'red'}
+      variant="light"
+      role="status"
+      title={
+        isEqual
+          ? `Stored ${formatCount(dataset.item_count)} items`
+          : 'The service computed another version hash'
+      }
+    >
+      <Stack gap={6}>
+        <CopyText
+          text={dataset.version_hash}
+          shown={dataset.version_hash.slice(0, 16)}
+          label="version hash"
+        />
+        {expectedHash !== null && isEqual && 'The hash is the one that the browser computed.'}
+        <Group>
+          <LinkAnchor to="/datasets/$id" params={{ id: dataset.id }}>
+            Open the dataset
+          </LinkAnchor>
+          <LinkAnchor to="/runs/new" search={{ dataset: dataset.id }}>
+            Run it
+          </LinkAnchor>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,75 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+/** What the service replaces with a new nonce in every page that it sends. */
+const NONCE = '__CSP_NONCE__';
+
+export default defineConfig({
+  base: '/console/',
+  plugins: [react(), woff2Only(), precompress()],
+  resolve: { alias: { '@examples': fileURLToPath(new URL('../../examples', import.meta.url)) } },
+  html: { cspNonce: NONCE },
+  worker: { format: 'es' },
+  build: {
+    target: 'es2023',
+    // small files too are separate requests: the policy of the page allows no inline scripts or fonts
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 700,
+  },
+  server: {
+    // `vite` in this folder develops the pages against a service on its default port
+    proxy: Object.fromEntries(
+      [
+        'datasets',
+        'runs',
+        'jobs',
+        'settings',
+        'session',
+        'telemetry',
+        'metrics',
+        'healthz',
+        'readyz',
+        'docs',
+        'openapi.json',
+      ].map((path) => [`/${path}`, 'http://127.0.0.1:8080']),
+    ),
+  },
+});
+
+/** Leaves out the fonts of browsers that this target excludes. */
+function woff2Only(): Plugin {
+  return {
+    name: 'woff2-only',
+    enforce: 'pre',
+    transform: (code, id) =>
+      id.includes('katex') && id.endsWith('.css')
+        ? code.replaceAll(/,url\([^)]*\.(?:woff|ttf)\) format\("[^"]*"\)/g, '')
+        : null,
+  };
+}
+
+/** Writes each script and style a second and third time, compressed once and for all. */
+function precompress(): Plugin {
+  return {
+    name: 'precompress',
+    apply: 'build',
+    writeBundle: async ({ dir = '' }) => {
+      const folder = join(dir, 'assets');
+      const names = (await readdir(folder)).filter((name) => /\.(?:js|css|svg)$/.test(name));
+      await Promise.all(
+        names.map(async (name) => {
+          const path = join(folder, name);
+          const bytes = await readFile(path);
+          await writeFile(`${path}.br`, await promisify(brotliCompress)(bytes));
+          await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }));
+        }),
+      );
+    },
+  };
+}
