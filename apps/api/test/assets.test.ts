@@ -1,8 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildZip } from '../../../packages/pkg-format/test/build-zip.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
-import { makePackage, uploadForm } from './make-package.ts';
+import { uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 const [VIEWER, ADMIN] = ['viewer-key-0123456789', 'admin-key-0123456789'];
@@ -16,8 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-async function upload(): Promise<string> {
-  const archive = await makePackage({ 'sections/default.jsonl': '{"inputs":{"prompt":"p"}}\n' });
+async function upload(
+  lines: string = '{"inputs":{"prompt":"p"}}',
+  files: Record<string, Uint8Array> = {},
+): Promise<string> {
+  const entries = Object.entries({ 'sections/default.jsonl': `${lines}\n`, ...files });
+  const zip = buildZip({ entries: entries.map(([name, content]) => ({ name, content, method: 'stored' })) });
+  const archive = zip as Uint8Array<ArrayBuffer>;
   const response = await fetch(`${api.url}/datasets/upload`, {
     method: 'POST',
     body: uploadForm(archive),
@@ -205,6 +211,172 @@ describe('GET /datasets/{id}/assets/{sha256}', () => {
       .toHaveLength(1);
     const { bytes_out } = api.log().find(({ status_code }) => status_code === 499) ?? {};
     expect(Number(bytes_out)).toBeLessThan(30_000_000);
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies have every shape
+type Body = any;
+
+const getJson = async (path: string): Promise<Body> =>
+  (await fetch(`${api.url}${path}`, { headers: HEADERS })).json();
+
+describe('items with files', () => {
+  const IMAGE = randomBytes(300_000);
+  const IMAGE_HASH = createHash('sha256').update(IMAGE).digest('hex');
+  const small = Buffer.from('small');
+  const LINES = [
+    '{"id":1,"assets":[{"path":"assets/a.png","alt":1.50},"assets/a.png",{"url":"https://example.org/x.png"}]}',
+    `{"id":2,"assets":{"b":{"mime_type":"image/gif","data":"${small.toString('base64')}","url":"https://example.org/b"}},"checker":{"path":"checkers/c.py"}}`,
+    '{"id":3,"assets":[{"sha256":"mine","byte_length":1,"url":"assets"}]}',
+  ];
+  const FILES = { 'assets/a.png': IMAGE, 'checkers/c.py': Buffer.from('print(1)') };
+  let dataset: string;
+  beforeAll(async () => {
+    dataset = await upload(LINES.join('\n'), FILES);
+  });
+  const link = (sha256: string): string => `/datasets/${dataset}/assets/${sha256}`;
+  const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+  it('are whole by default, and have links on request; each link leads to the bytes', async () => {
+    const image = {
+      mime_type: 'image/png',
+      encoding: 'base64',
+      data: IMAGE.toString('base64'),
+      path: 'assets/a.png',
+    };
+    const whole = await getJson(`/datasets/${dataset}/items`);
+    expect(whole.data.map(({ item }: Body) => item)).toEqual([
+      { id: 1, assets: [{ ...image, alt: 1.5 }, image, { url: 'https://example.org/x.png' }] },
+      {
+        id: 2,
+        assets: {
+          b: {
+            mime_type: 'image/gif',
+            encoding: 'base64',
+            data: small.toString('base64'),
+            url: 'https://example.org/b',
+          },
+        },
+        checker: {
+          path: 'checkers/c.py',
+          encoding: 'base64',
+          data: Buffer.from('print(1)').toString('base64'),
+        },
+      },
+      { id: 3, assets: [{ sha256: 'mine', byte_length: 1, url: 'assets' }] },
+    ]);
+    const text = await (
+      await fetch(`${api.url}/datasets/${dataset}/items.jsonl`, { headers: HEADERS })
+    ).text();
+    expect(
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(whole.data.map(({ item }: Body) => item));
+
+    const linkedImage = {
+      mime_type: 'image/png',
+      sha256: IMAGE_HASH,
+      byte_length: 300_000,
+      url: link(IMAGE_HASH),
+      path: 'assets/a.png',
+    };
+    const linked = await getJson(`/datasets/${dataset}/items?assets=link`);
+    const b = { mime_type: 'image/gif', sha256: hashOf(small), byte_length: 5, url: link(hashOf(small)) };
+    const c = hashOf(FILES['checkers/c.py']);
+    expect(linked.data.map(({ item }: Body) => item)).toEqual([
+      { id: 1, assets: [{ ...linkedImage, alt: 1.5 }, linkedImage, { url: 'https://example.org/x.png' }] },
+      { id: 2, assets: { b }, checker: { path: 'checkers/c.py', sha256: c, byte_length: 8, url: link(c) } },
+      { id: 3, assets: [{ sha256: 'mine', byte_length: 1, url: 'assets' }] },
+    ]);
+    const lines = await (
+      await fetch(`${api.url}/datasets/${dataset}/items.jsonl?assets=link`, { headers: HEADERS })
+    ).text();
+    expect(
+      lines
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(linked.data.map(({ item }: Body) => item));
+    expect(linked.data.map(({ item_hash }: Body) => item_hash)).toEqual(
+      whole.data.map(({ item_hash }: Body) => item_hash),
+    );
+    for (const [url, bytes, type] of [
+      [linkedImage.url, IMAGE, 'image/png'],
+      [b.url, small, 'image/gif'],
+      [link(c), FILES['checkers/c.py'], 'application/octet-stream'],
+    ] as const) {
+      const response = await fetch(api.url + url, { headers: HEADERS });
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+      expect((await bytesOf(response)).equals(bytes)).toBe(true);
+    }
+    expect((await fetch(`${api.url}/datasets/${dataset}/items?assets=x`, { headers: HEADERS })).status).toBe(
+      400,
+    );
+  });
+
+  it('have links where they would be too large, and where a file is gone', async () => {
+    const [section] = await queryDatabase(api.databaseUrl, 'SELECT id FROM sections WHERE dataset_id = $1', [
+      dataset,
+    ]);
+    const at = 'WHERE section_id = $1 AND order_index = 0';
+    await queryDatabase(api.databaseUrl, `UPDATE items SET linked_bytes = linked_bytes + 100000000 ${at}`, [
+      section.id,
+    ]);
+    const first = (await getJson(`/datasets/${dataset}/items?limit=2`)).data;
+    expect(first[0]).toMatchObject({
+      truncated: true,
+      item: { id: 1, assets: [{ url: link(IMAGE_HASH) }, {}, {}] },
+    });
+    expect(first[1]).toMatchObject({ item: { id: 2, assets: { b: { encoding: 'base64' } } } });
+    expect(first[1]).not.toHaveProperty('truncated');
+    await queryDatabase(api.databaseUrl, `UPDATE items SET linked_bytes = linked_bytes - 100000000 ${at}`, [
+      section.id,
+    ]);
+
+    await queryDatabase(
+      api.databaseUrl,
+      `UPDATE assets SET bytes = NULL, object_key = 'gone' WHERE sha256 = decode($1, 'hex')`,
+      [hashOf(small)],
+    );
+    const { data } = await getJson(`/datasets/${dataset}/items`);
+    expect(data[0].item.assets[0].data).toBe(IMAGE.toString('base64'));
+    expect(data[1]).toMatchObject({
+      error: { code: 'asset_missing' },
+      item: { id: 2, assets: { b: { url: link(hashOf(small)) } } },
+    });
+    expect(data[2].item.id).toBe(3);
+    const gone = await fetch(api.url + link(hashOf(small)), { headers: HEADERS });
+    expect([gone.status, ((await gone.json()) as Body).code]).toEqual([500, 'asset_missing']);
+    await queryDatabase(
+      api.databaseUrl,
+      `UPDATE assets SET bytes = $2, object_key = NULL WHERE sha256 = decode($1, 'hex')`,
+      [hashOf(small), small],
+    );
+  });
+
+  it('fill a page of 8 MiB, measured as they are sent', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 3 }, (_, index) => [`assets/${index}.png`, randomBytes(3_000_000)]),
+    );
+    const lines = Object.keys(files).map((path) => JSON.stringify({ assets: [{ path }] }));
+    const id = await upload([...lines, JSON.stringify({ assets: Object.keys(files) })].join('\n'), files);
+    const sizes: number[] = [];
+    const items: Body[] = [];
+    let cursor = '';
+    do {
+      const response = await fetch(`${api.url}/datasets/${id}/items${cursor}`, { headers: HEADERS });
+      const text = await response.text();
+      sizes.push(text.length);
+      const { data, meta } = JSON.parse(text);
+      items.push(...data);
+      cursor = meta.next_cursor === null ? '' : `?cursor=${encodeURIComponent(meta.next_cursor)}`;
+    } while (cursor !== '');
+    expect(sizes.map((size) => Math.round(size / 1e6))).toEqual([8, 4, 12]);
+    expect(sizes.slice(0, 2).every((size) => size <= 8 * 1024 * 1024)).toBe(true);
+    expect(items.map(({ item }) => item.assets.length)).toEqual([1, 1, 1, 3]);
+    expect((await getJson(`/datasets/${id}/items?assets=link`)).data).toHaveLength(4);
   });
 });
 

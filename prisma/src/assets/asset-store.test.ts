@@ -99,8 +99,10 @@ describe.each(['database', 's3'] as const)('assets in the %s', (name) => {
   });
 
   it('names an asset that is not stored, and stops when it is aborted', async () => {
+    expect(await stores[name].findMissing(createReadQuery(pool), ['ab'.repeat(32)])).toHaveLength(1);
     await expect(read(stores[name], 'ab'.repeat(32))).rejects.toMatchObject({ code: 'asset_missing' });
     const sha256 = await save(stores[name], randomBytes(LENGTH));
+    expect(await stores[name].findMissing(createReadQuery(pool), [sha256])).toEqual([]);
     const abort = new AbortController();
     const reading = stores[name].read(createReadQuery(pool, abort.signal), sha256, undefined, abort.signal);
     await reading.next();
@@ -159,6 +161,12 @@ describe('objects of assets', () => {
     await expect(read(stores.database, there)).rejects.toMatchObject({ code: 'asset_missing' });
     const [key] = await objectOf(there);
     await s3.lose(String(key));
+    for (const name of ['database', 's3'] as const) {
+      expect(await stores[name].findMissing(createReadQuery(pool), [here, there])).toEqual([there]);
+    }
+    await expect(stores.outage.findMissing(createReadQuery(pool), [there])).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     await expect(read(stores.s3, there)).rejects.toMatchObject({ code: 'asset_missing' });
     expect(await read(stores.s3, here)).toHaveLength(9);
     await expect(save(stores.outage, randomBytes(9))).rejects.toMatchObject({ code: 'unavailable' });

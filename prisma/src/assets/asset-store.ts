@@ -43,6 +43,13 @@ export interface AssetStore {
     range?: ByteRange,
     signal?: AbortSignal,
   ): AsyncGenerator<Uint8Array, void, undefined>;
+  /**
+   * Those of these assets whose content is gone: of an object, only asking the storage tells.
+   *
+   * @param query reads the rows of the assets
+   * @throws StoreError `unavailable`; the signal's reason
+   */
+  findMissing(query: ReadQuery, sha256s: readonly string[], signal?: AbortSignal): Promise<readonly string[]>;
   /** Removes objects whose rows are gone. Removing one that is not there is no error. @throws StoreError `unavailable` */
   remove(objectKeys: readonly string[]): Promise<void>;
 }

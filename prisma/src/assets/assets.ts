@@ -1,10 +1,10 @@
-import type { ItemParts, LinkedParts } from '@svc/jsonl-v23/internal';
+import type { LinkedParts } from '@svc/jsonl-v23/internal';
 import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { createReadQuery } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import type { ByteRange } from './asset-store.ts';
-import { embedParts, itemText } from './item-text.ts';
+import { itemText } from './item-text.ts';
 
 /** An asset as a dataset refers to it. */
 export interface DatasetAsset {
@@ -30,8 +30,8 @@ export interface Assets {
    * @throws StoreError `corrupt` for damaged texts, or a file whose content is gone
    */
   itemText(parts: LinkedParts, signal?: AbortSignal): AsyncGenerator<string, void, undefined>;
-  /** The parts of an item with its files embedded. @throws StoreError `corrupt` for a file whose content is gone */
-  embed(parts: LinkedParts, signal?: AbortSignal): Promise<ItemParts>;
+  /** Those of these assets whose content is gone. @param sha256s each 64 lower-case hex digits */
+  findMissing(sha256s: readonly string[], signal?: AbortSignal): Promise<ReadonlySet<string>>;
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -65,9 +65,10 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
       }
     },
 
-    async embed(parts, signal) {
+    async findMissing(sha256s, signal) {
+      if (sha256s.length === 0) return new Set();
       try {
-        return await embedParts({ assets, query: createReadQuery(pool, signal) }, parts, signal);
+        return new Set(await assets.findMissing(createReadQuery(pool, signal), sha256s, signal));
       } catch (error) {
         throw toStoreError(error);
       }

@@ -25,6 +25,15 @@ export function createDatabaseAssetStore(): AssetStore {
       } while (at < end);
     },
 
+    async findMissing(query, sha256s) {
+      const rows = await query<{ readonly sha256: string }>(
+        `SELECT sha256 FROM unnest($1::text[]) AS wanted (sha256) WHERE NOT EXISTS (
+           SELECT FROM assets WHERE assets.sha256 = decode(wanted.sha256, 'hex') AND bytes IS NOT NULL)`,
+        [sha256s],
+      );
+      return rows.map(({ sha256 }) => sha256);
+    },
+
     remove: async () => undefined,
   };
 }

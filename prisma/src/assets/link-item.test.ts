@@ -82,6 +82,7 @@ function storeOf(linked: LinkedItem): AssetStore {
   const contents = new Map(linked.contents.map((content) => [content.sha256, content.bytes]));
   return {
     put: () => Promise.reject(new Error('not needed')),
+    findMissing: async () => [],
     remove: () => Promise.reject(new Error('not needed')),
     async *read(_, hash) {
       const content = contents.get(hash) ?? Buffer.from('lost');

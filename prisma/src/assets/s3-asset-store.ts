@@ -4,8 +4,8 @@ import type { AssetStore } from './asset-store.ts';
 import { addLooseObject } from './loose-objects.ts';
 import type { S3Objects } from './s3/s3-objects.ts';
 
-/** Objects that are removed at once. */
-const CONCURRENT_REMOVALS = 8;
+/** Requests that are sent at once. */
+const CONCURRENT_REQUESTS = 8;
 
 /**
  * Keeps the content of new assets in S3, under keys that are used once. Reads what the database has from there.
@@ -43,12 +43,30 @@ export function createS3AssetStore({
       if (start < end) yield* objects.read(row.objectKey, { start, end }, signal);
     },
 
-    async remove(objectKeys) {
-      const keys = objectKeys.values();
-      const removeSome = async (): Promise<void> => {
-        for (const key of keys) await objects.delete(key);
-      };
-      await Promise.all(Array.from({ length: CONCURRENT_REMOVALS }, removeSome));
+    async findMissing(query, sha256s, signal) {
+      const rows = await query<{ readonly sha256: string; readonly objectKey: string }>(
+        `SELECT encode(sha256, 'hex') AS sha256, object_key AS "objectKey" FROM assets
+         WHERE sha256 = ANY (SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted) AND object_key IS NOT NULL`,
+        [sha256s],
+      );
+      const kept = new Set(rows.map(({ sha256 }) => sha256));
+      const others = sha256s.filter((sha256) => !kept.has(sha256));
+      const missing = [...(await database.findMissing(query, others, signal))];
+      await eachOf(rows, async ({ sha256, objectKey }) => {
+        if (!(await objects.exists(objectKey, signal))) missing.push(sha256);
+      });
+      return missing;
     },
+
+    remove: (objectKeys) => eachOf(objectKeys, (key) => objects.delete(key)),
   };
+}
+
+/** Sends a request for each value, some at once; the first error ends it. */
+async function eachOf<T>(values: readonly T[], send: (value: T) => Promise<void>): Promise<void> {
+  const rest = values.values();
+  const sendSome = async (): Promise<void> => {
+    for (const value of rest) await send(value);
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, sendSome));
 }

@@ -131,8 +131,8 @@ it('ends a page by the bytes that it sends, not by those that are stored', async
     cursor = page.nextCursor;
   }
   expect(seen).toEqual(Array.from({ length: 12 }, (_, index) => index));
-  expect(Math.max(...sizes)).toBeLessThan(16 * MIB);
-  expect(sizes.length).toBe(3);
+  expect(Math.max(...sizes)).toBeLessThan(8 * MIB);
+  expect(sizes.length).toBe(6);
 });
 
 it('a result that is larger is listed without its texts, and fails an export', async () => {

@@ -3,6 +3,8 @@ import type { ReadQuery } from './read-query.ts';
 
 /** A page ends before the entry with which it would send more than this; one entry may have more. */
 export const MAX_PAGE_BYTES: number = 16 * 1024 * 1024;
+/** The same for a page of items. */
+const MAX_ITEMS_PAGE_BYTES = 8 * 1024 * 1024;
 /** So much of a page is read together with the sizes of the rest. */
 export const EAGER_BYTES: number = 2 * 1024 * 1024;
 /** Bytes of the texts that are made to measure them, in one statement. */
@@ -29,13 +31,29 @@ export interface ItemCandidate extends ItemTexts {
   readonly storedBytes: string;
   /** Bytes of the texts, at most. */
   readonly boundBytes: string;
+  /** Bytes of the column `linked_files`, at most; links are shorter. */
+  readonly linkBytes: string;
   /** Bytes that the texts have more with the embedded files that they lack; null where they lack none. */
   readonly linkedBytes: string | null;
 }
 
+/**
+ * What is done with the files of items: they are sent with them, or links in place of them, or they are in memory with
+ * them.
+ */
+export type AssetForm = 'embed' | 'link' | 'memory';
+
+/** An item of a page. */
+interface PlannedItem<T extends ItemCandidate> {
+  readonly item: T;
+  readonly isTooLarge: boolean;
+  /** Whether it would be too large with its files, and is sent with links. */
+  readonly isTruncated: boolean;
+}
+
 /** What a page holds of its candidates, in their order. */
 export interface PlannedItems<T extends ItemCandidate> {
-  readonly items: readonly { readonly item: T; readonly isTooLarge: boolean }[];
+  readonly items: readonly PlannedItem<T>[];
   /** Bytes of the texts that are yet to be read. */
   readonly unreadBytes: number;
 }
@@ -50,13 +68,14 @@ export interface PlannedItems<T extends ItemCandidate> {
 export function itemCandidates(source: string, columns: string): string {
   const text = (part: string): string => `CASE WHEN "isEager" THEN ${part}::text END AS ${part}`;
   return `SELECT "sectionId", section, "sectionOrderIndex", "orderIndex", "storedBytes", "boundBytes",
-      linked_bytes AS "linkedBytes", ${columns}, ${['payload', 'answer', 'checker', 'assets'].map(text).join(', ')},
+      "linkBytes", linked_bytes AS "linkedBytes", ${columns}, ${['payload', 'answer', 'checker', 'assets'].map(text).join(', ')},
       CASE WHEN "isEager" THEN linked_files::text END AS "linkedFiles"
     FROM (
       SELECT sized.*,
         sum("boundBytes") OVER (ORDER BY "sectionOrderIndex", "orderIndex") <= ${EAGER_BYTES} AS "isEager"
       FROM (
-        SELECT candidate.*, ${storedBytes('candidate')} AS "storedBytes", ${boundOfBytes('candidate')} AS "boundBytes"
+        SELECT candidate.*, ${storedBytes('candidate')} AS "storedBytes", ${boundOfBytes('candidate')} AS "boundBytes",
+          ${boundOfBytes('candidate', ['linked_files'])} AS "linkBytes"
         FROM (${source}) candidate
       ) sized
     ) eager`;
@@ -65,13 +84,16 @@ export function itemCandidates(source: string, columns: string): string {
 /**
  * Decides which of the candidates a page holds: as many as fit, and one at least. Their sizes are measured where the
  * bound leaves them open.
+ *
+ * @param form with `embed`, an item that would be too large with its files is planned with links
  */
 export async function planItems<T extends ItemCandidate>(
   query: ReadQuery,
   candidates: readonly T[],
   maxItemBytes: number,
+  form: AssetForm = 'memory',
 ): Promise<PlannedItems<T>> {
-  const items: { item: T; isTooLarge: boolean }[] = [];
+  const items: PlannedItem<T>[] = [];
   const measured = new Map<T, number>();
   let pageBytes = 0;
   let unreadBytes = 0;
@@ -86,14 +108,18 @@ export async function planItems<T extends ItemCandidate>(
         bytes = measured.get(item) ?? 0;
       }
     }
-    bytes += linkedBytes;
+    const wholeBytes = bytes + linkedBytes;
+    const isOver = wholeBytes > maxItemBytes && !(isRead && linkedBytes <= 0);
     // headers are counted in the stored size of what is not compressed
-    const isTooLarge = !(isRead && linkedBytes <= 0) && bytes > maxItemBytes;
-    const sentBytes = (isTooLarge ? 0 : bytes) + Buffer.byteLength(item.section) + ENTRY_BYTES;
-    if (items.length > 0 && pageBytes + sentBytes > MAX_PAGE_BYTES) break;
+    const isTooLarge = form === 'memory' ? isOver : !isRead && bytes > maxItemBytes;
+    const isTruncated = form === 'embed' && !isTooLarge && linkedBytes > 0 && isOver;
+    const itemBytes = form === 'link' || isTruncated ? bytes + Number(item.linkBytes) : wholeBytes;
+    const sentBytes = (isTooLarge ? 0 : itemBytes) + Buffer.byteLength(item.section) + ENTRY_BYTES;
+    if (items.length > 0 && pageBytes + sentBytes > MAX_ITEMS_PAGE_BYTES) break;
     pageBytes += sentBytes;
-    if (!isTooLarge) unreadBytes += isRead ? Math.max(0, linkedBytes) : bytes;
-    items.push({ item, isTooLarge });
+    if (!isTooLarge) unreadBytes += isRead ? 0 : bytes;
+    if (!isTooLarge && form === 'memory') unreadBytes += Math.max(0, linkedBytes);
+    items.push({ item, isTooLarge, isTruncated });
   }
   return { items, unreadBytes };
 }
@@ -102,7 +128,7 @@ export async function planItems<T extends ItemCandidate>(
 export async function readPlannedItems<T extends ItemCandidate>(
   query: ReadQuery,
   { items }: PlannedItems<T>,
-): Promise<T[]> {
+): Promise<(T & { readonly isTruncated: boolean })[]> {
   const unread = items
     .filter(({ item, isTooLarge }) => item.payload === null && !isTooLarge)
     .map(({ item }) => item);
@@ -120,7 +146,11 @@ export async function readPlannedItems<T extends ItemCandidate>(
   // Omit an item that was deleted with its dataset in the meantime.
   return items
     .filter(({ item, isTooLarge }) => isTooLarge || item.payload !== null || texts.has(item))
-    .map(({ item, isTooLarge }) => ({ ...item, ...(isTooLarge ? NO_TEXTS : texts.get(item)) }));
+    .map(({ item, isTooLarge, isTruncated }) => ({
+      ...item,
+      ...(isTooLarge ? NO_TEXTS : texts.get(item)),
+      isTruncated,
+    }));
 }
 
 const NO_TEXTS: ItemTexts = { payload: null, answer: null, checker: null, assets: null, linkedFiles: null };

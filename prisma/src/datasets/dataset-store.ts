@@ -49,7 +49,7 @@ export interface DatasetStore {
   listSections(id: string, request: PageRequest): Promise<Page<StoredSection>>;
   /**
    * Items in section and item order, as canonical texts. A page ends early when its items are large: it has at most
-   * 16 MiB, or one item. An item that is larger than one may be comes without its parts.
+   * 8 MiB, or one item. An item that is larger than one may be comes without its parts.
    *
    * @throws StoreError `invalid_cursor`, `section_not_found`, `type_not_found`
    */

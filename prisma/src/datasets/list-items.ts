@@ -21,10 +21,14 @@ import { allItems, itemFilter, matchingItems, type PagePosition } from './find-i
 export interface ListedItem extends ItemRow {
   /** Name of its section. */
   readonly section: string;
+  /** Whether it would be too large with its files embedded, and gets links. */
+  readonly isTruncated: boolean;
 }
 
 /** An item with its parts. */
-export interface StoredItem extends ListedItem {
+export interface StoredItem extends ItemRow {
+  /** Name of its section. */
+  readonly section: string;
   readonly payload: string;
 }
 
@@ -42,6 +46,8 @@ export interface ItemsRequest extends PageRequest {
   readonly from?: readonly [section: number, item: number] | undefined;
   /** Part of the item's JSON text without its assets, case-insensitive. */
   readonly q?: string | undefined;
+  /** Whether files are sent with the items, the default, or links: the size of a page depends on it. */
+  readonly form?: 'embed' | 'link' | undefined;
 }
 
 /** A page of items, whose memory is accounted for until it is released. */
@@ -68,7 +74,7 @@ export async function listItems(
   let plan: PlannedItems<ItemCandidateRow>;
   {
     using _permits = boundBytes > EAGER_BYTES ? await largePages.acquire(signal, boundBytes) : undefined;
-    plan = await planItems(query, candidates.slice(0, limit), maxItemBytes);
+    plan = await planItems(query, candidates.slice(0, limit), maxItemBytes, request.form ?? 'embed');
   }
   const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
   const release = (): void => permits?.[Symbol.dispose]();
@@ -102,12 +108,12 @@ type FoundRow = Omit<ItemCandidateRow, 'section'> & {
   readonly section: string | null;
 };
 
-function toListedItem(item: ItemCandidateRow): ListedItem {
-  const { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets, linkedFiles } =
-    item;
+function toListedItem(item: ItemCandidateRow & { readonly isTruncated: boolean }): ListedItem {
+  const { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets } = item;
   return {
     ...{ section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets },
-    linkedFiles: readLinkedFiles(linkedFiles),
+    linkedFiles: readLinkedFiles(item.linkedFiles),
+    isTruncated: item.isTruncated,
   };
 }
 

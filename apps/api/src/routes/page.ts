@@ -8,7 +8,7 @@ export const ITEM_TOO_LARGE = {
   message: 'Larger than SVC_MAX_LINE_BYTES.',
 } as const;
 
-type Query = RouteRequest['query'];
+export type Query = RouteRequest['query'];
 
 /** The page that a query requests, with the parameters of `PAGE_QUERY`. */
 export function pageOf(query: Query): { limit: number; cursor?: string } {
@@ -30,10 +30,12 @@ export function toPage<T>(
   query: Query,
   body: (entry: T) => JsonBody,
 ): { data: JsonBody[]; meta: JsonBody } {
-  return {
-    data: found.data.map(body),
-    meta: { limit: query['limit'] as number, next_cursor: found.nextCursor, total_items: found.totalItems },
-  };
+  return { data: found.data.map(body), meta: pageMeta(found, query) };
+}
+
+/** What a page says of its list. */
+export function pageMeta(found: Omit<Page<unknown>, 'data'>, query: Query): JsonBody {
+  return { limit: query['limit'] as number, next_cursor: found.nextCursor, total_items: found.totalItems };
 }
 
 /** A page whose memory counts against a limit until it is released. */
@@ -55,8 +57,7 @@ export function pageResponse<T>(
       yield* encodeText(before + toJsonText(body(entry)));
       before = ',';
     }
-    const { meta } = toPage({ ...found, data: [] }, query, body);
-    yield Buffer.from(`],"meta":${toJsonText(meta)}}`);
+    yield Buffer.from(`],"meta":${toJsonText(pageMeta(found, query))}}`);
   }
   return stream(pieces(), { 'Content-Type': 'application/json' }, async () => found.release());
 }

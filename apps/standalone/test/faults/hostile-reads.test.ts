@@ -162,7 +162,7 @@ it.skipIf(process.platform !== 'linux')(
       area: AREA,
       scenario: `M4: all pages of ${count} items of 27 MB that take 375 kB each in the database, and all lines`,
       before: '20 items: 533 MB in one response, 5.1 GB of memory; 60 items: 500 `internal`',
-      expected: 'pages of 16 MiB or one item, under 600 MB of memory, and every item is listed',
+      expected: 'pages of 8 MiB or one item, under 600 MB of memory, and every item is listed',
       runs: pages.length,
       observed: tally(pages),
     });

@@ -15,6 +15,8 @@ export interface S3Client {
   put(key: string, content: ObjectContent, signal: AbortSignal | undefined): Promise<void>;
   /** Bytes `start` to `end`, which is not included, and perhaps more. The caller destroys the stream. */
   get(key: string, start: number, end: number, signal: AbortSignal | undefined): Promise<Readable>;
+  /** Asks whether an object is there, without its bytes. */
+  head(key: string, signal: AbortSignal | undefined): Promise<void>;
   delete(key: string, signal: AbortSignal | undefined): Promise<void>;
   close(): void;
 }
@@ -74,6 +76,11 @@ export function createS3Client(location: S3Location, timeouts: S3Timeouts): S3Cl
         throw new Error('The server ignored the range of the request.');
       }
       return signal === undefined ? body : addAbortSignal(signal, body);
+    },
+
+    async head(key, signal) {
+      const { sdk, client } = await load();
+      await client.send(new sdk.HeadObjectCommand({ Bucket, Key: key }), abortable(signal));
     },
 
     async delete(key, signal) {

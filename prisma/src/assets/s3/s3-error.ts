@@ -26,7 +26,8 @@ export function toS3Error(error: unknown, key: string): StoreError {
   if (error instanceof StoreError) return error;
   const { name, $metadata } = failureOf(error);
   const status = $metadata?.httpStatusCode;
-  if (name === 'NoSuchKey') {
+  // A response to HEAD has no body that would name the code.
+  if (name === 'NoSuchKey' || name === 'NotFound') {
     return new StoreError(
       'asset_missing',
       `Cannot read the asset ${key.slice(0, 64)}: the object storage does not have it.`,

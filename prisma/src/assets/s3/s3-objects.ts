@@ -17,6 +17,8 @@ export interface S3Objects {
    * @throws StoreError `asset_missing`
    */
   read(key: string, range: ByteRange, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, undefined>;
+  /** Whether an object is there. */
+  exists(key: string, signal?: AbortSignal): Promise<boolean>;
   /** Deletes an object; one that is not there is deleted already. */
   delete(key: string, signal?: AbortSignal): Promise<void>;
   close(): void;
@@ -70,6 +72,18 @@ export function createS3Objects(options: S3ObjectsOptions): S3Objects {
           if (failures === MAX_FAILURES) throw toS3Error(error.cause, name);
           await waitToRetry(failures, signal);
         }
+      }
+    },
+
+    async exists(name, signal) {
+      try {
+        await client.head(keyOf(name), signal);
+        return true;
+      } catch (error) {
+        signal?.throwIfAborted();
+        const found = toS3Error(error, name);
+        if (found.code === 'asset_missing') return false;
+        throw found;
       }
     },
 

@@ -1,15 +1,21 @@
 import { linesToBytes } from '@svc/pkg-format/internal';
-import { type JsonBody, JsonText, json, type Route, stream } from '@svc/runtime';
-import {
-  type ItemPosition,
-  joinStoredItem,
-  type ListedItem,
-  type StoredItem,
-  sectionNotFound,
-} from '@svc/store';
+import { type JsonBody, json, type Route, type Schema, stream } from '@svc/runtime';
+import { type ItemPosition, joinStoredItem, type StoredItem, sectionNotFound } from '@svc/store';
 import { DIFF, ITEM, PAGE_QUERY, page } from '../docs/schemas.ts';
-import { definedOf, ITEM_TOO_LARGE, pageOf, pageResponse, toPage } from '../page.ts';
+import { definedOf, pageOf, toPage } from '../page.ts';
+import { itemPage } from './item-page.ts';
+import { linkedItemText } from './linked-item.ts';
 import { DATASET_READ, type DatasetDeps } from './routes.ts';
+
+type AssetForm = 'embed' | 'link';
+
+const ASSETS: Schema = {
+  enum: ['embed', 'link'],
+  type: 'string',
+  default: 'embed',
+  description:
+    '`embed`: files as `encoding` and `data`; `link`: `{mime_type, sha256, byte_length, url}` in place of each',
+};
 
 /** The endpoints that read the items of datasets: as pages, as JSON Lines, and as a diff of two datasets. */
 export function itemRoutes(deps: Pick<DatasetDeps, 'store'>): readonly Route[] {
@@ -22,7 +28,7 @@ function listRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>):
     path: '/datasets/{id}/items',
     operationId: 'listItems',
     summary:
-      'Items in section and item order, whole and with every digit as stored; a page has at most 16 MiB or one item',
+      'Items in section and item order, whole and with every digit as stored; a page has at most 8 MiB or one item',
     query: {
       ...PAGE_QUERY,
       section: { type: 'string', description: 'the section of this name' },
@@ -37,12 +43,16 @@ function listRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>):
           'begins at this position, `<order of the section>-<order of the item>`; without a cursor',
       },
       q: { type: 'string', description: 'part of the item’s text, in any case' },
+      assets: ASSETS,
     },
     responses: { 200: { description: 'a page', schema: page(ITEM) } },
     handle: async ({ params, query, signal }) => {
-      const found = await datasets.listItems(params['id'] ?? '', {
+      const datasetId = params['id'] ?? '';
+      const form = query['assets'] as AssetForm;
+      const found = await datasets.listItems(datasetId, {
         ...pageOf(query),
         signal,
+        form,
         ...definedOf({
           section: query['section'] as string | undefined,
           type: query['type'] as string | undefined,
@@ -53,18 +63,7 @@ function listRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>):
           q: query['q'] as string | undefined,
         }),
       });
-      const data: ListedItem[] = [];
-      try {
-        for (const item of found.data) {
-          const { payload } = item;
-          const isWhole = payload === null || item.linkedFiles.length === 0;
-          data.push(isWhole ? item : { ...item, ...(await assets.embed({ ...item, payload }, signal)) });
-        }
-      } catch (error) {
-        found.release();
-        throw error;
-      }
-      return pageResponse({ ...found, data }, query, serializeItem);
+      return await itemPage(assets, found, { datasetId, form, query, signal });
     },
   };
 }
@@ -81,20 +80,23 @@ function linesRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>)
     path: '/datasets/{id}/items.jsonl',
     operationId: 'streamItems',
     summary: 'Every item, one canonical line each',
-    query: { section: { type: 'string', description: 'only the section of this name' } },
+    query: { section: { type: 'string', description: 'only the section of this name' }, assets: ASSETS },
     produces: 'application/jsonl',
     streams: 'data',
     responses: { 200: { description: 'JSON Lines', schema: { type: 'string' } } },
     handle: async ({ params, query, signal }) => {
+      const datasetId = params['id'] ?? '';
       const section = query['section'] as string | undefined;
-      const open = await datasets.open(params['id'] ?? '', { signal });
+      const open = await datasets.open(datasetId, { signal });
       const sections = open.sections.filter(({ name }) => section === undefined || name === section);
       if (section !== undefined && sections.length === 0) {
         await open[Symbol.asyncDispose]();
         throw sectionNotFound(section);
       }
-      const lineOf = (item: StoredItem): string | AsyncIterable<string> =>
-        item.linkedFiles.length === 0 ? joinStoredItem(item) : assets.itemText(item, signal);
+      const lineOf = (item: StoredItem): string | AsyncIterable<string> => {
+        if (item.linkedFiles.length === 0) return joinStoredItem(item);
+        return query['assets'] === 'link' ? linkedItemText(item, datasetId) : assets.itemText(item, signal);
+      };
       async function* lines(): AsyncGenerator<(string | AsyncIterable<string>)[]> {
         for await (const batch of open.items(sections)) yield batch.map(lineOf);
       }
@@ -129,19 +131,6 @@ function diffRoute({ store: { datasets } }: Pick<DatasetDeps, 'store'>): Route {
       return json({ ...changes, counts: { ...found.counts } });
     },
   };
-}
-
-/** An item of a list. One that is too large is listed with its hash and an error. */
-function serializeItem(item: ListedItem): JsonBody {
-  const location = {
-    section: item.section,
-    order_index: item.orderIndex,
-    item_hash: Buffer.from(item.itemHash).toString('hex'),
-  };
-  const { payload } = item;
-  return payload === null
-    ? { ...location, item: null, error: ITEM_TOO_LARGE }
-    : { ...location, item: new JsonText(joinStoredItem({ ...item, payload })) };
 }
 
 function serializePosition(position: ItemPosition | null): JsonBody {

@@ -60,10 +60,14 @@ export const ITEM: Schema = shape(
     error: {
       type: 'object',
       properties: { code: { type: 'string' }, message: { type: 'string' } },
-      description: 'only with an item that is too large to be read',
+      description: 'only with an item that is too large to be read, or has a file that is missing',
+    },
+    truncated: {
+      type: 'boolean',
+      description: 'true where the item would be too large with its files, and has links in place of them',
     },
   },
-  ['error'],
+  ['error', 'truncated'],
 );
 
 const POSITION: Schema = {

@@ -1,0 +1,105 @@
+import { encodeText } from '@svc/pkg-format/internal';
+import { type JsonBody, JsonText, type RouteResponse, stream, toJsonText } from '@svc/runtime';
+import { type ItemsPage, joinStoredItem, type ListedItem, type Store, type StoredItem } from '@svc/store';
+import { ITEM_TOO_LARGE, pageMeta, pageResponse, type Query } from '../page.ts';
+import { linkedItemText } from './linked-item.ts';
+
+/** Pieces are collected until they have so many characters. */
+const CHUNK_LENGTH = 64 * 1024;
+
+/** The error of an item whose files cannot be embedded. */
+const ASSET_MISSING = {
+  code: 'asset_missing',
+  message: 'A file of the item is missing in the object storage.',
+} as const;
+
+export interface ItemPageOptions {
+  readonly datasetId: string;
+  readonly form: 'embed' | 'link';
+  readonly query: Query;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A page of items. Files are read and sent in pieces, so that memory holds none of them whole. An item with a file that is
+ * gone gets links and an error, and the others are whole.
+ *
+ * @throws StoreError `unavailable`
+ */
+export async function itemPage(
+  assets: Store['assets'],
+  found: ItemsPage,
+  { datasetId, form, query, signal }: ItemPageOptions,
+): Promise<RouteResponse> {
+  const isEmbedded = (item: ListedItem): boolean =>
+    form === 'embed' && !item.isTruncated && item.linkedFiles.length > 0;
+  const linked = (item: ListedItem): JsonBody => serializeItem(item, datasetId);
+  if (!found.data.some(isEmbedded)) return pageResponse(found, query, linked);
+
+  const hashes = found.data
+    .filter(isEmbedded)
+    .flatMap(({ linkedFiles }) => linkedFiles.map(({ sha256 }) => sha256));
+  const missing = await assets.findMissing([...new Set(hashes)], signal).catch((error: unknown) => {
+    found.release();
+    throw error;
+  });
+  async function* entry(item: ListedItem): AsyncGenerator<string> {
+    const { payload } = item;
+    if (payload === null || !isEmbedded(item)) yield toJsonText(linked(item));
+    else if (item.linkedFiles.some(({ sha256 }) => missing.has(sha256))) {
+      yield toJsonText({
+        ...locationOf(item),
+        item: linkedText({ ...item, payload }, datasetId),
+        error: ASSET_MISSING,
+      });
+    } else {
+      yield `${toJsonText(locationOf(item)).slice(0, -1)},"item":`;
+      yield* assets.itemText({ ...item, payload }, signal);
+      yield '}';
+    }
+  }
+  async function* texts(): AsyncGenerator<string> {
+    let before = '{"data":[';
+    for (const item of found.data) {
+      yield before;
+      yield* entry(item);
+      before = ',';
+    }
+    yield `],"meta":${toJsonText(pageMeta(found, query))}}`;
+  }
+  return stream(toBytes(texts()), { 'Content-Type': 'application/json' }, async () => found.release());
+}
+
+/** An item without its files. One that is too large is listed with its hash and an error. */
+function serializeItem(item: ListedItem, datasetId: string): Readonly<Record<string, JsonBody>> {
+  const { payload } = item;
+  if (payload === null) return { ...locationOf(item), item: null, error: ITEM_TOO_LARGE };
+  const text = linkedText({ ...item, payload }, datasetId);
+  return { ...locationOf(item), item: text, ...(item.isTruncated ? { truncated: true } : {}) };
+}
+
+const linkedText = (item: StoredItem, datasetId: string): JsonText =>
+  new JsonText(item.linkedFiles.length === 0 ? joinStoredItem(item) : linkedItemText(item, datasetId));
+
+function locationOf(item: ListedItem): Readonly<Record<string, JsonBody>> {
+  return {
+    section: item.section,
+    order_index: item.orderIndex,
+    item_hash: Buffer.from(item.itemHash).toString('hex'),
+  };
+}
+
+/** Texts as UTF-8. Collects short ones, and cuts long ones. */
+async function* toBytes(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  let waiting: string[] = [];
+  let length = 0;
+  for await (const text of texts) {
+    waiting.push(text);
+    length += text.length;
+    if (length < CHUNK_LENGTH) continue;
+    yield* encodeText(waiting.join(''));
+    waiting = [];
+    length = 0;
+  }
+  yield* encodeText(waiting.join(''));
+}

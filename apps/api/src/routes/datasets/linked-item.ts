@@ -1,0 +1,30 @@
+import { filesOfPart, type LinkedFile, replaceLinked } from '@svc/jsonl-v23/internal';
+import { canonicalJson, isJsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { joinStoredItem, type StoredItem } from '@svc/store';
+
+/** Entries of this length are parsed to get a link; a longer one, which holds a text, gets it at its end. */
+const MAX_PARSED_LENGTH = 64 * 1024;
+
+/** The text of an item with a link in place of each file: `{mime_type, sha256, byte_length, url}` and its other keys. */
+export function linkedItemText(item: StoredItem, datasetId: string): string {
+  const link = (text: string | null, part: 'assets' | 'checker'): string | null => {
+    const files = filesOfPart(item.linkedFiles, part);
+    if (text === null || files.length === 0) return text;
+    return replaceLinked(text, files, (file) =>
+      linkedEntry(text.slice(file.start, file.end), file, datasetId),
+    );
+  };
+  return joinStoredItem({
+    ...item,
+    assets: link(item.assets, 'assets'),
+    checker: link(item.checker, 'checker'),
+  });
+}
+
+/** The entry of a file with its link, which replaces a `url` that the entry has. */
+function linkedEntry(entry: string, { sha256 }: LinkedFile, datasetId: string): string {
+  const url = `/datasets/${datasetId}/assets/${sha256}`;
+  if (entry.length > MAX_PARSED_LENGTH) return `${entry.slice(0, -1)},"url":${JSON.stringify(url)}}`;
+  const members = parseJson(entry, { maxDepth: Number.POSITIVE_INFINITY });
+  return isJsonObject(members) ? canonicalJson({ ...members, url }) : entry;
+}
