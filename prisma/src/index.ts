@@ -43,13 +43,18 @@ export {
   type TaskKind,
   type TaskQueue,
   type TaskTable,
+  WORKER_LEVEL,
 } from './queue/task-queue.ts';
 export type { Cancellations } from './runs/cancellations.ts';
+export type { RetryOnly } from './runs/change-run.ts';
+export type { NewRun } from './runs/create-run.ts';
 export type { ImportedRun } from './runs/insert-imported-run.ts';
-export type { ResultsPage, ResultsRequest } from './runs/list-results.ts';
+export type { ResultsPage, ResultsRequest, ResultWithItem } from './runs/list-results.ts';
 export type { RunsRequest } from './runs/list-runs.ts';
 export type { OpenRun } from './runs/open-run.ts';
+export type { PlanRequest } from './runs/plan/plan-run.ts';
+export type { ResultsConditions } from './runs/results-filter.ts';
 export type { ListedResult, StoredResult } from './runs/run-results.ts';
-export type { Run, RunStatus } from './runs/run-row.ts';
-export type { NewRun, RunStore, TakenRun } from './runs/run-store.ts';
+export type { Run, RunStatus, RunUsage } from './runs/run-row.ts';
+export type { RunStore, TakenRun } from './runs/run-store.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';

@@ -113,7 +113,7 @@ describe('cancelling a run with calls in flight', () => {
     const service = await serve();
     const { body: run } = await service.post('/runs', {
       dataset_id: await service.importItems(items),
-      config: { provider: 'echo' },
+      config: { provider: 'echo', allow_unscored: true },
     });
     const ended = await runEnded(service, run.id);
     const answer = await service.post(`/runs/${run.id}/cancel`);
@@ -126,7 +126,7 @@ describe('cancelling a run with calls in flight', () => {
     await service.worker.stop(AbortSignal.timeout(1000));
     const { body: run } = await service.post('/runs', {
       dataset_id: await service.importItems(items),
-      config: { provider: 'echo' },
+      config: { provider: 'echo', allow_unscored: true },
     });
     const answer = await service.post(`/runs/${run.id}/cancel`);
     expect(answer).toMatchObject({ status: 202, body: { status: 'cancelled' } });

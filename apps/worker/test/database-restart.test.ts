@@ -141,7 +141,10 @@ it('waits for a database that comes later than the worker', { timeout: 120_000 }
   await until(ready, ({ status }) => status === 200, 60_000);
   const service = cleanUp.use(await startTestService({ databaseUrl: database.url, worker: false }));
   const dataset_id = await service.importItems([{ inputs: { prompt: 'p' } }]);
-  const { body: run } = await service.post('/runs', { dataset_id, config: { provider: 'echo' } });
+  const { body: run } = await service.post('/runs', {
+    dataset_id,
+    config: { provider: 'echo', allow_unscored: true },
+  });
   expect(await runEnded(service, run.id)).toMatchObject({ status: 'completed' });
   expect(await worker.end('SIGTERM')).toBe(0);
 });

@@ -73,9 +73,18 @@ const calls: Record<string, Call> = {
     count: datasets,
   },
   'a run': {
-    send: (headers) => service.post('/runs', { dataset_id: dataset, config: { provider: 'echo' } }, headers),
+    send: (headers) =>
+      service.post(
+        '/runs',
+        { dataset_id: dataset, config: { provider: 'echo', allow_unscored: true } },
+        headers,
+      ),
     sendOther: (headers) =>
-      service.post('/runs', { dataset_id: dataset, config: { provider: 'echo', repetitions: 2 } }, headers),
+      service.post(
+        '/runs',
+        { dataset_id: dataset, config: { provider: 'echo', allow_unscored: true, repetitions: 2 } },
+        headers,
+      ),
     status: 202,
     count: () => totalOf('/runs'),
   },

@@ -12,7 +12,10 @@ afterEach(() => service[Symbol.asyncDispose]());
 
 it('fails a run and a job whose third worker died', async () => {
   const dataset_id = await service.importItems([{ inputs: { prompt: 'p' } }]);
-  const { body: run } = await service.post('/runs', { dataset_id, config: { provider: 'echo' } });
+  const { body: run } = await service.post('/runs', {
+    dataset_id,
+    config: { provider: 'echo', allow_unscored: true },
+  });
   const { body: job } = await service.post(
     '/datasets/hub/import',
     { name: 'n', config: { path: 'o/d', token: 'hf_planted' }, mapping: { prompt_column: 'question' } },
@@ -72,7 +75,10 @@ it('waits for a database that is not migrated yet, and works once it is', { time
       ({ status }) => status === 200,
     );
     const dataset_id = await early.importItems([{ inputs: { prompt: 'p' } }]);
-    const { body: run } = await early.post('/runs', { dataset_id, config: { provider: 'echo' } });
+    const { body: run } = await early.post('/runs', {
+      dataset_id,
+      config: { provider: 'echo', allow_unscored: true },
+    });
     expect(await runEnded(early, run.id)).toMatchObject({ status: 'completed', counts: { done: 1 } });
   }
   await queryDatabase(service.databaseUrl, `DROP DATABASE ${name} WITH (FORCE)`);
@@ -80,7 +86,7 @@ it('waits for a database that is not migrated yet, and works once it is', { time
 
 it('shows in the metrics what waits and works', async () => {
   const dataset_id = await service.importItems([{ inputs: { prompt: 'p' } }]);
-  await service.post('/runs', { dataset_id, config: { provider: 'echo' } });
+  await service.post('/runs', { dataset_id, config: { provider: 'echo', allow_unscored: true } });
   const { body } = await service.get('/metrics');
   expect(body).toContain('svc_queue_jobs{state="queued"} 1');
   expect(body).toContain('runs_cancel_poll_count 0');

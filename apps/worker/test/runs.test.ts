@@ -148,7 +148,7 @@ describe('a run against a provider of every mood', () => {
   });
 
   it.each([
-    ['echo', { provider: 'echo' }, { ok: 0, unscored: 1 }],
+    ['echo', { provider: 'echo', allow_unscored: true }, { ok: 0, unscored: 1 }],
     ['item_field', { provider: 'item_field', pointer: '/meta/output' }, { ok: 1, unscored: 0 }],
   ])('needs no server for %s', async (_name, config, counts) => {
     const service = await serve();
@@ -257,8 +257,8 @@ describe('the endpoints of runs', () => {
       service.importItems(items.slice(0, 1)),
       service.importItems(items.slice(0, 2)),
     ]);
-    const first = await startRun(service, one, { provider: 'echo' });
-    const second = await startRun(service, two, { provider: 'echo' });
+    const first = await startRun(service, one, { provider: 'echo', allow_unscored: true });
+    const second = await startRun(service, two, { provider: 'echo', allow_unscored: true });
     await runEnded(service, first.id);
     await runEnded(service, second.id);
     const ids = async (query: string): Promise<string[]> =>
@@ -274,7 +274,7 @@ describe('the endpoints of runs', () => {
   it('show the run as it was accepted, with every default', async () => {
     const service = await serve();
     const dataset_id = await service.importItems(items.slice(0, 2));
-    const config = { provider: 'echo', repetitions: null };
+    const config = { provider: 'echo', allow_unscored: true, repetitions: null };
     const { status, headers, body } = await service.post('/runs', { dataset_id, name: 'first', config });
     expect(status).toBe(202);
     expect(headers.get('location')).toBe(`/runs/${body.id}`);
@@ -338,7 +338,11 @@ describe('the endpoints of runs', () => {
       },
     });
     const dataset_id = await service.importItems(items.slice(0, 1));
-    const answer = await service.post('/runs', { dataset_id, config: { provider: 'echo' }, ...changes });
+    const answer = await service.post('/runs', {
+      dataset_id,
+      config: { provider: 'echo', allow_unscored: true },
+      ...changes,
+    });
     expect(answer).toMatchObject({ status, body: { code } });
     if (code === 'invalid_request') expect(answer.body.errors[0].path).toBeTypeOf('string');
     expect(JSON.stringify(answer.body)).not.toContain('planted');

@@ -36,6 +36,7 @@ it('reads items as deep as they were accepted: in a run, an export, and an impor
 
   const ended = await run(dataset.id, {
     provider: { type: 'item_field', pointer: '/answer' },
+    allow_unscored: true,
     judge: { base_url: 'http://127.0.0.1:9/v1', model: 'm' },
   });
   expect(ended).toMatchObject({ status: 'completed', counts: { ok: 2 }, scores: { passed: 2 } });
@@ -50,7 +51,10 @@ it('reports damage in stored JSON as an internal error, and logs its cause', asy
   const dataset = await upload(
     await makePackage({ 'sections/s.jsonl': '{"id":1,"answer":"a","assets":{"f":"data:text/plain,a"}}\n' }),
   );
-  const { id } = await run(dataset.id, { provider: { type: 'item_field', pointer: '/answer' } });
+  const { id } = await run(dataset.id, {
+    provider: { type: 'item_field', pointer: '/answer' },
+    allow_unscored: true,
+  });
   const damage = (sql: string) => queryDatabase(service.databaseUrl, sql);
   const expectInternalError = async (path: string): Promise<void> => {
     const logged = service.apiLog().length;
@@ -75,7 +79,7 @@ it('reports damage in stored JSON as an internal error, and logs its cause', asy
   expect(failed).toMatchObject({ error: { code: 'corrupt', cause: { code: 'duplicate_key' } } });
 
   await damage(`UPDATE items SET assets = NULL, answer = '{"a":1,"a":2}'`);
-  const ended = await run(dataset.id, { provider: { type: 'echo' } });
+  const ended = await run(dataset.id, { provider: { type: 'echo' }, allow_unscored: true });
   expect(ended).toMatchObject({ status: 'completed', counts: { failed: 1 } });
   const results = await service.get(`/runs/${ended.id}/results`);
   expect(results.body.data[0]).toMatchObject({ status: 'failed', error: { code: 'internal' } });

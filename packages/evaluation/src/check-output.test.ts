@@ -309,7 +309,10 @@ describe('json_equal', () => {
 
 describe('checkOutput', () => {
   const judge: Judge = {
-    provider: { usesMessages: true, complete: async () => ({ output: '{"score": 0.7}', usage: null }) },
+    provider: {
+      usesMessages: true,
+      complete: async () => ({ output: '{"score": 0.7}', usage: null, finishReason: null, attempts: null }),
+    },
     threshold: 0.5,
     defaultPrompts: null,
   };

@@ -1,19 +1,39 @@
 export type { CheckOutcome } from './checkers/checker.ts';
 export { isForbiddenAddress } from './config/is-forbidden-address.ts';
-export { parseRunConfig, parseStoredRunConfig } from './config/parse-run-config.ts';
-export {
-  type ModelConfig,
-  type ProviderConfig,
-  type RunConfig,
-  runConfigToJson,
+export { parseRescore, parseRunConfig, parseStoredRunConfig } from './config/parse-run-config.ts';
+export type {
+  JudgeConfig,
+  ModelConfig,
+  Price,
+  ProviderConfig,
+  RunConfig,
+  RunSelection,
 } from './config/run-config.ts';
-export { RUN_CONFIG_SCHEMA, type RunConfigSchema } from './config/run-config-schema.ts';
+export {
+  CHECKER_SCHEMA,
+  JUDGE_SCHEMA,
+  RUN_CONFIG_SCHEMA,
+  type RunConfigSchema,
+} from './config/run-config-schema.ts';
+export { runConfigToJson } from './config/run-config-to-json.ts';
 export { fieldMissing, lastMessageText } from './item/last-message.ts';
 export { isIndex, pointerSteps } from './item/text-at.ts';
+export { wireConversation } from './item/wire-conversation.ts';
 export { JsonText } from './json-text.ts';
-export type { ChatMessage, Completion, Provider, ProviderRequest } from './provider.ts';
+export { describePlan, type PlanCounts, type RunPlan, type RunWarning } from './plan/describe-plan.ts';
+export { type ScoringFacts, scoringFacts } from './plan/scoring-facts.ts';
+export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
 export { readProviderResponse } from './read-provider-response.ts';
 export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run-error.ts';
-export { type RunClock, runItem, toFailure } from './run-item.ts';
-export type { RunEnd, RunFailure, RunItem, RunResult, RunResultStatus, RunSession } from './run-session.ts';
+export { type RunClock, type RunItemOptions, runItem, toFailure } from './run-item.ts';
+export type {
+  RunEnd,
+  RunFailure,
+  RunItem,
+  RunResult,
+  RunResultStatus,
+  RunSession,
+  StoredOutput,
+} from './run-session.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
+export { type TokenCounts, tokenCounts } from './token-counts.ts';

@@ -9,13 +9,19 @@ export interface ChatMessage extends JsonObject {
   readonly content: JsonValue;
 }
 
+/** How a conversation and its answer are written: as chat completions, or as Anthropic messages. */
+export type WireFormat = 'chat_completions' | 'anthropic_messages';
+
 /** The input of a provider. */
 export interface ProviderRequest {
   readonly item: Item;
   /** The conversation to continue; empty for a provider that does not use messages. */
   readonly messages: readonly ChatMessage[];
-  /** The conversation of a large item as JSON text in UTF-8; `item` and `messages` are empty then. */
-  readonly messagesJson?: Uint8Array | undefined;
+  /**
+   * The conversation of a large item: the members of a request body that hold it, as the JSON text of an object in
+   * UTF-8; `item` and `messages` are empty then.
+   */
+  readonly conversationJson?: Uint8Array | undefined;
   /** Characters that the caller needs of a text output, from its end. Default: all. */
   readonly maxOutputChars?: number | undefined;
 }
@@ -31,6 +37,12 @@ export interface Completion {
   readonly output: JsonValue | JsonText;
   /** Token counts as the provider reported them. */
   readonly usage: JsonObject | JsonText | null;
+  /** Why the output ended, in the terms of chat completions: `stop`, `length`...; null if unknown. */
+  readonly finishReason: string | null;
+  /** Requests that were sent for it; null if it took none. */
+  readonly attempts: number | null;
+  /** How long the requests waited for their turn at the run's rate limit, in milliseconds. Default: 0. */
+  readonly pacedMs?: number | undefined;
 }
 
 /** The source of the outputs that are scored. It retries by itself and takes concurrent calls. */
@@ -39,6 +51,8 @@ export interface Provider {
   readonly usesMessages: boolean;
   /** Set by a provider that sends no requests: a thread takes the output from a large item. */
   readonly outputSource?: OutputSource | undefined;
+  /** How a conversation is written for it. Default: `chat_completions`. */
+  readonly wireFormat?: WireFormat | undefined;
   /**
    * @throws RunError, with `endsRun` if every other item would fail in the same way, such as for an invalid key; the
    * signal's reason when it is aborted

@@ -2,13 +2,13 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import { MAX_INLINE_TEXT_CHARS } from './item/large-item.ts';
 import { readResponse } from './item/read-response.ts';
 import type { JsonText } from './json-text.ts';
-import type { Completion } from './provider.ts';
+import type { Completion, WireFormat } from './provider.ts';
 import { unpackSmall } from './scoring/packed-value.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
 
 /** A response of a provider: a completion, an error with a documented code, or neither. */
 export interface ProviderResponse {
-  readonly completion: Completion | null;
+  readonly completion: Omit<Completion, 'attempts'> | null;
   readonly errorCode: string | null;
 }
 
@@ -21,16 +21,24 @@ export interface ProviderResponse {
  */
 export async function readProviderResponse(
   body: Uint8Array,
+  format: WireFormat,
   maxOutputChars: number | null,
   checks: CheckRunner,
   signal: AbortSignal,
 ): Promise<ProviderResponse> {
-  if (body.byteLength <= MAX_INLINE_TEXT_CHARS) return readResponse(body);
-  const { completion, errorCode } = await checks.run({ kind: 'response', body, maxOutputChars }, signal);
+  if (body.byteLength <= MAX_INLINE_TEXT_CHARS) return readResponse(body, format);
+  const { completion, errorCode } = await checks.run(
+    { kind: 'response', body, format, maxOutputChars },
+    signal,
+  );
   if (completion === null) return { completion, errorCode };
-  const { output, usage } = completion;
+  const { output, usage, finishReason } = completion;
   return {
-    completion: { output: unpackSmall(output), usage: unpackSmall(usage) as JsonObject | JsonText | null },
+    completion: {
+      output: unpackSmall(output),
+      usage: unpackSmall(usage) as JsonObject | JsonText | null,
+      finishReason,
+    },
     errorCode,
   };
 }

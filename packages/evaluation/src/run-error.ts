@@ -1,6 +1,10 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { JsonText } from './json-text.ts';
+
 /** Every code of a {@link RunError}. Codes are stable: you can branch on them. */
 export type RunErrorCode =
   | 'invalid_request'
+  | 'nothing_to_score'
   | 'item_too_large'
   | 'item_without_prompt'
   | 'field_missing'
@@ -34,6 +38,10 @@ export class RunError extends Error {
   readonly endsRun: boolean;
   /** The problems of a configuration, for `invalid_request`. */
   readonly errors: readonly RunConfigProblem[];
+  /** Requests that were sent to the provider before the error; null if unknown. */
+  readonly attempts: number | null;
+  /** What a judge without a verdict has used; null if unknown. */
+  readonly judgeUsage: JsonObject | JsonText | null;
 
   constructor(
     code: RunErrorCode,
@@ -41,6 +49,8 @@ export class RunError extends Error {
     details: {
       readonly endsRun?: boolean;
       readonly errors?: readonly RunConfigProblem[];
+      readonly attempts?: number | null;
+      readonly judgeUsage?: JsonObject | JsonText | null;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -48,6 +58,8 @@ export class RunError extends Error {
     this.code = code;
     this.endsRun = details.endsRun ?? false;
     this.errors = details.errors ?? [];
+    this.attempts = details.attempts ?? null;
+    this.judgeUsage = details.judgeUsage ?? null;
   }
 }
 

@@ -1,134 +1,99 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
-import { getMember, type JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { checkOutput } from './check-output.ts';
 import type { CheckOutcome } from './checkers/checker.ts';
-import { buildMessages } from './item/build-messages.ts';
-import { readCanonicalText } from './item/canonical-text.ts';
+import { type CompleteItemDeps, completeItem } from './complete-item.ts';
 import { isLargeItem, MAX_INLINE_TEXT_CHARS, readItem } from './item/large-item.ts';
+import type { RunPrompts } from './item/prompt-template.ts';
+import { type RunChecker, withChecker } from './item/with-checker.ts';
 import { JsonText } from './json-text.ts';
-import type { Completion, Provider } from './provider.ts';
 import { RunError } from './run-error.ts';
-import type { RunFailure, RunItem, RunResult } from './run-session.ts';
+import type { RunFailure, RunItem, RunResult, StoredOutput } from './run-session.ts';
 import { askJudge, type Judge } from './scoring/ask-judge.ts';
-import { packValue, unpackSmall } from './scoring/packed-value.ts';
-import type { CheckRunner } from './threads/check-runner.ts';
+import { packValue } from './scoring/packed-value.ts';
 
 /** A monotonic clock. */
 export interface RunClock {
   nowMs(): number;
 }
 
-export interface RunItemDeps {
-  readonly provider: Provider;
+export interface RunItemDeps extends CompleteItemDeps {
   readonly judge: Judge | null;
-  readonly checks: CheckRunner;
   readonly clock: RunClock;
 }
 
-/** An item with its completion or the error of it, and how to score its output. */
-interface CompletedItem {
-  readonly itemId: JsonValue;
-  readonly completion: Completion | { readonly error: unknown };
-  /** Scores an output if the item has been read; otherwise a thread does. */
-  readonly score?: (output: JsonValue) => Promise<CheckOutcome>;
+/** What a run states for all of its items. */
+export interface RunItemOptions {
+  readonly prompts: RunPrompts;
+  readonly checker: RunChecker | null;
 }
+
+/** What is known of a result before it is scored. */
+type Facts = Omit<
+  RunResult,
+  'status' | 'score' | 'passed' | 'explanation' | 'error' | 'judgeUsage' | 'cause'
+>;
 
 /**
  * Does one repetition of one item: messages, completion, score. An error of the item becomes its result, `failed`. A
- * thread reads a large item.
+ * thread reads a large item. An item that brings its outputs along is only scored.
  *
  * @throws RunError with `endsRun` if every item would fail in the same way; the signal's reason when it is aborted
  */
 export async function runItem(
   deps: RunItemDeps,
-  { parts, ...item }: RunItem,
+  item: RunItem,
   repetition: number,
+  { prompts, checker }: RunItemOptions,
   signal: AbortSignal,
 ): Promise<RunResult> {
   const { section, sectionOrderIndex, orderIndex } = item;
-  const base = { section, sectionOrderIndex, orderIndex, repetition };
-  const failed = (
-    itemId: JsonValue,
-    error: unknown,
-    known: Pick<RunResult, 'output' | 'latencyMs' | 'usage'>,
-  ): RunResult => {
-    signal.throwIfAborted();
-    if (error instanceof RunError && error.endsRun) throw error;
-    const outcome = { status: 'failed', score: null, passed: null, explanation: null } as const;
-    return {
-      ...base,
-      itemId,
-      ...outcome,
-      error: toFailure(error),
-      ...known,
-      ...(error instanceof RunError ? {} : { cause: error }),
-    };
+  const nothing: Facts = {
+    ...{ section, sectionOrderIndex, orderIndex, repetition },
+    ...{ itemId: null, output: null, latencyMs: null, usage: null },
+    ...{ finishReason: null, attempts: null, omittedAssets: null },
   };
-  const nothing = { output: null, latencyMs: null, usage: null };
+  if (item.parts === null) return failedWith(nothing, item.failure ?? UNREADABLE);
+  const parts = withChecker(item.parts, checker);
 
-  if (parts === null) {
-    const { code, message } = item.failure ?? { code: 'internal', message: 'Cannot read the item.' };
-    return failed(null, new RunError(code, message), nothing);
+  if (item.outputs !== undefined) {
+    const stored = item.outputs.find((one) => one.repetition === repetition);
+    if (stored === undefined) return failedWith(nothing, NO_OUTPUT);
+    const facts = { ...nothing, ...factsOf(stored) };
+    if (stored.failure !== null) return failedWith(facts, stored.failure);
+    return await score(deps, parts, facts, signal);
   }
 
   const startMs = deps.clock.nowMs();
-  const complete = isLargeItem(parts) ? completeLarge : completeSmall;
-  const { itemId, completion, score } = await complete(deps, parts, signal);
-  if ('error' in completion) return failed(itemId, completion.error, nothing);
-  const { output, usage } = completion;
-  // Fractions of a microsecond are noise.
-  const latencyMs = Math.round((deps.clock.nowMs() - startMs) * 1000) / 1000;
-
-  try {
-    const outcome =
-      score === undefined || output instanceof JsonText || isLongText(output)
-        ? await scoreOnThread(deps, parts, output, signal)
-        : await score(output);
-    return { ...base, itemId, ...outcome, output, error: null, latencyMs, usage };
-  } catch (error) {
-    return failed(itemId, error, { output, latencyMs, usage });
-  }
+  const { itemId, completion } = await completeItem(deps, parts, prompts, signal);
+  if ('error' in completion) return failed({ ...nothing, itemId }, completion.error, signal);
+  const { pacedMs = 0, ...known } = completion;
+  const latencyMs = Math.max(0, Math.round((deps.clock.nowMs() - startMs - pacedMs) * 10) / 10);
+  return await score(deps, parts, { ...nothing, itemId, latencyMs, ...known }, signal);
 }
 
-async function completeSmall(
-  { provider, judge, checks }: RunItemDeps,
-  parts: ItemParts,
-  signal: AbortSignal,
-): Promise<CompletedItem> {
-  let itemId: JsonValue = null;
-  try {
-    const item = readItem(parts);
-    itemId = getMember(item, 'id') ?? null;
-    const messages = provider.usesMessages ? buildMessages(item) : [];
-    const completion = await provider.complete({ item, messages }, signal);
-    return {
-      itemId,
-      completion,
-      score: (output) => checkOutput({ output, item, judge, checks, signal }),
-    };
-  } catch (error) {
-    return { itemId, completion: { error } };
-  }
+const UNREADABLE: RunFailure = { code: 'internal', message: 'Cannot read the item.' };
+const NO_OUTPUT: RunFailure = { code: 'internal', message: 'There is no output to score.' };
+
+function factsOf({ itemId, output, finishReason, latencyMs, omittedAssets }: StoredOutput): Partial<Facts> {
+  return { itemId, output, finishReason, latencyMs, omittedAssets };
 }
 
-async function completeLarge(
-  { provider, checks }: RunItemDeps,
+async function score(
+  deps: RunItemDeps,
   parts: ItemParts,
+  facts: Facts,
   signal: AbortSignal,
-): Promise<CompletedItem> {
-  const { usesMessages, outputSource = null } = provider;
-  let itemId: JsonValue = null;
+): Promise<RunResult> {
+  const { output } = facts;
   try {
-    const question = await checks.run({ kind: 'question', parts, usesMessages, outputSource }, signal);
-    itemId = question.itemId === null ? null : readCanonicalText(question.itemId);
-    if (question.failure !== undefined) throw new RunError(question.failure.code, question.failure.message);
-    if (question.output !== undefined) {
-      return { itemId, completion: { output: unpackSmall(question.output), usage: null } };
-    }
-    const request = { item: {}, messages: [], messagesJson: question.messagesJson };
-    return { itemId, completion: await provider.complete(request, signal) };
+    const onThread = output instanceof JsonText || isLongText(output) || isLargeItem(parts);
+    const { judgeUsage = null, ...outcome } = onThread
+      ? await scoreOnThread(deps, parts, output, signal)
+      : await checkOutput({ ...deps, output, item: readItem(parts), signal });
+    return { ...facts, ...outcome, judgeUsage, error: null };
   } catch (error) {
-    return { itemId, completion: { error } };
+    return failed(facts, error, signal);
   }
 }
 
@@ -137,21 +102,41 @@ async function scoreOnThread(
   parts: ItemParts,
   output: RunResult['output'],
   signal: AbortSignal,
-): Promise<CheckOutcome> {
+): Promise<CheckOutcome & Partial<Pick<RunResult, 'judgeUsage'>>> {
   const scored = await checks.run(
     {
       kind: 'score',
       parts,
       output: packValue(output),
-      judge: judge === null ? null : { defaultPrompts: packValue(judge.defaultPrompts) },
+      judge:
+        judge === null
+          ? null
+          : {
+              defaultPrompts: packValue(judge.defaultPrompts),
+              wireFormat: judge.provider.wireFormat ?? 'chat_completions',
+            },
     },
     signal,
   );
-  return 'outcome' in scored ? scored.outcome : await askJudge(judge, scored.judgeMessagesJson, signal);
+  return 'outcome' in scored ? scored.outcome : await askJudge(judge, scored.judgeConversationJson, signal);
 }
 
 function isLongText(output: JsonValue): boolean {
   return typeof output === 'string' && output.length > MAX_INLINE_TEXT_CHARS;
+}
+
+/** @throws the error if it ends the run; the signal's reason when it is aborted */
+function failed(facts: Facts, error: unknown, signal: AbortSignal): RunResult {
+  signal.throwIfAborted();
+  if (!(error instanceof RunError)) return { ...failedWith(facts, toFailure(error)), cause: error };
+  if (error.endsRun) throw error;
+  const { attempts, judgeUsage } = error;
+  return { ...failedWith(facts, toFailure(error)), attempts: facts.attempts ?? attempts, judgeUsage };
+}
+
+function failedWith(facts: Facts, { code, message }: RunFailure): RunResult {
+  const outcome = { status: 'failed', score: null, passed: null, explanation: null } as const;
+  return { ...facts, ...outcome, judgeUsage: null, error: { code, message } };
 }
 
 /** An error as a result or a run stores it. The message says nothing about internal errors. */

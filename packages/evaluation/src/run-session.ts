@@ -1,7 +1,6 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { JsonText } from './json-text.ts';
-import type { RunErrorCode } from './run-error.ts';
 
 /** One item of a run, with its position and the repetitions that already have a result. */
 export interface RunItem {
@@ -13,8 +12,22 @@ export interface RunItem {
   /** Its stored texts; null if they cannot be read, for the reason in `failure`. */
   readonly parts: ItemParts | null;
   readonly failure?: RunFailure | undefined;
-  /** Numbers of the repetitions (from 1) that have a result. */
+  /** Numbers of the repetitions (from 1) that have a result, and need no other. */
   readonly doneRepetitions: readonly number[];
+  /** Outputs of another run that are scored again, instead of asking a provider. */
+  readonly outputs?: readonly StoredOutput[] | undefined;
+}
+
+/** What another run has stored of one repetition of an item. */
+export interface StoredOutput {
+  readonly repetition: number;
+  readonly itemId: JsonValue;
+  readonly output: JsonValue | JsonText;
+  /** Why there is no output; null if there is one. */
+  readonly failure: RunFailure | null;
+  readonly finishReason: string | null;
+  readonly latencyMs: number | null;
+  readonly omittedAssets: readonly string[] | null;
 }
 
 /** Status of one repetition: scored, done but not scored, or not done. */
@@ -22,7 +35,8 @@ export type RunResultStatus = 'ok' | 'unscored' | 'failed';
 
 /** Why a result or a run failed, for people. It holds no secret. */
 export interface RunFailure {
-  readonly code: RunErrorCode;
+  /** A `RunErrorCode`, or that of the run whose outputs are scored again. */
+  readonly code: string;
   readonly message: string;
 }
 
@@ -43,10 +57,18 @@ export interface RunResult {
   readonly passed: boolean | null;
   readonly explanation: string | null;
   readonly error: RunFailure | null;
-  /** Milliseconds until the provider's output, retries included. */
+  /** Milliseconds until the provider's output, retries included; rounded to 0.1. */
   readonly latencyMs: number | null;
   /** Token counts as the provider reported them. */
   readonly usage: JsonObject | JsonText | null;
+  /** Those of the judge. */
+  readonly judgeUsage: JsonObject | JsonText | null;
+  /** Why the output ended; `length` if it was cut at the token limit. Null if unknown. */
+  readonly finishReason: string | null;
+  /** Requests to the provider; null if it sends none. */
+  readonly attempts: number | null;
+  /** Names of the item's assets that the provider was not sent; null if unknown. */
+  readonly omittedAssets: readonly string[] | null;
   /** What neither the item nor its provider caused, behind the error `internal`; for the log, not stored. */
   readonly cause?: unknown;
 }

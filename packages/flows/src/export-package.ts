@@ -90,5 +90,11 @@ function toExportResult(result: ExportedResult): ExportResult {
     error: result.error,
     latency_ms: result.latencyMs,
     usage: result.usage as JsonObject | null,
+    item_hash: result.itemHash === null ? null : Buffer.from(result.itemHash).toString('hex'),
+    finish_reason: result.finishReason,
+    judge_usage: result.judgeUsage,
+    attempts: result.attempts,
+    omitted_assets: result.omittedAssets,
+    truncated: result.truncated,
   };
 }

@@ -8,6 +8,7 @@ export { type HubOptions, openHub } from './open-hub.ts';
 export type { PreviewRows } from './preview/collect-rows.ts';
 export type { PreviewItem } from './preview/preview-items.ts';
 export type { TruncatedCell } from './preview/preview-samples.ts';
+export { type PlanRunRequest, planRun } from './plan-run.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
 export {
   decodeImportRequest,
@@ -21,6 +22,7 @@ export {
   type UploadJobRequest,
   type UploadRequest,
 } from './requests.ts';
+export { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
 export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';

@@ -82,9 +82,21 @@ function provider(
     complete: async (request, signal) => ({
       output: await complete(request, signal),
       usage: { total_tokens: 1 },
+      finishReason: 'stop',
+      attempts: 1,
     }),
   };
 }
+
+/** The configuration of every test, but for what it states. */
+const CONFIG: RunDatasetOptions['config'] = {
+  repetitions: 1,
+  concurrency: 4,
+  judge: null,
+  prompts: { system: null, template: null },
+  checker: null,
+  maxConsecutiveFailures: 20,
+};
 
 const echo = provider(async ({ messages }) => messages.at(-1)?.content ?? null);
 
@@ -95,7 +107,6 @@ function run(
   judge: Provider | null = null,
 ) {
   let nowMs = 0;
-  const config = { repetitions: 1, concurrency: 4, judge: null };
   return runDataset(
     {
       session,
@@ -104,7 +115,7 @@ function run(
       checks: createCheckRunner({ threads: 0 }),
       clock: { nowMs: () => (nowMs += 5) },
     },
-    { config, defaultJudgePrompts: null, signal: new AbortController().signal, ...options },
+    { config: CONFIG, defaultJudgePrompts: null, signal: new AbortController().signal, ...options },
   );
 }
 
@@ -128,6 +139,10 @@ describe('runDataset', () => {
       error: null,
       latencyMs: expect.any(Number),
       usage: { total_tokens: 1 },
+      judgeUsage: null,
+      finishReason: 'stop',
+      attempts: 1,
+      omittedAssets: null,
     });
   });
 
@@ -145,7 +160,7 @@ describe('runDataset', () => {
       calls += 1;
       return 'x';
     });
-    await run(session, counted, { config: { repetitions: 3, concurrency: 2, judge: null } });
+    await run(session, counted, { config: { ...CONFIG, repetitions: 3, concurrency: 2 } });
     expect(calls).toBe(8);
     expect([...session.results.keys()].sort()).toEqual([
       '0#1',
@@ -235,7 +250,7 @@ describe('runDataset', () => {
       await runDataset(
         { session, provider: given, judge, checks, clock: { nowMs: () => 0 } },
         {
-          config: { repetitions: 1, concurrency: 1, judge: null },
+          config: { ...CONFIG, repetitions: 1, concurrency: 1 },
           defaultJudgePrompts: 'From the dataset',
           signal: new AbortController().signal,
         },
@@ -244,10 +259,10 @@ describe('runDataset', () => {
     };
     const asked = (reply: string, seen: string[]): Provider => ({
       usesMessages: true,
-      complete: async ({ messages, messagesJson }) => {
+      complete: async ({ messages, conversationJson }) => {
         expect(messages).toEqual([]);
-        seen.push(new TextDecoder().decode(messagesJson));
-        return { output: reply, usage: null };
+        seen.push(new TextDecoder().decode(conversationJson));
+        return { output: reply, usage: null, finishReason: null, attempts: 1 };
       },
     });
 
@@ -257,7 +272,7 @@ describe('runDataset', () => {
       const judge = asked('{"score": 0.6}', judged);
       const result = await onThread(large({ checker: 'judge' }), asked('yes', questions), judge);
       expect(result).toMatchObject({ itemId: 'big', status: 'ok', score: 0.6, output: 'yes' });
-      expect(questions).toEqual(['[{"content":"p","role":"user"}]']);
+      expect(questions).toEqual(['{"messages":[{"content":"p","role":"user"}]}']);
       expect(judged).toEqual([expect.stringContaining('From the dataset')]);
     });
 
@@ -327,7 +342,7 @@ describe('runDataset', () => {
       status: 'failed',
       error: { code: 'provider_unauthorized', message: 'the key was refused' },
     };
-    expect(await run(session, refused, { config: { repetitions: 1, concurrency: 1, judge: null } })).toEqual(
+    expect(await run(session, refused, { config: { ...CONFIG, repetitions: 1, concurrency: 1 } })).toEqual(
       end,
     );
     expect(session.ends).toEqual([end]);
@@ -410,7 +425,7 @@ describe('runDataset', () => {
       done += results.length;
       await new Promise((resolve) => setImmediate(resolve));
     };
-    await run(session, echo, { config: { repetitions: 1, concurrency: 8, judge: null } });
+    await run(session, echo, { config: { ...CONFIG, repetitions: 1, concurrency: 8 } });
     expect(done).toBe(5_000);
     expect(most).toBeLessThanOrEqual(64 + 8 + 1);
   });
@@ -421,10 +436,12 @@ describe('runDataset', () => {
       expect(messages[1]?.content).toContain('From the dataset');
       return '{"score": 0.6, "explanation": "fair"}';
     });
-    const config = {
-      repetitions: 1,
-      concurrency: 1,
-      judge: { baseUrl: '', model: '', params: {}, apiKeyEnv: null, threshold: 0.7 },
+    const config: typeof CONFIG = {
+      ...CONFIG,
+      judge: {
+        ...{ type: 'openai_compatible', baseUrl: '', model: '', params: {}, apiKeyEnv: null },
+        ...{ auth: 'bearer', query: {}, extraHeaders: {}, threshold: 0.7 },
+      },
     };
     await run(session, echo, { config, defaultJudgePrompts: 'From the dataset' }, judge);
     expect(session.results.get('0#1')).toMatchObject({

@@ -11,8 +11,9 @@ import {
   toFailure,
 } from '@svc/evaluation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { forEachConcurrently } from './for-each-concurrently.ts';
-import { createResultWriter } from './write-results.ts';
+import { forEachConcurrently } from './run/for-each-concurrently.ts';
+import { createOutageDetector } from './run/outage-detector.ts';
+import { createResultWriter } from './run/write-results.ts';
 
 /** Results that may wait for the store before the next item starts. */
 const MAX_WAITING_RESULTS = 64;
@@ -28,7 +29,10 @@ export interface RunDatasetDeps {
 }
 
 export interface RunDatasetOptions {
-  readonly config: Pick<RunConfig, 'repetitions' | 'concurrency' | 'judge'>;
+  readonly config: Pick<
+    RunConfig,
+    'repetitions' | 'concurrency' | 'judge' | 'prompts' | 'checker' | 'maxConsecutiveFailures'
+  >;
   /** `default_judge_prompts` of the dataset's package; null without them. */
   readonly defaultJudgePrompts: JsonValue;
   /**
@@ -41,7 +45,7 @@ export interface RunDatasetOptions {
 /**
  * Runs the items of a dataset: items without a result → provider → checker → store, with limited concurrency. Each
  * result is stored as soon as it exists and stays, however the run ends, so that an interrupted run continues where it
- * stopped.
+ * stopped. A provider that gives no answer to a number of items in a row ends the run as failed.
  *
  * Memory holds the items in progress and a limited number of results.
  *
@@ -62,13 +66,16 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
   const itemDeps = { provider, judge, checks, clock };
   const results = createResultWriter((batch) => session.saveResults(batch), MAX_WAITING_RESULTS);
 
+  const outage = createOutageDetector(config.maxConsecutiveFailures);
   let end: RunEnd = { status: 'completed' };
   try {
     await forEachConcurrently(
       repetitionsToDo(session.items(signal), config.repetitions),
       { concurrency: config.concurrency, signal },
       async ({ item, repetition }, itemSignal) => {
-        await results.write(await runItem(itemDeps, item, repetition, itemSignal));
+        const result = await runItem(itemDeps, item, repetition, config, itemSignal);
+        await results.write(result);
+        outage.check(result);
       },
     );
   } catch (error) {
@@ -88,6 +95,10 @@ async function* repetitionsToDo(
   repetitions: number,
 ): AsyncGenerator<{ readonly item: RunItem; readonly repetition: number }> {
   for await (const item of items) {
+    if (item.outputs !== undefined) {
+      for (const { repetition } of item.outputs) yield { item, repetition };
+      continue;
+    }
     for (let repetition = 1; repetition <= repetitions; repetition += 1) {
       if (!item.doneRepetitions.includes(repetition)) yield { item, repetition };
     }

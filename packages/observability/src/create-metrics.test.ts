@@ -40,6 +40,9 @@ describe('createMetrics', () => {
       svc_ready: 'gauge',
       svc_runs_total: 'counter',
       svc_run_items_total: 'counter',
+      svc_provider_requests_total: 'counter',
+      svc_provider_request_duration_seconds: 'histogram',
+      svc_provider_tokens_total: 'counter',
     });
     expect(await series(metrics)).toMatchObject({
       'svc_build_info{version="1.2.3"}': 1,
@@ -106,6 +109,8 @@ describe('createMetrics', () => {
     metrics.setReadiness({ database: true, queue: false });
     metrics.recordRun('completed');
     metrics.recordRunItem('unscored');
+    metrics.recordProviderRequest({ outcome: 'rate_limited', durationMs: 250 });
+    metrics.recordProviderTokens({ input: 7, output: null });
     expect(await series(metrics)).toMatchObject({
       runs_cancel_poll_count: 2,
       runs_cancel_poll_db_queries_total: 3,
@@ -123,6 +128,10 @@ describe('createMetrics', () => {
       'svc_ready{check="accepting"}': 0,
       'svc_runs_total{status="completed"}': 1,
       'svc_run_items_total{status="unscored"}': 1,
+      'svc_provider_requests_total{outcome="rate_limited"}': 1,
+      svc_provider_request_duration_seconds_sum: 0.25,
+      'svc_provider_tokens_total{direction="input"}': 7,
+      'svc_provider_tokens_total{direction="output"}': 0,
     });
   });
 

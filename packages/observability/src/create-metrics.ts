@@ -1,5 +1,12 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { cancelPollMetrics, hubMetrics, importMetrics, runMetrics, stateMetrics } from './metric-areas.ts';
+import {
+  cancelPollMetrics,
+  hubMetrics,
+  importMetrics,
+  providerMetrics,
+  runMetrics,
+  stateMetrics,
+} from './metric-areas.ts';
 import type { Metrics, MetricsOptions } from './metrics.ts';
 import { requestMetrics } from './request-metrics.ts';
 
@@ -36,6 +43,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const hub = hubMetrics(registers);
   const state = stateMetrics(registers);
   const runs = runMetrics(registers);
+  const provider = providerMetrics(registers);
 
   if (options.collectProcessMetrics ?? true) {
     collectDefaultMetrics({ register: registry });
@@ -45,7 +53,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   // rate() misses the first event of a series that appears with it, so every known series starts at 0.
   const zero = (): void => {
     buildInfo.set({ version: options.version }, 1);
-    for (const area of [requests, cancelPolls, imports, hub, state, runs]) area.zero();
+    for (const area of [requests, cancelPolls, imports, hub, state, runs, provider]) area.zero();
   };
   zero();
 
@@ -59,6 +67,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     setReadiness: state.setReadiness,
     recordRun: runs.recordRun,
     recordRunItem: runs.recordRunItem,
+    recordProviderRequest: provider.recordProviderRequest,
+    recordProviderTokens: provider.recordProviderTokens,
     render: () => registry.metrics(),
     resetForTesting() {
       registry.resetMetrics();

@@ -354,6 +354,11 @@ export const EVENTS = {
     when: 'the cancellation of a run was requested',
     fields: { already_requested: 'whether it had been requested before' as Flag },
   },
+  'run.retry': {
+    level: 'info',
+    when: 'a run is retried',
+    fields: { only: 'which results: `failed`, `unscored` or `truncated`' as Text },
+  },
   'worker.run.start': {
     level: 'info',
     when: 'a worker took a run',

@@ -3,6 +3,7 @@ import {
   HUB_OUTCOMES,
   IMPORT_OUTCOMES,
   IMPORT_SOURCES,
+  PROVIDER_OUTCOMES,
   QUEUE_STATES,
   READINESS_CHECKS,
   RUN_ITEM_STATUSES,
@@ -12,6 +13,7 @@ import type { MetricArea, Metrics } from './metrics.ts';
 
 const QUERY_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const IMPORT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
+const PROVIDER_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 const HUB_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 export function cancelPollMetrics(registers: Registry[]): MetricArea<'recordCancelPoll'> {
@@ -110,6 +112,44 @@ export function hubMetrics(registers: Registry[]): MetricArea<'recordHubRequest'
     recordHubRequest({ outcome, durationMs }) {
       requests.inc({ outcome });
       seconds.observe({ outcome }, durationMs / 1000);
+    },
+  };
+}
+
+export function providerMetrics(
+  registers: Registry[],
+): MetricArea<'recordProviderRequest' | 'recordProviderTokens'> {
+  const requests = new Counter({
+    name: 'svc_provider_requests_total',
+    help: 'Requests of runs to model providers, by outcome; every retry counts.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'svc_provider_request_duration_seconds',
+    help: 'Time of requests of runs to model providers.',
+    buckets: PROVIDER_SECONDS,
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'svc_provider_tokens_total',
+    help: 'Tokens that model providers reported, by direction.',
+    labelNames: ['direction'],
+    registers,
+  });
+  return {
+    zero() {
+      for (const outcome of PROVIDER_OUTCOMES) requests.inc({ outcome }, 0);
+      seconds.zero({});
+      for (const direction of ['input', 'output']) tokens.inc({ direction }, 0);
+    },
+    recordProviderRequest({ outcome, durationMs }) {
+      requests.inc({ outcome });
+      seconds.observe(durationMs / 1000);
+    },
+    recordProviderTokens({ input, output }) {
+      if (input !== null) tokens.inc({ direction: 'input' }, input);
+      if (output !== null) tokens.inc({ direction: 'output' }, output);
     },
   };
 }

@@ -24,6 +24,20 @@ export const HUB_OUTCOMES = [
 /** How a request to the hub ended. */
 export type HubOutcome = (typeof HUB_OUTCOMES)[number];
 
+export const PROVIDER_OUTCOMES = [
+  'ok',
+  'rejected',
+  'rate_limited',
+  'unavailable',
+  'timeout',
+  'bad_response',
+  'unauthorized',
+  'not_found',
+  'forbidden',
+] as const;
+/** How a request to a model provider ended. */
+export type ProviderOutcome = (typeof PROVIDER_OUTCOMES)[number];
+
 export const QUEUE_STATES = ['queued', 'retry', 'running', 'failed'] as const;
 /** The state of a task of the queue. */
 export type QueueState = (typeof QUEUE_STATES)[number];

@@ -2,6 +2,7 @@ import type {
   HubOutcome,
   ImportOutcomeLabel,
   ImportSource,
+  ProviderOutcome,
   QueueState,
   ReadinessCheck,
   RunEndStatus,
@@ -37,6 +38,10 @@ export interface Metrics {
   }): void;
   /** One request to the hub; each retry is a separate request. */
   recordHubRequest(done: { outcome: HubOutcome; durationMs: number }): void;
+  /** One request to a model provider, the judge's too; each retry is a separate request. */
+  recordProviderRequest(done: { outcome: ProviderOutcome; durationMs: number }): void;
+  /** Tokens that a provider reported for one completion; null where it reported none. */
+  recordProviderTokens(tokens: { input: number | null; output: number | null }): void;
   /** The number of tasks in each state; a state that is not named has none. */
   setQueueJobs(counts: Readonly<Partial<Record<QueueState, number>>>): void;
   /** Which readiness checks pass; one that is not named does not. */

@@ -11,6 +11,9 @@ export type StoreErrorCode =
   | 'invalid_request'
   | 'item_too_large'
   | 'run_finished'
+  | 'run_active'
+  | 'run_imported'
+  | 'nothing_to_retry'
   | 'job_finished'
   | 'idempotency_key_reused'
   | 'superseded'
@@ -31,6 +34,9 @@ export type StoreErrorCode =
  * - `invalid_request`: a value that PostgreSQL cannot hold; the message names the field
  * - `item_too_large`: the request includes an item or result that is too large
  * - `run_finished`, `job_finished`: the work has already ended
+ * - `run_active`: the run, or one that scores its outputs again, has not ended
+ * - `run_imported`: the run came with a package and is not executed
+ * - `nothing_to_retry`: the run has no such results
  * - `idempotency_key_reused`: the key was used for another request
  * - `superseded`: another worker has claimed the run, job or key
  * - `worker_lost`: at every attempt, the worker of the run or job stopped before finishing

@@ -6,7 +6,7 @@ import { startTcpProxy, type TcpProxy } from '../../test/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import type { ImportedRun } from '../runs/insert-imported-run.ts';
-import type { NewResult } from '../runs/run-results.ts';
+import type { NewResult } from '../runs/insert-results.ts';
 
 let database: TestDatabase;
 let line: TcpProxy;
@@ -82,6 +82,7 @@ describe('a run in an import', () => {
     error: null,
     latencyMs: 1.5,
     usage: null,
+    ...{ judgeUsage: null, finishReason: null, attempts: null, omittedAssets: null },
   });
   const sections = { a: ['{"id":0}', '{"id":1}', '{"id":2}'] };
 

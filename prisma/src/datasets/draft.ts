@@ -18,7 +18,7 @@ import {
 import { completeJob } from '../jobs/end-job.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
-import type { NewResult } from '../runs/run-results.ts';
+import type { NewResult } from '../runs/insert-results.ts';
 import type { DatasetSummary } from './dataset-row.ts';
 import { type DatasetMeta, insertDataset } from './insert-dataset.ts';
 import type { SectionWriter } from './section-writer.ts';

@@ -51,7 +51,7 @@ export type ExportedRun = Omit<Run, 'config' | 'error'> & {
   readonly error: JsonValue;
 };
 
-type JsonMember = 'itemId' | 'output' | 'explanation' | 'error' | 'usage';
+type JsonMember = 'itemId' | 'output' | 'explanation' | 'error' | 'usage' | 'judgeUsage' | 'omittedAssets';
 /** A result with its JSON members read. */
 export type ExportedResult = Omit<StoredResult, JsonMember> & { readonly [Member in JsonMember]: JsonValue };
 
@@ -131,7 +131,7 @@ export async function openDataset(
 }
 
 function toExportedResult(result: StoredResult): ExportedResult {
-  const { itemId, output, explanation, error, usage } = result;
+  const { itemId, output, explanation, error, usage, judgeUsage, omittedAssets } = result;
   return {
     ...result,
     itemId: readNullable(itemId),
@@ -139,6 +139,8 @@ function toExportedResult(result: StoredResult): ExportedResult {
     explanation: readNullable(explanation),
     error: readNullable(error),
     usage: readNullable(usage),
+    judgeUsage: readNullable(judgeUsage),
+    omittedAssets: readNullable(omittedAssets),
   };
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { storableText } from '../database/values.ts';
-import { insertResults, type NewResult } from './run-results.ts';
+import { insertResults, type NewResult } from './insert-results.ts';
 
 /** A finished run from a package. */
 export interface ImportedRun {

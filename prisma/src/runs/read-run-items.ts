@@ -9,23 +9,25 @@ import {
   planItems,
   readPlannedItems,
 } from '../database/read-item-texts.ts';
-import { createReadQuery } from '../database/read-query.ts';
+import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
+import { isToReplace } from './insert-results.ts';
 import type { Run } from './run-row.ts';
 
 /** Maximum items of one query. */
 const PAGE_ITEMS = 100;
 
-/** Reads the items of a run that lack a result, in order, a page at a time. */
+/** Reads the items of a run that lack a result, or whose result is to be replaced, in order, a page at a time. */
 export async function* readRunItems(
-  { pool, assets: store, maxItemBytes }: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>,
+  { pool, assets, maxItemBytes }: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>,
   run: Run,
   signal: AbortSignal,
 ): AsyncGenerator<RunItem, void, undefined> {
   const query = createReadQuery(pool, signal);
+  const sql = itemsToDo(run.hasSelection);
   let after: readonly [number, number] = [-1, -1];
   for (;;) {
     signal.throwIfAborted();
-    const candidates = await query<RunItemRow>(ITEMS_TO_DO, [
+    const candidates = await query<RunItemRow>(sql, [
       run.datasetId,
       run.id,
       run.repetitions,
@@ -37,28 +39,31 @@ export async function* readRunItems(
     if (last === undefined) return;
     for (const row of await readPlannedItems(query, plan)) {
       signal.throwIfAborted();
-      const { section, sectionOrderIndex, orderIndex, payload } = row;
-      yield {
-        section,
-        sectionOrderIndex,
-        orderIndex,
-        doneRepetitions: row.doneRepetitions ?? [],
-        parts:
-          payload === null
-            ? null
-            : await embedParts(
-                { assets: store, query },
-                { ...row, payload, linkedFiles: readLinkedFiles(row.linkedFiles) },
-                signal,
-              ),
-        failure:
-          payload === null
-            ? { code: 'item_too_large', message: itemTooLarge('Item', row, maxItemBytes).message }
-            : undefined,
-      };
+      const item = await toRunItem({ assets, query, maxItemBytes }, row, signal);
+      yield { ...item, doneRepetitions: row.doneRepetitions ?? [] };
     }
     after = [last.sectionOrderIndex, last.orderIndex];
   }
+}
+
+/** An item that was read, for a worker: with the files that it embeds. */
+export async function toRunItem(
+  deps: Pick<StoreContext, 'assets' | 'maxItemBytes'> & { readonly query: ReadQuery },
+  row: ItemCandidate & { readonly sectionOrderIndex: number },
+  signal: AbortSignal,
+): Promise<Omit<RunItem, 'doneRepetitions'>> {
+  const { section, sectionOrderIndex, orderIndex, payload } = row;
+  const linkedFiles = readLinkedFiles(row.linkedFiles);
+  return {
+    section,
+    sectionOrderIndex,
+    orderIndex,
+    parts: payload === null ? null : await embedParts(deps, { ...row, payload, linkedFiles }, signal),
+    failure:
+      payload === null
+        ? { code: 'item_too_large', message: itemTooLarge('Item', row, deps.maxItemBytes).message }
+        : undefined,
+  };
 }
 
 interface RunItemRow extends ItemCandidate {
@@ -67,24 +72,32 @@ interface RunItemRow extends ItemCandidate {
 }
 
 /**
- * The next items that lack a result: $1 dataset, $2 run, $3 repetitions, $4 section and $5 item to continue after, $6 limit.
- * Each section reads the primary keys of `items` and `run_results` in order, and stops at the limit.
+ * The next items to do: $1 dataset, $2 run, $3 repetitions, $4 section and $5 item to continue after, $6 limit. Each
+ * section reads the primary keys of `items` (or `run_items`) and `run_results` in order, and stops at the limit.
  */
-const ITEMS_TO_DO = `${itemCandidates(
-  `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
+function itemsToDo(hasSelection: boolean): string {
+  const items = hasSelection
+    ? `run_items chosen JOIN items ON items.section_id = s.id AND items.order_index = chosen.order_index
+         AND chosen.run_id = $2 AND chosen.section_order_index = s.order_index`
+    : 'items';
+  const position = hasSelection ? 'chosen.order_index' : 'items.order_index';
+  return `${itemCandidates(
+    `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
      i.order_index AS "orderIndex", i.payload, i.answer, i.checker, i.assets, i.linked_files,
      i.linked_bytes, i."doneRepetitions"
-   FROM sections s CROSS JOIN LATERAL (
-     SELECT items.*, done."doneRepetitions" FROM items CROSS JOIN LATERAL (
+   FROM runs run CROSS JOIN sections s CROSS JOIN LATERAL (
+     SELECT items.*, done."doneRepetitions" FROM ${items} CROSS JOIN LATERAL (
        SELECT array_agg(r.repetition ORDER BY r.repetition) AS "doneRepetitions" FROM run_results r
        WHERE r.run_id = $2 AND r.section_order_index = s.order_index AND r.order_index = items.order_index
+         AND NOT (${isToReplace('r', 'run')})
      ) done
      WHERE items.section_id = s.id
-       AND items.order_index > CASE WHEN s.order_index = $4::int THEN $5::int ELSE -1 END
+       AND ${position} > CASE WHEN s.order_index = $4::int THEN $5::int ELSE -1 END
        AND coalesce(cardinality(done."doneRepetitions"), 0) < $3::int
-     ORDER BY items.order_index LIMIT $6
+     ORDER BY ${position} LIMIT $6
    ) i
-   WHERE s.dataset_id = $1 AND s.order_index >= $4::int
+   WHERE run.id = $2 AND s.dataset_id = $1 AND s.order_index >= $4::int
    ORDER BY s.order_index, i.order_index LIMIT $6`,
-  '"doneRepetitions"',
-)} ORDER BY "sectionOrderIndex", "orderIndex"`;
+    '"doneRepetitions"',
+  )} ORDER BY "sectionOrderIndex", "orderIndex"`;
+}

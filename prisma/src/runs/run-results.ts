@@ -1,7 +1,5 @@
-import { JsonText, type RunResult, type RunResultStatus } from '@svc/evaluation';
-import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import type pg from 'pg';
-import { boundedName, itemTooLarge } from '../database/item-size.ts';
+import type { RunResultStatus } from '@svc/evaluation';
+import { boundedName, boundedText, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
 import type { ReadQuery } from '../database/read-query.ts';
 
@@ -25,19 +23,45 @@ export interface StoredResult {
   readonly latencyMs: number | null;
   /** JSON text of an object */
   readonly usage: string | null;
+  /** The same of the judge. */
+  readonly judgeUsage: string | null;
+  /** 32 bytes; null in results of older versions. */
+  readonly itemHash: Uint8Array | null;
+  /** Why the output ended; null if unknown. */
+  readonly finishReason: string | null;
+  /** Whether the output was cut at the token limit. */
+  readonly truncated: boolean;
+  /** Requests to the provider; null if it took none or it is unknown. */
+  readonly attempts: number | null;
+  /** JSON text of an array of names; null if unknown. */
+  readonly omittedAssets: string | null;
 }
-
-/** A result to store. One from a package may have an error code of another version. */
-export type NewResult = Omit<RunResult, 'error'> & {
-  readonly error: { readonly code: string; readonly message: string } | null;
-};
 
 /** The position of a result, after which a list continues. */
 export type ResultPosition = readonly [sectionOrderIndex: number, orderIndex: number, repetition: number];
 
 /** Texts of a result, which a larger one than may be is shown without. */
-const TEXTS = ['item_id', 'output', 'explanation', 'error', 'usage'] as const;
-const NAMES = ['"itemId"', 'output', 'explanation', 'error', 'usage'] as const;
+const TEXTS = [
+  'item_id',
+  'output',
+  'explanation',
+  'error',
+  'usage',
+  'judge_usage',
+  'omitted_assets',
+] as const;
+const NAMES = [
+  '"itemId"',
+  'output',
+  'explanation',
+  'error',
+  'usage',
+  '"judgeUsage"',
+  '"omittedAssets"',
+] as const;
+/** The other columns of a result. */
+const FACTS = `order_index AS "orderIndex", repetition, status, score, passed, latency_ms AS "latencyMs",
+  item_hash AS "itemHash", ${boundedText('finish_reason', 1_000)} AS "finishReason", truncated, attempts`;
 const BATCH_ROWS = 1_000;
 
 /** The position of a result. */
@@ -47,6 +71,14 @@ export function positionOf(result: StoredResult): ResultPosition {
 
 /** A result of a page; one that is larger than a result may be has none of its texts, but says so. */
 export type ListedResult = StoredResult & { readonly isTooLarge: boolean };
+
+/** Which results to read. */
+export interface ResultsFilter {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+}
+
+const NO_FILTER: ResultsFilter = { sql: '', values: [] };
 
 /** Results behind a position: as many as fit into a page, and one at least. */
 export interface PlannedResults {
@@ -68,28 +100,27 @@ export async function planResults(
     readonly runId: string;
     readonly after: ResultPosition;
     readonly limit: number;
-    readonly status?: RunResultStatus | undefined;
     readonly maxBytes: number;
+    /** Conditions on `run_results result` that begin with AND, and their values from $7 on. */
+    readonly filter?: ResultsFilter | undefined;
   },
 ): Promise<PlannedResults> {
-  const { runId, after, limit, status, maxBytes } = request;
+  const { runId, after, limit, maxBytes, filter = NO_FILTER } = request;
   const rows = await query<ResultRow>(
     `SELECT ${boundedName('section')} AS section, section_order_index AS "sectionOrderIndex",
-       order_index AS "orderIndex", repetition, status, score, passed, latency_ms AS "latencyMs", bytes, "isRead",
-       bytes > $6 AS "isTooLarge",
+       ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge",
        ${TEXTS.map((text, index) => `CASE WHEN "isRead" THEN ${text} END AS ${NAMES[index]}`).join(', ')}
      FROM (
        SELECT candidate.*, bytes <= $6 AND sum(bytes) OVER (ORDER BY section_order_index, order_index, repetition)
          <= ${EAGER_BYTES} AS "isRead"
        FROM (
          SELECT *, ${TEXTS.map((text) => `coalesce(octet_length(${text}), 0)::bigint`).join(' + ')} AS bytes
-         FROM run_results
-         WHERE run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int)
-           AND ($7::text IS NULL OR status = $7)
+         FROM run_results result
+         WHERE run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int) ${filter.sql}
          ORDER BY section_order_index, order_index, repetition LIMIT $5
        ) candidate
      ) sized ORDER BY section_order_index, order_index, repetition`,
-    [runId, ...after, limit + 1, maxBytes, status ?? null],
+    [runId, ...after, limit + 1, maxBytes, ...filter.values],
   );
   const results: ResultRow[] = [];
   let pageBytes = 0;
@@ -159,57 +190,4 @@ export async function* readResults(
     }
     if (!plan.hasMore) return;
   }
-}
-
-/**
- * Writes results and counts those that were not there yet. A result that is there stays as it is.
- *
- * @param client in a transaction that holds the run's row
- * @returns how many were new
- */
-export async function insertResults(
-  client: pg.ClientBase,
-  runId: string,
-  results: readonly NewResult[],
-): Promise<number> {
-  const { rows } = await client.query<{ inserted: string }>(
-    `WITH inserted AS (
-       INSERT INTO run_results (run_id, section_order_index, order_index, repetition, section, item_id, status,
-         output, score, passed, explanation, error, latency_ms, usage)
-       SELECT $1, * FROM unnest($2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[],
-         $9::float8[], $10::bool[], $11::text[], $12::text[], $13::float8[], $14::text[])
-       ON CONFLICT DO NOTHING RETURNING status, score, passed
-     ), counted AS (
-       SELECT count(*) AS inserted, count(*) FILTER (WHERE status = 'ok') AS ok,
-         count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'unscored') AS unscored,
-         count(score) AS scored, coalesce(sum(score), 0) AS score_sum, count(*) FILTER (WHERE passed) AS passed
-       FROM inserted
-     )
-     UPDATE runs SET ok = runs.ok + counted.ok, failed = runs.failed + counted.failed,
-       unscored = runs.unscored + counted.unscored, scored = runs.scored + counted.scored,
-       score_sum = runs.score_sum + counted.score_sum, passed = runs.passed + counted.passed
-     FROM counted WHERE id = $1 RETURNING inserted`,
-    [
-      runId,
-      results.map((result) => result.sectionOrderIndex),
-      results.map((result) => result.orderIndex),
-      results.map((result) => result.repetition),
-      results.map((result) => result.section),
-      results.map((result) => (result.itemId === null ? null : canonicalJson(result.itemId))),
-      results.map((result) => result.status),
-      results.map(({ output }) => toJsonText(output)),
-      results.map((result) => result.score),
-      results.map((result) => result.passed),
-      results.map((result) => (result.explanation === null ? null : canonicalJson(result.explanation))),
-      results.map((result) => (result.error === null ? null : canonicalJson({ ...result.error }))),
-      results.map((result) => result.latencyMs),
-      results.map(({ usage }) => toJsonText(usage)),
-    ],
-  );
-  return Number(rows[0]?.inserted ?? 0);
-}
-
-function toJsonText(value: JsonValue | JsonText): string | null {
-  if (value === null) return null;
-  return value instanceof JsonText ? value.json : canonicalJson(value);
 }

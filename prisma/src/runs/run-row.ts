@@ -38,6 +38,27 @@ export interface Run {
   readonly imported: boolean;
   /** Its id in that package. */
   readonly originId: string | null;
+  /** What was promised before it started, JSON text; null for runs of older versions and of packages. */
+  readonly plan: string | null;
+  /** JSON text of an array of `{code, message}`; null as for `plan`. */
+  readonly warnings: string | null;
+  /** Whether it runs some of the items only. */
+  readonly hasSelection: boolean;
+  /** The run whose outputs it scores again. */
+  readonly sourceRunId: string | null;
+  /** How often it was retried. */
+  readonly retries: number;
+  /** Results whose output was cut at the token limit. */
+  readonly truncated: number;
+  readonly usage: RunUsage;
+}
+
+/** Tokens of all results of a run. */
+export interface RunUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly judgeInputTokens: number;
+  readonly judgeOutputTokens: number;
 }
 
 /** More than a request body may have: a safeguard, not the limit of requests. */
@@ -48,7 +69,10 @@ export const RUN_COLUMNS: string = `id, dataset_id AS "datasetId", dataset_versi
   ${boundedName('name')} AS name, status, ${boundedText('config', MAX_CONFIG_BYTES, `'{}'`)} AS config, repetitions, total,
   ok, failed, unscored, scored, score_sum AS "scoreSum", passed, ${boundedText('error', 65_536)} AS error,
   ${boundedText('request_id', 16_384)} AS "requestId", created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt",
-  cancel_requested_at AS "cancelRequestedAt", imported, origin_id AS "originId"`;
+  cancel_requested_at AS "cancelRequestedAt", imported, origin_id AS "originId", ${boundedText('plan', 65_536)} AS plan,
+  ${boundedText('warnings', 65_536)} AS warnings, has_selection AS "hasSelection", source_run_id AS "sourceRunId", retries,
+  truncated, input_tokens::float8 AS "inputTokens", output_tokens::float8 AS "outputTokens",
+  judge_input_tokens::float8 AS "judgeInputTokens", judge_output_tokens::float8 AS "judgeOutputTokens"`;
 
 export interface RunRow {
   readonly id: string;
@@ -73,6 +97,16 @@ export interface RunRow {
   readonly cancelRequestedAt: Date | null;
   readonly imported: boolean;
   readonly originId: string | null;
+  readonly plan: string | null;
+  readonly warnings: string | null;
+  readonly hasSelection: boolean;
+  readonly sourceRunId: string | null;
+  readonly retries: number;
+  readonly truncated: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly judgeInputTokens: number;
+  readonly judgeOutputTokens: number;
 }
 
 export function toRun(row: RunRow): Run {
@@ -99,6 +133,18 @@ export function toRun(row: RunRow): Run {
     cancelRequestedAt: row.cancelRequestedAt,
     imported: row.imported,
     originId: row.originId,
+    plan: row.plan,
+    warnings: row.warnings,
+    hasSelection: row.hasSelection,
+    sourceRunId: row.sourceRunId,
+    retries: row.retries,
+    truncated: row.truncated,
+    usage: {
+      inputTokens: row.inputTokens,
+      outputTokens: row.outputTokens,
+      judgeInputTokens: row.judgeInputTokens,
+      judgeOutputTokens: row.judgeOutputTokens,
+    },
   };
 }
 

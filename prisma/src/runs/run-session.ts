@@ -5,8 +5,9 @@ import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { insertResults } from './insert-results.ts';
 import { readRunItems } from './read-run-items.ts';
-import { insertResults } from './run-results.ts';
+import { readStoredOutputs } from './read-stored-outputs.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 
 /**
@@ -32,7 +33,10 @@ export function createRunSession(
   };
 
   return {
-    items: (signal) => readRunItems(context, run, signal),
+    items: (signal) =>
+      run.sourceRunId === null
+        ? readRunItems(context, run, signal)
+        : readStoredOutputs(context, run, run.sourceRunId, signal),
     ...guarded({
       async saveResults(results: readonly RunResult[]): Promise<void> {
         if (results.length === 0) return;

@@ -58,6 +58,7 @@ const result = (orderIndex: number, facts: Partial<RunResult> = {}): RunResult =
   explanation: null,
   error: null,
   latencyMs: 1.5,
+  ...{ judgeUsage: null, finishReason: null, attempts: null, omittedAssets: null },
   usage: null,
   ...facts,
 });
@@ -113,7 +114,12 @@ describe('list', () => {
     const first = await createRun({ s: texts(1) });
     const ids = [first.id];
     for (let round = 0; round < 4; round++) {
-      const { id } = await store.runs.create({ ...first, id: randomUUID() });
+      const { id } = await store.runs.create({
+        ...first,
+        id: randomUUID(),
+        plan: undefined,
+        warnings: undefined,
+      });
       ids.unshift(id);
     }
     await store.runs.requestCancel(ids[1]!);
@@ -198,6 +204,7 @@ describe('a run in the hands of a worker', () => {
         explanation: null,
         error: null,
         latencyMs: 1.5,
+        ...{ judgeUsage: null, finishReason: null, attempts: null, omittedAssets: null },
         usage: '{"prompt_tokens":12345678901234567890}',
         isTooLarge: false,
       },

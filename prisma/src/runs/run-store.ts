@@ -1,35 +1,21 @@
-import type { RunSession } from '@svc/evaluation';
+import type { PlanCounts, RunSession } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import type { Page } from '../database/page.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { isUuid, storableText } from '../database/values.ts';
-import { datasetNotFound } from '../datasets/dataset-row.ts';
-import {
-  completeClaim,
-  type IdempotencyClaim,
-  type StoredResponse,
-} from '../idempotency/idempotency-store.ts';
+import { isUuid } from '../database/values.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
-import { NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
+import type { TaskClaim } from '../queue/task-queue.ts';
+import { deleteRun, type RetryOnly, renameRun, retryRun } from './change-run.ts';
+import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './list-results.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
+import { type PlanRequest, planRun } from './plan/plan-run.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
-
-export interface NewRun {
-  /** UUID of the new run. */
-  readonly id: string;
-  readonly datasetId: string;
-  readonly name: string | null;
-  /** Configuration without secrets, JSON text. */
-  readonly config: string;
-  readonly repetitions: number;
-  readonly requestId: string | null;
-}
 
 /** A run that a worker has claimed. */
 export interface TakenRun {
@@ -46,10 +32,24 @@ export interface RunStore {
    *
    * @throws StoreError `dataset_not_found`, `invalid_request`; `superseded` when the idempotency key was taken over
    */
-  create(
-    run: NewRun,
-    options?: { readonly claim: IdempotencyClaim; readonly response: (run: Run) => StoredResponse },
-  ): Promise<Run>;
+  create(run: NewRun, idempotent?: IdempotentCreation): Promise<Run>;
+  /**
+   * What a run would do, without storing anything.
+   *
+   * @throws StoreError `dataset_not_found`
+   */
+  plan(request: PlanRequest): Promise<PlanCounts>;
+  /** Changes the name. @throws StoreError `run_not_found`, `invalid_request` */
+  rename(id: string, name: string | null): Promise<Run>;
+  /** Deletes a run with its results. @throws StoreError `run_not_found`; `run_active` while it or a run that scores its outputs works */
+  delete(id: string): Promise<void>;
+  /**
+   * Lets a run that has ended go on: with the results of one kind, which are replaced as the new ones are written, and
+   * with those that are missing.
+   *
+   * @throws StoreError `run_not_found`; `run_active` while it works; `run_imported`; `nothing_to_retry`
+   */
+  retry(id: string, only: RetryOnly): Promise<Run>;
   /** @throws StoreError `run_not_found` */
   get(id: string): Promise<Run>;
   /** Those of these runs that exist, in any order: one query. */
@@ -93,32 +93,17 @@ export interface RunStore {
 }
 
 export function createRunStore(context: StoreContext): RunStore {
-  const { pool, largePages, maxItemBytes } = context;
+  const { pool } = context;
   return guarded({
-    async create(run, options) {
-      if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
-      return await inTransaction(pool, async (client) => {
-        const { rows } = await client.query<RunRow>(
-          `INSERT INTO runs (id, dataset_id, dataset_version_hash, name, config, repetitions, total, request_id, created_at)
-           SELECT $1, id, version_hash, $3, $4, $5, item_count * $5, $6, clock_timestamp()
-           FROM datasets WHERE id = $2 FOR KEY SHARE
-           RETURNING ${RUN_COLUMNS}`,
-          [
-            run.id,
-            run.datasetId,
-            run.name === null ? null : storableText('name', run.name),
-            run.config,
-            run.repetitions,
-            run.requestId === null ? null : storableText('request id', run.requestId),
-          ],
-        );
-        if (rows[0] === undefined) throw datasetNotFound(run.datasetId);
-        const created = toRun(rows[0]);
-        await client.query(NOTIFY_WORKERS, ['run']);
-        if (options !== undefined) await completeClaim(client, options.claim, options.response(created));
-        return created;
-      });
-    },
+    create: (run, idempotent) => createRun(pool, run, idempotent),
+
+    plan: (request) => planRun(context, request),
+
+    rename: (id, name) => renameRun(pool, id, name),
+
+    delete: (id) => deleteRun(pool, id),
+
+    retry: (id, only) => retryRun(pool, id, only),
 
     get: async (id) => toRun(await readRun(pool, id)),
 
@@ -132,7 +117,7 @@ export function createRunStore(context: StoreContext): RunStore {
 
     list: (request) => listRuns(pool, request),
 
-    listResults: (id, request) => listResults({ pool, largePages, maxItemBytes }, id, request),
+    listResults: (id, request) => listResults(context, id, request),
 
     open: (id, options) => openRun(context, id, options),
 

@@ -23,6 +23,7 @@ type AnyErrorCode =
   | HubErrorCode
   | Exclude<StoreErrorCode, 'corrupt'>
   | 'worker_lost'
+  | 'nothing_to_score'
   | 'internal';
 
 const INVALID_ROW: ProblemRow = { status: 400, title: 'Invalid row', code: 'invalid_row' };
@@ -69,7 +70,11 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   hub_split_not_found: { status: 404, title: 'Hub split not found' },
   hub_subset_not_found: { status: 404, title: 'Hub subset not found' },
   idempotency_key_reused: { status: 409, title: 'Idempotency key already used' },
+  nothing_to_score: { status: 400, title: 'No item can be scored' },
   run_finished: { status: 409, title: 'Run already finished' },
+  run_active: { status: 409, title: 'Run not finished' },
+  run_imported: { status: 409, title: 'Imported run' },
+  nothing_to_retry: { status: 409, title: 'Nothing to retry' },
   job_finished: { status: 409, title: 'Job already finished' },
   item_too_large: { status: 409, title: 'Item too large' },
   asset_missing: { status: 500, title: 'Asset missing from the object storage' },
@@ -96,7 +101,7 @@ export function classify(error: unknown): ErrorView {
     const headers = retryAfter(error.details?.retryAfterMs, error.code === 'hub_rate_limited');
     return viewOf(error, locate(error), headers);
   }
-  if (error instanceof RunError && error.code === 'invalid_request') {
+  if (error instanceof RunError && (error.code === 'invalid_request' || error.code === 'nothing_to_score')) {
     return viewOf({ code: error.code, message: error.message }, error.errors, {});
   }
   if (error instanceof StoreError && error.code !== 'corrupt') {

@@ -66,7 +66,10 @@ describe('a wall clock that jumps by hours and years', () => {
     const run = await ask(`${service.url}/runs`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ dataset_id: stored[0].id, config: { provider: { type: 'echo' } } }),
+      body: JSON.stringify({
+        dataset_id: stored[0].id,
+        config: { provider: { type: 'echo' }, allow_unscored: true },
+      }),
     });
     expect([job.status, run.status]).toEqual([202, 202]);
     const statusOf = async (path: string): Promise<string> => (await ask(service.url + path)).body.status;

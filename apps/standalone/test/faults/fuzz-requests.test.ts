@@ -33,8 +33,12 @@ beforeAll(async () => {
     body: uploadForm(samplePackage(1), 'victim'),
   });
   victim = deleted.body.id;
-  run = (await send('POST', '/runs', { dataset_id: dataset, config: { provider: { type: 'echo' } } })).body
-    .id;
+  run = (
+    await send('POST', '/runs', {
+      dataset_id: dataset,
+      config: { provider: { type: 'echo' }, allow_unscored: true },
+    })
+  ).body.id;
   const queued = await ask(`${api.url}/datasets/upload`, {
     method: 'POST',
     body: uploadForm(samplePackage(1), 'queued'),
@@ -130,7 +134,12 @@ const good = (): readonly { method: string; path: string; body: object }[] => [
     body: {
       dataset_id: dataset,
       name: 'r',
-      config: { provider: { type: 'item_field', pointer: '/answer' }, concurrency: 2, repetitions: 1 },
+      config: {
+        provider: { type: 'item_field', pointer: '/answer' },
+        allow_unscored: true,
+        concurrency: 2,
+        repetitions: 1,
+      },
     },
   },
   { method: 'POST', path: `/runs/${run}/cancel`, body: {} },

@@ -128,7 +128,10 @@ describe('one client', () => {
     const run = await ask(`${service.url}/runs`, {
       method: 'POST',
       headers: { ...as(KEYS.editor), 'Content-Type': 'application/json' },
-      body: JSON.stringify({ dataset_id: stored.body.id, config: { provider: { type: 'echo' } } }),
+      body: JSON.stringify({
+        dataset_id: stored.body.id,
+        config: { provider: { type: 'echo' }, allow_unscored: true },
+      }),
     });
     const path = `/runs/${run.body.id}/events`;
     using watchers = new DisposableStack();

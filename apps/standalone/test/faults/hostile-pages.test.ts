@@ -43,7 +43,11 @@ const REQUESTS: readonly (readonly [line: string, type?: string, body?: string])
   ['GET /nothing'],
   [`GET /datasets/${UUID}/export`],
   ['PATCH /settings', 'application/json', '{"onboarding_telemetry_enabled":true}'],
-  ['POST /runs', 'application/json', `{"dataset_id":"${UUID}","config":{"provider":{"type":"echo"}}}`],
+  [
+    'POST /runs',
+    'application/json',
+    `{"dataset_id":"${UUID}","config":{"provider":{"type":"echo"},"allow_unscored":true}}`,
+  ],
   [`DELETE /datasets/${UUID}`],
 ];
 const asPage = (host: string): Promise<string[]> =>

@@ -92,7 +92,10 @@ it.skipIf(process.platform !== 'linux')(
       const run = await ask(`${service.url}/runs`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ dataset_id: id, config: { provider: { type: 'echo' } } }),
+        body: JSON.stringify({
+          dataset_id: id,
+          config: { provider: { type: 'echo' }, allow_unscored: true },
+        }),
       });
       expect(run.status).toBe(202);
       const current = async () => (await ask(`${service.url}/runs/${run.body.id}`)).body;

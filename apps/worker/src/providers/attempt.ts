@@ -20,4 +20,6 @@ export interface FailedAttempt {
 }
 
 /** The result of one attempt. */
-export type Attempt = { readonly statusCode: number; readonly completion: Completion } | FailedAttempt;
+export type Attempt =
+  | { readonly statusCode: number; readonly completion: Omit<Completion, 'attempts'> }
+  | FailedAttempt;

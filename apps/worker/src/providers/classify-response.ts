@@ -5,12 +5,18 @@ import { describeResponse } from './describe-response.ts';
 /** What a response means: a completion, an error of the item, or one that ends the run; and whether to retry. */
 export function classifyResponse(
   { statusCode, headers, body }: ReceivedResponse,
-  { completion, errorCode }: { readonly completion: Completion | null; readonly errorCode: string | null },
+  {
+    completion,
+    errorCode,
+  }: {
+    readonly completion: Omit<Completion, 'attempts'> | null;
+    readonly errorCode: string | null;
+  },
 ): Attempt {
   const description = describeResponse(statusCode, headers, body.byteLength);
   if (statusCode >= 200 && statusCode < 300) {
     if (completion !== null) return { statusCode, completion };
-    const message = `The provider's response is not a chat completion: ${description}.`;
+    const message = `The provider's response is not a completion: ${description}.`;
     return { statusCode, error: new RunError('provider_bad_response', message) };
   }
   if (statusCode < 400) {

@@ -1,4 +1,5 @@
 import { createCheckRunner, parseRunConfig } from '@svc/evaluation';
+import { createMetrics } from '@svc/observability';
 import { describe, expect, it } from 'vitest';
 import { createProviders } from './create-provider.ts';
 import { createProviderDispatcher } from './provider-dispatcher.ts';
@@ -8,7 +9,8 @@ const signal = new AbortController().signal;
 describe('createProviders', () => {
   const dispatcher = createProviderDispatcher({ allowedHosts: null });
   const checks = createCheckRunner({ threads: 0 });
-  const deps = { dispatcher, checks, providerKeys: {}, logger: { log: () => undefined } };
+  const metrics = createMetrics({ version: 'test', collectProcessMetrics: false });
+  const deps = { dispatcher, checks, providerKeys: {}, logger: { log: () => undefined }, metrics };
 
   it('creates the provider of each type', async () => {
     const echo = createProviders(parseRunConfig({ provider: 'echo' }), deps);

@@ -1,11 +1,12 @@
 import type { CheckRunner, Provider, ProviderConfig, RunConfig } from '@svc/evaluation';
-import type { Logger } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/observability';
 import type { ProviderKeys } from '@svc/runtime';
 import type { Dispatcher } from 'undici';
 import { createEchoProvider } from './echo.ts';
 import { createItemFieldProvider } from './item-field.ts';
-import { createOpenAiCompatibleProvider } from './openai-compatible.ts';
+import { createModelProvider } from './model-provider.ts';
 import { providerKey } from './provider-key.ts';
+import { createRequestPacer, type RequestPacer } from './request-pacer.ts';
 
 export interface ProviderDeps {
   /** From `createProviderDispatcher`, one per process. */
@@ -14,24 +15,26 @@ export interface ProviderDeps {
   readonly checks: CheckRunner;
   readonly providerKeys: ProviderKeys;
   readonly logger: Pick<Logger, 'log'>;
+  readonly metrics: Pick<Metrics, 'recordProviderRequest' | 'recordProviderTokens'>;
 }
 
-/** The providers of a run: one for the outputs, and the judge model if the run has one. */
+/** The providers of a run: one for the outputs, and the judge model if the run has one. They share its rate limit. */
 export function createProviders(
   config: RunConfig,
   deps: ProviderDeps,
 ): { provider: Provider; judge: Provider | null } {
-  const judge =
-    config.judge === null
-      ? null
-      : createProvider({ type: 'openai_compatible', ...config.judge }, config, deps);
-  return { provider: createProvider(config.provider, config, deps), judge };
+  const pacer = createRequestPacer(config.requestsPerMinute);
+  return {
+    provider: createProvider(config.provider, config, pacer, deps),
+    judge: config.judge === null ? null : createProvider(config.judge, config, pacer, deps),
+  };
 }
 
 function createProvider(
   provider: ProviderConfig,
   { maxRetries, timeoutMs }: Pick<RunConfig, 'maxRetries' | 'timeoutMs'>,
-  { dispatcher, checks, providerKeys, logger }: ProviderDeps,
+  pacer: RequestPacer,
+  { providerKeys, ...deps }: ProviderDeps,
 ): Provider {
   switch (provider.type) {
     case 'echo':
@@ -39,14 +42,15 @@ function createProvider(
     case 'item_field':
       return createItemFieldProvider(provider.pointer);
     case 'openai_compatible':
-      return createOpenAiCompatibleProvider({
+    case 'anthropic':
+      return createModelProvider({
+        ...deps,
         ...provider,
+        wireFormat: provider.type === 'anthropic' ? 'anthropic_messages' : 'chat_completions',
         apiKey: providerKey(provider.apiKeyEnv, provider.baseUrl, providerKeys),
         maxRetries,
         timeoutMs,
-        dispatcher,
-        checks,
-        logger,
+        pacer,
       });
   }
 }

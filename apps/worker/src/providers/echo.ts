@@ -6,7 +6,7 @@ export function createEchoProvider(): Provider {
     usesMessages: true,
     outputSource: { from: 'last_message' },
     async complete({ messages }) {
-      return { output: lastMessageText(messages), usage: null };
+      return { output: lastMessageText(messages), usage: null, finishReason: null, attempts: null };
     },
   };
 }

@@ -16,7 +16,7 @@ export function createItemFieldProvider(pointer: string): Provider {
       let value: JsonValue | undefined = item;
       for (const step of steps) value = value === undefined ? undefined : memberOf(value, step);
       if (value === undefined) throw fieldMissing(pointer);
-      return { output: value, usage: null };
+      return { output: value, usage: null, finishReason: null, attempts: null };
     },
   };
 }

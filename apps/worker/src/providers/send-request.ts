@@ -16,13 +16,13 @@ export async function sendRequest(
   request: {
     readonly url: URL;
     readonly body: string | Uint8Array;
-    readonly apiKey: string | null;
+    readonly headers: Readonly<Record<string, string>>;
     readonly timeoutMs: number;
     readonly dispatcher: Dispatcher;
   },
   signal: AbortSignal,
 ): Promise<ReceivedResponse | FailedAttempt> {
-  const { url, body, apiKey, timeoutMs, dispatcher } = request;
+  const { url, body, headers, timeoutMs, dispatcher } = request;
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
   const stop = (): void => deadline.abort();
@@ -32,14 +32,9 @@ export async function sendRequest(
     signal.throwIfAborted();
     const response = await dispatcher.request({
       origin: url.origin,
-      path: url.pathname,
+      path: url.pathname + url.search,
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json',
-        'accept-encoding': 'identity',
-        ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
+      headers,
       body,
       signal: deadline.signal,
     });

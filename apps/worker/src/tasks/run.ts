@@ -8,8 +8,8 @@ import {
   type RunSession,
   runCancelled,
 } from '@svc/evaluation';
-import { runDataset } from '@svc/flows';
-import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { defaultJudgePrompts, runDataset } from '@svc/flows';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { type Logger, type Metrics, runWithContext } from '@svc/observability';
 import { type Run, readStoredJson, type Store, StoreError, type TakenRun } from '@svc/store';
 import { createProviders, type ProviderDeps } from '../providers/create-provider.ts';
@@ -91,7 +91,7 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
       },
       {
         config,
-        defaultJudgePrompts: await defaultJudgePrompts(run, config, store),
+        defaultJudgePrompts: await judgePrompts(run, config, store),
         signal: AbortSignal.any(signals),
       },
     );
@@ -136,17 +136,8 @@ function observed(session: RunSession, observe: (result: RunResult) => void): Ru
   };
 }
 
-/** The default judge prompts of the dataset's package; null without a judge. */
-async function defaultJudgePrompts(
-  run: Run,
-  config: RunConfig,
-  store: Pick<Store, 'datasets'>,
-): Promise<JsonValue> {
+/** The default judge prompts of the dataset; null without a judge. */
+async function judgePrompts(run: Run, config: RunConfig, store: Pick<Store, 'datasets'>): Promise<JsonValue> {
   if (config.judge === null) return null;
-  const { schema } = await store.datasets.get(run.datasetId);
-  let value: JsonValue | undefined = readStoredJson(schema);
-  for (const key of ['package', 'meta', 'default_judge_prompts']) {
-    value = isJsonObject(value) ? getMember(value, key) : undefined;
-  }
-  return value ?? null;
+  return defaultJudgePrompts((await store.datasets.get(run.datasetId)).schema);
 }

@@ -1,5 +1,6 @@
 import type { Item } from '@svc/jsonl-v23';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonText } from '../json-text.ts';
 import { RunError } from '../run-error.ts';
 
 /** The input of a checker. */
@@ -19,12 +20,15 @@ export type CheckOutcome =
       readonly score: number;
       readonly passed: boolean;
       readonly explanation: string | null;
+      /** Token counts of the judge, as its provider reported them; absent if another checker scored. */
+      readonly judgeUsage?: JsonObject | JsonText | null;
     }
   | {
       readonly status: 'unscored';
       readonly score: null;
       readonly passed: null;
       readonly explanation: string;
+      readonly judgeUsage?: null;
     };
 
 /**

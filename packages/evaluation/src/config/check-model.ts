@@ -6,8 +6,16 @@ import { membersOf } from './members-of.ts';
 /** Members of the request body that the service sets. */
 const RESERVED_PARAMS: ReadonlySet<string> = new Set(['model', 'messages', 'stream', 'stream_options', 'n']);
 
+/** Headers that a run may set. */
+const HEADER_NAME = /^(?:anthropic|openai|x)-[a-z0-9-]{1,100}$/i;
+/** Visible ASCII with single blanks. */
+const HEADER_VALUE = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
+/** What Azure and others send keys as, besides the names that `findSecrets` knows. */
+const SECRET_QUERY = /^(?:key|sig|signature|code|subscription-key|ocp-apim-subscription-key)$/i;
+
 /**
- * Checks what a schema cannot express: the URL of a model, and the names and texts of its `params`.
+ * Checks what a schema cannot express: the URL of a model, its query and headers, and the names and texts of its
+ * `params`.
  *
  * @param name `provider` or `judge`
  * @param maxTextChars characters of one text or name in `params`
@@ -22,19 +30,49 @@ export function checkModel(
   if (typeof url === 'string' && /^https?:\/\//.test(url)) {
     const problem = urlProblem(url);
     if (problem !== undefined) problems.add(problem, [name, 'base_url']);
+    if (model['type'] === 'anthropic' && /\/v1\/*$/.test(url)) {
+      problems.add('must not end in /v1: the service appends /v1/messages', [name, 'base_url']);
+    }
+  }
+  if (model['type'] === 'anthropic') {
+    for (const member of ['auth', 'query']) {
+      if (model[member] !== undefined) problems.add('is not for anthropic', [name, member]);
+    }
+  }
+  checkHeaders(model['extra_headers'], name, problems);
+  for (const key of namesOf(model['query'])) {
+    if (SECRET_QUERY.test(key)) problems.add(SECRET, [name, 'query', key]);
   }
   const params = model['params'];
   if (!isJsonObject(params)) {
     checkTexts(params, maxTextChars, problems, [name, 'params']);
     return;
   }
+  const isAnthropic = model['type'] === 'anthropic';
   for (const param of Object.keys(params)) {
     if (problems.isFull) return;
-    if (RESERVED_PARAMS.has(param)) {
+    if (RESERVED_PARAMS.has(param) || (isAnthropic && param === 'system')) {
       problems.add('must not be set: the service sets it', [name, 'params', param]);
     }
   }
   checkTexts(params, maxTextChars, problems, [name, 'params']);
+}
+
+const SECRET = 'must not be sent: set keys as environment variables of the workers (`api_key_env`)';
+
+const namesOf = (value: JsonValue | undefined): string[] => (isJsonObject(value) ? Object.keys(value) : []);
+
+function checkHeaders(headers: JsonValue | undefined, name: string, problems: ConfigProblems): void {
+  if (!isJsonObject(headers)) return;
+  for (const [key, value] of Object.entries(headers)) {
+    if (problems.isFull) return;
+    const steps = [name, 'extra_headers', key];
+    if (!HEADER_NAME.test(key)) {
+      problems.add('must be a header whose name begins with `anthropic-`, `openai-` or `x-`', steps);
+    } else if (typeof value === 'string' && !HEADER_VALUE.test(value)) {
+      problems.add('must be visible ASCII characters with single blanks', steps);
+    }
+  }
 }
 
 function urlProblem(url: string): string | undefined {

@@ -13,7 +13,7 @@ let compiled: Validators | undefined;
 /** Compiled at the first use. */
 function validators(): Validators {
   if (compiled === undefined) {
-    const ajv = new Ajv2020({ allErrors: true });
+    const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
     compiled = {
       shape: ajv.compile(RUN_CONFIG_SHAPE),
       providers: Object.fromEntries(
@@ -79,7 +79,7 @@ function predicateOf(error: ErrorObject): string {
 }
 
 /** Levels that the schemas describe; below them, in `params`, any value is allowed. */
-const SCHEMA_DEPTH = 3;
+const SCHEMA_DEPTH = 4;
 
 /** The validator takes an {@link ExactNumber} for an object; for the schemas, a double is close enough. */
 function plainNumbers(value: JsonValue, depth: number = SCHEMA_DEPTH): unknown {

@@ -7,6 +7,8 @@ const SECRET_NAME =
   /^(?:(?:proxy)?authorization|x?apikey|(?:access|auth|bearer|refresh|hub|api|session)?token|password|passwd|passphrase|(?:client)?secret|secretkey|privatekey|credentials?)$/;
 /** Names of members that carry secrets in any form. Objects are exempt above: a tool may have a property `password`. */
 const SECRET_CARRIER = /^(?:(?:extra|default)?headers|(?:set)?cookies?)$/;
+/** Headers that a model may have, each of which is searched. */
+const ALLOWED_HEADERS = /^(?:provider|judge)\/extra_headers$/;
 
 /**
  * Adds a problem for each member whose name says that it holds a secret.
@@ -21,7 +23,7 @@ export function findSecrets(
   for (const [name, member] of membersOf(value)) {
     if (problems.isFull) return;
     steps.push(name);
-    if (typeof name === 'string' && isSecret(name, member)) {
+    if (typeof name === 'string' && isSecret(name, member) && !ALLOWED_HEADERS.test(steps.join('/'))) {
       problems.add(
         'must not be sent: set keys as environment variables of the workers (`api_key_env`)',
         steps,

@@ -22,11 +22,14 @@ function withProviderObject(config: JsonObject): JsonObject {
   };
 }
 
-/** Omits null members, except in `params`, where null may have a meaning. */
+/** Members in which null may have a meaning. */
+const KEPT: ReadonlySet<string> = new Set(['params', 'checker']);
+
+/** Omits null members, except in those. */
 function withoutNulls(config: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(config)
       .filter(([, value]) => value !== null)
-      .map(([name, value]) => [name, name !== 'params' && isJsonObject(value) ? withoutNulls(value) : value]),
+      .map(([name, value]) => [name, !KEPT.has(name) && isJsonObject(value) ? withoutNulls(value) : value]),
   );
 }

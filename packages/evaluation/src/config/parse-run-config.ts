@@ -1,12 +1,13 @@
-import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { checkModel } from './check-model.ts';
+import { checkPrompts } from './check-prompts.ts';
 import { checkSchema } from './check-schema.ts';
 import { ConfigProblems } from './config-problems.ts';
 import { findSecrets } from './find-secrets.ts';
 import { normalizeConfig } from './normalize-config.ts';
 import { type RunConfig, runConfigFromJson } from './run-config.ts';
 
-/** Characters of one text or name in `params`. */
+/** Characters of one prompt, and of one text or name in `params`. */
 const MAX_PARAM_TEXT_CHARS = 16_384;
 
 /**
@@ -35,6 +36,20 @@ export function parseStoredRunConfig(value: JsonValue): RunConfig {
   return parse(value, '/config', Number.POSITIVE_INFINITY);
 }
 
+/**
+ * Parses what scores the outputs of a run again, and puts it into the configuration of that run: the checker applies to
+ * every item, and the judge replaces the run's.
+ *
+ * @param request a checker, a judge, or both, as a run configuration has them
+ * @throws RunError `invalid_request`
+ */
+export function parseRescore(request: JsonObject, source: RunConfig): RunConfig {
+  const { checker = null, judge = null } = request;
+  const mode = checker === null ? {} : { checker, checker_mode: 'override' };
+  const parsed = parse({ provider: 'echo', judge, ...mode }, '', MAX_PARAM_TEXT_CHARS);
+  return { ...source, judge: parsed.judge ?? source.judge, checker: parsed.checker ?? source.checker };
+}
+
 function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig {
   const problems = new ConfigProblems(path);
   if (!isJsonObject(value)) {
@@ -50,6 +65,7 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
     const model = config[name];
     if (isJsonObject(model)) checkModel(model, name, maxTextChars, problems);
   }
+  checkPrompts(config, maxTextChars, problems);
   if (!problems.isEmpty) throw problems.toError();
   return runConfigFromJson(config);
 }

@@ -6,7 +6,8 @@ const baseUrl = {
   minLength: 8,
   maxLength: 2048,
   pattern: '^https?://',
-  description: 'URL that `/chat/completions` is appended to, without user-info, query and fragment',
+  description:
+    'URL that `/chat/completions` (`anthropic`: `/v1/messages`) is appended to, without user-info, query and fragment',
 };
 const model = { type: 'string', minLength: 1, maxLength: 256, description: 'name of the model' };
 const params = {
@@ -21,21 +22,57 @@ const apiKeyEnv = {
   pattern: '^SVC_PROVIDER_(?!ALLOWED_HOSTS$)(?!(?:[A-Z0-9_]{0,100}_)?ORIGINS$)[A-Z0-9_]{1,100}$',
   description: 'name of the environment variable of the workers that holds the key',
 };
+const auth = {
+  type: 'string',
+  enum: ['bearer', 'api-key'],
+  default: 'bearer',
+  description: 'how the key is sent: `Authorization: Bearer`, or the header `api-key`',
+};
+const query = {
+  type: 'object',
+  maxProperties: 16,
+  additionalProperties: { type: 'string', maxLength: 256 },
+  description: 'query parameters of the URL, such as `api-version`; no secrets',
+};
+const extraHeaders = {
+  type: 'object',
+  maxProperties: 16,
+  additionalProperties: { type: 'string', maxLength: 1024 },
+  description: 'headers whose names begin with `anthropic-`, `openai-` or `x-`; no secrets',
+};
+const chatModel = {
+  base_url: baseUrl,
+  model,
+  params,
+  api_key_env: apiKeyEnv,
+  auth,
+  query,
+  extra_headers: extraHeaders,
+};
 
 /** The source of the outputs: one schema per `type`. */
 export const PROVIDER_SCHEMAS: Readonly<
-  Record<'openai_compatible' | 'item_field' | 'echo', RunConfigSchema>
+  Record<'openai_compatible' | 'anthropic' | 'item_field' | 'echo', RunConfigSchema>
 > = {
   openai_compatible: {
     type: 'object',
     title: 'openai_compatible',
     description: 'requests outputs from a model over the chat-completions protocol',
+    properties: { type: { const: 'openai_compatible' }, ...chatModel },
+    required: ['type', 'base_url', 'model'],
+    additionalProperties: false,
+  },
+  anthropic: {
+    type: 'object',
+    title: 'anthropic',
+    description: 'requests outputs from a model over the Anthropic Messages API',
     properties: {
-      type: { const: 'openai_compatible' },
+      type: { const: 'anthropic' },
       base_url: baseUrl,
       model,
       params,
       api_key_env: apiKeyEnv,
+      extra_headers: extraHeaders,
     },
     required: ['type', 'base_url', 'model'],
     additionalProperties: false,
@@ -67,15 +104,18 @@ export const PROVIDER_SCHEMAS: Readonly<
 };
 
 /** The model that judges. */
-const JUDGE_SCHEMA: RunConfigSchema = {
+export const JUDGE_SCHEMA: RunConfigSchema = {
   type: 'object',
   description:
     'the model that scores items with a `judge` checker, and items with criteria or a judge prompt',
   properties: {
-    base_url: baseUrl,
-    model,
-    params,
-    api_key_env: apiKeyEnv,
+    type: {
+      type: 'string',
+      enum: ['openai_compatible', 'anthropic'],
+      default: 'openai_compatible',
+      description: 'the protocol of the model',
+    },
+    ...chatModel,
     threshold: {
       type: 'number',
       minimum: 0,
@@ -88,41 +128,136 @@ const JUDGE_SCHEMA: RunConfigSchema = {
   additionalProperties: false,
 };
 
-const limits = {
-  repetitions: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    default: 1,
-    description: 'how often each item is run',
-  },
-  concurrency: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 256,
-    default: 8,
-    description: 'how many items run at the same time',
-  },
-  max_retries: {
-    type: 'integer',
-    minimum: 0,
-    maximum: 20,
-    default: 5,
-    description: 'how often a request is sent again after 429, 5xx or a broken connection',
-  },
-  timeout_ms: {
-    type: 'integer',
-    minimum: 100,
-    maximum: 3_600_000,
-    default: 120_000,
-    description: 'how long one request may take, in milliseconds',
-  },
+/** A checker that the run states. */
+export const CHECKER_SCHEMA: RunConfigSchema = {
+  description:
+    'a checker as items have it, such as `numeric` or `{"type": "regex", "pattern": "^4"}`: for items without one, or with `checker_mode: override` for all',
+  oneOf: [
+    { type: 'string', minLength: 1, maxLength: 100 },
+    { type: 'object', properties: { type: { type: 'string', maxLength: 100 } }, required: ['type'] },
+  ],
 };
 
-/** The configuration without the details of `provider`, which has one schema per type. */
+const names = (what: string, maxItems = 1_000): RunConfigSchema => {
+  return {
+    type: 'array',
+    minItems: 1,
+    maxItems,
+    items: { type: 'string', maxLength: 65_535 },
+    description: what,
+  };
+};
+
+const SELECT_SCHEMA: RunConfigSchema = {
+  type: 'object',
+  description: 'which items to run; its members apply in this order',
+  properties: {
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: 'the first items of the dataset',
+    },
+    sections: names('items of the sections with these names'),
+    types: names('items of these types'),
+    tags: names('items with at least one of these tags'),
+    item_ids: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 10_000,
+      items: { type: ['string', 'integer'], maxLength: 65_535 },
+      description: 'items with these ids',
+    },
+    sample: {
+      type: 'object',
+      description: 'so many of them, chosen by the seed: always the same ones',
+      properties: {
+        n: { type: 'integer', minimum: 1, maximum: 2_147_483_647 },
+        seed: { type: ['integer', 'string'], maxLength: 256, default: 0 },
+      },
+      required: ['n'],
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+};
+
+const PRICE_SCHEMA: RunConfigSchema = {
+  type: 'object',
+  description: 'what the provider charges, for `cost`',
+  properties: {
+    input_per_million: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1e9,
+      description: 'for a million input tokens',
+    },
+    output_per_million: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1e9,
+      description: 'for a million output tokens',
+    },
+    currency: { type: 'string', pattern: '^[A-Z]{3}$', default: 'USD', description: 'ISO 4217 code' },
+  },
+  required: ['input_per_million', 'output_per_million'],
+  additionalProperties: false,
+};
+
+const integer = (minimum: number, maximum: number, more: RunConfigSchema): RunConfigSchema => {
+  return { type: 'integer', minimum, maximum, ...more };
+};
+
+const members = {
+  select: SELECT_SCHEMA,
+  system_prompt: { type: 'string', description: 'replaces the system prompt of every item' },
+  prompt_template: {
+    type: 'string',
+    minLength: 1,
+    description:
+      'makes the prompt of every item: text with `{prompt}`, `{choices}`, `{id}`, `{type}`, `{inputs.<name>}` and `{meta.<name>}`; `{{` and `}}` are braces',
+  },
+  checker: CHECKER_SCHEMA,
+  checker_mode: {
+    type: 'string',
+    enum: ['default', 'override'],
+    default: 'default',
+    description: 'whether `checker` is for items without a checker, or for all',
+  },
+  allow_unscored: {
+    type: 'boolean',
+    default: false,
+    description: 'whether to run although no item can be scored',
+  },
+  repetitions: integer(1, 100, { default: 1, description: 'how often each item is run' }),
+  concurrency: integer(1, 256, { default: 8, description: 'how many items run at the same time' }),
+  max_retries: integer(0, 20, {
+    default: 5,
+    description: 'how often a request is sent again after 429, 5xx or a broken connection',
+  }),
+  timeout_ms: integer(100, 3_600_000, {
+    default: 120_000,
+    description: 'how long one request may take, in milliseconds',
+  }),
+  max_consecutive_failures: integer(1, 1_000_000, {
+    default: 20,
+    description: 'this many items in a row without an answer end the run as `failed`',
+  }),
+  requests_per_minute: integer(1, 1_000_000, {
+    description: 'requests to the models, evenly spaced; without it there is no limit',
+  }),
+  price: PRICE_SCHEMA,
+};
+
+/** The configuration without the details of `provider`, which has one schema per type, and of `checker`. */
 export const RUN_CONFIG_SHAPE: RunConfigSchema = {
   type: 'object',
-  properties: { provider: { type: 'object' }, judge: JUDGE_SCHEMA, ...limits },
+  properties: {
+    provider: { type: 'object' },
+    judge: JUDGE_SCHEMA,
+    ...members,
+    checker: { type: ['string', 'object'] },
+  },
   required: ['provider'],
   additionalProperties: false,
 };
@@ -130,5 +265,5 @@ export const RUN_CONFIG_SHAPE: RunConfigSchema = {
 /** The whole run configuration for the OpenAPI document. */
 export const RUN_CONFIG_SCHEMA: RunConfigSchema = {
   ...RUN_CONFIG_SHAPE,
-  properties: { provider: { oneOf: Object.values(PROVIDER_SCHEMAS) }, judge: JUDGE_SCHEMA, ...limits },
+  properties: { provider: { oneOf: Object.values(PROVIDER_SCHEMAS) }, judge: JUDGE_SCHEMA, ...members },
 };

@@ -1,11 +1,34 @@
 import type { Item } from '@svc/jsonl-v23';
-import { assetEntries, mimeTypeForPath } from '@svc/jsonl-v23/internal';
+import { assetEntries, type ItemParts, mimeTypeForPath } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { ChatMessage } from '../provider.ts';
 import { RunError } from '../run-error.ts';
 import { labelledChoices } from './labelled-choices.ts';
+import { lastMessageText } from './last-message.ts';
+import {
+  type FilledTemplate,
+  fillTemplate,
+  placesChoices,
+  type RunPrompts,
+  templateText,
+} from './prompt-template.ts';
 
 type Part = JsonObject;
+
+/** Prompts of a run, filled in for one item. */
+interface ItemPrompts {
+  readonly system: string | null;
+  readonly template: FilledTemplate | null;
+}
+
+/**
+ * Fills the prompts of a run in for an item.
+ *
+ * @throws RunError `field_missing` if the item lacks a value of the template; `item_too_large`
+ */
+export function promptsFor(parts: ItemParts, { system, template }: RunPrompts): ItemPrompts {
+  return { system, template: template === null ? null : fillTemplate(template, parts) };
+}
 
 /**
  * The conversation of an item, in the chat-completions format:
@@ -15,33 +38,57 @@ type Part = JsonObject;
  * 4. in the last user message, after its text: the choices, one per line as `A. text`, then each image of `assets` as
  *    an image part. An embedded image becomes a data: URL; any other keeps its URL, and only the provider fetches it.
  *
+ * A system prompt of the run replaces the first one of 1 and those of 2. A template of the run makes the text of 3, or of
+ * the last user message if there is no prompt; it may place the choices.
+ *
  * Assets that are not images are not sent.
  *
- * @throws RunError `item_without_prompt` if the item has no prompt, no messages, no choices and no image
+ * @throws RunError `item_without_prompt` if the item has no prompt, no messages, no choices and no image;
+ * `field_missing`, `item_too_large` for a template
  */
-export function buildMessages(item: Item): ChatMessage[] {
+export function buildMessages(item: Item, prompts: ItemPrompts = NO_PROMPTS): ChatMessage[] {
   const inputs = asObject(getMember(item, 'inputs'));
-  const messages = itemMessages(inputs);
+  const messages = itemMessages(inputs).filter((message) => prompts.system === null || !isSystem(message));
+  const lines = labelledChoices(item).choices.map(({ label, text }) => `${label}. ${text}`);
+  const choices = lines.length === 0 ? undefined : lines.join('\n');
+  const { template } = prompts;
 
   const prompt = getMember(inputs, 'prompt');
   if (typeof prompt === 'string' && messages.at(-1)?.content !== prompt) {
     messages.push({ role: 'user', content: prompt });
   }
+  if (template !== null) fillQuestion(messages, template, choices);
 
-  const choices = labelledChoices(item).choices.map(({ label, text }) => `${label}. ${text}`);
+  const rest = template !== null && placesChoices(template) ? undefined : choices;
   const images = imageParts(item);
-  if (choices.length > 0 || images.length > 0) appendToQuestion(messages, choices.join('\n'), images);
+  if (rest !== undefined || images.length > 0) appendToQuestion(messages, rest ?? '', images);
   if (messages.length === 0) {
     throw new RunError('item_without_prompt', 'The item must have `inputs.prompt` or `inputs.messages`.');
   }
 
-  const system = getMember(inputs, 'system_prompt');
+  const system = prompts.system ?? getMember(inputs, 'system_prompt');
   const first = messages[0];
   const hasSystem = first !== undefined && isSystem(first) && first.content === system;
   if (typeof system === 'string' && system !== '' && !hasSystem) {
     messages.unshift({ role: 'system', content: system });
   }
   return messages;
+}
+
+const NO_PROMPTS: ItemPrompts = { system: null, template: null };
+
+/** Replaces the text of the last user message by that of the template, or adds it as a user message. */
+function fillQuestion(messages: ChatMessage[], template: FilledTemplate, choices: string | undefined): void {
+  const last = messages.at(-1);
+  const question = last !== undefined && last.role === 'user' ? last : undefined;
+  const prompt = question === undefined ? undefined : lastMessageText([question]);
+  const text = templateText(template, { prompt, choices });
+  const others = Array.isArray(question?.content)
+    ? question.content.filter((part) => isJsonObject(part) && part['type'] !== 'text')
+    : [];
+  const content = others.length === 0 ? text : [{ type: 'text', text }, ...others];
+  if (question === undefined) messages.push({ role: 'user', content });
+  else messages[messages.length - 1] = { ...question, content };
 }
 
 function itemMessages(inputs: JsonObject): ChatMessage[] {

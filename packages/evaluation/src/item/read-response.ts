@@ -1,9 +1,12 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import type { WireFormat } from '../provider.ts';
+import { anthropicCompletion } from './read-anthropic-response.ts';
+import { type ReadCompletion, readReason } from './read-reason.ts';
 
-/** The body of a response of the chat-completions protocol. */
+/** The body of a response. */
 export interface ResponseBody {
-  /** Null if the body is not a chat completion. */
-  readonly completion: { readonly output: JsonValue; readonly usage: JsonObject | null } | null;
+  /** Null if the body is not a completion in the format of the provider. */
+  readonly completion: ReadCompletion | null;
   /** The code of an error, if it is a documented one; null otherwise. Nothing else of an error may be repeated. */
   readonly errorCode: string | null;
 }
@@ -11,6 +14,7 @@ export interface ResponseBody {
 /** Error codes that providers of this protocol document. */
 const KNOWN_ERROR_CODES: ReadonlySet<string> = new Set([
   'account_deactivated',
+  'api_error',
   'authentication_error',
   'billing_hard_limit_reached',
   'billing_not_active',
@@ -22,26 +26,30 @@ const KNOWN_ERROR_CODES: ReadonlySet<string> = new Set([
   'invalid_request_error',
   'invalid_value',
   'model_not_found',
+  'not_found_error',
   'overloaded_error',
   'permission_error',
+  'rate_limit_error',
   'rate_limit_exceeded',
+  'request_too_large',
   'server_error',
   'string_above_max_length',
+  'timeout_error',
   'unsupported_parameter',
   'unsupported_value',
 ]);
 
 /**
- * Reads the body of a response. The output is the text of the first choice; without one, the refusal or the tool calls.
- * Usage stays as it was reported.
+ * Reads the body of a response. Of chat completions, the output is the text of the first choice; without one, the
+ * refusal or the tool calls. Usage stays as it was reported.
  *
  * @param bytes UTF-8; never throws, whatever they contain
  */
-export function readResponse(bytes: Uint8Array): ResponseBody {
+export function readResponse(bytes: Uint8Array, format: WireFormat): ResponseBody {
   const body = parseObject(new TextDecoder().decode(bytes));
-  return body === undefined
-    ? { completion: null, errorCode: null }
-    : { completion: completionOf(body), errorCode: errorCodeOf(body) };
+  if (body === undefined) return { completion: null, errorCode: null };
+  const completion = format === 'anthropic_messages' ? anthropicCompletion(body) : completionOf(body);
+  return { completion, errorCode: errorCodeOf(body) };
 }
 
 function parseObject(text: string): JsonObject | undefined {
@@ -53,13 +61,17 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-function completionOf(body: JsonObject): ResponseBody['completion'] {
+function completionOf(body: JsonObject): ReadCompletion | null {
   const choices = getMember(body, 'choices');
   const choice = Array.isArray(choices) ? choices[0] : undefined;
   const message = isJsonObject(choice) ? getMember(choice, 'message') : undefined;
   if (!isJsonObject(message)) return null;
   const usage = getMember(body, 'usage');
-  return { output: outputOf(message), usage: isJsonObject(usage) ? usage : null };
+  return {
+    output: outputOf(message),
+    usage: isJsonObject(usage) ? usage : null,
+    finishReason: isJsonObject(choice) ? readReason(getMember(choice, 'finish_reason')) : null,
+  };
 }
 
 function outputOf(message: JsonObject): JsonValue {

@@ -5,7 +5,7 @@ import { createCheckRunner } from '../threads/check-runner.ts';
 
 const provider = (reply: (request: ProviderRequest) => string): Provider => ({
   usesMessages: true,
-  complete: async (request) => ({ output: reply(request), usage: null }),
+  complete: async (request) => ({ output: reply(request), usage: null, finishReason: null, attempts: null }),
 });
 
 describe('askJudge', () => {
@@ -27,6 +27,7 @@ describe('askJudge', () => {
       score: 0.8,
       passed: false,
       explanation: null,
+      judgeUsage: null,
     });
     expect(asked[0]?.[1]?.content).toContain('Default prompt');
     const own = { checker: { type: 'judge', judge_prompt: 'Own prompt' } };

@@ -3,6 +3,7 @@ import { type CheckOutcome, unscored } from '../checkers/checker.ts';
 import { plainText } from '../item/plain-text.ts';
 import { JsonText } from '../json-text.ts';
 import type { ChatMessage, Provider } from '../provider.ts';
+import { RunError } from '../run-error.ts';
 import { MAX_REPLY_CHARS, readVerdict } from './judge-verdict.ts';
 
 /** The model that judges, and how. */
@@ -17,7 +18,7 @@ export interface Judge {
 /**
  * `judge`: the run's judge model scores the output. Without a judge model, the item stays unscored.
  *
- * @param messages from `judgeQuestion`, or their JSON text in UTF-8
+ * @param messages from `judgeQuestion`, or the conversation of a large item
  * @throws RunError `judge_bad_answer` for a reply without a verdict; what the provider throws
  */
 export async function askJudge(
@@ -27,10 +28,15 @@ export async function askJudge(
 ): Promise<CheckOutcome> {
   if (judge === null) return unscored('The run has no judge model');
   const conversation =
-    messages instanceof Uint8Array ? { messages: [], messagesJson: messages } : { messages };
-  const { output } = await judge.provider.complete(
+    messages instanceof Uint8Array ? { messages: [], conversationJson: messages } : { messages };
+  const { output, usage } = await judge.provider.complete(
     { item: {}, ...conversation, maxOutputChars: MAX_REPLY_CHARS },
     signal,
   );
-  return readVerdict(output instanceof JsonText ? output.json : plainText(output), judge.threshold);
+  const reply = output instanceof JsonText ? output.json : plainText(output);
+  const verdict = readVerdict(reply, judge.threshold);
+  if (verdict !== undefined) return { ...verdict, judgeUsage: usage };
+  const shown = reply.trim().length > 200 ? `${reply.trim().slice(0, 200)}…` : reply.trim();
+  const message = `Cannot find a verdict in the judge's reply: ${JSON.stringify(shown)}.`;
+  throw new RunError('judge_bad_answer', message, { judgeUsage: usage });
 }

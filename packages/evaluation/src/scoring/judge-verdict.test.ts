@@ -31,12 +31,10 @@ describe('readVerdict', () => {
     '[1]',
     `${'{'.repeat(1000)}}`,
     '5',
-  ])('finds no verdict in %j', (reply) =>
-    expect(() => readVerdict(reply, 0.5)).toThrow(expect.objectContaining({ code: 'judge_bad_answer' })),
-  );
+  ])('finds no verdict in %j', (reply) => expect(readVerdict(reply, 0.5)).toBeUndefined());
 
   it('cuts a long explanation', () => {
-    const { explanation } = readVerdict(JSON.stringify({ score: 1, explanation: 'x'.repeat(10_000) }), 0.5);
-    expect(explanation).toHaveLength(4_000);
+    const verdict = readVerdict(JSON.stringify({ score: 1, explanation: 'x'.repeat(10_000) }), 0.5);
+    expect(verdict?.explanation).toHaveLength(4_000);
   });
 });

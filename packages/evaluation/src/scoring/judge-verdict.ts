@@ -1,6 +1,5 @@
 import { getMember, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { CheckOutcome } from '../checkers/checker.ts';
-import { RunError } from '../run-error.ts';
 
 /** The longest explanation that is kept. */
 const MAX_EXPLANATION_CHARS = 4_000;
@@ -13,17 +12,14 @@ export const MAX_REPLY_CHARS: number = 32 * 1024;
  * number from 0 to 1 or one of pass, fail, yes, no, correct, incorrect.
  *
  * @param threshold the least score that passes if the reply does not say
- * @throws RunError `judge_bad_answer` if there is none
+ * @returns undefined if there is none
  */
-export function readVerdict(reply: string, threshold: number): CheckOutcome {
+export function readVerdict(
+  reply: string,
+  threshold: number,
+): (CheckOutcome & { readonly status: 'ok' }) | undefined {
   const verdict = lastVerdict(reply.slice(-MAX_REPLY_CHARS));
-  if (verdict === undefined) {
-    const excerpt = reply.trim().length > 200 ? `${reply.trim().slice(0, 200)}…` : reply.trim();
-    throw new RunError(
-      'judge_bad_answer',
-      `Cannot find a verdict in the judge's reply: ${JSON.stringify(excerpt)}.`,
-    );
-  }
+  if (verdict === undefined) return undefined;
   const score = verdict.score ?? (verdict.passed === true ? 1 : 0);
   const explanation = verdict.explanation?.slice(0, MAX_EXPLANATION_CHARS) ?? null;
   return { status: 'ok', score, passed: verdict.passed ?? score >= threshold, explanation };

@@ -4,6 +4,8 @@ import { checkerLimit, MAX_CHECK_VALUES } from '../checkers/check-limits.ts';
 import type { CheckOutcome } from '../checkers/checker.ts';
 import { countValues } from '../item/canonical-text.ts';
 import { readLargeItem } from '../item/large-item.ts';
+import { wireConversation } from '../item/wire-conversation.ts';
+import type { WireFormat } from '../provider.ts';
 import { runCheck } from '../scoring/check-task.ts';
 import { type PackedValue, unpackValue } from '../scoring/packed-value.ts';
 import { planCheck } from '../scoring/plan-check.ts';
@@ -13,14 +15,14 @@ export interface ScoreTask {
   readonly kind: 'score';
   readonly parts: ItemParts;
   readonly output: PackedValue;
-  /** The dataset's default judge prompts; null if the run has no judge. */
-  readonly judge: { readonly defaultPrompts: PackedValue } | null;
+  /** The dataset's default judge prompts, and how the judge is asked; null if the run has no judge. */
+  readonly judge: { readonly defaultPrompts: PackedValue; readonly wireFormat: WireFormat } | null;
 }
 
-/** A score, or the conversation for the judge as JSON text in UTF-8. */
+/** A score, or the conversation for the judge as JSON text in UTF-8, see `ProviderRequest`. */
 export type Scored =
   | { readonly outcome: CheckOutcome }
-  | { readonly judgeMessagesJson: Uint8Array<ArrayBuffer> };
+  | { readonly judgeConversationJson: Uint8Array<ArrayBuffer> };
 
 /**
  * Does the task on the current thread.
@@ -33,7 +35,9 @@ export function scoreItem(task: ScoreTask): Scored {
   const plan = planCheck({ item, output: unpack(task.output), judge });
   if ('task' in plan) return { outcome: runCheck(plan.task) };
   if ('outcome' in plan) return plan;
-  return { judgeMessagesJson: new TextEncoder().encode(canonicalJson([...plan.judgeMessages])) };
+  const format = task.judge?.wireFormat ?? 'chat_completions';
+  const conversation = canonicalJson(wireConversation(plan.judgeMessages, format));
+  return { judgeConversationJson: new TextEncoder().encode(conversation) };
 }
 
 function unpack(packed: PackedValue): JsonValue {

@@ -73,6 +73,7 @@ export function replyTo(task: ThreadTask): ThreadReply {
 export function transferredBytes(reply: ThreadReply): ArrayBuffer[] {
   if (reply.kind !== 'outcome') return [];
   const { outcome } = reply;
-  if ('judgeMessagesJson' in outcome) return [outcome.judgeMessagesJson.buffer];
-  return 'messagesJson' in outcome && outcome.messagesJson !== undefined ? [outcome.messagesJson.buffer] : [];
+  if ('judgeConversationJson' in outcome) return [outcome.judgeConversationJson.buffer];
+  const isQuestion = 'conversationJson' in outcome && outcome.conversationJson !== undefined;
+  return isQuestion ? [outcome.conversationJson.buffer] : [];
 }

@@ -24,7 +24,16 @@ export interface PackageResult {
   /** Milliseconds. */
   readonly latencyMs: number | null;
   readonly usage: JsonObject | null;
+  readonly judgeUsage: JsonObject | null;
+  /** Why the output ended; null if unknown. */
+  readonly finishReason: string | null;
+  /** Requests to the provider; null if unknown. */
+  readonly attempts: number | null;
+  /** Names of assets that were not sent; null if unknown. */
+  readonly omittedAssets: readonly string[] | null;
 }
+
+const MAX_ATTEMPTS = 1_000_000;
 
 /** What results refer to: the sections in order. */
 export type CountedSections = readonly { readonly name: string; readonly itemCount: number }[];
@@ -136,7 +145,36 @@ class ResultFields {
     const usage = this.#value('usage');
     if (usage !== null && !isJsonObject(usage)) throw this.#mustBe('usage', 'an object or null');
     const output = this.#value('output');
-    return { ...position, itemId, status, output, score, passed, explanation, error, latencyMs, usage };
+    return {
+      ...{ ...position, itemId, status, output, score, passed, explanation, error, latencyMs, usage },
+      ...this.#completion(),
+    };
+  }
+
+  #completion(): Pick<PackageResult, 'judgeUsage' | 'finishReason' | 'attempts' | 'omittedAssets'> {
+    const judgeUsage = this.#value('judge_usage');
+    if (judgeUsage !== null && !isJsonObject(judgeUsage)) {
+      throw this.#mustBe('judge_usage', 'an object or null');
+    }
+    const finishReason = this.#value('finish_reason');
+    if (finishReason !== null && !(typeof finishReason === 'string' && /^[\w.-]{1,64}$/.test(finishReason))) {
+      throw this.#mustBe('finish_reason', 'a name of at most 64 characters, or null');
+    }
+    const attempts = this.#value('attempts');
+    const isCount = typeof attempts === 'number' && Number.isInteger(attempts) && attempts >= 0;
+    if (attempts !== null && !(isCount && attempts <= MAX_ATTEMPTS)) {
+      throw this.#mustBe('attempts', `an integer from 0 to ${MAX_ATTEMPTS}, or null`);
+    }
+    const omitted = this.#value('omitted_assets');
+    if (omitted !== null && !(Array.isArray(omitted) && omitted.every((name) => typeof name === 'string'))) {
+      throw this.#mustBe('omitted_assets', 'an array of names, or null');
+    }
+    return {
+      judgeUsage,
+      finishReason,
+      attempts: attempts as number | null,
+      omittedAssets: omitted as string[] | null,
+    };
   }
 
   #value(key: string): JsonValue {

@@ -53,6 +53,12 @@ export interface ExportResult {
   readonly error?: JsonObject[string];
   readonly latency_ms?: JsonObject[string];
   readonly usage?: JsonObject[string];
+  readonly item_hash?: JsonObject[string];
+  readonly finish_reason?: JsonObject[string];
+  readonly judge_usage?: JsonObject[string];
+  readonly attempts?: JsonObject[string];
+  readonly omitted_assets?: JsonObject[string];
+  readonly truncated?: JsonObject[string];
 }
 
 /** A run to write with its dataset. */

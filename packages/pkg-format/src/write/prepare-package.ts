@@ -65,6 +65,12 @@ const RESULT_MEMBERS = [
   'error',
   'latency_ms',
   'usage',
+  'item_hash',
+  'finish_reason',
+  'judge_usage',
+  'attempts',
+  'omitted_assets',
+  'truncated',
 ] as const satisfies (keyof ExportResult)[];
 
 /**

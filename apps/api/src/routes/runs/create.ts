@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig, runConfigToJson } from '@svc/evaluation';
+import { planRun } from '@svc/flows';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { currentContext, type Logger, runWithContext } from '@svc/observability';
 import { sanitiseRunConfig } from '@svc/pkg-format/internal';
-import { RequestError, type Route, type Schema, toJsonText } from '@svc/runtime';
-import type { Run, Store, StoredResponse } from '@svc/store';
+import { type JsonBody, json, RequestError, type Route, type Schema, toJsonText } from '@svc/runtime';
+import { type NewRun, type Run, type Store, type StoredResponse, WORKER_LEVEL } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { NAME } from '../datasets/fields.ts';
-import { RUN, serializeRun } from './serialize.ts';
+import { PLANNED, RUN, serializeRun } from './serialize.ts';
 
 export interface CreateRunDeps {
   readonly logger: Logger;
-  readonly store: Pick<Store, 'runs' | 'idempotency'>;
+  readonly store: Pick<Store, 'datasets' | 'runs' | 'idempotency'>;
   /** Secrets known to this process, which no run may contain. */
   readonly secrets: readonly string[];
 }
@@ -26,6 +27,13 @@ export function createRunRoute({ store, logger, secrets }: CreateRunDeps): Route
     tag: 'runs',
     access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY },
+    query: {
+      dry_run: {
+        type: 'boolean',
+        default: false,
+        description: 'answer with the plan only, and start nothing',
+      },
+    },
     body: {
       contentType: 'application/json',
       // parseRunConfig validates the configuration, with better messages
@@ -33,11 +41,15 @@ export function createRunRoute({ store, logger, secrets }: CreateRunDeps): Route
       documented: bodySchema(RUN_CONFIG_SCHEMA),
     },
     produces: 'application/json',
-    responses: { 202: { description: 'the run, which the workers process', schema: RUN } },
+    responses: {
+      200: { description: 'the plan and its warnings, for a dry run', schema: PLANNED },
+      202: { description: 'the run, which the workers process', schema: RUN },
+    },
     errors: [
       'invalid_json',
       'body_too_large',
       'unsupported_media_type',
+      'nothing_to_score',
       'dataset_not_found',
       'idempotency_key_reused',
       'unavailable',
@@ -45,28 +57,52 @@ export function createRunRoute({ store, logger, secrets }: CreateRunDeps): Route
     handle: async (request) => {
       const body = request.body ?? {};
       const config = parseRunConfig(getMember(body, 'config') ?? null);
+      const configJson = checkSecrets(config, secrets);
+      const datasetId = String(getMember(body, 'dataset_id'));
+      const planned = await planRun(store, { datasetId, config, signal: request.signal });
+      if (request.query['dry_run'] === true) return json(planned as unknown as JsonBody);
       const digest = (): Uint8Array => requestDigest('POST /runs', canonicalJson(body));
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
         const run = await store.runs.create(
           {
-            id: randomUUID(),
-            datasetId: String(getMember(body, 'dataset_id')),
+            ...newRun(config, configJson, planned),
+            datasetId,
             name: (getMember(body, 'name') as string | null | undefined) ?? null,
-            config: canonicalJson(checkSecrets(config, secrets)),
-            repetitions: config.repetitions,
-            requestId: currentContext().request_id ?? null,
+            selection: config.select,
           },
           claim === undefined ? undefined : { claim, response: runAccepted },
         );
-        runWithContext({ run_id: run.id }, () => {
-          const item_count = run.counts.total / config.repetitions;
-          const provider = config.provider.type;
-          logger.log('run.create', { dataset_id: run.datasetId, item_count, provider });
-        });
+        logCreated(run, config, logger);
         return runAccepted(run);
       });
     },
   };
+}
+
+type Planned = Awaited<ReturnType<typeof planRun>>;
+
+/** The parts of a new run that its configuration and its plan determine. */
+export function newRun(
+  config: RunConfig,
+  configJson: JsonObject,
+  { plan, warnings }: Planned,
+): Pick<NewRun, 'id' | 'config' | 'repetitions' | 'requestId' | 'plan' | 'warnings' | 'workerLevel'> {
+  return {
+    id: randomUUID(),
+    config: canonicalJson(configJson),
+    repetitions: config.repetitions,
+    requestId: currentContext().request_id ?? null,
+    plan: JSON.stringify(plan),
+    warnings: JSON.stringify(warnings),
+    workerLevel: WORKER_LEVEL,
+  };
+}
+
+export function logCreated(run: Run, config: RunConfig, logger: Logger): void {
+  runWithContext({ run_id: run.id }, () => {
+    const item_count = run.counts.total / config.repetitions;
+    logger.log('run.create', { dataset_id: run.datasetId, item_count, provider: config.provider.type });
+  });
 }
 
 function bodySchema(config: Schema): Schema {
@@ -82,7 +118,7 @@ function bodySchema(config: Schema): Schema {
   };
 }
 
-function runAccepted(run: Run): StoredResponse {
+export function runAccepted(run: Run): StoredResponse {
   return { status: 202, headers: { Location: `/runs/${run.id}` }, body: toJsonText(serializeRun(run)) };
 }
 
@@ -91,7 +127,7 @@ function runAccepted(run: Run): StoredResponse {
  *
  * @throws RequestError `invalid_request` when a value in it looks like a secret
  */
-function checkSecrets(config: RunConfig, secrets: readonly string[]): JsonObject {
+export function checkSecrets(config: RunConfig, secrets: readonly string[]): JsonObject {
   const whole = runConfigToJson(config);
   const sanitised = sanitiseRunConfig(whole, secrets);
   if (canonicalJson(sanitised) === canonicalJson(whole)) return sanitised;

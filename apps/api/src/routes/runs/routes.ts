@@ -1,26 +1,20 @@
-import { runWithContext } from '@svc/observability';
 import { json, type Route, type RouteRequest, toJsonText } from '@svc/runtime';
-import type { Run, RunStatus } from '@svc/store';
+import type { RunStatus } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page.ts';
+import { changeRunRoutes } from './change.ts';
 import { type CreateRunDeps, createRunRoute } from './create.ts';
-import {
-  isFinished,
-  RESULT_STATUSES,
-  RUN,
-  RUN_RESULT,
-  RUN_STATUSES,
-  serializeResult,
-  serializeRun,
-} from './serialize.ts';
+import { rescoreRunRoute } from './rescore.ts';
+import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
+import { isFinished, RUN, RUN_RESULT, RUN_STATUSES, serializeResult, serializeRun } from './serialize.ts';
 
 export interface RunDeps extends CreateRunDeps {
   /** Aborts when the server starts to drain: event streams then end. */
   readonly drainSignal: AbortSignal;
 }
 
-/** The endpoints of runs: create, list, get, results, cancel, watch. */
+/** The endpoints of runs: create, list, get, results, watch, change. */
 export function runRoutes(deps: RunDeps): readonly Route[] {
   const { runs } = deps.store;
   const watch = createWatch({
@@ -32,6 +26,8 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
   const common = { tag: 'runs', produces: 'application/json' } as const;
   return [
     createRunRoute(deps),
+    ...changeRunRoutes(deps),
+    rescoreRunRoute(deps),
     {
       ...common,
       method: 'get',
@@ -74,25 +70,18 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       operationId: 'listRunResults',
       summary: 'The results so far, in item order; a page has at most 16 MiB or one result',
       access: 'viewer',
-      query: { ...PAGE_QUERY, status: { type: 'string', enum: RESULT_STATUSES } },
+      query: RESULTS_QUERY,
       responses: { 200: { description: 'a page', schema: page(RUN_RESULT) } },
       errors: ['run_not_found', 'invalid_cursor', 'unavailable'],
       handle: async ({ params, query, signal }) => {
-        const status = query['status'] as (typeof RESULT_STATUSES)[number] | undefined;
-        const found = await runs.listResults(idOf(params), { ...pageOf(query), status, signal });
+        const found = await runs.listResults(idOf(params), {
+          ...pageOf(query),
+          ...resultsConditions(query),
+          includeItems: query['include'] === 'item',
+          signal,
+        });
         return pageResponse(found, query, serializeResult);
       },
-    },
-    {
-      ...common,
-      method: 'post',
-      path: '/runs/{id}/cancel',
-      operationId: 'cancelRun',
-      summary: 'Cancel a run; its results so far are kept',
-      access: 'editor',
-      responses: { 202: { description: 'the run', schema: RUN } },
-      errors: ['run_not_found', 'run_finished', 'unavailable'],
-      handle: async ({ params }) => json(serializeRun(await cancel(idOf(params), deps)), 202),
     },
     {
       ...common,
@@ -116,15 +105,3 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
 }
 
 const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';
-
-/** Logs the request only when it has an effect. */
-async function cancel(id: string, { store: { runs }, logger }: RunDeps): Promise<Run> {
-  const before = await runs.get(id);
-  const run = await runs.requestCancel(id);
-  if (!isFinished(before)) {
-    runWithContext({ run_id: run.id }, () => {
-      logger.log('run.cancel', { already_requested: before.cancelRequestedAt !== null });
-    });
-  }
-  return run;
-}

@@ -1,6 +1,6 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
 import { type JsonBody, JsonText, type Schema, shape } from '@svc/runtime';
-import type { ListedResult, Run } from '@svc/store';
+import { joinStoredItem, type ResultWithItem, type Run } from '@svc/store';
 import { ITEM_TOO_LARGE } from '../page.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
@@ -15,6 +15,21 @@ const FAILURE: Schema = {
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled'] as const;
 export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
+
+const PLAN: Schema = shape({
+  items: COUNT,
+  requests: { ...COUNT, description: 'requests to the model and the judge, without retries' },
+  scorable: COUNT,
+  unscorable: COUNT,
+  unscorable_reasons: { type: 'object', additionalProperties: COUNT, description: 'items by reason' },
+});
+const WARNINGS: Schema = {
+  type: 'array',
+  items: shape({ code: { type: 'string' }, message: { type: 'string' } }),
+};
+
+/** The answer to a dry run. */
+export const PLANNED: Schema = shape({ plan: PLAN, warnings: WARNINGS });
 
 export const RUN: Schema = shape({
   id: UUID,
@@ -31,22 +46,40 @@ export const RUN: Schema = shape({
   finished_at: TIME_OR_NULL,
   cancel_requested_at: TIME_OR_NULL,
   imported: { type: 'boolean', description: 'whether the run came with a package' },
+  plan: { ...PLAN, type: ['object', 'null'], description: 'what was promised before the start' },
+  warnings: WARNINGS,
+  source_run_id: { ...UUID, type: ['string', 'null'], description: 'the run whose outputs it scores again' },
+  retries: { ...COUNT, description: 'how often it was retried' },
 });
 
-export const RUN_RESULT: Schema = shape({
-  section: { type: 'string' },
-  order_index: COUNT,
-  repetition: { type: 'integer', minimum: 1 },
-  item_id: { type: ['string', 'integer', 'null'] },
-  status: { type: 'string', enum: RESULT_STATUSES },
-  output: { description: 'the output of the provider' },
-  score: NUMBER_OR_NULL,
-  passed: { type: ['boolean', 'null'] },
-  explanation: TEXT_OR_NULL,
-  error: FAILURE,
-  latency_ms: NUMBER_OR_NULL,
-  usage: { type: ['object', 'null'] },
-});
+export const RUN_RESULT: Schema = shape(
+  {
+    section: { type: 'string' },
+    order_index: COUNT,
+    repetition: { type: 'integer', minimum: 1 },
+    item_id: { type: ['string', 'integer', 'null'] },
+    status: { type: 'string', enum: RESULT_STATUSES },
+    output: { description: 'the output of the provider' },
+    score: NUMBER_OR_NULL,
+    passed: { type: ['boolean', 'null'] },
+    explanation: TEXT_OR_NULL,
+    error: FAILURE,
+    latency_ms: { ...NUMBER_OR_NULL, description: 'milliseconds, rounded to 0.1' },
+    usage: { type: ['object', 'null'], description: 'as the provider reported it' },
+    judge_usage: { type: ['object', 'null'], description: 'the same of the judge' },
+    item_hash: { type: ['string', 'null'], pattern: '^[0-9a-f]{64}$' },
+    finish_reason: TEXT_OR_NULL,
+    truncated: { type: 'boolean', description: 'whether the output was cut at the token limit' },
+    attempts: { type: ['integer', 'null'], minimum: 0, description: 'requests to the provider' },
+    omitted_assets: {
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      description: 'names of assets that the provider was not sent',
+    },
+    item: { type: ['object', 'null'], description: 'only with `include=item`' },
+  },
+  ['item'],
+);
 
 /** A run as JSON. */
 export function serializeRun(run: Run): JsonBody {
@@ -65,6 +98,10 @@ export function serializeRun(run: Run): JsonBody {
     finished_at: run.finishedAt,
     cancel_requested_at: run.cancelRequestedAt,
     imported: run.imported,
+    plan: textOrNull(run.plan),
+    warnings: new JsonText(run.warnings ?? '[]'),
+    source_run_id: run.sourceRunId,
+    retries: run.retries,
   };
 }
 
@@ -74,7 +111,7 @@ export function isFinished(run: Run): boolean {
 }
 
 /** A result of a run as JSON. */
-export function serializeResult(result: ListedResult): JsonBody {
+export function serializeResult(result: ResultWithItem): JsonBody {
   return {
     section: result.section,
     order_index: result.orderIndex,
@@ -88,7 +125,20 @@ export function serializeResult(result: ListedResult): JsonBody {
     error: result.isTooLarge ? ITEM_TOO_LARGE : textOrNull(result.error),
     latency_ms: result.latencyMs,
     usage: textOrNull(result.usage),
+    judge_usage: textOrNull(result.judgeUsage),
+    item_hash: result.itemHash === null ? null : Buffer.from(result.itemHash).toString('hex'),
+    finish_reason: result.finishReason,
+    truncated: result.truncated,
+    attempts: result.attempts,
+    omitted_assets: textOrNull(result.omittedAssets),
+    ...(result.item === undefined ? {} : { item: itemText(result.item) }),
   };
+}
+
+/** The item of a result; null where it is too large. */
+function itemText(item: ResultWithItem['item']): JsonText | null {
+  if (item == null || item.payload === null) return null;
+  return new JsonText(joinStoredItem({ ...item, payload: item.payload }));
 }
 
 /** Stored JSON text is sent as it is. */

@@ -1,0 +1,107 @@
+import { runWithContext } from '@svc/observability';
+import { empty, json, type Route, type RouteRequest } from '@svc/runtime';
+import type { RetryOnly, Run } from '@svc/store';
+import { NAME } from '../datasets/fields.ts';
+import type { CreateRunDeps } from './create.ts';
+import { isFinished, RUN, serializeRun } from './serialize.ts';
+
+const RETRY_ONLY = ['failed', 'unscored', 'truncated'] as const satisfies readonly RetryOnly[];
+
+/** The endpoints that change a run: rename, delete, cancel, retry. */
+export function changeRunRoutes(deps: CreateRunDeps): readonly Route[] {
+  const { runs } = deps.store;
+  const common = { tag: 'runs', access: 'editor', produces: 'application/json' } as const;
+  const accepted = { 202: { description: 'the run', schema: RUN } } as const;
+  return [
+    {
+      ...common,
+      method: 'patch',
+      path: '/runs/{id}',
+      operationId: 'updateRun',
+      summary: 'Rename a run',
+      body: {
+        contentType: 'application/json',
+        schema: {
+          type: 'object',
+          properties: { name: { ...NAME, type: ['string', 'null'] } },
+          required: ['name'],
+          additionalProperties: false,
+        },
+      },
+      responses: { 200: { description: 'the run', schema: RUN } },
+      errors: ['invalid_json', 'body_too_large', 'unsupported_media_type', 'run_not_found', 'unavailable'],
+      handle: async ({ params, body }) =>
+        json(serializeRun(await runs.rename(idOf(params), (body?.['name'] ?? null) as string | null))),
+    },
+    {
+      ...common,
+      method: 'delete',
+      path: '/runs/{id}',
+      operationId: 'deleteRun',
+      summary: 'Delete a run that has ended, with its results',
+      responses: { 204: { description: 'deleted' } },
+      errors: ['run_not_found', 'run_active', 'unavailable'],
+      handle: async ({ params }) => {
+        await runs.delete(idOf(params));
+        return empty(204);
+      },
+    },
+    {
+      ...common,
+      method: 'post',
+      path: '/runs/{id}/cancel',
+      operationId: 'cancelRun',
+      summary: 'Cancel a run; its results so far are kept',
+      responses: accepted,
+      errors: ['run_not_found', 'run_finished', 'unavailable'],
+      handle: async ({ params }) => json(serializeRun(await cancel(idOf(params), deps)), 202),
+    },
+    {
+      ...common,
+      method: 'post',
+      path: '/runs/{id}/retry',
+      operationId: 'retryRun',
+      summary: 'Let a run that has ended do some results again, and those that are missing',
+      body: {
+        contentType: 'application/json',
+        schema: {
+          type: 'object',
+          properties: {
+            only: {
+              type: 'string',
+              enum: RETRY_ONLY,
+              description: 'the results to do again; each is replaced when the new one is written',
+            },
+          },
+          required: ['only'],
+          additionalProperties: false,
+        },
+      },
+      responses: accepted,
+      errors: [
+        ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'run_not_found'],
+        ...['run_active', 'run_imported', 'nothing_to_retry', 'unavailable'],
+      ],
+      handle: async ({ params, body }) => {
+        const only = body?.['only'] as RetryOnly;
+        const run = await runs.retry(idOf(params), only);
+        runWithContext({ run_id: run.id }, () => deps.logger.log('run.retry', { only }));
+        return json(serializeRun(run), 202);
+      },
+    },
+  ];
+}
+
+const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';
+
+/** Logs the request only when it has an effect. */
+async function cancel(id: string, { store: { runs }, logger }: CreateRunDeps): Promise<Run> {
+  const before = await runs.get(id);
+  const run = await runs.requestCancel(id);
+  if (!isFinished(before)) {
+    runWithContext({ run_id: run.id }, () => {
+      logger.log('run.cancel', { already_requested: before.cancelRequestedAt !== null });
+    });
+  }
+  return run;
+}

@@ -1,0 +1,35 @@
+import type { RouteRequest, Schema } from '@svc/runtime';
+import type { ResultsConditions } from '@svc/store';
+import { PAGE_QUERY } from '../docs/schemas.ts';
+import { RESULT_STATUSES } from './serialize.ts';
+
+/** Query parameters that choose results. */
+export const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
+  status: { type: 'string', enum: RESULT_STATUSES },
+  passed: { type: 'boolean' },
+  section: { type: 'string', description: 'of the section of this name' },
+  type: { type: 'string', description: 'of items of this type' },
+  tag: { type: 'string', description: 'of items with this tag' },
+  finish_reason: { type: 'string', description: 'such as `stop` or `length`' },
+  q: { type: 'string', description: 'part of the output, explanation or error, in any case' },
+};
+
+export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
+  ...PAGE_QUERY,
+  ...RESULTS_FILTERS,
+  include: { type: 'string', enum: ['item'], description: 'each result with its item' },
+};
+
+/** The results that a query with {@link RESULTS_FILTERS} chooses. */
+export function resultsConditions(query: RouteRequest['query']): ResultsConditions {
+  const text = (name: string): string | undefined => query[name] as string | undefined;
+  return {
+    status: query['status'] as ResultsConditions['status'],
+    passed: query['passed'] as boolean | undefined,
+    section: text('section'),
+    type: text('type'),
+    tag: text('tag'),
+    finishReason: text('finish_reason'),
+    q: text('q'),
+  };
+}

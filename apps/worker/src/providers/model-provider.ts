@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type CheckRunner,
+  type Completion,
+  type ModelConfig,
+  type Provider,
+  RunError,
+  readProviderResponse,
+  tokenCounts,
+  type WireFormat,
+} from '@svc/evaluation';
+import type { Logger, Metrics } from '@svc/observability';
+import type { Dispatcher } from 'undici';
+import type { Attempt } from './attempt.ts';
+import { classifyResponse } from './classify-response.ts';
+import { modelRequest } from './model-request.ts';
+import { requestBody } from './request-body.ts';
+import type { RequestPacer } from './request-pacer.ts';
+import { retryDelayMs } from './retry-delay.ts';
+import { sendRequest } from './send-request.ts';
+
+export interface ModelProviderOptions extends ModelConfig {
+  readonly wireFormat: WireFormat;
+  /** The key itself, or why there is none to send; null for a server that needs none. */
+  readonly apiKey: string | null | RunError;
+  readonly maxRetries: number;
+  /** Limit of one attempt, from its start to the last byte of the response. */
+  readonly timeoutMs: number;
+  readonly dispatcher: Dispatcher;
+  /** Spaces the attempts. */
+  readonly pacer: RequestPacer;
+  /** Reads large responses. */
+  readonly checks: CheckRunner;
+  readonly logger: Pick<Logger, 'log'>;
+  readonly metrics: Pick<Metrics, 'recordProviderRequest' | 'recordProviderTokens'>;
+  /** Waits; rejects when the signal is aborted. Default: a timer. */
+  readonly wait?: ((delayMs: number, signal: AbortSignal) => Promise<unknown>) | undefined;
+  /** From 0 to 1. Default: Math.random. */
+  readonly random?: (() => number) | undefined;
+}
+
+/**
+ * A provider that asks a model, without streaming: `POST <base URL>/chat/completions`, or `POST <base URL>/v1/messages`
+ * of the Anthropic API.
+ *
+ * It retries 408, 409, 425, 429, 5xx, broken connections and timeouts, with growing delays or as the response asks. An
+ * error of one item (`provider_rejected`, `provider_rate_limited`, `provider_unavailable`, `provider_timeout`,
+ * `provider_bad_response`) fails that item. An invalid or missing key, an unknown model or host, a forbidden
+ * destination, a redirect (never followed: it would forward the key) or an account without credit ends the run. No
+ * message and no log line contains the key or text of the response.
+ */
+export function createModelProvider(options: ModelProviderOptions): Provider {
+  const { apiKey, checks, logger, metrics, maxRetries, pacer, wireFormat } = options;
+  const { wait = (delayMs, signal) => sleep(delayMs, undefined, { signal }), random = Math.random } = options;
+  const fixed = modelRequest(options, wireFormat, apiKey instanceof RunError ? null : apiKey);
+  const fields = { host: fixed.url.host, model: options.model };
+
+  const attemptOnce = async (
+    body: string | Buffer,
+    maxOutputChars: number | null,
+    signal: AbortSignal,
+  ): Promise<Attempt> => {
+    const response = await sendRequest({ ...options, ...fixed, body }, signal);
+    if ('error' in response) return response;
+    try {
+      const content = await readProviderResponse(response.body, wireFormat, maxOutputChars, checks, signal);
+      return classifyResponse(response, content);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof RunError)) throw error;
+      return { statusCode: response.statusCode, error };
+    }
+  };
+
+  return {
+    usesMessages: true,
+    wireFormat,
+    async complete(request, signal): Promise<Completion> {
+      if (apiKey instanceof RunError) throw apiKey;
+      const body = requestBody(options, request, wireFormat);
+      let pacedMs = 0;
+      for (let attempt = 1; ; attempt += 1) {
+        pacedMs += await pacer.turn(signal);
+        const startMs = performance.now();
+        const result = await attemptOnce(body, request.maxOutputChars ?? null, signal);
+        const status_code = result.statusCode;
+        const durationMs = performance.now() - startMs;
+        metrics.recordProviderRequest({ outcome: outcomeOf(result), durationMs });
+        const duration_ms = Math.round(durationMs);
+        logger.log('provider.request', { ...fields, status_code, attempt, duration_ms });
+        if ('completion' in result) {
+          metrics.recordProviderTokens(tokenCounts(result.completion.usage));
+          return { ...result.completion, attempts: attempt, pacedMs };
+        }
+
+        const { error, reason = error.code, retry } = result;
+        const isLast = retry === undefined || attempt > maxRetries;
+        const delayMs = isLast ? null : retryDelayMs(attempt, retry.headers, random(), Date.now());
+        if (delayMs === null) throw withAttempts(error, attempt);
+        logger.log('provider.retry', { ...fields, status_code, reason, attempt, delay_ms: delayMs });
+        await wait(delayMs, signal).catch(() => undefined);
+        signal.throwIfAborted();
+      }
+    },
+  };
+}
+
+function withAttempts(error: RunError, attempts: number): RunError {
+  const { code, message, endsRun, cause } = error;
+  return new RunError(code, message, { endsRun, attempts, ...(cause === undefined ? {} : { cause }) });
+}
+
+/** The result of a request as a label of a metric: `ok`, or the code of the error without `provider_`. */
+function outcomeOf(result: Attempt): Parameters<Metrics['recordProviderRequest']>[0]['outcome'] {
+  if ('completion' in result) return 'ok';
+  switch (result.error.code) {
+    case 'provider_rate_limited':
+      return 'rate_limited';
+    case 'provider_unavailable':
+      return 'unavailable';
+    case 'provider_timeout':
+      return 'timeout';
+    case 'provider_bad_response':
+      return 'bad_response';
+    case 'provider_unauthorized':
+      return 'unauthorized';
+    case 'provider_not_found':
+      return 'not_found';
+    case 'provider_forbidden':
+      return 'forbidden';
+    default:
+      return 'rejected';
+  }
+}

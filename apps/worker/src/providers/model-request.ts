@@ -1,0 +1,42 @@
+import type { ModelConfig, WireFormat } from '@svc/evaluation';
+
+/** The part of a request that is the same for every item: where it goes, and its headers. */
+export interface ModelRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The version of the Messages API whose format this service reads and writes. */
+const ANTHROPIC_VERSION = '2023-06-01';
+
+/**
+ * The URL and the headers of a model's requests.
+ *
+ * @param apiKey null for a server that needs none
+ */
+export function modelRequest(
+  model: Pick<ModelConfig, 'baseUrl' | 'auth' | 'query' | 'extraHeaders'>,
+  format: WireFormat,
+  apiKey: string | null,
+): ModelRequest {
+  const isAnthropic = format === 'anthropic_messages';
+  const url = new URL(`${model.baseUrl}${isAnthropic ? '/v1/messages' : '/chat/completions'}`);
+  for (const [name, value] of Object.entries(model.query)) url.searchParams.append(name, value);
+  return {
+    url,
+    headers: {
+      ...(isAnthropic ? { 'anthropic-version': ANTHROPIC_VERSION } : {}),
+      ...Object.fromEntries(
+        Object.entries(model.extraHeaders).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      ...(apiKey === null ? {} : keyHeader(apiKey, isAnthropic ? 'x-api-key' : model.auth)),
+    },
+  };
+}
+
+function keyHeader(apiKey: string, auth: ModelConfig['auth'] | 'x-api-key'): Record<string, string> {
+  return auth === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { [auth]: apiKey };
+}

@@ -1,0 +1,46 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { booleanOption, stringOption } from '../checkers/checker.ts';
+import { CHECKERS } from '../checkers/checkers.ts';
+import { templateProblem } from '../item/prompt-template.ts';
+import { RunError } from '../run-error.ts';
+import type { ConfigProblems } from './config-problems.ts';
+
+/** Checks the run's prompts and its checker. @param maxTextChars characters of one prompt */
+export function checkPrompts(config: JsonObject, maxTextChars: number, problems: ConfigProblems): void {
+  for (const name of ['system_prompt', 'prompt_template']) {
+    const text = config[name];
+    if (typeof text === 'string' && text.length > maxTextChars) {
+      problems.add(`must have at most ${maxTextChars} characters, got ${text.length}`, [name]);
+    }
+  }
+  const template = config['prompt_template'];
+  const problem = typeof template === 'string' ? templateProblem(template) : undefined;
+  if (problem !== undefined) problems.add(problem, ['prompt_template']);
+  if (config['checker'] !== undefined) checkChecker(config['checker'], ['checker'], problems);
+  else if (config['checker_mode'] !== undefined) problems.add('needs a checker', ['checker_mode']);
+}
+
+/** Checks a checker: the service must know its type, and its options must be valid. */
+export function checkChecker(checker: JsonValue, steps: string[], problems: ConfigProblems): void {
+  const type = isJsonObject(checker) ? checker['type'] : checker;
+  const known = ['judge', ...Object.keys(CHECKERS)];
+  if (typeof type !== 'string' || !known.includes(type)) {
+    problems.add(
+      `must be a checker of type ${known.join(', ')}`,
+      isJsonObject(checker) ? [...steps, 'type'] : steps,
+    );
+    return;
+  }
+  if (!isJsonObject(checker)) return;
+  try {
+    for (const name of ['ignore_case', 'trim', 'all', 'full_match']) booleanOption(checker, name, false);
+    for (const name of ['pattern', 'flags', 'judge_prompt']) stringOption(checker, name);
+    // A pattern is compiled by the workers, on a thread.
+    if (type !== 'judge' && type !== 'regex') {
+      CHECKERS[type]?.({ output: '1', item: { answer: '1', inputs: { choices: ['1'] } }, options: checker });
+    }
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    problems.add(`is invalid: ${error.message.replace(/\.$/, '')}`, steps);
+  }
+}

@@ -1,0 +1,81 @@
+import type { RunConfig } from '../config/run-config.ts';
+import { RunError } from '../run-error.ts';
+
+/** How many items a run selects, and how they would be scored. */
+export interface PlanCounts {
+  readonly items: number;
+  /** By a checker. */
+  readonly scored: number;
+  /** By the judge. */
+  readonly judged: number;
+  /** Why others cannot be scored, and how many. */
+  readonly unscorable: Readonly<Record<string, number>>;
+}
+
+/** What a run will do, as the API shows it. */
+export interface RunPlan {
+  readonly items: number;
+  /** Requests to the model and the judge, without retries. */
+  readonly requests: number;
+  readonly scorable: number;
+  readonly unscorable: number;
+  /** Items by reason. */
+  readonly unscorable_reasons: Readonly<Record<string, number>>;
+}
+
+/** Something to know before a run starts. */
+export interface RunWarning {
+  readonly code: 'no_items' | 'unscorable_items' | 'judge_not_used';
+  readonly message: string;
+}
+
+/** What the reasons mean, after the number of items. */
+const REASONS: Readonly<Record<string, string>> = {
+  no_checker: 'have no checker, and their type implies none',
+  no_answer: 'have no answer to compare with',
+  no_choices: 'have no choices',
+  no_judge: 'need a judge, which the run does not have',
+  unknown_checker: 'have a checker of another type, which is not run',
+};
+
+/**
+ * Describes what a run will do.
+ *
+ * @param asksProvider whether outputs come from a model, each for a request
+ * @throws RunError `nothing_to_score` if no item can be scored, unless the configuration allows that
+ */
+export function describePlan(
+  config: Pick<RunConfig, 'allowUnscored' | 'judge' | 'repetitions'>,
+  { items, scored, judged, unscorable: reasons }: PlanCounts,
+  asksProvider: boolean,
+): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
+  const scorable = scored + judged;
+  const why = Object.entries(reasons).map(([reason, count]) => `${count} ${REASONS[reason] ?? reason}`);
+  if (scorable === 0 && !config.allowUnscored) {
+    const message =
+      items === 0
+        ? 'Cannot start the run: it selects no items.'
+        : `Cannot start the run: none of its ${items} items can be scored (${why.join('; ')}). Set config.checker or config.judge, or config.allow_unscored to run it anyway.`;
+    throw new RunError('nothing_to_score', message);
+  }
+  const warnings: RunWarning[] = [];
+  if (items === 0) warnings.push({ code: 'no_items', message: 'The run selects no items.' });
+  else if (scorable < items) {
+    const message = `${items - scorable} of ${items} items cannot be scored: ${why.join('; ')}.`;
+    warnings.push({ code: 'unscorable_items', message });
+  }
+  if (config.judge !== null && judged === 0) {
+    warnings.push({ code: 'judge_not_used', message: 'No item needs the judge.' });
+  }
+  const requests = (asksProvider ? items : 0) + judged;
+  return {
+    plan: {
+      items,
+      requests: requests * config.repetitions,
+      scorable,
+      unscorable: items - scorable,
+      unscorable_reasons: reasons,
+    },
+    warnings,
+  };
+}

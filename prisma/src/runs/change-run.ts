@@ -1,0 +1,77 @@
+import type pg from 'pg';
+import { StoreError } from '../database/errors.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { isUuid, storableText } from '../database/values.ts';
+import { NOTIFY_WORKERS, WORKER_LEVEL } from '../queue/task-queue.ts';
+import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
+
+/** Which results a run does again. */
+export type RetryOnly = 'failed' | 'unscored' | 'truncated';
+
+/** See `RunStore.rename`. */
+export async function renameRun(pool: pg.Pool, id: string, name: string | null): Promise<Run> {
+  const { rows } = isUuid(id)
+    ? await pool.query<RunRow>(`UPDATE runs SET name = $2 WHERE id = $1 RETURNING ${RUN_COLUMNS}`, [
+        id,
+        name === null ? null : storableText('name', name),
+      ])
+    : { rows: [] };
+  if (rows[0] === undefined) throw runNotFound(id);
+  return toRun(rows[0]);
+}
+
+/** See `RunStore.delete`. */
+export async function deleteRun(pool: pg.Pool, id: string): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await lockFinished(client, id, 'delete');
+    await client.query('DELETE FROM runs WHERE id = $1', [id]);
+  });
+}
+
+/** See `RunStore.retry`. */
+export async function retryRun(pool: pg.Pool, id: string, only: RetryOnly): Promise<Run> {
+  return await inTransaction(pool, async (client) => {
+    const run = await lockFinished(client, id, 'retry');
+    if (run.imported) {
+      throw new StoreError('run_imported', 'Cannot retry the run: it came with a package.');
+    }
+    // The counts of the run say whether any result is to be done, without reading one.
+    const open = only === 'truncated' ? run.truncated : run.counts[only];
+    if (open + run.counts.total - run.counts.done === 0) {
+      throw new StoreError('nothing_to_retry', `Cannot retry the run: it has no ${only} results.`);
+    }
+    const { rows } = await client.query<RunRow>(
+      `UPDATE runs SET retries = retries + 1, retry_only = $2, status = 'queued', error = NULL, finished_at = NULL,
+         cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, available_at = clock_timestamp(),
+         worker_level = greatest(worker_level, ${WORKER_LEVEL})
+       WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
+      [id, only],
+    );
+    await client.query(NOTIFY_WORKERS, ['run']);
+    return toRun(rows[0] as RunRow);
+  });
+}
+
+/**
+ * Locks a run that has ended, and that no other run reads.
+ *
+ * @throws StoreError `run_not_found`, `run_active`
+ */
+async function lockFinished(client: pg.ClientBase, id: string, verb: string): Promise<Run> {
+  const { rows } = isUuid(id)
+    ? await client.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 FOR UPDATE`, [id])
+    : { rows: [] };
+  if (rows[0] === undefined) throw runNotFound(id);
+  const run = toRun(rows[0]);
+  if (run.finishedAt === null) {
+    throw new StoreError('run_active', `Cannot ${verb} the run: it is ${run.status}.`);
+  }
+  const { rows: readers } = await client.query(
+    'SELECT 1 FROM runs WHERE source_run_id = $1 AND finished_at IS NULL LIMIT 1',
+    [id],
+  );
+  if (readers.length > 0) {
+    throw new StoreError('run_active', `Cannot ${verb} the run: another run scores its outputs again.`);
+  }
+  return run;
+}

@@ -1,0 +1,80 @@
+import { readLinkedFiles } from '../assets/linked-files-column.ts';
+import type { StoreContext } from '../context.ts';
+import { boundedName } from '../database/item-size.ts';
+import {
+  EAGER_BYTES,
+  type ItemCandidate,
+  itemCandidates,
+  planItems,
+  readPlannedItems,
+} from '../database/read-item-texts.ts';
+import type { ReadQuery } from '../database/read-query.ts';
+import type { ListedItem } from '../datasets/list-items.ts';
+import type { StoredResult } from './run-results.ts';
+
+/** The first of some results with their items; memory is accounted for until it is released. */
+export interface ResultsWithItems<T> {
+  readonly results: readonly (T & { readonly item: ListedItem | null })[];
+  readonly isLarge: boolean;
+  release(): void;
+}
+
+interface CandidateRow extends ItemCandidate {
+  readonly sectionOrderIndex: number;
+  readonly itemHash: Uint8Array;
+}
+
+/** $1 the dataset, $2 and $3 the positions of its items. */
+const ITEMS = itemCandidates(
+  `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
+     i.order_index AS "orderIndex", i.item_hash AS "itemHash", i.payload, i.answer, i.checker, i.assets,
+     i.linked_files, i.linked_bytes
+   FROM (SELECT DISTINCT * FROM unnest($2::int[], $3::int[])) AS wanted (section, item)
+     JOIN sections s ON s.dataset_id = $1 AND s.order_index = wanted.section
+     JOIN items i ON i.section_id = s.id AND i.order_index = wanted.item`,
+  '"itemHash"',
+);
+
+function toListedItem({ linkedFiles, ...item }: CandidateRow): ListedItem {
+  const { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets } = item;
+  return {
+    ...{ section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets },
+    linkedFiles: readLinkedFiles(linkedFiles),
+  };
+}
+
+/** Reads the items of results: of as many results as fit into a page, and one at least. */
+export async function itemsOfResults<T extends StoredResult>(
+  query: ReadQuery,
+  { largePages, maxItemBytes }: Pick<StoreContext, 'largePages' | 'maxItemBytes'>,
+  datasetId: string,
+  results: readonly T[],
+  signal: AbortSignal | undefined,
+): Promise<ResultsWithItems<T>> {
+  const candidates = await query<CandidateRow>(`${ITEMS} ORDER BY "sectionOrderIndex", "orderIndex"`, [
+    datasetId,
+    results.map(({ sectionOrderIndex }) => sectionOrderIndex),
+    results.map(({ orderIndex }) => orderIndex),
+  ]);
+  const boundBytes = candidates.reduce((most, item) => Math.max(most, Number(item.boundBytes)), 0);
+  using _measuring = boundBytes > EAGER_BYTES ? await largePages.acquire(signal, boundBytes) : undefined;
+  const plan = await planItems(query, candidates, maxItemBytes);
+  const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
+  const release = (): void => permits?.[Symbol.dispose]();
+  try {
+    const key = (at: { readonly sectionOrderIndex: number; readonly orderIndex: number }): string =>
+      `${at.sectionOrderIndex} ${at.orderIndex}`;
+    const items = new Map((await readPlannedItems(query, plan)).map((item) => [key(item), toListedItem(item)]));
+    const left = new Set(candidates.slice(plan.items.length).map(key));
+    const end = results.findIndex((result) => left.has(key(result)));
+    const shown = end === -1 ? results : results.slice(0, end);
+    return {
+      results: shown.map((result) => ({ ...result, item: items.get(key(result)) ?? null })),
+      isLarge: plan.unreadBytes > 0,
+      release,
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+import type { RunSelection } from '@svc/evaluation';
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import { insideJsonString, searchableText } from '../../database/values.ts';
+
+/**
+ * SQL that gives the selected items of dataset `$1` as `section` and `item`, their order indexes.
+ *
+ * The first members are conditions; `limit` counts the items of the whole dataset. A sample of n are the n items with the
+ * smallest SHA-256 of `<seed>:<section order index>:<order index>` in UTF-8, so that it depends on nothing else.
+ *
+ * @param add adds a value and gives its placeholder
+ */
+export function selectItems(
+  { limit, sections, types, tags, itemIds, sample }: RunSelection,
+  add: (value: unknown) => string,
+): string {
+  const conditions = [];
+  if (limit !== null) conditions.push(`s.before + i.order_index < ${add(limit)}::int`);
+  if (sections !== null) conditions.push(`s.name = ANY (${add(sections.map(searchableText))}::text[])`);
+  if (types !== null) conditions.push(`i.type = ANY (${add(types.map(insideJsonString))}::text[])`);
+  if (tags !== null) {
+    conditions.push(`EXISTS (
+      SELECT FROM json_array_elements(CASE WHEN json_typeof(i.payload -> 'tags') = 'array' THEN i.payload -> 'tags' END) AS tag
+      WHERE tag::text = ANY (${add(tags.map((tag) => canonicalJson(tag)))}::text[]))`);
+  }
+  if (itemIds !== null) {
+    conditions.push(
+      `(i.payload -> 'id')::text = ANY (${add(itemIds.map((id) => canonicalJson(id)))}::text[])`,
+    );
+  }
+  const chosen = `SELECT s.order_index AS section, i.order_index AS item
+    FROM (
+      SELECT *, sum(item_count) OVER (ORDER BY order_index) - item_count AS before FROM sections WHERE dataset_id = $1
+    ) s JOIN items i ON i.section_id = s.id
+    WHERE ${conditions.length === 0 ? 'true' : conditions.join(' AND ')}`;
+  if (sample === null) return chosen;
+  return `SELECT section, item FROM (${chosen}) AS candidate
+    ORDER BY sha256(convert_to(${add(sample.seed)}::text || ':' || section || ':' || item, 'UTF8')), section, item
+    LIMIT ${add(sample.n)}::int`;
+}

@@ -1,0 +1,119 @@
+import { JsonText, type RunFailure, type RunItem, type StoredOutput } from '@svc/evaluation';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { StoreContext } from '../context.ts';
+import { boundedName } from '../database/item-size.ts';
+import {
+  type ItemCandidate,
+  itemCandidates,
+  planItems,
+  readPlannedItems,
+} from '../database/read-item-texts.ts';
+import { createReadQuery } from '../database/read-query.ts';
+import { readStoredJson } from '../database/read-stored-json.ts';
+import { isToReplace } from './insert-results.ts';
+import { toRunItem } from './read-run-items.ts';
+import {
+  type ListedResult,
+  planResults,
+  positionOf,
+  type ResultPosition,
+  readPlannedResults,
+} from './run-results.ts';
+import type { Run } from './run-row.ts';
+
+/** Maximum results of one query. */
+const PAGE_RESULTS = 100;
+/** Longer outputs stay JSON text: threads read them. */
+const MAX_INLINE_CHARS = 64 * 1024;
+
+/** Results of the source run, $7 this run, that this run has no result for. */
+const IS_TO_DO = {
+  sql: `AND NOT EXISTS (SELECT FROM run_results mine JOIN runs run ON run.id = mine.run_id WHERE mine.run_id = $7
+    AND mine.section_order_index = result.section_order_index AND mine.order_index = result.order_index
+    AND mine.repetition = result.repetition AND NOT (${isToReplace('mine', 'run')}))`,
+} as const;
+
+/** $1 the dataset, $2 and $3 the positions of its items. */
+const ITEMS = `${itemCandidates(
+  `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
+     i.order_index AS "orderIndex", i.payload, i.answer, i.checker, i.assets, i.linked_files, i.linked_bytes, 1 AS one
+   FROM (SELECT DISTINCT * FROM unnest($2::int[], $3::int[])) AS wanted (section, item)
+     JOIN sections s ON s.dataset_id = $1 AND s.order_index = wanted.section
+     JOIN items i ON i.section_id = s.id AND i.order_index = wanted.item`,
+  'one',
+)} ORDER BY "sectionOrderIndex", "orderIndex"`;
+
+type ItemRow = ItemCandidate & { readonly sectionOrderIndex: number };
+
+/**
+ * Reads the outputs of another run that a run scores again, each with its item, in order, a page at a time: one entry for
+ * each repetition that lacks a result.
+ */
+export async function* readStoredOutputs(
+  { pool, assets, maxItemBytes }: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>,
+  run: Run,
+  sourceRunId: string,
+  signal: AbortSignal,
+): AsyncGenerator<RunItem, void, undefined> {
+  const query = createReadQuery(pool, signal);
+  const filter = { ...IS_TO_DO, values: [run.id] };
+  let after: ResultPosition = [-1, -1, -1];
+  for (;;) {
+    signal.throwIfAborted();
+    const plan = await planResults(query, {
+      runId: sourceRunId,
+      after,
+      limit: PAGE_RESULTS,
+      filter,
+      maxBytes: maxItemBytes,
+    });
+    const results = await readPlannedResults(query, sourceRunId, plan);
+    if (results.length === 0) return;
+    const candidates = await query<ItemRow>(ITEMS, [
+      run.datasetId,
+      results.map(({ sectionOrderIndex }) => sectionOrderIndex),
+      results.map(({ orderIndex }) => orderIndex),
+    ]);
+    const items = await planItems(query, candidates, maxItemBytes);
+    const texts = new Map((await readPlannedItems(query, items)).map((row) => [keyOf(row), row]));
+    const next = new Set(candidates.slice(items.items.length).map(keyOf));
+    for (const result of results) {
+      signal.throwIfAborted();
+      if (next.has(keyOf(result))) break;
+      after = positionOf(result);
+      const row = texts.get(keyOf(result));
+      if (row === undefined) continue;
+      const item = await toRunItem({ assets, query, maxItemBytes }, row, signal);
+      yield { ...item, doneRepetitions: [], outputs: [toStoredOutput(result)] };
+    }
+    if (!plan.hasMore && next.size === 0) return;
+  }
+}
+
+const keyOf = (at: { readonly sectionOrderIndex: number; readonly orderIndex: number }): string =>
+  `${at.sectionOrderIndex} ${at.orderIndex}`;
+
+function toStoredOutput(result: ListedResult): StoredOutput {
+  const { output, error, isTooLarge } = result;
+  return {
+    repetition: result.repetition,
+    itemId: result.itemId === null ? null : readStoredJson(result.itemId),
+    output: output === null ? null : readOutput(output),
+    failure: isTooLarge ? TOO_LARGE : output === null ? failureOf(error) : null,
+    finishReason: result.finishReason,
+    latencyMs: result.latencyMs,
+    omittedAssets:
+      result.omittedAssets === null ? null : (readStoredJson(result.omittedAssets) as readonly string[]),
+  };
+}
+
+const TOO_LARGE: RunFailure = { code: 'item_too_large', message: 'The stored output is too large.' };
+const WITHOUT_OUTPUT: RunFailure = { code: 'internal', message: 'The source run has no output.' };
+
+function readOutput(json: string): JsonValue | JsonText {
+  return json.length > MAX_INLINE_CHARS ? new JsonText(json) : readStoredJson(json);
+}
+
+function failureOf(error: string | null): RunFailure {
+  return error === null ? WITHOUT_OUTPUT : (readStoredJson(error) as unknown as RunFailure);
+}
