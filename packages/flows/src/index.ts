@@ -5,10 +5,10 @@ export { type DryRun, dryRunHub, type ImportOptions, importHub } from './import-
 export type { SkippedRows } from './mapping/skipped-rows.ts';
 export { type ImportFailure, type ObservedImport, observeImport, requestFailure } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
+export { type PlanRunRequest, planRun } from './plan-run.ts';
 export type { PreviewRows } from './preview/collect-rows.ts';
 export type { PreviewItem } from './preview/preview-items.ts';
 export type { TruncatedCell } from './preview/preview-samples.ts';
-export { type PlanRunRequest, planRun } from './plan-run.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
 export {
   decodeImportRequest,
