@@ -62,7 +62,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
         handlers: {
           run: createRunTask({ ...jobDeps, dispatcher, checks, providerKeys: config.providerKeys }),
         },
-        concurrency: config.workerConcurrency,
+        concurrency: config.runConcurrency,
         resumable: true,
       },
       {

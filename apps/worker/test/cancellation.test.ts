@@ -144,7 +144,7 @@ describe('cancelling a run with calls in flight', () => {
 });
 
 it('asks the database once an interval for fifty runs', { timeout: 60_000 }, async () => {
-  const service = await serve({ env: { SVC_WORKER_CONCURRENCY: '50' } });
+  const service = await serve({ env: { SVC_RUN_CONCURRENCY: '50' } });
   await setInterval(service, 250);
   const dataset_id = await service.importItems(items);
   const config = {

@@ -10,10 +10,10 @@ import { cancelTask, failTask } from '../queue/end-task.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { deleteRun, type RetryOnly, renameRun, retryRun } from './change-run.ts';
 import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
-import { listResults, type ResultsPage, type ResultsRequest } from './list-results.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import { type PlanRequest, planRun } from './plan/plan-run.ts';
+import { listResults, type ResultsPage, type ResultsRequest } from './results/list-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
 

@@ -42,6 +42,7 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_LOG_LEVEL',
   'SVC_CORS_ORIGINS',
   'SVC_WORKER_CONCURRENCY',
+  'SVC_RUN_CONCURRENCY',
 ]);
 
 let own: OwnService;

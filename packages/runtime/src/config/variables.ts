@@ -300,7 +300,13 @@ export const VARIABLES = {
     'SVC_WORKER_CONCURRENCY',
     0,
     { min: 0, max: 256 },
-    'import threads and parallel runs; 0 means one per CPU core',
+    'import threads and parallel imports; 0 means one per CPU core',
+  ),
+  runConcurrency: integer(
+    'SVC_RUN_CONCURRENCY',
+    16,
+    { min: 1, max: 1_000 },
+    'parallel runs of a worker; one that waits for its provider occupies no core',
   ),
   maxUploadBytes: bytes('SVC_MAX_UPLOAD_BYTES', 2 * GIB, 'size of an upload, compressed'),
   maxArchiveEntries: integer(

@@ -1,16 +1,16 @@
-import { readLinkedFiles } from '../assets/linked-files-column.ts';
-import type { StoreContext } from '../context.ts';
-import { boundedName } from '../database/item-size.ts';
+import { readLinkedFiles } from '../../assets/linked-files-column.ts';
+import type { StoreContext } from '../../context.ts';
+import { boundedName } from '../../database/item-size.ts';
 import {
   EAGER_BYTES,
   type ItemCandidate,
   itemCandidates,
   planItems,
   readPlannedItems,
-} from '../database/read-item-texts.ts';
-import type { ReadQuery } from '../database/read-query.ts';
-import type { ListedItem } from '../datasets/list-items.ts';
-import type { StoredResult } from './run-results.ts';
+} from '../../database/read-item-texts.ts';
+import type { ReadQuery } from '../../database/read-query.ts';
+import type { ListedItem } from '../../datasets/list-items.ts';
+import type { StoredResult } from '../run-results.ts';
 
 /** The first of some results with their items; memory is accounted for until it is released. */
 export interface ResultsWithItems<T> {

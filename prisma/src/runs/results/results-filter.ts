@@ -1,6 +1,6 @@
 import type { RunResultStatus } from '@svc/evaluation';
-import { containsPattern, insideJsonString, searchableText } from '../database/values.ts';
-import type { ResultsFilter } from './run-results.ts';
+import { containsPattern, insideJsonString, searchableText } from '../../database/values.ts';
+import type { ResultsFilter } from '../run-results.ts';
 
 /** Which results of a run to list; a result passes if it passes all of these. */
 export interface ResultsConditions {

@@ -1,18 +1,18 @@
-import type { StoreContext } from '../context.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
-import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
-import { isUuid } from '../database/values.ts';
-import type { ListedItem } from '../datasets/list-items.ts';
-import { itemsOfResults } from './items-of-results.ts';
-import { type ResultsConditions, resultsFilter } from './results-filter.ts';
+import type { StoreContext } from '../../context.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../database/page.ts';
+import { createReadQuery, type ReadQuery } from '../../database/read-query.ts';
+import { isUuid } from '../../database/values.ts';
+import type { ListedItem } from '../../datasets/list-items.ts';
 import {
   type ListedResult,
   planResults,
   positionOf,
   type ResultPosition,
   readPlannedResults,
-} from './run-results.ts';
-import { runNotFound } from './run-row.ts';
+} from '../run-results.ts';
+import { runNotFound } from '../run-row.ts';
+import { itemsOfResults } from './items-of-results.ts';
+import { type ResultsConditions, resultsFilter } from './results-filter.ts';
 
 export interface ResultsRequest extends PageRequest, ResultsConditions {
   /** Whether each result comes with its item. */
