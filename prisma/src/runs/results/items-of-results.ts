@@ -40,6 +40,7 @@ function toListedItem({ linkedFiles, ...item }: CandidateRow): ListedItem {
   return {
     ...{ section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets },
     linkedFiles: readLinkedFiles(linkedFiles),
+    isTruncated: false,
   };
 }
 
@@ -64,7 +65,9 @@ export async function itemsOfResults<T extends StoredResult>(
   try {
     const key = (at: { readonly sectionOrderIndex: number; readonly orderIndex: number }): string =>
       `${at.sectionOrderIndex} ${at.orderIndex}`;
-    const items = new Map((await readPlannedItems(query, plan)).map((item) => [key(item), toListedItem(item)]));
+    const items = new Map(
+      (await readPlannedItems(query, plan)).map((item) => [key(item), toListedItem(item)]),
+    );
     const left = new Set(candidates.slice(plan.items.length).map(key));
     const end = results.findIndex((result) => left.has(key(result)));
     const shown = end === -1 ? results : results.slice(0, end);
