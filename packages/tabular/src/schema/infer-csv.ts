@@ -11,6 +11,8 @@ import { isInt64, isUint64 } from './int64.ts';
 type CsvShape = Record<'null' | 'int' | 'uint' | 'negative' | 'long' | 'float' | 'bool' | 'text', boolean> & {
   /** The first number that is not written as its JSON text; null if there is none. */
   respelled: string | null;
+  /** How many infinities it has had, which become null. */
+  infinities: number;
 };
 
 /** Columns that a warning names. */
@@ -38,6 +40,7 @@ export class CsvInference {
           bool: false,
           text: false,
           respelled: null,
+          infinities: 0,
         };
         this.#columns.set(name, shape);
       }
@@ -52,9 +55,12 @@ export class CsvInference {
   /** @param declaredNames columns whose type is not inferred */
   warnings(declaredNames: ReadonlySet<string>): string[] {
     const found: string[] = [];
+    let infinities = 0;
     for (const [name, shape] of this.#columns) {
       const { respelled } = shape;
-      if (respelled === null || declaredNames.has(name) || !/int|float/.test(csvDtype(shape))) continue;
+      if (declaredNames.has(name) || !/int|float/.test(csvDtype(shape))) continue;
+      infinities += shape.infinities;
+      if (respelled === null) continue;
       const number = canonicalJson(csvNumber(respelled) ?? null);
       found.push(
         `The numbers of column ${shorten(name)} lose their spelling: ${shorten(respelled)} becomes ${number}.`,
@@ -62,6 +68,9 @@ export class CsvInference {
     }
     const more = found.splice(MAX_WARNINGS).length;
     if (more > 0) found.push(`The numbers of ${more} more columns lose their spelling.`);
+    if (infinities > 0) {
+      found.push(`Infinities are read as null: ${infinities} in the rows that were sampled.`);
+    }
     return found;
   }
 }
@@ -74,7 +83,8 @@ function noteField(shape: CsvShape, value: JsonValue): void {
   const kind = csvKind(value);
   shape[kind] = true;
   if (kind === 'int' && value.includes('-')) shape.negative = true;
-  if (shape.respelled === null && !shape.text && kind !== 'bool' && !isCanonical(value)) {
+  if (kind === 'float' && /inf/i.test(value)) shape.infinities += 1;
+  else if (shape.respelled === null && !shape.text && kind !== 'bool' && !isCanonical(value)) {
     shape.respelled = value;
   }
 }

@@ -34,10 +34,10 @@ interface JsonShape {
  */
 export class JsonInference {
   readonly #columns = new Map<string, JsonShape>();
-  #hasNonNumbers = false;
+  #nonNumbers = 0;
 
-  add({ row, text, hasNonNumbers }: Pick<RawRow, 'row' | 'text' | 'hasNonNumbers'>): void {
-    if (hasNonNumbers === true) this.#hasNonNumbers = true;
+  add({ row, text, nonNumbers = 0 }: Pick<RawRow, 'row' | 'text' | 'nonNumbers'>): void {
+    this.#nonNumbers += nonNumbers;
     for (const [name, value] of Object.entries(text === undefined ? row : markFloats(row, text))) {
       let shape = this.#columns.get(name);
       if (shape === undefined) {
@@ -53,7 +53,9 @@ export class JsonInference {
   }
 
   warnings(): string[] {
-    return this.#hasNonNumbers ? ['NaN and infinities are read as null.'] : [];
+    return this.#nonNumbers === 0
+      ? []
+      : [`NaN and infinities are read as null: ${this.#nonNumbers} in the rows that were sampled.`];
   }
 }
 

@@ -153,7 +153,6 @@ describe('warnings', () => {
     ['+1', '"+1" becomes 1'],
     ['1.50', '"1.50" becomes 1.5'],
     ['1\n-0', '"-0" becomes 0'],
-    ['1\ninf', '"inf" becomes null'],
   ])('name the CSV column of %j', async (lines, change) => {
     expect(await warningsOf('csv', `x,y\n${lines.replaceAll('\n', ',a\n')},a\n`)).toEqual([
       `The numbers of column "x" lose their spelling: ${change}.`,
@@ -178,9 +177,20 @@ describe('warnings', () => {
     expect(warnings.at(-1)).toBe('The numbers of 3 more columns lose their spelling.');
   });
 
+  it('count infinities of CSV that became null, in columns of numbers', async () => {
+    expect(await warningsOf('csv', 'x,y,z\n1,inf,inf\n-Infinity,1e5,a\n')).toEqual([
+      'The numbers of column "y" lose their spelling: "1e5" becomes 100000.',
+      'Infinities are read as null: 2 in the rows that were sampled.',
+    ]);
+  });
+
   it('say that NaN of JSON became null', async () => {
     expect(await warningsOf('json', '{"x":1}\n{"x":NaN}\n')).toEqual([
-      'NaN and infinities are read as null.',
+      'NaN and infinities are read as null: 1 in the rows that were sampled.',
+    ]);
+    const many = '{"x":[NaN,-Infinity,"NaN"]}\n{"y":Infinity}\n';
+    expect(await warningsOf('json', many)).toEqual([
+      'NaN and infinities are read as null: 3 in the rows that were sampled.',
     ]);
     expect(await warningsOf('json', '{"x":1}\n{"x":"NaN"}\n')).toEqual([]);
   });

@@ -6,8 +6,8 @@ export interface ParsedRow {
   readonly value: JsonValue;
   /** JSON that means the value: the given text, or that with null for what is not a number. */
   readonly text: string;
-  /** Whether the row has `NaN` or an infinity. */
-  readonly hasNonNumbers: boolean;
+  /** How many `NaN` and infinities the row has. */
+  readonly nonNumbers: number;
 }
 
 /**
@@ -17,12 +17,12 @@ export interface ParsedRow {
  */
 export function parseRow(text: string, location: SourceLocation = {}): ParsedRow {
   try {
-    return { value: parseJson(text, { location }), text, hasNonNumbers: false };
+    return { value: parseJson(text, { location }), text, nonNumbers: 0 };
   } catch (error) {
-    const replaced = withoutNonNumbers(text);
-    if (replaced === text) throw error;
+    const { text: replaced, nonNumbers } = withoutNonNumbers(text);
+    if (nonNumbers === 0) throw error;
     try {
-      return { value: parseJson(replaced, { location }), text: replaced, hasNonNumbers: true };
+      return { value: parseJson(replaced, { location }), text: replaced, nonNumbers };
     } catch (inner) {
       if (!(inner instanceof JsonlError)) throw inner;
       const { column: _, ...rest } = inner.location;
@@ -32,10 +32,14 @@ export function parseRow(text: string, location: SourceLocation = {}): ParsedRow
 }
 
 /** The text with null in place of every such word that is not in a string. Takes linear time. */
-function withoutNonNumbers(text: string): string {
+function withoutNonNumbers(text: string): { text: string; nonNumbers: number } {
   let inString = false;
-  return text.replace(/\\.|"|NaN|-?Infinity/gs, (token) => {
+  let nonNumbers = 0;
+  const replaced = text.replace(/\\.|"|NaN|-?Infinity/gs, (token) => {
     if (token === '"') inString = !inString;
-    return inString || /["\\]/.test(token) ? token : 'null';
+    if (inString || /["\\]/.test(token)) return token;
+    nonNumbers += 1;
+    return 'null';
   });
+  return { text: replaced, nonNumbers };
 }

@@ -12,8 +12,8 @@ export interface RawRow {
   readonly size: number;
   /** JSON formats: the text of the row, which tells 1.0 from 1. */
   readonly text?: string;
-  /** JSON formats: whether the row is written with `NaN` or an infinity, which became null. */
-  readonly hasNonNumbers?: boolean;
+  /** JSON formats: how many `NaN` and infinities the row is written with, which became null. */
+  readonly nonNumbers?: number;
 }
 
 /** Parameters of the format, by the names that pandas and the `datasets` library use, such as `sep` or `field`. */

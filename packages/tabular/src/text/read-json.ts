@@ -127,7 +127,7 @@ async function* readElements(json: JsonStream, file: string): AsyncGenerator<Raw
           ...positionOf(element),
           row: { text: parsed.value },
           text: `{"text":${parsed.text}}`,
-          hasNonNumbers: parsed.hasNonNumbers,
+          nonNumbers: parsed.nonNumbers,
         }
       : toRow(parsed, element);
   }
@@ -194,9 +194,9 @@ function hasTooManyValues(text: string): boolean {
   return counter.values > MAX_LINE_VALUES;
 }
 
-function toRow({ value, text, hasNonNumbers }: ParsedRow, element: LocatedText): RawRow {
+function toRow({ value, text, nonNumbers }: ParsedRow, element: LocatedText): RawRow {
   if (!isJsonObject(value)) throw invalidRow('The row is not an object.', element.location);
-  return { ...positionOf(element), row: value, text, hasNonNumbers };
+  return { ...positionOf(element), row: value, text, nonNumbers };
 }
 
 function positionOf({ text, location }: LocatedText): { line: number; size: number } {

@@ -50,5 +50,5 @@ function parseLine(
   if (!/[^ \t\r]/.test(text)) return null;
   const row = parseRow(text, { file, line });
   if (!isJsonObject(row.value)) throw invalidRow('The line is not an object.', { file, line });
-  return { row: row.value, line, size: text.length + 1, text: row.text, hasNonNumbers: row.hasNonNumbers };
+  return { row: row.value, line, size: text.length + 1, text: row.text, nonNumbers: row.nonNumbers };
 }
