@@ -68,7 +68,7 @@ describe('a client that reads nothing before it has sent everything', () => {
       }
       if (chunked) connection.send('0\r\n\r\n');
       connection.socket.resume();
-      await connection.until(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\\}$`));
+      await connection.until(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\\}\\n?$`));
       expect(connection.answer()).toContain('\r\nConnection: close\r\n');
       await connection.ended;
     }

@@ -57,7 +57,7 @@ export function pageResponse<T>(
       yield* encodeText(before + toJsonText(body(entry)));
       before = ',';
     }
-    yield Buffer.from(`],"meta":${toJsonText(pageMeta(found, query))}}`);
+    yield Buffer.from(`],"meta":${toJsonText(pageMeta(found, query))}}\n`);
   }
   return stream(pieces(), { 'Content-Type': 'application/json' }, async () => found.release());
 }

@@ -64,7 +64,7 @@ function outcomeOf(answer: string): string {
 async function exchange(bytes: Uint8Array): Promise<string> {
   using connection = await openConnection(service.url);
   connection.send(bytes);
-  const responded = connection.until(/\r\n\r\n[\s\S]*\}$/).catch(() => '');
+  const responded = connection.until(/\r\n\r\n[\s\S]*\}\n?$/).catch(() => '');
   await Promise.race([responded, connection.ended]);
   return outcomeOf(connection.answer());
 }

@@ -35,7 +35,7 @@ export function errorHandler(
     response.setHeader('Content-Type', asksForProblem ? PROBLEM_TYPE : 'application/json');
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.statusCode = status;
-    await endWithText(request, response, JSON.stringify(body));
+    await endWithText(request, response, `${JSON.stringify(body)}\n`);
   };
 }
 

@@ -45,7 +45,7 @@ export function hubPreviewRoute({
         const sent = body === null ? undefined : getMember(body, 'mapping');
         const mapping = isJsonObject(sent) ? readMapping(sent) : null;
         const { head, readSamples } = await openPreview(hub, request, mapping, signal);
-        const rest = toJsonText(serializePreview({ ...head, ...NO_ROWS, items: mapping && [] }));
+        const rest = `${toJsonText(serializePreview({ ...head, ...NO_ROWS, items: mapping && [] }))}\n`;
         const samples = await readSamples(limit, config.maxPreviewBytes - Buffer.byteLength(rest));
         return json(serializePreview({ ...head, ...samples }));
       });

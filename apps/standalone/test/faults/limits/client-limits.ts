@@ -81,7 +81,7 @@ const uploadOfShare = (share: number) => async (): Promise<string> => {
       timeout: 10_000,
     })
     .toBe(true);
-  return upload.answer() === '' ? 'taken' : outcomeIn(await upload.until(/\}$/));
+  return upload.answer() === '' ? 'taken' : outcomeIn(await upload.until(/\}\n?$/));
 };
 
 /** The outcome of one more of the streams that a client has so many of. */
@@ -95,7 +95,7 @@ const streamBeside =
     for (let index = 0; index < others; index++) open.use(await readNothing(url, path));
     using last = await openConnection(url);
     last.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    const answer = await last.until(/^HTTP\/1\.1 (?:200 |\d+ [\s\S]*\}$)/);
+    const answer = await last.until(/^HTTP\/1\.1 (?:200 |\d+ [\s\S]*\}\n?$)/);
     if (!answer.startsWith('HTTP/1.1 200')) expect(answer).toMatch(/\r\nRetry-After: \d+\r\n/);
     return outcomeIn(answer);
   };
@@ -153,7 +153,7 @@ const uploadInPieces = (pieceBytes: number) => async (): Promise<string> => {
     `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: ${body.byteLength}\r\n\r\n`,
   );
   let isOver = false;
-  const answer = connection.until(/\}$/).finally(() => {
+  const answer = connection.until(/\}\n?$/).finally(() => {
     isOver = true;
   });
   for (let at = 0; at < body.byteLength && !isOver; at += pieceBytes) {

@@ -39,7 +39,7 @@ function outcomeIn(answer: string): string {
   const status = /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1];
   return Number(status) < 400 ? `${status}` : `${status} ${/"code":"(\w+)"/.exec(answer)?.[1]}`;
 }
-const WHOLE = /\r\n\r\n[\s\S]*\}$/;
+const WHOLE = /\r\n\r\n[\s\S]*\}\n?$/;
 
 /** Sends a start and, after a pause that is well within every limit, the rest; or nothing more. */
 const paused =

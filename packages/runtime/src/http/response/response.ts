@@ -20,7 +20,7 @@ export type RouteResponse =
       readonly close: () => PromiseLike<void>;
     };
 
-/** A JSON response. */
+/** A JSON response; it ends with a line feed. */
 export function json(body: JsonBody, status = 200, headers: Headers = {}): RouteResponse {
   return { kind: 'json', status, headers, body };
 }

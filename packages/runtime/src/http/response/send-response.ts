@@ -41,7 +41,11 @@ export async function sendResponse(
       endResponse(request, response);
     } else {
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
-      await endWithText(request, response, result.kind === 'json' ? toJsonText(result.body) : result.body);
+      await endWithText(
+        request,
+        response,
+        result.kind === 'json' ? `${toJsonText(result.body)}\n` : result.body,
+      );
     }
   } finally {
     if (result.kind === 'stream') await result.close();

@@ -23,7 +23,7 @@ export function rejectSocket(
   const requestId = newRequestId();
   const row = { ...HTTP_PROBLEM_ROWS[code], status };
   const { body } = problem({ code, row, detail, errors: [], headers: {} }, { instance: '', requestId });
-  const bytes = Buffer.from(JSON.stringify(body));
+  const bytes = Buffer.from(`${JSON.stringify(body)}\n`);
   metrics.startRequest({ method: 'OTHER' }).finish({ statusCode: status, durationMs: 0 });
   runWithContext({ request_id: requestId }, () => {
     logger.log('http.request', {
