@@ -86,6 +86,8 @@ export function createStore(options: StoreOptions): Store {
   const size = options.poolSize ?? DEFAULT_POOL_SIZE;
   const pool = createPool({
     url: options.url,
+    // Versions before assets have connections of the name "svc".
+    applicationName: 'svc-store',
     size,
     statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
   });

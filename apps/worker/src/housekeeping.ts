@@ -1,31 +1,39 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Store } from '@svc/store';
 
-const INTERVAL_MS = 60 * 60 * 1000;
+const PURGE_INTERVAL_MS = 60 * 60 * 1000;
+const COLLECT_INTERVAL_MS = 60 * 1000;
 const RETRY_MS = 10_000;
 
 /**
- * Deletes idempotency keys that have expired, every hour. Any number of processes may do so at once.
+ * Deletes idempotency keys that have expired, every hour, and assets that no dataset refers to, every minute. Any number
+ * of processes may do so at once.
  *
  * @returns what stops it
  */
-export function startHousekeeping({ idempotency }: Pick<Store, 'idempotency'>): () => Promise<void> {
+export function startHousekeeping({
+  idempotency,
+  assets,
+}: Pick<Store, 'idempotency' | 'assets'>): () => Promise<void> {
   const stopping = new AbortController();
 
-  async function run(): Promise<void> {
+  async function repeat(work: () => Promise<unknown>, intervalMs: number): Promise<void> {
     while (!stopping.signal.aborted) {
-      const purged = await idempotency.purgeExpired().then(
+      const done = await work().then(
         () => true,
         () => false, // the queue logs that the database is unavailable
       );
-      const pauseMs = purged ? INTERVAL_MS : RETRY_MS;
+      const pauseMs = done ? intervalMs : RETRY_MS;
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   }
 
-  const running = run();
+  const running = [
+    repeat(() => idempotency.purgeExpired(), PURGE_INTERVAL_MS),
+    repeat(() => assets.collect(), COLLECT_INTERVAL_MS),
+  ];
   return async () => {
     stopping.abort();
-    await running;
+    await Promise.all(running);
   };
 }

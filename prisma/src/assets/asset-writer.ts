@@ -132,13 +132,17 @@ const CREATE_STAGED = `CREATE TEMPORARY TABLE staged_assets (
 // Another import may have stored the same file by now: its row is locked by the update, which changes nothing.
 const ON_CONFLICT = 'ON CONFLICT (sha256) DO UPDATE SET byte_length = EXCLUDED.byte_length';
 
+// The items of a dataset may be moved in several transactions, in their order.
+const ON_REFERENCE = `ON CONFLICT (dataset_id, sha256)
+  DO UPDATE SET mime_type = coalesce(dataset_assets.mime_type, EXCLUDED.mime_type)`;
+
 const INSERT_STAGED_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_key)
   SELECT DISTINCT ON (sha256) sha256, bytes, byte_length, object_key FROM pg_temp.staged_assets
   WHERE bytes IS NOT NULL OR object_key IS NOT NULL ORDER BY sha256 ${ON_CONFLICT}`;
 
 const INSERT_STAGED_REFERENCES = `INSERT INTO dataset_assets (dataset_id, sha256, mime_type)
   SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type FROM pg_temp.staged_assets
-  ORDER BY sha256, mime_type IS NULL, position`;
+  ORDER BY sha256, mime_type IS NULL, position ${ON_REFERENCE}`;
 
 const INSERT_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_key)
   SELECT DISTINCT ON (sha256) sha256, bytes, byte_length, object_key
@@ -148,4 +152,4 @@ const INSERT_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_ke
 const INSERT_REFERENCES = `INSERT INTO dataset_assets (dataset_id, sha256, mime_type)
   SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type
   FROM unnest($2::bytea[], $3::text[]) WITH ORDINALITY AS asset (sha256, mime_type, position)
-  ORDER BY sha256, mime_type IS NULL, position`;
+  ORDER BY sha256, mime_type IS NULL, position ${ON_REFERENCE}`;

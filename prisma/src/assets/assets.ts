@@ -4,7 +4,10 @@ import { StoreError, toStoreError } from '../database/errors.ts';
 import { createReadQuery } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import type { ByteRange } from './asset-store.ts';
+import { collectAssets } from './collect-assets.ts';
 import { itemText } from './item-text.ts';
+import { collectObjects } from './loose-objects.ts';
+import { countItemsToMove, type MoveProgress, moveItems } from './move-items.ts';
 
 /** An asset as a dataset refers to it. */
 export interface DatasetAsset {
@@ -32,6 +35,22 @@ export interface Assets {
   itemText(parts: LinkedParts, signal?: AbortSignal): AsyncGenerator<string, void, undefined>;
   /** Those of these assets whose content is gone. @param sha256s each 64 lower-case hex digits */
   findMissing(sha256s: readonly string[], signal?: AbortSignal): Promise<ReadonlySet<string>>;
+  /**
+   * Removes the assets to which no dataset refers any more, and the objects of the asset store that no asset needs. Any
+   * number of processes may do so at once, whatever is imported and deleted at the same time.
+   *
+   * @returns how many assets it removed
+   */
+  collect(): Promise<number>;
+  /** Items of sections that an older version stored: {@link move} has to look at them. */
+  countToMove(): Promise<number>;
+  /** Whether a process of a version is connected that cannot read the files of items that were moved. */
+  isOlderVersionConnected(): Promise<boolean>;
+  /**
+   * Moves the files that items of an older version embed to assets; yields after each batch, which is one transaction.
+   * It can be stopped and started again at any time.
+   */
+  move(signal?: AbortSignal): AsyncGenerator<MoveProgress, void, undefined>;
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -65,6 +84,35 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
       }
     },
 
+    async collect() {
+      try {
+        const removed = await collectAssets(pool);
+        await collectObjects(pool, assets);
+        return removed;
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+
+    countToMove: () => countItemsToMove(pool).catch(rethrow),
+
+    async isOlderVersionConnected() {
+      const { rowCount } = await pool
+        .query('SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1', [
+          OLDER_APPLICATION_NAME,
+        ])
+        .catch(rethrow);
+      return Number(rowCount) > 0;
+    },
+
+    async *move(signal) {
+      try {
+        yield* moveItems({ pool, assets }, signal);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+
     async findMissing(sha256s, signal) {
       if (sha256s.length === 0) return new Set();
       try {
@@ -74,6 +122,13 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
       }
     },
   };
+}
+
+/** The connections of versions before assets have this name; those of this one have another. */
+const OLDER_APPLICATION_NAME = 'svc';
+
+function rethrow(error: unknown): never {
+  throw toStoreError(error);
 }
 
 interface AssetRow {

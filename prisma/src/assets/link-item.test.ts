@@ -131,6 +131,18 @@ describe('linkItem', () => {
     );
   });
 
+  it('leaves references as they are where no files are given, as in rows of the hub', () => {
+    const given = {
+      assets: { a: { path: 'assets/a.png' } },
+      checker: { path: 'checkers/a.py', type: 'code' },
+    };
+    expect(linkItem(given)).toMatchObject({
+      assets: canonicalJson(given.assets),
+      checker: canonicalJson(given.checker),
+      linkedFiles: [],
+    });
+  });
+
   it('keeps of each file a hash and a length, and its content once', () => {
     fc.assert(
       fc.property(item, (given) => {

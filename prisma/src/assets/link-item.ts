@@ -54,10 +54,10 @@ const MIME_TYPE = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
  * Takes the files that an item embeds, or refers to, out of it. The hash is that of the item with its files embedded: it
  * takes their base64 text in pieces, so that memory never holds the whole of it.
  *
- * @param files contents of the item's `fileReferences`, in that order
+ * @param files contents of the item's `fileReferences`, in that order; without them, references stay as they are
  * @throws JsonlError as `canonicalJson` does
  */
-export function linkItem(item: JsonObject, files: readonly Uint8Array[] = []): LinkedItem {
+export function linkItem(item: JsonObject, files: readonly Uint8Array[] | null = null): LinkedItem {
   const linker = new Linker(files);
   const { assets, checker, answer, ...others } = item;
   const type = getMember(item, 'type');
@@ -110,13 +110,13 @@ interface LinkedEntry {
 /** Writes the parts of one item, with links in place of content. */
 class Linker {
   readonly entries: LinkedEntry[] = [];
-  readonly #files: readonly Uint8Array[];
+  readonly #files: readonly Uint8Array[] | null;
   #nextFile = 0;
   /** By the array of a given file, or by the hash of a content. */
   readonly #contents = new Map<Uint8Array | string, Omit<EmbeddedContent, 'mimeType'>>();
   readonly #typed = new Map<string, EmbeddedContent>();
 
-  constructor(files: readonly Uint8Array[]) {
+  constructor(files: readonly Uint8Array[] | null) {
     this.#files = files;
   }
 
@@ -145,14 +145,15 @@ class Linker {
 
   checker(checker: JsonValue): string {
     const embeds = isEmbeddedChecker(checker);
-    const isReference = isJsonObject(checker) && referencedPath(checker, 'checkers') !== null;
+    const isReference =
+      this.#files !== null && isJsonObject(checker) && referencedPath(checker, 'checkers') !== null;
     if (!embeds && !isReference) return canonicalJson(checker);
     const source = this.#source(checker as JsonObject, '/checker', null);
     return this.#join('', '', [['', checker, source]]);
   }
 
   #assetSource(entry: JsonObject, pointer: string): LinkSource | null {
-    const path = referencedPath(entry, 'assets');
+    const path = this.#files === null ? null : referencedPath(entry, 'assets');
     if (path === null && !Object.hasOwn(entry, 'data')) return null;
     const whole = path === null || Object.hasOwn(entry, 'mime_type') ? entry : withMimeType(entry, path);
     const mimeType = getMember(whole, 'mime_type');
@@ -167,7 +168,7 @@ class Linker {
     const data = getMember(entry, 'data');
     if (typeof data === 'string')
       return { entry, pointer, base64: data, content: this.#decoded(data, mimeType) };
-    const bytes = this.#files[this.#nextFile] as Uint8Array;
+    const bytes = this.#files?.[this.#nextFile] as Uint8Array;
     this.#nextFile += 1;
     return { entry, pointer, base64: null, content: this.#given(bytes, mimeType) };
   }

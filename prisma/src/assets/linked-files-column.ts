@@ -1,4 +1,5 @@
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import { StoreError } from '../database/errors.ts';
 
 /** One file in the column `items.linked_files`. */
 type StoredFile = [
@@ -13,20 +14,28 @@ type StoredFile = [
 
 const NONE: readonly LinkedFile[] = [];
 
-/** Reads the column `items.linked_files`. */
+/** Reads the column `items.linked_files`. @throws StoreError `corrupt` */
 export function readLinkedFiles(column: string | null): readonly LinkedFile[] {
   if (column === null) return NONE;
-  return (JSON.parse(column) as StoredFile[]).map(
-    ([pointer, start, end, before, after, sha256, byteLength]) => ({
-      pointer,
-      start,
-      end,
-      before,
-      after,
-      sha256,
-      byteLength,
-    }),
-  );
+  return parse(column).map(([pointer, start, end, before, after, sha256, byteLength]) => ({
+    pointer,
+    start,
+    end,
+    before,
+    after,
+    sha256,
+    byteLength,
+  }));
+}
+
+function parse(column: string): readonly StoredFile[] {
+  try {
+    return JSON.parse(column) as StoredFile[];
+  } catch (cause) {
+    throw new StoreError('corrupt', 'Cannot read the linked files of an item: the text is damaged.', {
+      cause,
+    });
+  }
 }
 
 /** Writes the column `items.linked_files`; null where there is no file. */

@@ -124,9 +124,17 @@ export interface StoredSectionRow {
   readonly fileSha256: Uint8Array | null;
 }
 
+/**
+ * In place of the checksum of a section's file, where its items link their files. No file has it, so a process of a version
+ * that does not know links refuses the export, which would lack the files.
+ */
+export const NO_FILE_SHA256: Uint8Array = new Uint8Array(32);
+
 export function toStoredSection(row: StoredSectionRow): StoredSection {
   const { id, name, orderIndex, itemCount, sectionHash, fileBytes, fileSha256 } = row;
   const exportFile =
-    fileBytes === null || fileSha256 === null ? null : { bytes: Number(fileBytes), sha256: fileSha256 };
+    fileBytes === null || fileSha256 === null || Buffer.compare(fileSha256, NO_FILE_SHA256) === 0
+      ? null
+      : { bytes: Number(fileBytes), sha256: fileSha256 };
   return { id, name, orderIndex, itemCount, sectionHash, exportFile };
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { SectionRecord } from '../copy/section-totals.ts';
 import { storableText } from '../database/values.ts';
-import { type DatasetSource, type DatasetSummary, SUMMARY_SECTIONS } from './dataset-row.ts';
+import { type DatasetSource, type DatasetSummary, NO_FILE_SHA256, SUMMARY_SECTIONS } from './dataset-row.ts';
 
 /** What a caller says of a dataset; the items say the rest. */
 export interface DatasetMeta {
@@ -84,8 +84,8 @@ async function insertSections(
       sections.map(({ orderIndex }) => orderIndex),
       sections.map(({ itemCount }) => itemCount),
       sections.map(({ sectionHash }) => hex(sectionHash)),
-      sections.map(({ exportFile }) => exportFile?.bytes ?? null),
-      sections.map(({ exportFile }) => (exportFile === null ? null : hex(exportFile.sha256))),
+      sections.map(({ exportFile }) => exportFile?.bytes ?? 0),
+      sections.map(({ exportFile }) => hex(exportFile?.sha256 ?? NO_FILE_SHA256)),
     ],
   );
 }

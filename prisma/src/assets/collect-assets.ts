@@ -1,0 +1,63 @@
+import type pg from 'pg';
+import { inTransaction } from '../database/transaction.ts';
+import { releaseObjects } from './loose-objects.ts';
+
+/** Released assets of one turn. */
+const ASSETS_PER_TURN = 500;
+
+/**
+ * Removes the assets that deleted datasets referred to and no dataset refers to. Any number of processes may do so at once,
+ * while imports refer to the same assets: an asset is removed only under a lock that waits for no import, and after a look
+ * at the references that were committed before it. One that an import has locked stays noted for the next time.
+ *
+ * @returns how many assets it removed
+ */
+export async function collectAssets(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ last: string | null }>('SELECT max(id) AS last FROM released_assets');
+  const last = rows[0]?.last ?? null;
+  let removed = 0;
+  for (let after: string | null = '0'; last !== null && after !== null; ) {
+    const turn: Turn = await inTransaction(pool, (client) => collectSome(client, after as string, last));
+    removed += turn.removed;
+    after = turn.last;
+  }
+  return removed;
+}
+
+interface Turn {
+  readonly removed: number;
+  /** Of the released assets that it looked at; null when there were none. */
+  readonly last: string | null;
+}
+
+async function collectSome(client: pg.ClientBase, after: string, last: string): Promise<Turn> {
+  const released = await client.query<{ id: string; sha256: Buffer }>(
+    `DELETE FROM released_assets WHERE id IN (
+       SELECT id FROM released_assets WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
+     ) RETURNING id, sha256`,
+    [after, last, ASSETS_PER_TURN],
+  );
+  const ids = released.rows.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
+  const hashes = released.rows.map(({ sha256 }) => sha256);
+  const locked = await client.query<{ sha256: Buffer }>(
+    'SELECT sha256 FROM assets WHERE sha256 = ANY ($1::bytea[]) FOR UPDATE SKIP LOCKED',
+    [hashes],
+  );
+  const lockedHashes = locked.rows.map(({ sha256 }) => sha256);
+  // A separate statement: it sees the references that were committed before the lock, and none can be added after it.
+  const gone = await client.query<{ objectKey: string | null }>(
+    `DELETE FROM assets WHERE sha256 = ANY ($1::bytea[])
+       AND NOT EXISTS (SELECT FROM dataset_assets d WHERE d.sha256 = assets.sha256)
+     RETURNING object_key AS "objectKey"`,
+    [lockedHashes],
+  );
+  await client.query(
+    `INSERT INTO released_assets (sha256)
+     SELECT DISTINCT sha256 FROM unnest($1::bytea[]) AS released (sha256)
+     WHERE sha256 <> ALL ($2::bytea[]) AND EXISTS (SELECT FROM assets a WHERE a.sha256 = released.sha256)`,
+    [hashes, lockedHashes],
+  );
+  const objectKeys = gone.rows.map(({ objectKey }) => objectKey).filter((key) => key !== null);
+  if (objectKeys.length > 0) await releaseObjects(client, objectKeys);
+  return { removed: gone.rows.length, last: ids.at(-1)?.toString() ?? null };
+}
