@@ -79,7 +79,11 @@ const OWNERS: Record<string, readonly string[]> = {
   hyparquet: [],
   hysnappy: ['packages/tabular/src/parquet/'],
   yaml: ['packages/hub-client/src/'],
-  commander: ['packages/svc-pkg/src/program.ts', 'packages/svc-pkg/src/commands/'],
+  commander: [
+    'packages/svc-pkg/src/program.ts',
+    'packages/svc-pkg/src/commands/',
+    'packages/svc-pkg/src/mapping/',
+  ],
   winston: ['packages/observability/src/'],
   'winston-transport': ['packages/observability/src/'],
   'prom-client': ['packages/observability/src/'],

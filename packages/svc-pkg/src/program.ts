@@ -10,6 +10,7 @@ import { addImportHubCommand } from './commands/import-hub.ts';
 import { addInspectCommand } from './commands/inspect.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addPreviewCommand } from './commands/preview.ts';
+import { addSealCommand } from './commands/seal.ts';
 import { addUploadCommand } from './commands/upload.ts';
 import { CliError } from './errors/cli-error.ts';
 import { EXIT, EXIT_CODES } from './errors/exit-codes.ts';
@@ -48,6 +49,7 @@ export function createProgram(
   addCheckCommand(program, cli);
   addInspectCommand(program, cli);
   addHashCommand(program, cli);
+  addSealCommand(program, cli);
   program.commandsGroup('Services:');
   addExportCommand(program, cli);
   addUploadCommand(program, cli);

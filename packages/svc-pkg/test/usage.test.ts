@@ -7,6 +7,7 @@ const COMMANDS = [
   'check',
   'inspect',
   'hash',
+  'seal',
   'export',
   'upload',
   'import-hub',
@@ -56,7 +57,7 @@ const WRONG: readonly [string, string[], RegExp][] = [
   ['a missing argument', ['hash'], /Missing required argument 'package'/],
   ['too many arguments', ['hash', 'a', 'b'], /Too many arguments/],
   ['a missing option value', ['upload', 'a', '--name'], /argument missing/],
-  ['a missing option', ['import-hub', 'a/b', '--name', 'n'], /'--prompt-column <column>' not specified/],
+  ['a missing option', ['import-hub', 'a/b'], /'--name <name>' not specified/],
   ['an invalid count', ['inspect', 'a', '--samples', '1e2'], /It must be a whole number from 0 to 100/],
   [
     'a count beyond its range',

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CliError } from '../errors/cli-error.ts';
 import { API_KEY_VARIABLE, API_URL_VARIABLE, DEFAULT_API_URL } from '../service/service-options.ts';
 
 /** Adds example command lines to a command's help. */
@@ -61,4 +62,31 @@ export function countOption(
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   });
   return fallback === undefined ? option : option.default(fallback);
+}
+
+/**
+ * Adds the options of commands that write a package.
+ *
+ * @param defaultOutput where it is written without them, in words
+ */
+export function withOutputOptions(command: Command, defaultOutput: string): Command {
+  return command
+    .option(
+      '-o, --output <path>',
+      `file or folder to write to, - for standard output (default: ${defaultOutput})`,
+    )
+    .option('-f, --force', 'replace an existing output');
+}
+
+/** In characters. */
+const MAX_NAME_LENGTH = 255;
+
+/**
+ * Checks the name of a dataset.
+ *
+ * @throws CliError `usage`
+ */
+export function checkName(name: string | undefined): void {
+  if (name === undefined || (name.trim() !== '' && name.length <= MAX_NAME_LENGTH)) return;
+  throw new CliError('usage', `--name must have 1 to ${MAX_NAME_LENGTH} characters, not all of them blank`);
 }

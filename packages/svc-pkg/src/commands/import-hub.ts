@@ -1,7 +1,17 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Cli } from '../cli-context.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-codes.ts';
 import { errorLine } from '../errors/print-error.ts';
+import { importHubFile } from '../local/import-hub-file.ts';
+import { fileNameOf, writtenResult } from '../local/written-result.ts';
+import {
+  type GivenMapping,
+  type MappingOptions,
+  mappingOf,
+  withMappingOptions,
+} from '../mapping/mapping-options.ts';
+import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
 import { printResult } from '../output/print-result.ts';
 import { printDataset } from '../service/dataset-response.ts';
 import { type ImportHubOptions, importRequest } from '../service/import-request.ts';
@@ -10,61 +20,102 @@ import type { FieldError } from '../service/service-error.ts';
 import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
 import { storeDataset } from '../service/store-dataset.ts';
 import { formatFacts } from '../text/format-facts.ts';
-import { backgroundOption, withExamples, withHubOptions, withServiceOptions } from './define-command.ts';
+import {
+  backgroundOption,
+  checkName,
+  withExamples,
+  withHubOptions,
+  withOutputOptions,
+  withServiceOptions,
+} from './define-command.ts';
 
 type Options = ImportHubOptions &
+  MappingOptions &
+  PackageOutputOptions &
   ServiceOptions & {
     readonly hubTokenEnv?: string;
     readonly dryRun?: boolean;
     readonly background?: boolean;
+    readonly local?: boolean;
   };
 
-/** `import-hub`: rows of a hub dataset become a dataset of a service. */
+/** `import-hub`: rows of a hub dataset become a dataset of a service, or a package. */
 export function addImportHubCommand(program: Command, cli: Cli): void {
   const command = program
     .command('import-hub')
-    .summary('import a dataset of the hub into a service')
+    .summary('import a dataset of the hub into a service, or as a package')
     .description(
       'Makes a service read a dataset of the hub, turn each row into an item and store all of them or nothing. ' +
-        '"svc-pkg preview" shows the columns.',
+        'With --local, this program reads the hub and writes a package instead. "svc-pkg preview" shows the columns.',
     )
     .argument('<path>', 'the dataset on the hub, as <owner>/<dataset>')
-    .requiredOption('--name <name>', 'name of the dataset in the service (required)')
+    .requiredOption('--name <name>', 'name of the dataset (required)')
     .option('--description <text>', 'description of the dataset')
     .option('--dry-run', 'convert every row and report errors, but store nothing')
     .addOption(backgroundOption().conflicts('dryRun'))
-    .optionsGroup('Rows:');
-  withHubOptions(command)
-    .optionsGroup('Columns:')
-    .requiredOption(
-      '--prompt-column <column>',
-      'becomes the prompt; a list of {role, content} becomes messages (required)',
-    )
-    .option('--answer-column <column>', 'becomes the reference answer')
-    .option('--system-prompt-column <column>', 'becomes the system prompt')
-    .option('--choices-column <column>', 'becomes the choices of a multiple-choice item')
-    .option('--criteria-columns <column...>', 'become the criteria for a grader, in this order')
-    .option('--assets-column <column>', 'becomes the assets: an object of entries, or an image')
-    .option('--meta-columns <[key=]column...>', 'are kept in meta under their names or other keys')
-    .option('--id-column <column>', "becomes the item's id (default: <split>-<row index>)")
-    .option('--default-type <type>', 'type of every item (default: freeform)')
-    .action(async (path: string, options: Options) => {
-      const token = secretFrom(cli, options.hubTokenEnv, undefined, '--hub-token-env');
-      const service = openService(cli, options);
-      const body = importRequest(path, options, token);
-      if (options.dryRun) await dryRun(cli, service, body);
-      else
-        await printDataset(
-          cli,
-          await storeDataset(cli, service, { ...IMPORT, body }, options.background === true),
-        );
-    });
+    .addOption(
+      new Option('--local', 'write a package, without a service').conflicts([
+        'dryRun',
+        'background',
+        'apiUrl',
+      ]),
+    );
+  withOutputOptions(command, '<name>.pkg.zip in this folder').optionsGroup('Rows:');
+  withMappingOptions(withHubOptions(command)).action(async (path: string, options: Options) => {
+    const given = await mappingOf(options);
+    if (given === null) {
+      throw new CliError(
+        'usage',
+        'Say which column becomes the prompt: --prompt-column, or --mapping with a file',
+      );
+    }
+    checkName(options.name);
+    const token = secretFrom(
+      cli,
+      options.hubTokenEnv,
+      options.local ? 'HUB_TOKEN' : undefined,
+      '--hub-token-env',
+    );
+    if (options.local) return await importLocally(cli, path, options, given, token);
+    if (options.output !== undefined || options.force) {
+      throw new CliError('usage', '--output and --force are for --local');
+    }
+    const service = openService(cli, options);
+    const body = importRequest(path, options, given.wire, token);
+    if (options.dryRun) return await dryRun(cli, service, body);
+    const request = { ...IMPORT, body };
+    await printDataset(cli, await storeDataset(cli, service, request, options.background === true));
+  });
   withServiceOptions(command);
   withExamples(command, [
     'svc-pkg import-hub openai/gsm8k --name "GSM8K test" --subset main --split test \\\n' +
       '      --prompt-column question --answer-column answer',
     'svc-pkg import-hub openai/gsm8k --name trial --split "train[:100]" --prompt-column question --dry-run',
+    'svc-pkg import-hub openai/gsm8k --name gsm8k --local --prompt-column question --answer-column answer',
   ]);
+}
+
+/** Reads the hub here, and writes a package. */
+async function importLocally(
+  cli: Cli,
+  path: string,
+  options: Options,
+  given: GivenMapping,
+  token: string | undefined,
+): Promise<void> {
+  const { name, description, split, subset, revision } = options;
+  const defaultPath = `${fileNameOf(name)}.pkg.zip`;
+  await outputPackage(cli, options, { input: path, defaultPath }, async (target, force) => {
+    const selection = { path, split, subset, revision, token };
+    const written = await importHubFile(
+      cli,
+      selection,
+      given,
+      { name, description },
+      { path: target, force },
+    );
+    return (output) => writtenResult({ input: [path], output, name, ...written });
+  });
 }
 
 const IMPORT = {

@@ -1,53 +1,25 @@
-/** The options of `import-hub`. */
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+
+/** The options of `import-hub` that are not about columns. */
 export interface ImportHubOptions {
   readonly name: string;
   readonly description?: string;
   readonly split?: string;
   readonly subset?: string;
   readonly revision?: string;
-  readonly promptColumn: string;
-  readonly answerColumn?: string;
-  readonly defaultType?: string;
-  readonly metaColumns?: readonly string[];
-  readonly criteriaColumns?: readonly string[];
-  readonly choicesColumn?: string;
-  readonly assetsColumn?: string;
-  readonly systemPromptColumn?: string;
-  readonly idColumn?: string;
 }
 
 /** The body of `POST /datasets/hub/import`, with only the options that were given. */
-export function importRequest(path: string, options: ImportHubOptions, token: string | undefined): string {
-  return JSON.stringify({
-    name: options.name,
-    description: options.description,
-    config: {
-      path,
-      split: options.split,
-      subset: options.subset,
-      revision: options.revision,
-      token,
-    },
-    mapping: {
-      prompt_column: options.promptColumn,
-      answer_column: options.answerColumn,
-      default_type: options.defaultType,
-      meta_columns: options.metaColumns && columnsByKey(options.metaColumns),
-      criteria_columns: options.criteriaColumns,
-      choices_column: options.choicesColumn,
-      assets_column: options.assetsColumn,
-      system_prompt_column: options.systemPromptColumn,
-      id_column: options.idColumn,
-    },
-  });
-}
-
-/** `key=column` and `column` as an object from keys to columns. */
-function columnsByKey(entries: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    entries.map((entry): [string, string] => {
-      const at = entry.indexOf('=');
-      return at === -1 ? [entry, entry] : [entry.slice(0, at), entry.slice(at + 1)];
-    }),
-  );
+export function importRequest(
+  path: string,
+  { name, description, split, subset, revision }: ImportHubOptions,
+  mapping: JsonObject,
+  token: string | undefined,
+): string {
+  const given = (members: Readonly<Record<string, string | undefined>>): JsonObject =>
+    Object.fromEntries(
+      Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+  const config = given({ path, split, subset, revision, token });
+  return canonicalJson({ ...given({ name, description }), config, mapping });
 }

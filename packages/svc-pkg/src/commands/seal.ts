@@ -1,0 +1,82 @@
+import { type SealReport, sealedOutputPath, sealPackageFile } from '@svc/pkg-format/node';
+import type { Command } from 'commander';
+import type { Cli } from '../cli-context.ts';
+import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
+import { jsonText } from '../output/print-result.ts';
+import { showProgress } from '../output/progress.ts';
+import { countOf, formatFacts } from '../text/format-facts.ts';
+import { printableValue } from '../text/printable-text.ts';
+import { checkName, withExamples, withOutputOptions } from './define-command.ts';
+
+interface Options extends PackageOutputOptions {
+  readonly name?: string;
+}
+
+/** `seal`: writes the manifest of an edited package. */
+export function addSealCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('seal')
+    .summary('write manifest and hashes after an edit')
+    .description(
+      'Checks a package, or a folder with the files of one, and writes it with a new manifest: counts, hashes and ' +
+        'checksums. All other files stay as they are, byte for byte.',
+    )
+    .argument('<package>', 'a .pkg.zip file, or a folder with the files of one')
+    .option('--name <name>', 'name of the dataset (default: the name in the manifest, else the file name)');
+  withOutputOptions(command, '<package>.pkg.zip next to the input').action(
+    async (input: string, options: Options) => {
+      const { name } = options;
+      checkName(name);
+      await outputPackage(
+        cli,
+        options,
+        { input, defaultPath: sealedOutputPath(input) },
+        async (target, force) => {
+          using progress = showProgress(cli, 'sealing');
+          const report = await sealPackageFile(input, target, {
+            force,
+            signal: cli.signal,
+            onRead: (readBytes, totalBytes) => progress.update(readBytes, totalBytes),
+            ...(name !== undefined && { name }),
+          });
+          return (output) => ({
+            text: () => sealText(report, output),
+            json: () => jsonText(sealDocument(input, report, output)),
+          });
+        },
+      );
+    },
+  );
+  withExamples(command, [
+    'unzip gsm8k.pkg.zip -d gsm8k && $EDITOR gsm8k/sections/test.jsonl && svc-pkg seal gsm8k --force',
+    'svc-pkg seal edited.pkg.zip --output sealed.pkg.zip',
+  ]);
+}
+
+function sealText(report: SealReport, output: string): string {
+  const { versionHash, versionHashBefore: before } = report;
+  return formatFacts([
+    ['output', output],
+    ['name', printableValue(report.name)],
+    ['version hash', versionHash],
+    [
+      'before',
+      before === null ? null : before === versionHash ? 'the same version hash' : printableValue(before),
+    ],
+    ['items', `${report.itemCount} in ${countOf(report.sections.length, 'section')}`],
+    ['files', report.fileCount],
+  ]);
+}
+
+function sealDocument(input: string, report: SealReport, output: string): Record<string, unknown> {
+  return {
+    input,
+    output,
+    name: report.name,
+    version_hash: report.versionHash,
+    version_hash_before: report.versionHashBefore,
+    item_count: report.itemCount,
+    sections: report.sections.map(({ name, file, itemCount }) => ({ name, file, item_count: itemCount })),
+    file_count: report.fileCount,
+  };
+}

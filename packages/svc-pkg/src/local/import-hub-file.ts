@@ -1,0 +1,88 @@
+import { createHubClient, type SplitReader } from '@svc/hub-client';
+import { compileMapping } from '@svc/jsonl-v23';
+import { mappedColumns } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
+import type { Cli } from '../cli-context.ts';
+import type { GivenMapping } from '../mapping/mapping-options.ts';
+import { showProgress } from '../output/progress.ts';
+import { mapRows, SkippedRows } from './map-rows.ts';
+
+/** What to read of the hub. */
+export interface DatasetRef {
+  readonly path: string;
+  readonly split: string | undefined;
+  readonly subset: string | undefined;
+  readonly revision: string | undefined;
+  readonly token: string | undefined;
+}
+
+/** The name of the one section of a hub import. */
+const SECTION = 'default';
+
+/**
+ * Writes a package of the rows of a hub dataset, as a service imports them: the same items, with the same version hash.
+ * The hub is that of `HUB_ENDPOINT`.
+ *
+ * @throws HubError; JsonlError `column_not_found`, `invalid_row`; as `writePackageFile`
+ */
+export async function importHubFile(
+  cli: Cli,
+  selection: DatasetRef,
+  { mapping, wire }: GivenMapping,
+  facts: { readonly name: string; readonly description: string | undefined },
+  target: { readonly path: string; readonly force: boolean },
+): Promise<WrittenPackage & { readonly skipped: number }> {
+  const { path, split, subset, revision, token } = selection;
+  const { signal } = cli;
+  const endpoint = cli.env['HUB_ENDPOINT'];
+  await using hub = createHubClient({
+    userAgent: `svc-pkg/${cli.version}`,
+    dispatcher: cli.dispatcher,
+    ...(endpoint === undefined || endpoint === '' ? {} : { endpoint }),
+  });
+  const dataset = await hub.openDataset({ path, revision, token, signal });
+  const textColumns = new Set(Object.keys(mapping.types ?? {}));
+  const reader = await dataset.select({ subset, split, signal, textColumns });
+  const toItem = compileMapping(mapping, reader.features);
+  const skipped = mapping.invalidRows === 'skip' ? new SkippedRows() : null;
+  const rows = reader.rowBatches({ columns: mappedColumns(mapping), signal });
+  using progress = showProgress(cli, 'importing', 'items');
+  const written = await writePackageFile(
+    target.path,
+    {
+      name: facts.name,
+      description: facts.description ?? null,
+      sections: [{ name: SECTION, items: mapRows(rows, toItem, skipped) }],
+      schema: () => hubSchema(selection, reader, dataset.resolvedRevision, wire, skipped),
+    },
+    { force: target.force, signal, onProgress: (items) => progress.update(items, reader.numRows) },
+  );
+  return { ...written, skipped: skipped?.count ?? 0 };
+}
+
+/** Where the items came from, as a service notes it. */
+function hubSchema(
+  { path, split, revision }: DatasetRef,
+  reader: SplitReader,
+  resolvedRevision: string,
+  wire: JsonObject,
+  skipped: SkippedRows | null,
+): JsonObject {
+  const types = new Map(Object.entries((wire['types'] ?? {}) as JsonObject));
+  return {
+    source: 'hub',
+    config: {
+      path,
+      split: split ?? null,
+      subset: reader.subset,
+      revision: revision ?? null,
+      resolved_revision: resolvedRevision,
+      resolved_split: reader.split,
+    },
+    features: Object.fromEntries(reader.features.map(({ name, dtype }) => [name, types.get(name) ?? dtype])),
+    info: reader.info,
+    mapping: wire,
+    ...(skipped === null ? {} : { skipped: skipped.toJson() }),
+  };
+}

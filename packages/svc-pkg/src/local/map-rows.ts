@@ -1,0 +1,58 @@
+import { type Item, JsonlError, type RowMapper } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
+
+/** A row with its location. */
+export interface LocatedRow {
+  readonly row: JsonObject;
+  /** 0-based. */
+  readonly rowIndex: number;
+  readonly split: string;
+}
+
+const MAX_NAMED = 100;
+
+/** Rows that a mapping skips because they do not become items. */
+export class SkippedRows {
+  #count = 0;
+  readonly #rows: JsonObject[] = [];
+
+  add(row: number, message: string): void {
+    this.#count += 1;
+    if (this.#rows.length < MAX_NAMED) this.#rows.push({ row, message });
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** As a dataset's schema has it: how many, and the first 100. */
+  toJson(): JsonObject {
+    return { count: this.#count, rows: [...this.#rows] };
+  }
+}
+
+/**
+ * The items of rows.
+ *
+ * @param skipped receives the rows that do not become items; null if such a row is an error
+ * @throws JsonlError `invalid_row`, `assets_not_object` with the row; what the rows throw
+ */
+export async function* mapRows(
+  batches: AsyncIterable<readonly LocatedRow[]>,
+  toItem: RowMapper,
+  skipped: SkippedRows | null,
+): AsyncGenerator<Item> {
+  for await (const batch of batches) {
+    for (const { row, rowIndex, split } of batch) {
+      let item: Item;
+      try {
+        item = toItem(row, rowIndex, split);
+      } catch (error) {
+        if (skipped === null || !(error instanceof JsonlError)) throw error;
+        skipped.add(rowIndex, error.message);
+        continue;
+      }
+      yield item;
+    }
+  }
+}

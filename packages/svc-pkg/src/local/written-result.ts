@@ -1,0 +1,55 @@
+import type { WrittenPackage } from '@svc/pkg-format/node';
+import { jsonText, type Result } from '../output/print-result.ts';
+import { countOf, formatFacts } from '../text/format-facts.ts';
+import { printableValue } from '../text/printable-text.ts';
+
+/** A package that was made of rows. */
+export interface PackedRows extends WrittenPackage {
+  readonly input: readonly string[];
+  readonly output: string;
+  readonly name: string;
+  /** Rows that did not become items. */
+  readonly skipped: number;
+}
+
+/** The report on a package that was made of rows. */
+export function writtenResult({
+  input,
+  output,
+  name,
+  versionHash,
+  itemCount,
+  sections,
+  skipped,
+}: PackedRows): Result {
+  return {
+    text: () =>
+      formatFacts([
+        ['output', output],
+        ['name', printableValue(name)],
+        ['version hash', versionHash],
+        ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
+        ['skipped', skipped === 0 ? null : countOf(skipped, 'row')],
+      ]),
+    json: () =>
+      jsonText({
+        input,
+        output,
+        name,
+        version_hash: versionHash,
+        item_count: itemCount,
+        sections: sections.map((section) => ({ name: section.name, item_count: section.itemCount })),
+        skipped_count: skipped,
+      }),
+  };
+}
+
+/** Characters that some file system refuses. */
+const UNSAFE = /[\p{Cc}\p{Cs}<>:"/\\|?*]+/gu;
+const MAX_LENGTH = 120;
+
+/** The name of a dataset as a file name without extension. */
+export function fileNameOf(name: string): string {
+  const safe = name.normalize('NFC').replace(UNSAFE, '_').trim().replace(/^\.+/, '');
+  return [...safe].slice(0, MAX_LENGTH).join('') || 'dataset';
+}

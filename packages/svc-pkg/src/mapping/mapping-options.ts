@@ -1,0 +1,109 @@
+import { readFile, stat } from 'node:fs/promises';
+import { JsonlError, type Mapping, readMapping } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
+import { type Command, Option } from 'commander';
+import { CliError } from '../errors/cli-error.ts';
+import { toFileError } from '../errors/file-error.ts';
+
+/** A mapping as requests have it, and as this program uses it. */
+export interface GivenMapping {
+  readonly wire: JsonObject;
+  readonly mapping: Mapping;
+}
+
+/** What the options of a mapping hold; commander gives them as their flags say. */
+export type MappingOptions = Readonly<Record<string, unknown>>;
+
+type Reader = (values: readonly string[]) => JsonValue;
+
+const one: Reader = ([value = '']) => value;
+const all: Reader = (values) => [...values];
+/** `key=value` and `value` as an object. */
+const byKey: Reader = (values) => {
+  const members: JsonObject = {};
+  for (const value of values) {
+    const at = value.indexOf('=');
+    setMember(members, at === -1 ? value : value.slice(0, at), at === -1 ? value : value.slice(at + 1));
+  }
+  return members;
+};
+/** JSON where it is an object, else the name of a checker. */
+const checker: Reader = ([value = '']) => {
+  if (!value.trimStart().startsWith('{')) return value;
+  try {
+    return parseJson(value);
+  } catch (cause) {
+    throw new CliError('usage', '--checker must be the name of a checker or a JSON object', { cause });
+  }
+};
+
+/** The options by the keys of a mapping, in the order of help texts. */
+const KEYS: readonly (readonly [key: string, value: string, read: Reader, description: string])[] = [
+  ['prompt_column', '<column>', one, 'becomes the prompt; a list of {role, content} becomes messages'],
+  ['prompt_template', '<text>', one, 'the prompt as text with {column} placeholders; {{ is a brace'],
+  ['answer_column', '<column>', one, 'becomes the reference answer'],
+  ['answer_pattern', '<pattern>', one, "the answer is the pattern's first group in the answer's text"],
+  ['answer_is', '<kind>', one, 'what the answer is: text, or the index (from 0) or letter of a choice'],
+  ['default_type', '<type>', one, 'type of every item (default: freeform)'],
+  ['type_column', '<column>', one, "has the items' types"],
+  ['system_prompt_column', '<column>', one, 'becomes the system prompt'],
+  ['system_prompt_template', '<text>', one, 'the system prompt as text with {column} placeholders'],
+  ['choices_column', '<column>', one, 'becomes the choices of a multiple-choice item'],
+  ['choices_columns', '<column...>', all, 'become one choice each'],
+  ['criteria_columns', '<column...>', all, 'become the criteria for a grader, in this order'],
+  ['tags_columns', '<column...>', all, 'become tags'],
+  ['tags', '<tag...>', all, 'tags of every item'],
+  ['meta_columns', '<[key=]column...>', byKey, 'are kept in meta under their names or other keys'],
+  ['assets_column', '<column>', one, 'becomes the assets: an object of entries, or an image'],
+  ['id_column', '<column>', one, "becomes the item's id (default: <section>-<row index>)"],
+  ['checker', '<checker>', checker, 'the checker of every item: its name, or a JSON object'],
+  ['types', '<column=type...>', byKey, 'types of columns: string, int64, float64, bool, json'],
+  ['invalid_rows', '<what>', one, 'fail (default) or skip rows that do not become items'],
+];
+
+/** Adds the options of a mapping. */
+export function withMappingOptions(command: Command): Command {
+  command
+    .optionsGroup('Columns:')
+    .option('--mapping <file>', 'a JSON file with a mapping; the options below override its members');
+  for (const [key, value, , description] of KEYS) {
+    command.addOption(new Option(`--${key.replaceAll('_', '-')} ${value}`, description));
+  }
+  return command;
+}
+
+/** In bytes: what a mapping file may have. */
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/**
+ * The mapping that the options give; null without any.
+ *
+ * @throws CliError `usage`, `io_error` for the file; JsonlError `invalid_mapping`
+ */
+export async function mappingOf(options: MappingOptions): Promise<GivenMapping | null> {
+  const file = options['mapping'];
+  const wire: JsonObject = typeof file === 'string' ? { ...(await readMappingFile(file)) } : {};
+  for (const [key, , read] of KEYS) {
+    const value = options[key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    if (value === undefined) continue;
+    wire[key] = read([value].flat() as string[]);
+  }
+  if (Object.keys(wire).length === 0) return null;
+  return { wire, mapping: readMapping(wire) };
+}
+
+async function readMappingFile(path: string): Promise<JsonObject> {
+  try {
+    if ((await stat(path)).size > MAX_FILE_BYTES) {
+      throw new CliError('usage', 'A mapping file must have at most 1 MiB', { location: { file: path } });
+    }
+    const value = parseJson(await readFile(path, 'utf8'));
+    if (isJsonObject(value)) return value;
+    throw new CliError('usage', 'A mapping file must hold a JSON object', { location: { file: path } });
+  } catch (error) {
+    if (error instanceof JsonlError) {
+      throw new JsonlError(error.code, error.message, { ...error.location, file: path }, { cause: error });
+    }
+    throw toFileError(error, 'read', path);
+  }
+}

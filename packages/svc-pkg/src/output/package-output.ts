@@ -1,0 +1,74 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import type { Cli } from '../cli-context.ts';
+import { isSystemError, toFileError } from '../errors/file-error.ts';
+import { nameArchive } from '../package/open-local-package.ts';
+import { outputExists, outputPath, replaceableFile } from './output-file.ts';
+import { printResult, type Result } from './print-result.ts';
+import { writeText } from './write-text.ts';
+
+/** The options of commands that write a package. */
+export interface PackageOutputOptions {
+  readonly output?: string;
+  readonly force?: boolean;
+}
+
+/** Reports on a package by the path that it has now. */
+export type PackageReport = (output: string) => Result;
+
+/**
+ * Writes a package next to its input, or where the options say, and prints the report. `-` is standard output: it gets a
+ * complete package or nothing, and the report goes to standard error, with `--json` alone.
+ *
+ * @param input what the package is made of, for errors
+ * @param defaultPath where it is written without `--output`
+ * @param write writes the package to a path, replacing a file there if `force` is set
+ * @throws CliError `output_exists`, `io_error`; what `write` throws
+ */
+export async function outputPackage(
+  cli: Cli,
+  { output: asked, force = false }: PackageOutputOptions,
+  { input, defaultPath }: { readonly input: string; readonly defaultPath: string },
+  write: (target: string, force: boolean) => Promise<PackageReport>,
+): Promise<void> {
+  if (asked === '-') return await outputToStdout(cli, input, write);
+  const output = await outputPath(asked, dirname(defaultPath), basename(defaultPath));
+  try {
+    const target = await replaceableFile(output, force);
+    await printResult(cli, (await write(target, force))(output));
+  } catch (error) {
+    throw outputError(error, input, output);
+  }
+}
+
+/** Writes to a temporary file first. */
+async function outputToStdout(
+  cli: Cli,
+  input: string,
+  write: (target: string, force: boolean) => Promise<PackageReport>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
+  try {
+    const target = join(folder, 'package.pkg.zip');
+    const report = await write(target, false).catch((error: unknown) => {
+      throw outputError(error, input, target);
+    });
+    for await (const chunk of createReadStream(target)) {
+      cli.signal.throwIfAborted();
+      await writeText(cli.stdout, chunk);
+    }
+    if (cli.json) await printResult(cli, report('-'), cli.stderr);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Says which of the two files an error of the file system is about. */
+function outputError(error: unknown, input: string, output: string): unknown {
+  if (!isSystemError(error)) return nameArchive(error, input);
+  if (error.code === 'EEXIST') return outputExists(output);
+  const isInput = error.syscall === 'read' || error.path === input || error.path?.startsWith(`${input}/`);
+  return isInput ? toFileError(error, 'read', error.path ?? input) : toFileError(error, 'write', output);
+}

@@ -1,0 +1,109 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { openPackageFile } from '@svc/pkg-format/node';
+import { expect, it } from 'vitest';
+import { startFakeHub } from '../../hub-client/test/fake-hub.ts';
+import { captured, svcPkg } from './run-svc-pkg.ts';
+import { temporaryFolder, writeArchive } from './temporary-folder.ts';
+
+const PACKAGE = { 'sections/a.jsonl': '{"id":1}\n{"id":2}\n' };
+
+it('seals an edited package, next to it or in its place, and prints what changed', async () => {
+  const path = await writeArchive(PACKAGE, {}, 'edited.zip');
+  const output = join(dirname(path), 'edited.pkg.zip');
+  const first = await svcPkg(['seal', path, '--name', 'N']);
+  const hash = (await svcPkg(['hash', output])).stdout.trim();
+  expect(first).toMatchObject({
+    exitCode: 0,
+    stderr: '',
+    stdout: `output        ${output}\nname          N\nversion hash  ${hash}\nitems         2 in 1 section\nfiles         1\n`,
+  });
+  expect(await svcPkg(['seal', output])).toMatchObject({
+    exitCode: 3,
+    stderr: `${output}: edited.pkg.zip already exists; use --force to replace it (output_exists)\n`,
+  });
+  const again = await svcPkg(['seal', output, '-f', '--json']);
+  expect(again.document()).toEqual({
+    input: output,
+    output,
+    name: 'N',
+    version_hash: hash,
+    version_hash_before: hash,
+    item_count: 2,
+    sections: [{ name: 'a', file: 'sections/a.jsonl', item_count: 2 }],
+    file_count: 1,
+  });
+  const out = captured();
+  expect(await svcPkg(['seal', path, '--name', 'N', '-o', '-'], { stdout: out.stream })).toMatchObject({
+    stderr: '',
+  });
+  expect(out.bytes().equals(await readFile(output))).toBe(true);
+  const broken = await writeArchive({ 'sections/a.jsonl': '{"id":}\n{"id":1.5}\n' });
+  expect(await svcPkg(['seal', broken, '-f'])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/^sections\/a\.jsonl:1:7: .+\nsections\/a\.jsonl:2:7: /),
+  });
+  expect(await svcPkg(['seal', join(dirname(path), 'none')])).toMatchObject({ exitCode: 3 });
+  expect((await readdir(dirname(path))).sort()).toEqual(['edited.pkg.zip', 'edited.zip']);
+});
+
+it('builds a package from a hub dataset without a service', async () => {
+  await using hub = await startFakeHub({
+    id: 'o/d',
+    files: {
+      'train.jsonl':
+        '{"q":"1+1?","a":"so 1+1\\n#### 2","l":"001"}\n{"q":"2+2?","a":"#### 4","l":"002"}\n{"q":"?","a":"none","l":"3"}\n',
+    },
+  });
+  const folder = await temporaryFolder();
+  const env = { HUB_ENDPOINT: hub.endpoint };
+  const mapping = join(folder, 'mapping.json');
+  const members = { prompt_column: 'x', answer_column: 'a', answer_pattern: '####\\s*(\\S+)' };
+  await writeFile(mapping, JSON.stringify({ ...members, default_type: 'numeric' }));
+  const output = join(folder, 'out.pkg.zip');
+  const options = ['--name', 'N', '--local', '-o', output, '--mapping', mapping, '--prompt-column', 'q'];
+  const refused = await svcPkg(['import-hub', 'o/d', ...options], { env });
+  expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(refused.stderr).toContain('The answer pattern does not match in dataset row 2');
+  expect(await readdir(folder)).toEqual(['mapping.json']);
+
+  const more = ['--meta-columns', 'level=l', '--invalid-rows', 'skip', '--json'];
+  const written = await svcPkg(['import-hub', 'o/d', ...options, ...more], { env });
+  expect(written.stderr).toBe('');
+  const { version_hash } = written.document<{ version_hash: string }>();
+  expect(written.document()).toMatchObject({
+    input: ['o/d'],
+    output,
+    item_count: 2,
+    skipped_count: 1,
+    sections: [{ name: 'default', item_count: 2 }],
+  });
+  expect((await svcPkg(['hash', output])).stdout).toBe(`${version_hash}\n`);
+  await using pkg = await openPackageFile(output);
+  const bytes = pkg.sections[0]?.bytes() ?? [];
+  expect(Buffer.concat(await Array.fromAsync(bytes)).toString()).toBe(
+    '{"answer":"2","id":"train-0","inputs":{"prompt":"1+1?"},"meta":{"level":"001"},"type":"numeric"}\n' +
+      '{"answer":"4","id":"train-1","inputs":{"prompt":"2+2?"},"meta":{"level":"002"},"type":"numeric"}\n',
+  );
+  expect(pkg.meta?.['schema']).toMatchObject({
+    source: 'hub',
+    config: { path: 'o/d', subset: 'default', resolved_split: 'train' },
+    mapping: { prompt_column: 'q', meta_columns: { level: 'l' }, invalid_rows: 'skip' },
+    skipped: { count: 1, rows: [{ row: 2, message: 'The answer pattern does not match in dataset row 2' }] },
+  });
+
+  for (const [argv, message] of [
+    [['--prompt-column', 'zz'], /Column zz not found/],
+    [['--mapping', join(folder, 'none')], /no such file/],
+    [['--mapping', output], /out\.pkg\.zip/],
+    [['--prompt-column', 'q', '--answer-is', 'guess'], /answer_is must be one of text, index, letter/],
+    [[], /--prompt-column/],
+  ] as const) {
+    const wrong = await svcPkg(['import-hub', 'o/d', '--name', 'N', '--local', '-f', '-o', output, ...argv], {
+      env,
+    });
+    expect(wrong.exitCode).not.toBe(0);
+    expect(wrong.stderr).toMatch(message);
+  }
+  expect((await svcPkg(['hash', output])).stdout).toBe(`${version_hash}\n`);
+});
