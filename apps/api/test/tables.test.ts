@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makePackage, uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
+const IMAGE = { mime_type: 'image/png', encoding: 'base64', data: 'iVBORwABAgM=' };
 const ITEMS = [
   {
     id: 7,
@@ -18,7 +19,13 @@ const ITEMS = [
     tags: ['x'],
   },
   { id: 'two', type: 'numeric', inputs: { prompt: '=1+1', system_prompt: 'S' }, meta: { a: { b: null } } },
-  { inputs: { messages: [{ role: 'user', content: 'Hi' }] }, answer: null, checker: 'exact', more: true },
+  {
+    inputs: { messages: [{ role: 'user', content: 'Hi' }] },
+    answer: null,
+    checker: 'exact',
+    more: true,
+    assets: { p: IMAGE },
+  },
 ];
 const EXACT = '{"answer":12345678901234567890.5,"id":"n","inputs":{"prompt":"\\u0001é😀"}}';
 const files = {
@@ -99,6 +106,7 @@ it('gives the items as CSV and Parquet with equal values', async () => {
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
   expect(csv.headers.get('content-disposition')).toContain('filename="T _1_.items.csv"');
   const hash = /^[0-9a-f]{64}$/;
+  const LINKED = /^\{"p":\{"byte_length":8,"mime_type":"image\/png","sha256":"[0-9a-f]{64}"\}\}$/;
   const [header] = csv.text.split('\n');
   expect(header).toBe(
     'section,order_index,item_hash,id,type,prompt,answer,choices,messages,system_prompt,criteria,tags,checker,meta,assets',
@@ -116,7 +124,13 @@ it('gives the items as CSV and Parquet with equal values', async () => {
       answer: 'A',
     },
     { prompt: '=1+1', system_prompt: 'S', type: 'numeric', meta: '{"a":{"b":null}}', answer: null },
-    { messages: '[{"content":"Hi","role":"user"}]', checker: '"exact"', prompt: null, id: null },
+    {
+      messages: '[{"content":"Hi","role":"user"}]',
+      checker: '"exact"',
+      prompt: null,
+      id: null,
+      assets: expect.stringMatching(LINKED),
+    },
     { section: 'b', order_index: '0', answer: '12345678901234567890.5', prompt: '\u0001é😀' },
   ]);
   const path = join(folder, 'items.csv');

@@ -8,12 +8,12 @@ import { MEDIA_TYPES, type TableExport, type TableOptions, tableEtag, writeTable
  */
 export function resultsTable(open: OpenRun, options: TableOptions<StoredResult>): TableExport {
   const { format } = options;
-  const { id, name, finishedAt, counts } = open.run;
+  const { id, name, finishedAt, counts, retries } = open.run;
   return {
     fileName: `${fileBaseName(name ?? '', `run-${id}`)}.results.${format}`,
     mediaType: MEDIA_TYPES[format],
     // A run that goes on has other results with the next request.
-    etag: finishedAt === null ? null : tableEtag([id, finishedAt, counts], options),
+    etag: finishedAt === null ? null : tableEtag([id, finishedAt, counts, retries], options),
     bytes: () => writeTable(open.results(), options),
   };
 }
