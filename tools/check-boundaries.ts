@@ -83,6 +83,7 @@ const OWNERS: Record<string, readonly string[]> = {
     'packages/svc-pkg/src/program.ts',
     'packages/svc-pkg/src/commands/',
     'packages/svc-pkg/src/mapping/',
+    'packages/svc-pkg/src/completion/',
   ],
   winston: ['packages/observability/src/'],
   'winston-transport': ['packages/observability/src/'],

@@ -2,7 +2,13 @@ import type { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import type { Cli, CliContext } from './cli-context.ts';
 import { addCheckCommand } from './commands/check.ts';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addConvertCommand } from './commands/convert.ts';
+import { addDeleteCommand } from './commands/datasets/delete.ts';
+import { addDiffCommand } from './commands/datasets/diff.ts';
+import { addItemsCommand } from './commands/datasets/items.ts';
+import { addListCommand } from './commands/datasets/list.ts';
+import { addShowCommand } from './commands/datasets/show.ts';
 import { withExamples } from './commands/define-command.ts';
 import { addExportCommand } from './commands/export.ts';
 import { addHashCommand } from './commands/hash.ts';
@@ -10,13 +16,22 @@ import { addImportHubCommand } from './commands/import-hub.ts';
 import { addInspectCommand } from './commands/inspect.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addPreviewCommand } from './commands/preview.ts';
+import { addCompareCommand } from './commands/runs/compare.ts';
+import { addResultsCommand } from './commands/runs/results.ts';
+import { addRetryCommand } from './commands/runs/retry.ts';
+import { addRunCommand } from './commands/runs/run.ts';
+import { addRunsCommand } from './commands/runs/runs.ts';
 import { addSealCommand } from './commands/seal.ts';
+import { addJobsCommand } from './commands/service/jobs.ts';
+import { addLoginCommand } from './commands/service/login.ts';
+import { addOpenCommand } from './commands/service/open.ts';
 import { addUploadCommand } from './commands/upload.ts';
 import { CliError } from './errors/cli-error.ts';
 import { EXIT, EXIT_CODES } from './errors/exit-codes.ts';
 import { toFailure } from './errors/failure.ts';
 import { printError } from './errors/print-error.ts';
 import { writeText } from './output/write-text.ts';
+import { printableValue } from './text/printable-text.ts';
 
 /** Builds the command line: every command with its options and help. */
 export function createProgram(
@@ -32,14 +47,14 @@ export function createProgram(
       'print one JSON document on standard output, errors as one on standard error; no progress bar',
     )
     .option('-q, --quiet', 'print no progress and no hints')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, styleTitle: (title) => `\u001b[1m${title}\u001b[22m` })
     .configureOutput({
       writeOut: write.out,
       writeErr: write.err,
       outputError: () => {},
       getOutHelpWidth: () => cli.columns,
       getErrHelpWidth: () => cli.columns,
-      getOutHasColors: () => false,
+      getOutHasColors: () => cli.hasColours,
       getErrHasColors: () => false,
     })
     .exitOverride();
@@ -50,17 +65,33 @@ export function createProgram(
   addInspectCommand(program, cli);
   addHashCommand(program, cli);
   addSealCommand(program, cli);
-  program.commandsGroup('Services:');
+  program.commandsGroup('Datasets of a service:');
   addExportCommand(program, cli);
   addUploadCommand(program, cli);
   addImportHubCommand(program, cli);
   addPreviewCommand(program, cli);
+  addListCommand(program, cli);
+  addShowCommand(program, cli);
+  addItemsCommand(program, cli);
+  addDiffCommand(program, cli);
+  addDeleteCommand(program, cli);
+  program.commandsGroup('Runs:');
+  addRunCommand(program, cli);
+  addRunsCommand(program, cli);
+  addResultsCommand(program, cli);
+  addRetryCommand(program, cli);
+  addCompareCommand(program, cli);
+  program.commandsGroup('Services:');
+  addLoginCommand(program, cli);
+  addJobsCommand(program, cli);
+  addOpenCommand(program, cli);
   if (cli.database !== null) {
     program.commandsGroup('Databases:');
     addMigrateCommand(program, cli, cli.database);
   }
 
   program.commandsGroup('Help:').helpCommand('help [command]', 'print help');
+  addCompletionCommand(program, cli);
 
   withExamples(program, [
     'svc-pkg convert old.zip',
@@ -109,7 +140,12 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   } catch (error) {
     await Promise.allSettled(writes);
     const failure = toFailure(cli.signal.aborted ? cli.signal.reason : error);
-    const hint = failure.code === 'usage' && !isHelp(error) ? helpHint(program, argv) : undefined;
+    const hint =
+      failure.code === 'usage' && !isHelp(error)
+        ? helpHint(program, argv)
+        : cli.quiet
+          ? undefined
+          : nextCommand(failure.code, argv);
     if (!isHelp(error) || cli.json)
       await printError(cli.stderr, failure, { json: cli.json, ...(hint && { hint }) });
     return failure.exitCode;
@@ -148,3 +184,18 @@ function helpHint(program: Command, argv: readonly string[]): string {
   const command = program.commands.find((candidate) => argv.includes(candidate.name()));
   return `See ${program.name()} ${command === undefined ? '' : `${command.name()} `}--help`;
 }
+
+/** Names the command or option that helps with an error. */
+function nextCommand(code: string, argv: readonly string[]): string | undefined {
+  const file = argv.find((argument) => /\.zip$/i.test(argument)) ?? '<file>';
+  return NEXT_COMMANDS[code]?.(file);
+}
+
+const NEXT_COMMANDS: Readonly<Record<string, (file: string) => string>> = {
+  package_no_sections: (file) => `If it is a legacy archive: svc-pkg convert ${printableValue(file)}`,
+  hub_gated: () => 'A token of a user with access: --hub-token-env <name>',
+  hub_dataset_not_found: () => 'If it is private: --hub-token-env <name>',
+  service_unreachable: () => 'Another service: --api-url <url>, or svc-pkg login --api-url <url>',
+  unauthenticated: () => 'Store a key: svc-pkg login',
+  dataset_not_found: () => 'The datasets that there are: svc-pkg list',
+};

@@ -3,7 +3,7 @@ import type { DatabasePort } from './database/database-port.ts';
 import { CliError } from './errors/cli-error.ts';
 import { EXIT } from './errors/exit-codes.ts';
 import { runCli } from './program.ts';
-import { createDispatcher } from './service/create-dispatcher.ts';
+import { createDispatcher } from './service/client/create-dispatcher.ts';
 
 /**
  * Runs the command line of a process: its arguments, environment, streams and signals. Sets its exit code.

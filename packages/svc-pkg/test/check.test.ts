@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { ZipSpec } from '../../../packages/pkg-format/test/build-zip.ts';
+import type { ZipSpec } from '../../pkg-format/test/build-zip.ts';
 import { svcPkg } from './run-svc-pkg.ts';
 import { writeArchive } from './temporary-folder.ts';
 

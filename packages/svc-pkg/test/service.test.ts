@@ -160,7 +160,7 @@ describe('upload', () => {
       [`GET /datasets/${DATASET.id}`]: json(DATASET),
     });
     const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
-    const outcome = await svcPkg(['upload', path, '--background', '--json', '--api-url', service.url]);
+    const outcome = await svcPkg(['upload', path, '--json', '--api-url', service.url]);
     expect(outcome.exitCode).toBe(0);
     expect(outcome.document()).toEqual(DATASET);
     expect(states).toEqual([]);
@@ -169,7 +169,7 @@ describe('upload', () => {
   it('accepts the dataset if the service creates it at once', async () => {
     const service = await fakeService({ 'POST /datasets/upload': json(DATASET, 201) });
     const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
-    const outcome = await svcPkg(['upload', path, '--background', '--json', '--api-url', service.url]);
+    const outcome = await svcPkg(['upload', path, '--json', '--api-url', service.url]);
     expect(outcome.document()).toEqual(DATASET);
   });
 
@@ -185,7 +185,7 @@ describe('upload', () => {
       'POST /datasets/upload': json({ id: 'j1', status, progress: null, dataset_id: null, error }, 202),
     });
     const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
-    expect(await svcPkg(['upload', path, '--background', '--api-url', service.url])).toMatchObject({
+    expect(await svcPkg(['upload', path, '--api-url', service.url])).toMatchObject({
       exitCode: 1,
       stderr,
     });
@@ -206,7 +206,7 @@ describe('a service that does not respond as expected', () => {
     ]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
-      stderr: `svc-pkg: Cannot connect to http://127.0.0.1:${port}: connection refused (service_unreachable)\n`,
+      stderr: `svc-pkg: Cannot connect to http://127.0.0.1:${port}: connection refused (service_unreachable)\nAnother service: --api-url <url>, or svc-pkg login --api-url <url>\n`,
     });
   });
 
@@ -329,7 +329,11 @@ describe('export', () => {
   });
 
   it.each([
-    ['does not exist', [], 'svc-pkg: Dataset "x" not found (dataset_not_found)\n'],
+    [
+      'does not exist',
+      [],
+      'svc-pkg: Dataset "x" not found (dataset_not_found)\nThe datasets that there are: svc-pkg list\n',
+    ],
     [
       'two have',
       [DATASET.id, OTHER_ID],
@@ -594,6 +598,34 @@ describe('preview', () => {
       exitCode: 1,
       stderr: 'svc-pkg: There is no split "x"; there are train, test (hub_split_not_found)\n',
     });
+  });
+});
+
+describe('jobs', () => {
+  it('are listed page by page', async () => {
+    const job = (id: string) => ({
+      id,
+      kind: 'upload',
+      status: 'running',
+      progress: { rows_done: 7 },
+      created_at: 'now',
+    });
+    const pages = [
+      { data: [job('1')], meta: { next_cursor: 'next', total_items: 3 } },
+      { data: [job('2')], meta: { next_cursor: 'last', total_items: 3 } },
+    ];
+    const service = await fakeService({
+      'GET /jobs': (request, response) =>
+        json(pages[service.requests.length - 1])(request, response, undefined as never),
+    });
+    const argv = ['jobs', '--status', 'running', '--limit', '2', '--api-url', service.url];
+    expect((await svcPkg(argv)).stdout).toBe(
+      'id  kind    status   rows  dataset  created\n1   upload  running  7              now\n2   upload  running  7              now\n',
+    );
+    expect(service.requests.map(({ url }) => url)).toEqual([
+      '/jobs?status=running&limit=2',
+      '/jobs?status=running&limit=1&cursor=next',
+    ]);
   });
 });
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import { buildZip, type ZipEntrySpec, type ZipSpec } from '../../../packages/pkg-format/test/build-zip.ts';
+import { buildZip, type ZipEntrySpec, type ZipSpec } from '../../pkg-format/test/build-zip.ts';
 
 const folders: string[] = [];
 afterEach(async () => {

@@ -3,16 +3,9 @@ import { EXIT_CODES } from '../src/errors/exit-codes.ts';
 import { svcPkg } from './run-svc-pkg.ts';
 
 const COMMANDS = [
-  'convert',
-  'check',
-  'inspect',
-  'hash',
-  'seal',
-  'export',
-  'upload',
-  'import-hub',
-  'preview',
-  'migrate',
+  ...['convert', 'check', 'inspect', 'hash', 'seal'],
+  ...['export', 'upload', 'import-hub', 'preview', 'list', 'show', 'items', 'diff', 'delete'],
+  ...['run', 'runs', 'results', 'retry', 'compare', 'login', 'jobs', 'open', 'completion', 'migrate'],
 ];
 
 it('prints its version', async () => {
@@ -81,11 +74,6 @@ const WRONG: readonly [string, string[], RegExp][] = [
     'a database of another kind',
     ['migrate', '--database-url', 'mysql://u:secret@h/d'],
     /must be a postgresql:\/\/ URL/,
-  ],
-  [
-    'a dry run in the background',
-    ['import-hub', 'a/b', '--name', 'n', '--prompt-column', 'p', '--dry-run', '--background'],
-    /cannot be used with/,
   ],
 ];
 

@@ -21,7 +21,7 @@ export function addCheckCommand(program: Command, cli: Cli): void {
         `checksum as "file:line:column: message (code)". Shows the first ${MAX_PER_CODE} of each code and ` +
         'counts all. Exits with code 1 if it reports anything.',
     )
-    .argument('<package>', 'a .pkg.zip file')
+    .argument('<package>', 'a .pkg.zip file, - for standard input')
     .option(
       '--strict',
       'also report style: byte order marks, CR LF, blank and non-canonical lines, missing and duplicate ids, unknown ' +
@@ -79,6 +79,10 @@ function reportText(path: string, checked: CheckedPackage | null, found: Diagnos
     ['read', read],
     ['found', verdict],
     ['version hash', checked?.versionHash],
+    [
+      'next',
+      found.counts.has('package_no_sections') ? `if it is a legacy archive: svc-pkg convert ${path}` : null,
+    ],
   ]);
   return `${lines.map((line) => `${line}\n`).join('')}${facts}`;
 }

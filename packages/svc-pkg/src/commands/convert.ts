@@ -2,8 +2,10 @@ import { type ConversionReport, convertLegacyFile, legacyOutputPath } from '@svc
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { outputPackage, type PackageOutputOptions, type PackageReport } from '../output/package-output.ts';
+import { printHint } from '../output/print-hint.ts';
 import { jsonText } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
+import { openInputFile } from '../package/input-file.ts';
 import { conversionDocument, conversionText } from '../text/conversion-text.ts';
 import { checkName, withExamples, withOutputOptions } from './define-command.ts';
 
@@ -20,14 +22,20 @@ export function addConvertCommand(program: Command, cli: Cli): void {
       'Turns a legacy archive into a package and reports what it changed. It drops nothing: members without an ' +
         'equivalent stay as they are. The same archive always gives the same package.',
     )
-    .argument('<legacy>', 'a .zip file')
+    .argument('<legacy>', 'a .zip file, - for standard input')
     .option('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)');
   withOutputOptions(command, '<legacy>.pkg.zip in the folder of the archive').action(
-    async (input: string, options: Options) => {
+    async (path: string, options: Options) => {
       checkName(options.name);
-      await outputPackage(cli, options, { input, defaultPath: legacyOutputPath(input) }, (target, force) =>
+      await using file = await openInputFile(cli, path);
+      const input = file.path;
+      // What comes from standard input goes to standard output.
+      const output = options.output ?? (path === '-' ? '-' : undefined);
+      const chosen = { ...options, ...(output !== undefined && { output }) };
+      await outputPackage(cli, chosen, { input, defaultPath: legacyOutputPath(input) }, (target, force) =>
         convert(cli, input, options.name, { target, force }),
       );
+      if (output !== '-') await printHint(cli, 'Next: svc-pkg check, or svc-pkg upload, with the output');
     },
   );
   withExamples(command, [

@@ -40,11 +40,11 @@ export function withHubOptions(command: Command): Command {
     );
 }
 
-/** Makes a worker do the work, which may take longer than a connection lasts. */
+/** A worker does the work, which may take longer than a connection lasts, unless you ask for one request. */
 export function backgroundOption(): Option {
   return new Option(
-    '--background',
-    'run it as a job of the service and follow that job; the job continues if you interrupt this command',
+    '--no-background',
+    'do it within one request (default: as a job of the service, which continues if you interrupt this command)',
   );
 }
 

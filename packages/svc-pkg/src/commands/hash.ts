@@ -14,7 +14,7 @@ export function addHashCommand(program: Command, cli: Cli): void {
       'Computes the version hash from the items of a package, whatever its manifest says; where the manifest states ' +
         'another one, that is an error. The same hash names the dataset in a service.',
     )
-    .argument('<package>', 'a .pkg.zip file')
+    .argument('<package>', 'a .pkg.zip file, - for standard input')
     .action(async (path: string) => {
       const hashed = await hashFile(cli, path);
       await printResult(cli, {

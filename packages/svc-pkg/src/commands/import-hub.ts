@@ -13,10 +13,10 @@ import {
 } from '../mapping/mapping-options.ts';
 import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
 import { printResult } from '../output/print-result.ts';
+import type { ServiceClient } from '../service/client/service-client.ts';
+import type { FieldError } from '../service/client/service-error.ts';
 import { printDataset } from '../service/dataset-response.ts';
 import { type ImportHubOptions, importRequest } from '../service/import-request.ts';
-import type { ServiceClient } from '../service/service-client.ts';
-import type { FieldError } from '../service/service-error.ts';
 import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
 import { storeDataset } from '../service/store-dataset.ts';
 import { formatFacts } from '../text/format-facts.ts';
@@ -35,7 +35,7 @@ type Options = ImportHubOptions &
   ServiceOptions & {
     readonly hubTokenEnv?: string;
     readonly dryRun?: boolean;
-    readonly background?: boolean;
+    readonly background: boolean;
     readonly local?: boolean;
   };
 
@@ -52,14 +52,8 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     .requiredOption('--name <name>', 'name of the dataset (required)')
     .option('--description <text>', 'description of the dataset')
     .option('--dry-run', 'convert every row and report errors, but store nothing')
-    .addOption(backgroundOption().conflicts('dryRun'))
-    .addOption(
-      new Option('--local', 'write a package, without a service').conflicts([
-        'dryRun',
-        'background',
-        'apiUrl',
-      ]),
-    );
+    .addOption(backgroundOption())
+    .addOption(new Option('--local', 'write a package, without a service').conflicts(['dryRun', 'apiUrl']));
   withOutputOptions(command, '<name>.pkg.zip in this folder').optionsGroup('Rows:');
   withMappingOptions(withHubOptions(command)).action(async (path: string, options: Options) => {
     const given = await mappingOf(options);
@@ -83,8 +77,10 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     const service = openService(cli, options);
     const body = importRequest(path, options, given.wire, token);
     if (options.dryRun) return await dryRun(cli, service, body);
-    const request = { ...IMPORT, body };
-    await printDataset(cli, await storeDataset(cli, service, request, options.background === true));
+    await printDataset(
+      cli,
+      await storeDataset(cli, service, () => ({ ...IMPORT, body }), options.background),
+    );
   });
   withServiceOptions(command);
   withExamples(command, [

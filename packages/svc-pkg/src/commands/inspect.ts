@@ -20,7 +20,7 @@ export function addInspectCommand(program: Command, cli: Cli): void {
     .command('inspect')
     .summary('show the contents of a package')
     .description('Reads a whole package and shows its sections, counts, version hash and first items.')
-    .argument('<package>', 'a .pkg.zip file')
+    .argument('<package>', 'a .pkg.zip file, - for standard input')
     .addOption(countOption('--samples <count>', 'how many items to show', 0, 100, 3))
     .action(async (path: string, options: { samples: number }) => {
       const inspected = await inspectFile(cli, path, options.samples);

@@ -1,6 +1,6 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 import { PackageError } from '@svc/pkg-format';
-import { type FieldError, ServiceError } from '../service/service-error.ts';
+import { type FieldError, ServiceError } from '../service/client/service-error.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { isSystemError } from './file-error.ts';

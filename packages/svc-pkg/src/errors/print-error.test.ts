@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { captured } from '../../test/run-svc-pkg.ts';
-import { ServiceError } from '../service/service-error.ts';
+import { ServiceError } from '../service/client/service-error.ts';
 import { CliError } from './cli-error.ts';
 import { toFailure } from './failure.ts';
 import { errorLine, printError } from './print-error.ts';

@@ -3,6 +3,7 @@ import { openFileSource } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
 import { toFileError } from '../errors/file-error.ts';
 import { showProgress } from '../output/progress.ts';
+import { openInputFile } from './input-file.ts';
 
 /** A package in a file, with a progress bar. */
 export interface LocalPackage extends AsyncDisposable {
@@ -15,12 +16,17 @@ export interface LocalPackage extends AsyncDisposable {
  * @throws CliError `io_error`; PackageError, with the location of the file if it is about the whole archive
  */
 export async function openLocalPackage(cli: Cli, path: string): Promise<LocalPackage> {
-  const source = await fromFile(path, () => openFileSource(path));
+  const input = await openInputFile(cli, path);
+  const source = await fromFile(path, () => openFileSource(input.path)).catch(async (error: unknown) => {
+    await input[Symbol.asyncDispose]();
+    throw error;
+  });
   const progress = showProgress(cli, 'reading');
   let bytesRead = 0;
   const close = async (): Promise<void> => {
     progress[Symbol.dispose]();
     await source.close();
+    await input[Symbol.asyncDispose]();
   };
   try {
     const pkg = await openPackage({

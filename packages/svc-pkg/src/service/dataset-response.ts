@@ -2,7 +2,7 @@ import type { Cli } from '../cli-context.ts';
 import { printResult } from '../output/print-result.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
-import type { JsonResponse } from './service-client.ts';
+import type { JsonResponse } from './client/service-client.ts';
 
 /** The members of a DatasetSummary (HTTP API) that are printed. */
 export interface DatasetResponse {

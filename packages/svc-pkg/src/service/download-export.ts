@@ -1,7 +1,7 @@
 import type { Download } from '../package/download.ts';
 import { attachmentName } from './attachment-name.ts';
+import type { ServiceClient } from './client/service-client.ts';
 import { findDataset } from './find-dataset.ts';
-import type { ServiceClient } from './service-client.ts';
 
 /**
  * Opens the export of a dataset of a service and of one of its runs.

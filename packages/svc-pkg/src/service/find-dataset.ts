@@ -1,5 +1,5 @@
 import { CliError } from '../errors/cli-error.ts';
-import type { ServiceClient } from './service-client.ts';
+import type { ServiceClient } from './client/service-client.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

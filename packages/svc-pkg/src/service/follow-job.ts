@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { showProgress } from '../output/progress.ts';
-import { parseProblem } from './parse-problem.ts';
-import type { ServiceClient } from './service-client.ts';
+import { parseProblem } from './client/parse-problem.ts';
+import type { ServiceClient } from './client/service-client.ts';
 
 /** The members of a Job (HTTP API) that are read. */
 export interface JobResponse {

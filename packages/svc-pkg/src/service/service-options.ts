@@ -1,6 +1,7 @@
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { createServiceClient, type ServiceClient } from './service-client.ts';
+import { createServiceClient, type ServiceClient } from './client/service-client.ts';
+import { readCredentials } from './credentials.ts';
 
 /** Where `npm start` listens. */
 export const DEFAULT_API_URL = 'http://127.0.0.1:8080';
@@ -19,10 +20,27 @@ export interface ServiceOptions {
  * @throws CliError `usage`
  */
 export function openService(cli: Cli, options: ServiceOptions): ServiceClient {
-  const url = options.apiUrl ?? nonEmpty(cli.env[API_URL_VARIABLE]) ?? DEFAULT_API_URL;
+  const url = serviceUrl(cli, options);
+  const named = secretFrom(cli, options.apiKeyEnv, API_KEY_VARIABLE, '--api-key-env');
+  return openServiceWithKey(cli, url, named ?? readCredentials(cli).keys[url]);
+}
+
+/**
+ * The URL of the service that an option, the environment or the last login names.
+ *
+ * @throws CliError `usage`
+ */
+export function serviceUrl(cli: Cli, { apiUrl }: Pick<ServiceOptions, 'apiUrl'>): string {
+  const variable = nonEmpty(cli.env[API_URL_VARIABLE]);
+  const url = apiUrl ?? variable ?? readCredentials(cli).default_url ?? DEFAULT_API_URL;
+  return parseServiceUrl(url, apiUrl === undefined ? API_URL_VARIABLE : '--api-url');
+}
+
+/** A client for the service at a URL of `serviceUrl`. */
+export function openServiceWithKey(cli: Cli, url: string, apiKey: string | undefined): ServiceClient {
   return createServiceClient({
-    url: parseServiceUrl(url, options.apiUrl === undefined ? API_URL_VARIABLE : '--api-url'),
-    apiKey: secretFrom(cli, options.apiKeyEnv, API_KEY_VARIABLE, '--api-key-env'),
+    url,
+    apiKey,
     userAgent: `svc-pkg/${cli.version}`,
     dispatcher: cli.dispatcher,
     signal: cli.signal,
@@ -67,14 +85,13 @@ export function secretFrom(
       `${option} names the environment variable ${JSON.stringify(name)}, which is not set`,
     );
   }
-  // Other characters are not valid in a header and would fail later with a less clear error.
-  if (!/^[\x21-\x7e]{1,512}$/.test(value)) {
-    throw new CliError(
-      'usage',
-      `The environment variable ${variable} must hold 1 to 512 visible ASCII characters`,
-    );
-  }
-  return value;
+  return checkSecret(value, `The environment variable ${variable}`);
+}
+
+/** @throws CliError `usage` for characters that are not valid in a header, which would fail later with a less clear error */
+export function checkSecret(value: string, what: string): string {
+  if (/^[\x21-\x7e]{1,512}$/.test(value)) return value;
+  throw new CliError('usage', `${what} must hold 1 to 512 visible ASCII characters`);
 }
 
 const nonEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);

@@ -14,7 +14,7 @@ async function fileOf(bytes: number): Promise<string> {
 it('knows its length and reports the bytes that were sent', async () => {
   const path = await fileOf(600_000);
   const seen: [number, number][] = [];
-  const form = await createUploadForm(path, { name: 'n', description: undefined }, (sent, total) =>
+  const form = await createUploadForm(path, { name: 'n', description: undefined }, 'a-key', (sent, total) =>
     seen.push([sent, total]),
   );
   expect((await buffer(form.body)).byteLength).toBe(form.byteLength);
@@ -24,21 +24,21 @@ it('knows its length and reports the bytes that were sent', async () => {
 
 it('sends the length it read first, even if the file grows', async () => {
   const path = await fileOf(10);
-  const form = await createUploadForm(path, {}, () => {});
+  const form = await createUploadForm(path, {}, 'a-key', () => {});
   await appendFile(path, 'more');
   expect((await buffer(form.body)).byteLength).toBe(form.byteLength);
 });
 
 it('fails when the file becomes shorter', async () => {
   const path = await fileOf(10);
-  const form = await createUploadForm(path, {}, () => {});
+  const form = await createUploadForm(path, {}, 'a-key', () => {});
   await truncate(path, 5);
   await expect(buffer(form.body)).rejects.toMatchObject({ code: 'io_error', location: { file: path } });
 });
 
 it('refuses an empty file', async () => {
   const path = await fileOf(0);
-  await expect(createUploadForm(path, {}, () => {})).rejects.toMatchObject({
+  await expect(createUploadForm(path, {}, 'a-key', () => {})).rejects.toMatchObject({
     code: 'io_error',
     message: 'Cannot read the file: it is empty',
   });

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -18,15 +17,17 @@ const CHUNK_BYTES = 256 * 1024;
 /**
  * The form of an upload: the fields, then the file.
  *
+ * @param idempotencyKey makes the boundary, so that a repeated request has the same bytes
  * @param onProgress called with the number of bytes that were sent, and of all bytes of the file
  * @throws CliError `io_error`, here and while the body is read
  */
 export async function createUploadForm(
   path: string,
   fields: Readonly<Record<string, string | undefined>>,
+  idempotencyKey: string,
   onProgress: (sentBytes: number, totalBytes: number) => void,
 ): Promise<UploadForm> {
-  const boundary = `svc-pkg-${randomBytes(16).toString('hex')}`;
+  const boundary = `svc-pkg-${idempotencyKey}`;
   const fileSize = await sizeOf(path);
   const head = Buffer.from(
     [

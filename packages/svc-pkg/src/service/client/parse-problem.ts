@@ -1,4 +1,4 @@
-import { CliError } from '../errors/cli-error.ts';
+import { CliError } from '../../errors/cli-error.ts';
 import { type FieldError, ServiceError } from './service-error.ts';
 
 /** The parts of a response that say why a request failed. */

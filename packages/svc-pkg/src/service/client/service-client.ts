@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { CliError } from '../errors/cli-error.ts';
+import { CliError } from '../../errors/cli-error.ts';
 import { parseProblem } from './parse-problem.ts';
 
 /** A request to the service. */
 export interface ServiceRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Relative to the service's URL; begins with "/". */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { jsonText, printResult } from '../../output/print-result.ts';
+import { listPages } from '../../service/client/list-pages.ts';
+import { findDataset } from '../../service/find-dataset.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { formatTable } from '../../text/format-table.ts';
+import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly limit: number;
+}
+
+interface Position {
+  readonly section: string;
+  readonly order_index: number;
+}
+
+interface Change {
+  readonly change: 'added' | 'removed' | 'moved';
+  readonly item_hash: string;
+  readonly from: Position | null;
+  readonly to: Position | null;
+}
+
+type Counts = Readonly<Record<Change['change'], number>>;
+
+/** `diff`: what another dataset adds, removes and moves. */
+export function addDiffCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('diff')
+    .summary('compare two datasets of a service')
+    .description('Shows which items the other dataset adds, removes and moves, by their hashes.')
+    .argument('<dataset>', 'id of a dataset, or its name if it is unique')
+    .argument('<other>', 'id or name of the other dataset')
+    .addOption(countOption('--limit <count>', 'how many changes to list', 1, 100_000, 100))
+    .action(async (dataset: string, other: string, options: Options) => {
+      const service = openService(cli, options);
+      const [id, otherId] = [await findDataset(service, dataset), await findDataset(service, other)];
+      const path = `/datasets/${encodeURIComponent(id)}/diff/${encodeURIComponent(otherId)}`;
+      const { value } = await service.sendForJson<{ counts: Counts }>({
+        method: 'GET',
+        path,
+        query: { limit: '1' },
+      });
+      const { data } = await listPages<Change>(service, path, {}, options.limit);
+      await printResult(cli, {
+        text: () => diffText(value.counts, data),
+        json: () => jsonText({ counts: value.counts, data }),
+      });
+    });
+  withServiceOptions(command);
+  withExamples(command, ['svc-pkg diff "GSM8K 1" "GSM8K 2"']);
+}
+
+function diffText({ added, removed, moved }: Counts, changes: readonly Change[]): string {
+  const position = (at: Position | null): string => (at === null ? '' : `${at.section}:${at.order_index}`);
+  const counts = `${added} added, ${removed} removed, ${moved} moved\n`;
+  if (changes.length === 0) return counts;
+  const rows = changes.map((change) => [
+    change.change,
+    position(change.from),
+    position(change.to),
+    change.item_hash.slice(0, 12),
+  ]);
+  const table = formatTable(['change', 'from', 'to', 'item hash'], rows);
+  const more = added + removed + moved - changes.length;
+  return `${counts}${table}${more > 0 ? `... and ${more} more\n` : ''}`;
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { listPages } from '../../service/client/list-pages.ts';
+import { printListing } from '../../service/print-listing.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly search?: string;
+  readonly source?: string;
+  readonly limit: number;
+}
+
+interface DatasetEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly item_count: number;
+  readonly created_at: string;
+}
+
+/** `list`: the datasets of a service. */
+export function addListCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('list')
+    .summary('list the datasets of a service')
+    .description('Lists the datasets of a service, newest first.')
+    .option('--search <text>', 'only those whose name or description has this text')
+    .option('--source <source>', 'only those of this source: hub, pkg_zip or file')
+    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .action(async (options: Options) => {
+      const query = { q: options.search, source: options.source };
+      const service = openService(cli, options);
+      const listing = await listPages<DatasetEntry>(service, '/datasets', query, options.limit);
+      await printListing(cli, listing, {
+        id: ({ id }) => id,
+        name: ({ name }) => name,
+        items: (dataset) => dataset.item_count,
+        created: (dataset) => dataset.created_at,
+      });
+    });
+  withServiceOptions(command);
+  withExamples(command, ['svc-pkg list', 'svc-pkg list --search gsm8k --json']);
+}

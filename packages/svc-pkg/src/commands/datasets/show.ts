@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { type DatasetResponse, printDataset } from '../../service/dataset-response.ts';
+import { findDataset } from '../../service/find-dataset.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { withExamples, withServiceOptions } from '../define-command.ts';
+
+/** `show`: one dataset of a service. */
+export function addShowCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('show')
+    .summary('show a dataset of a service')
+    .description(
+      'Shows the name, hash and counts of a dataset; with --json, all that the service knows of it.',
+    )
+    .argument('<dataset>', 'id of the dataset, or its name if it is unique')
+    .action(async (dataset: string, options: ServiceOptions) => {
+      const service = openService(cli, options);
+      const id = await findDataset(service, dataset);
+      const path = `/datasets/${encodeURIComponent(id)}`;
+      await printDataset(cli, await service.sendForJson<DatasetResponse>({ method: 'GET', path }));
+    });
+  withServiceOptions(command);
+  withExamples(command, ['svc-pkg show GSM8K']);
+}

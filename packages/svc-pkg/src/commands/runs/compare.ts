@@ -1,0 +1,68 @@
+import { type Command, Option } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { printResult } from '../../output/print-result.ts';
+import { rounded, runPath } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { formatFacts } from '../../text/format-facts.ts';
+import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly only?: string;
+  readonly limit: number;
+}
+
+interface Comparison {
+  readonly paired: number;
+  readonly mean: number | null;
+  readonly other_mean: number | null;
+  readonly mean_difference: number | null;
+  readonly stderr: number | null;
+  readonly ci95: readonly [number, number] | null;
+  readonly wins: number;
+  readonly losses: number;
+  readonly ties: number;
+  readonly p_value: number | null;
+}
+
+/** `compare`: two runs over their common items. */
+export function addCompareCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('compare')
+    .summary('compare two runs over their common items')
+    .description(
+      'Compares two runs item by item: the difference of their means (other minus this) with its standard error, and the ' +
+        'items in which the other is better or worse. With --json also the items in which they differ.',
+    )
+    .argument('<run>', 'id of a run')
+    .argument('<other>', 'id of the other run')
+    .addOption(new Option('--only <items>', 'list only these items').choices(['regressions', 'improvements']))
+    .addOption(countOption('--limit <count>', 'how many items to list', 1, 100, 50))
+    .action(async (run: string, other: string, { only, limit, ...options }: Options) => {
+      const { text, value } = await openService(cli, options).sendForJson<Comparison>({
+        method: 'GET',
+        path: `${runPath(run)}/compare/${encodeURIComponent(other)}`,
+        query: { only, limit: String(limit) },
+      });
+      await printResult(cli, { text: () => comparisonText(value), json: () => text });
+    });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg compare 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d 7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only regressions',
+  ]);
+}
+
+function comparisonText(found: Comparison): string {
+  const ci95 = found.ci95?.map((bound) => rounded(bound)).join(' to ');
+  return formatFacts([
+    ['common items', found.paired],
+    ['mean', rounded(found.mean)],
+    ['other mean', rounded(found.other_mean)],
+    ['difference', rounded(found.mean_difference)],
+    ['standard error', rounded(found.stderr)],
+    ['95 % interval', ci95],
+    ['better', found.wins],
+    ['worse', found.losses],
+    ['equal', found.ties],
+    ['p value', rounded(found.p_value)],
+  ]);
+}

@@ -1,0 +1,40 @@
+import { type Command, Option } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { createOnce } from '../../service/client/create-request.ts';
+import { followRun, printRun, type RunResponse, runPath } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly only: string;
+  readonly wait: boolean;
+}
+
+/** `retry`: asks again for results that a run did not get. */
+export function addRetryCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('retry')
+    .summary('run the failed items of a run again')
+    .description(
+      'The same run goes on with these items; their old results are replaced when the new ones are written.',
+    )
+    .argument('<run>', 'id of the run')
+    .addOption(
+      new Option('--only <results>', 'which results to replace')
+        .choices(['failed', 'unscored', 'truncated'])
+        .default('failed'),
+    )
+    .option('--no-wait', 'end when the run is queued')
+    .action(async (run: string, { only, wait, ...options }: Options) => {
+      const service = openService(cli, options);
+      const started = await createOnce<RunResponse>(cli, service, () => ({
+        method: 'POST',
+        path: `${runPath(run)}/retry`,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ only }),
+      }));
+      await printRun(cli, wait ? await followRun(cli, service, started) : started);
+    });
+  withServiceOptions(command);
+  withExamples(command, ['svc-pkg retry 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only truncated']);
+}

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { printHint } from '../../output/print-hint.ts';
+import { printResult } from '../../output/print-result.ts';
+import { createOnce } from '../../service/client/create-request.ts';
+import { findDataset } from '../../service/find-dataset.ts';
+import { type RunConfigOptions, readRunConfig, runRequest } from '../../service/runs/run-config.ts';
+import { followRun, printRun, type RunResponse } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions, RunConfigOptions {
+  readonly name?: string;
+  readonly dryRun?: boolean;
+  readonly wait: boolean;
+}
+
+/** `run`: runs a dataset against a model. */
+export function addRunCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('run')
+    .summary('run a dataset against a model')
+    .description(
+      'Starts a run of a dataset and follows it to its end. The run goes on in the service if you interrupt this command.',
+    )
+    .argument('<dataset>', 'id of the dataset, or its name if it is unique')
+    .option('--config <file>', 'JSON file with the configuration, - for standard input')
+    .option('--model <model>', 'model of a chat-completions API')
+    .option('--base-url <url>', 'URL of that API')
+    .option(
+      '--set <member=value...>',
+      'set members of the configuration, such as repetitions=3 or provider.type=echo',
+    )
+    .option('--name <name>', 'name of the run')
+    .option('--dry-run', 'only validate, and show what would be requested')
+    .option('--no-wait', 'end when the run is queued')
+    .action(async (dataset: string, options: Options) => {
+      const config = await readRunConfig(cli, options);
+      const service = openService(cli, options);
+      const body = runRequest(await findDataset(service, dataset), options.name, config);
+      const request = {
+        method: 'POST',
+        path: '/runs',
+        headers: { 'content-type': 'application/json' },
+        body,
+      } as const;
+      if (options.dryRun) {
+        const { text } = await service.sendForJson({ ...request, query: { dry_run: 'true' } });
+        await printResult(cli, { text: () => `${text}\n`, json: () => text });
+        return;
+      }
+      const started = await createOnce<RunResponse>(cli, service, () => request);
+      await printHint(cli, `Run ${started.value.id} is queued`);
+      await printRun(cli, options.wait ? await followRun(cli, service, started) : started);
+    });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg run GSM8K --set provider.type=echo',
+    'svc-pkg run GSM8K --model gpt-5 --base-url https://api.openai.com/v1 \\\n' +
+      '      --set provider.api_key_env=SVC_PROVIDER_OPENAI',
+    'svc-pkg run GSM8K --config run.json --no-wait',
+  ]);
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { listPages } from '../../service/client/list-pages.ts';
+import { findDataset } from '../../service/find-dataset.ts';
+import { printListing } from '../../service/print-listing.ts';
+import { type RunResponse, rounded } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly dataset?: string;
+  readonly status?: string;
+  readonly limit: number;
+}
+
+/** `runs`: the runs of a service. */
+export function addRunsCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('runs')
+    .summary('list the runs of a service')
+    .description('Lists the runs of a service, newest first.')
+    .option('--dataset <dataset>', 'only runs of this dataset: its id, or its name if it is unique')
+    .option('--status <status>', 'only runs with this status')
+    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .action(async ({ dataset, status, limit, ...options }: Options) => {
+      const service = openService(cli, options);
+      const id = dataset === undefined ? undefined : await findDataset(service, dataset);
+      const listing = await listPages<RunResponse>(service, '/runs', { dataset_id: id, status }, limit);
+      await printListing(cli, listing, {
+        id: ({ id }) => id,
+        name: ({ name }) => name,
+        status: ({ status }) => status,
+        done: ({ counts }) => `${counts.done}/${counts.total}`,
+        mean: ({ scores }) => rounded(scores.mean),
+        created: (run) => run.created_at,
+      });
+    });
+  withServiceOptions(command);
+  withExamples(command, ['svc-pkg runs --dataset GSM8K', 'svc-pkg runs --status failed --json']);
+}

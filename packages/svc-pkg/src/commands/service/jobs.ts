@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { listPages } from '../../service/client/list-pages.ts';
+import type { JobResponse } from '../../service/follow-job.ts';
+import { printListing } from '../../service/print-listing.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly status?: string;
+  readonly kind?: string;
+  readonly limit: number;
+}
+
+type JobEntry = JobResponse & { readonly kind: string; readonly created_at: string };
+
+/** `jobs`: the imports that run in the background. */
+export function addJobsCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('jobs')
+    .summary('list the background jobs of a service')
+    .description('Lists imports and uploads that run or ran in the background, newest first.')
+    .option('--status <status>', 'only jobs with this status')
+    .option('--kind <kind>', 'only jobs of this kind: import or upload')
+    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .action(async ({ status, kind, limit, ...options }: Options) => {
+      const listing = await listPages<JobEntry>(openService(cli, options), '/jobs', { status, kind }, limit);
+      await printListing(cli, listing, {
+        id: ({ id }) => id,
+        kind: (job) => job.kind,
+        status: (job) => job.status,
+        rows: ({ progress }) => progress?.rows_done,
+        dataset: (job) => job.dataset_id,
+        created: (job) => job.created_at,
+      });
+    });
+  withServiceOptions(command);
+  withExamples(command, ['svc-pkg jobs --status running']);
+}

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { jsonText, printResult } from '../../output/print-result.ts';
+import { findDataset, isDatasetId } from '../../service/find-dataset.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly run?: string;
+  readonly print?: boolean;
+}
+
+/** `open`: the console in a browser. */
+export function addOpenCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('open')
+    .summary('open the console of a service in a browser')
+    .description(
+      'Opens the console at its list of datasets, at a dataset or at a run, and prints its address.',
+    )
+    .argument('[dataset]', 'id of the dataset, or its name if it is unique')
+    .option('--run <id>', 'open this run')
+    .option('--print', 'only print the address')
+    .action(async (dataset: string | undefined, { run, print, ...options }: Options) => {
+      const service = openService(cli, options);
+      const address = `${service.url}/console${await pathOf(dataset, run, (name) => findDataset(service, name))}`;
+      await printResult(cli, { text: () => `${address}\n`, json: () => jsonText({ url: address }) });
+      if (!print && !cli.json) openBrowser(cli, address);
+    });
+  withServiceOptions(command);
+  withExamples(command, ['svc-pkg open', 'svc-pkg open GSM8K', 'svc-pkg open --print']);
+}
+
+async function pathOf(
+  dataset: string | undefined,
+  run: string | undefined,
+  find: (name: string) => Promise<string>,
+): Promise<string> {
+  if (run !== undefined) return `/runs/${encodeURIComponent(run)}`;
+  if (dataset === undefined) return '/datasets';
+  return `/datasets/${isDatasetId(dataset) ? dataset : await find(dataset)}`;
+}
+
+/** The program of each platform that opens an address in the user's browser. */
+function openBrowser(cli: Cli, address: string): void {
+  const [program, ...args] =
+    {
+      darwin: ['open'] as const,
+      win32: ['rundll32', 'url.dll,FileProtocolHandler'] as const,
+    }[cli.platform as string] ?? (['xdg-open'] as const);
+  const child = spawn(program, [...args, address], { detached: true, stdio: 'ignore' });
+  // The address is printed; without a browser that is enough.
+  child.on('error', () => undefined);
+  child.unref();
+}

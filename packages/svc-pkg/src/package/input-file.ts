@@ -1,0 +1,38 @@
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Cli } from '../cli-context.ts';
+import { toFileError } from '../errors/file-error.ts';
+
+/** A file that a command reads; disposing deletes a copy of standard input. */
+export interface InputFile extends AsyncDisposable {
+  readonly path: string;
+}
+
+/**
+ * The file at a path. For `-` standard input, which is first written to a temporary file, because archives are read from
+ * their end.
+ *
+ * @throws CliError `io_error`
+ */
+export async function openInputFile(cli: Cli, path: string): Promise<InputFile> {
+  if (path !== '-') return { path, [Symbol.asyncDispose]: async () => undefined };
+  const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const copy = join(folder, 'stdin.zip');
+  try {
+    const file = await open(copy, 'wx', 0o600);
+    try {
+      for await (const chunk of cli.stdin) {
+        cli.signal.throwIfAborted();
+        await file.writeFile(chunk);
+      }
+    } finally {
+      await file.close();
+    }
+    return { path: copy, [Symbol.asyncDispose]: remove };
+  } catch (error) {
+    await remove();
+    throw toFileError(error, 'write', copy);
+  }
+}

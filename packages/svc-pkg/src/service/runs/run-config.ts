@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import {
+  canonicalJson,
+  isJsonObject,
+  JsonlError,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  setMember,
+} from '@svc/jsonl-v23/json';
+import type { Cli } from '../../cli-context.ts';
+import { CliError } from '../../errors/cli-error.ts';
+import { toFileError } from '../../errors/file-error.ts';
+
+/** Options of which a run's configuration is made. */
+export interface RunConfigOptions {
+  /** A JSON file, `-` for standard input. */
+  readonly config?: string;
+  readonly model?: string;
+  readonly baseUrl?: string;
+  /** `name.of.member=value`; the value is JSON, or else a text. */
+  readonly set?: readonly string[];
+}
+
+/**
+ * The configuration of a run: the file, then the options, which go before it.
+ *
+ * @throws CliError `usage`, `io_error`
+ */
+export async function readRunConfig(cli: Cli, options: RunConfigOptions): Promise<JsonObject> {
+  const config = options.config === undefined ? {} : parseConfig(await readText(cli, options.config));
+  if (options.model !== undefined || options.baseUrl !== undefined) {
+    setPath(config, ['provider', 'type'], 'openai_compatible');
+    if (options.model !== undefined) setPath(config, ['provider', 'model'], options.model);
+    if (options.baseUrl !== undefined) setPath(config, ['provider', 'base_url'], options.baseUrl);
+  }
+  for (const entry of options.set ?? []) {
+    const at = entry.indexOf('=');
+    if (at < 1) throw new CliError('usage', `--set must be <member>=<value>, got ${JSON.stringify(entry)}`);
+    setPath(config, entry.slice(0, at).split('.'), parseValue(entry.slice(at + 1)));
+  }
+  return config;
+}
+
+/** The body of `POST /runs`. */
+export function runRequest(datasetId: string, name: string | undefined, config: JsonObject): string {
+  return canonicalJson({ dataset_id: datasetId, config, ...(name !== undefined && { name }) });
+}
+
+async function readText(cli: Cli, path: string): Promise<string> {
+  if (path === '-') return (await buffer(cli.stdin)).toString('utf8');
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw toFileError(error, 'read', path);
+  }
+}
+
+function parseConfig(text: string): JsonObject {
+  try {
+    const value = parseJson(text);
+    if (isJsonObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    throw new CliError('usage', `--config must be a JSON object: ${error.message}`, {
+      location: error.location,
+    });
+  }
+  throw new CliError('usage', '--config must be a JSON object');
+}
+
+function parseValue(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+function setPath(object: JsonObject, path: readonly string[], value: JsonValue): void {
+  const [key = '', ...rest] = path;
+  if (rest.length === 0) {
+    setMember(object, key, value);
+    return;
+  }
+  const present = Object.hasOwn(object, key) ? object[key] : undefined;
+  const inner: JsonObject = isJsonObject(present) ? present : {};
+  setMember(object, key, inner);
+  setPath(inner, rest, value);
+}
