@@ -57,4 +57,6 @@ export type { ResultsConditions } from './runs/results/results-filter.ts';
 export type { ListedResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus, RunUsage } from './runs/run-row.ts';
 export type { RunStore, TakenRun } from './runs/run-store.ts';
+export type { CompareRequest, RunComparison, RunDifference } from './runs/scores/compare-runs.ts';
+export type { RunScores, RunSummary } from './runs/scores/summarize-run.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';

@@ -3,7 +3,13 @@ import type { AddressInfo } from 'node:net';
 
 /** What the provider does with a request. */
 export type Reply =
-  | { readonly text: string; readonly delayMs?: number }
+  | {
+      readonly text: string;
+      readonly delayMs?: number;
+      readonly finishReason?: string;
+      /** More members of the message, such as `refusal`. */
+      readonly message?: object;
+    }
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   /** A body that is not a chat completion. */
   | { readonly body: string }
@@ -39,10 +45,15 @@ export async function startFakeProvider(
   let aborted = 0;
   let released = false;
 
-  const complete = (response: ServerResponse, text: string): void => {
+  const complete = (
+    response: ServerResponse,
+    text: string,
+    { finishReason = 'stop', message = {} }: { finishReason?: string; message?: object } = {},
+  ): void => {
     response.setHeader('content-type', 'application/json');
-    const message = { role: 'assistant', content: text };
-    response.end(JSON.stringify({ choices: [{ message }], usage: { total_tokens: text.length } }));
+    const choice = { message: { role: 'assistant', content: text, ...message }, finish_reason: finishReason };
+    const usage = { prompt_tokens: 7, completion_tokens: text.length, total_tokens: text.length + 7 };
+    response.end(JSON.stringify({ choices: [choice], usage }));
   };
   const server = createServer(async (request, response) => {
     let text = '';
@@ -65,7 +76,7 @@ export async function startFakeProvider(
     } else if ('status' in found) {
       response.writeHead(found.status, found.headers ?? {}).end('{"error":{"message":"not now"}}');
     } else if ('body' in found) response.end(found.body);
-    else setTimeout(() => complete(response, found.text), found.delayMs ?? 0);
+    else setTimeout(() => complete(response, found.text, found), found.delayMs ?? 0);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

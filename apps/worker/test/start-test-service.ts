@@ -41,6 +41,7 @@ export interface TestService extends AsyncDisposable {
     headers?: Readonly<Record<string, string>>,
   ): Promise<TestResponse>;
   patch(path: string, body: object): Promise<TestResponse>;
+  delete(path: string): Promise<TestResponse>;
   /** stores these items as a dataset of one section, and gives its id */
   importItems(items: readonly object[]): Promise<string>;
 }
@@ -125,7 +126,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const send = async (path: string, init: RequestInit): Promise<TestResponse> => {
     const response = await fetch(`${api.url}${path}`, init);
     const text = await response.text();
-    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    const isJson = /^application\/json(?:;|$)/.test(response.headers.get('content-type') ?? '');
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   };
   const sendJson = (method: string, path: string, body: object | undefined, headers = {}) =>
@@ -153,6 +154,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         ? send(path, { method: 'POST', body, headers: { ...headers } })
         : sendJson('POST', path, body, headers),
     patch: (path, body) => sendJson('PATCH', path, body),
+    delete: (path) => sendJson('DELETE', path, undefined),
     importItems: async (items) => {
       const texts = items.map((item) => JSON.stringify(item));
       return (await importItems(ofApi.store.datasets, { default: texts })).id;

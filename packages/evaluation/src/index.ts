@@ -35,5 +35,9 @@ export type {
   RunSession,
   StoredOutput,
 } from './run-session.ts';
+export { type ComparedScores, compareScores, type PairSums } from './statistics/compare-scores.ts';
+export { type GroupScores, groupScores, type ResultSums } from './statistics/group-scores.ts';
+export type { PassCount } from './statistics/pass-at-k.ts';
+export { runCost } from './statistics/run-cost.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
 export { type TokenCounts, tokenCounts } from './token-counts.ts';

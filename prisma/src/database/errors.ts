@@ -14,6 +14,7 @@ export type StoreErrorCode =
   | 'run_active'
   | 'run_imported'
   | 'nothing_to_retry'
+  | 'nothing_to_compare'
   | 'job_finished'
   | 'idempotency_key_reused'
   | 'superseded'
@@ -37,6 +38,7 @@ export type StoreErrorCode =
  * - `run_active`: the run, or one that scores its outputs again, has not ended
  * - `run_imported`: the run came with a package and is not executed
  * - `nothing_to_retry`: the run has no such results
+ * - `nothing_to_compare`: no item has a score in both runs
  * - `idempotency_key_reused`: the key was used for another request
  * - `superseded`: another worker has claimed the run, job or key
  * - `worker_lost`: at every attempt, the worker of the run or job stopped before finishing

@@ -37,15 +37,16 @@ export async function retryRun(pool: pg.Pool, id: string, only: RetryOnly): Prom
     }
     // The counts of the run say whether any result is to be done, without reading one.
     const open = only === 'truncated' ? run.truncated : run.counts[only];
-    if (open + run.counts.total - run.counts.done === 0) {
+    const due = open + run.counts.total - run.counts.done;
+    if (due === 0) {
       throw new StoreError('nothing_to_retry', `Cannot retry the run: it has no ${only} results.`);
     }
     const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET retries = retries + 1, retry_only = $2, status = 'queued', error = NULL, finished_at = NULL,
+      `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, status = 'queued', error = NULL, finished_at = NULL,
          cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, available_at = clock_timestamp(),
          worker_level = greatest(worker_level, ${WORKER_LEVEL})
        WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
-      [id, only],
+      [id, only, due],
     );
     await client.query(NOTIFY_WORKERS, ['run']);
     return toRun(rows[0] as RunRow);

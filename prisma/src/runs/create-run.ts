@@ -71,6 +71,7 @@ export async function createRun(
     );
     if (rows[0] === undefined) throw datasetNotFound(run.datasetId);
     const created = toRun((await setTotal(client, run)) ?? rows[0]);
+    await client.query('UPDATE runs SET results_due = total WHERE id = $1', [run.id]);
     await client.query(NOTIFY_WORKERS, ['run']);
     if (idempotent !== undefined) {
       await completeClaim(client, idempotent.claim, idempotent.response(created));

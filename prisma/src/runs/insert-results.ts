@@ -86,7 +86,7 @@ const INSERT = `
   ), added AS (
     SELECT ${COUNTS} FROM written
   )
-  UPDATE runs SET results_version = results_version + 1,
+  UPDATE runs SET results_version = results_version + added.all,
     ${COUNTED.map((name) => `${name} = runs.${name} + added.${name} - replaced.${name}`).join(', ')}
   FROM added, replaced WHERE id = $1 RETURNING added.all AS written`;
 

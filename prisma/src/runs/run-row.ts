@@ -23,9 +23,13 @@ export interface Run {
   readonly scores: {
     /** Null until there is a score. */
     readonly mean: number | null;
+    /** Of the mean, as the stored summary has it; null below two items, and while there is no summary of these results. */
+    readonly stderr: number | null;
     readonly passed: number;
-    /** Passed among those that have a score; null until there is one. */
+    /** Passed among those that should have been scored: a failed request has not passed. Null without one. */
     readonly passRate: number | null;
+    /** Passed among those that have a score; null until there is one. */
+    readonly passRateScored: number | null;
   };
   /** `{"code", "message"}` as JSON text. */
   readonly error: string | null;
@@ -51,6 +55,11 @@ export interface Run {
   /** Results whose output was cut at the token limit. */
   readonly truncated: number;
   readonly usage: RunUsage;
+  /** `price` of the configuration, JSON text; null without one. */
+  readonly price: string | null;
+  /** Results that were ever written, and those that are still to be written. */
+  readonly resultsWritten: number;
+  readonly resultsLeft: number;
 }
 
 /** Tokens of all results of a run. */
@@ -72,7 +81,10 @@ export const RUN_COLUMNS: string = `id, dataset_id AS "datasetId", dataset_versi
   cancel_requested_at AS "cancelRequestedAt", imported, origin_id AS "originId", ${boundedText('plan', 65_536)} AS plan,
   ${boundedText('warnings', 65_536)} AS warnings, has_selection AS "hasSelection", source_run_id AS "sourceRunId", retries,
   truncated, input_tokens::float8 AS "inputTokens", output_tokens::float8 AS "outputTokens",
-  judge_input_tokens::float8 AS "judgeInputTokens", judge_output_tokens::float8 AS "judgeOutputTokens"`;
+  judge_input_tokens::float8 AS "judgeInputTokens", judge_output_tokens::float8 AS "judgeOutputTokens", ${boundedText(`(config::json -> 'price')::text`, 1_000)} AS price,
+  CASE WHEN summary_of = results_version || ':' || ok + failed + unscored
+    THEN (summary::json #>> '{scores,stderr}')::float8 END AS stderr,
+  results_version::float8 AS "resultsVersion", results_due::float8 AS "resultsDue"`;
 
 export interface RunRow {
   readonly id: string;
@@ -107,6 +119,10 @@ export interface RunRow {
   readonly outputTokens: number;
   readonly judgeInputTokens: number;
   readonly judgeOutputTokens: number;
+  readonly price: string | null;
+  readonly stderr: number | null;
+  readonly resultsVersion: number;
+  readonly resultsDue: number | null;
 }
 
 export function toRun(row: RunRow): Run {
@@ -122,8 +138,10 @@ export function toRun(row: RunRow): Run {
     counts: { total, done: ok + failed + unscored, ok, failed, unscored },
     scores: {
       mean: scored === 0 ? null : scoreSum / scored,
+      stderr: row.stderr,
       passed,
-      passRate: scored === 0 ? null : passed / scored,
+      passRate: ok + failed === 0 ? null : passed / (ok + failed),
+      passRateScored: scored === 0 ? null : passed / scored,
     },
     error: row.error,
     requestId: row.requestId,
@@ -145,6 +163,12 @@ export function toRun(row: RunRow): Run {
       judgeInputTokens: row.judgeInputTokens,
       judgeOutputTokens: row.judgeOutputTokens,
     },
+    price: row.price,
+    resultsWritten: row.resultsVersion,
+    resultsLeft: Math.max(
+      0,
+      row.resultsDue === null ? total - ok - failed - unscored : row.resultsDue - row.resultsVersion,
+    ),
   };
 }
 

@@ -9,6 +9,7 @@ import { insertResults } from './insert-results.ts';
 import { readRunItems } from './read-run-items.ts';
 import { readStoredOutputs } from './read-stored-outputs.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
+import { summarizeRun } from './scores/summarize-run.ts';
 
 /**
  * What a worker reads and writes of a run that it has claimed. Writes throw StoreError `superseded` once another worker
@@ -46,6 +47,8 @@ export function createRunSession(
         });
       },
       async finish(end: RunEnd): Promise<void> {
+        // So that the run has its scores when it has ended.
+        if (end.status === 'completed') await summarizeRun(pool, run.id);
         const error = end.status === 'failed' ? canonicalJson({ ...end.error }) : null;
         await inTransaction(pool, async (client) => {
           await lock(client);

@@ -16,6 +16,8 @@ import { type PlanRequest, planRun } from './plan/plan-run.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './results/list-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
+import { type CompareRequest, compareRuns, type RunComparison } from './scores/compare-runs.ts';
+import { type RunSummary, summarizeRun } from './scores/summarize-run.ts';
 
 /** A run that a worker has claimed. */
 export interface TakenRun {
@@ -41,6 +43,14 @@ export interface RunStore {
   plan(request: PlanRequest): Promise<PlanCounts>;
   /** Changes the name. @throws StoreError `run_not_found`, `invalid_request` */
   rename(id: string, name: string | null): Promise<Run>;
+  /** Aggregates of the results of a run; null for an unknown run. A run that goes on may have older ones. */
+  summarize(id: string, signal?: AbortSignal): Promise<RunSummary | null>;
+  /**
+   * Compares two runs by the items that have a score in both, and lists those in which they differ, in item order.
+   *
+   * @throws StoreError `run_not_found`, `invalid_cursor`, `nothing_to_compare`
+   */
+  compare(id: string, otherId: string, request: CompareRequest): Promise<RunComparison>;
   /** Deletes a run with its results. @throws StoreError `run_not_found`; `run_active` while it or a run that scores its outputs works */
   delete(id: string): Promise<void>;
   /**
@@ -118,6 +128,10 @@ export function createRunStore(context: StoreContext): RunStore {
     list: (request) => listRuns(pool, request),
 
     listResults: (id, request) => listResults(context, id, request),
+
+    summarize: (id, signal) => (isUuid(id) ? summarizeRun(pool, id, signal) : Promise.resolve(null)),
+
+    compare: (id, otherId, request) => compareRuns(context, id, otherId, request),
 
     open: (id, options) => openRun(context, id, options),
 

@@ -75,6 +75,7 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   run_active: { status: 409, title: 'Run not finished' },
   run_imported: { status: 409, title: 'Imported run' },
   nothing_to_retry: { status: 409, title: 'Nothing to retry' },
+  nothing_to_compare: { status: 409, title: 'Nothing to compare' },
   job_finished: { status: 409, title: 'Job already finished' },
   item_too_large: { status: 409, title: 'Item too large' },
   asset_missing: { status: 500, title: 'Asset missing from the object storage' },

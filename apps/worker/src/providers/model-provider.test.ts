@@ -133,6 +133,111 @@ describe('a request', () => {
   });
 });
 
+// Shapes of requests and responses as the providers' API references print them.
+describe('the wire formats', () => {
+  const chat: ChatMessage[] = [
+    { role: 'system', content: 'Be brief.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is in this image?' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
+        { type: 'image_url', image_url: { url: 'https://example.com/a.jpg' } },
+      ],
+    },
+    { role: 'assistant', content: 'A cat.' },
+    { role: 'user', content: 'Sure?' },
+  ];
+
+  it('are those of OpenAI: chat completions, with Azure headers and query on request', async () => {
+    const body = {
+      id: 'chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT',
+      object: 'chat.completion',
+      created: 1_741_569_952,
+      model: 'gpt-4.1-2025-04-14',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Hello!', refusal: null, annotations: [] },
+          logprobs: null,
+          finish_reason: 'length',
+        },
+      ],
+      usage: { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 },
+      service_tier: 'default',
+    };
+    handlers = [reply(200, JSON.stringify(body))];
+    const extraHeaders = { 'OpenAI-Organization': 'org-1' };
+    const query = { 'api-version': '2024-10-21' };
+    const azure = { auth: 'api-key', extraHeaders, query } as const;
+    expect(await ask(azure, undefined, { messages: chat })).toEqual({
+      output: 'Hello!',
+      usage: body.usage,
+      ...{ finishReason: 'length', attempts: 1, pacedMs: 0 },
+    });
+    expect(seen).toMatchObject([
+      {
+        url: '/v1/chat/completions?api-version=2024-10-21',
+        headers: { 'api-key': key, 'openai-organization': 'org-1' },
+      },
+    ]);
+    expect(seen[0]?.headers).not.toHaveProperty('authorization');
+    expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ model: 'm', messages: chat });
+  });
+
+  it('are those of the Anthropic Messages API', async () => {
+    const body = {
+      id: 'msg_013Zva2CMHLNnjNjJJKqJ2EF',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-4-5',
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature: 'x' },
+        { type: 'text', text: 'Hi! My name is Claude.' },
+      ],
+      stop_reason: 'max_tokens',
+      stop_sequence: null,
+      usage: { input_tokens: 2_095, output_tokens: 503, cache_read_input_tokens: 5 },
+    };
+    handlers = [reply(200, JSON.stringify(body))];
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const anthropic = { wireFormat: 'anthropic_messages', baseUrl } as const;
+    expect(await ask(anthropic, undefined, { messages: chat })).toEqual({
+      output: 'Hi! My name is Claude.',
+      usage: body.usage,
+      ...{ finishReason: 'length', attempts: 1, pacedMs: 0 },
+    });
+    expect(seen).toMatchObject([
+      { url: '/v1/messages', headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01' } },
+    ]);
+    expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
+      model: 'm',
+      max_tokens: 4096,
+      system: 'Be brief.',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is in this image?' },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
+            { type: 'image', source: { type: 'url', url: 'https://example.com/a.jpg' } },
+          ],
+        },
+        { role: 'assistant', content: 'A cat.' },
+        { role: 'user', content: 'Sure?' },
+      ],
+    });
+
+    handlers = [
+      reply(529, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'),
+      reply(200, JSON.stringify({ ...body, content: [], stop_reason: 'refusal' })),
+    ];
+    const again = { ...anthropic, params: { max_tokens: 9 }, apiKey: null };
+    expect(await ask(again)).toMatchObject({ output: '', finishReason: 'content_filter', attempts: 2 });
+    expect(JSON.parse(seen.at(-1)?.body ?? '')).toMatchObject({ max_tokens: 9 });
+  });
+});
+
 describe('a response', () => {
   it.each<[string, JsonValue, JsonValue]>([
     ['text', { content: 'A' }, 'A'],

@@ -4,9 +4,11 @@ import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page.ts';
 import { changeRunRoutes } from './change.ts';
+import { compareRunsRoute } from './compare.ts';
 import { type CreateRunDeps, createRunRoute } from './create.ts';
 import { rescoreRunRoute } from './rescore.ts';
 import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
+import { createProgressMeter } from './run-progress.ts';
 import { isFinished, RUN, RUN_RESULT, RUN_STATUSES, serializeResult, serializeRun } from './serialize.ts';
 
 export interface RunDeps extends CreateRunDeps {
@@ -17,9 +19,10 @@ export interface RunDeps extends CreateRunDeps {
 /** The endpoints of runs: create, list, get, results, watch, change. */
 export function runRoutes(deps: RunDeps): readonly Route[] {
   const { runs } = deps.store;
+  const progressOf = createProgressMeter(() => performance.now());
   const watch = createWatch({
     read: (ids) => runs.getMany(ids),
-    toText: (run) => toJsonText(serializeRun(run)),
+    toText: (run) => toJsonText({ ...serializeRun(run), progress: { ...progressOf(run) } }),
     hasEnded: isFinished,
     drainSignal: deps.drainSignal,
   });
@@ -28,6 +31,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
     createRunRoute(deps),
     ...changeRunRoutes(deps),
     rescoreRunRoute(deps),
+    compareRunsRoute(deps),
     {
       ...common,
       method: 'get',
@@ -49,7 +53,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           datasetId: query['dataset_id'] as string | undefined,
           status: query['status'] as RunStatus | undefined,
         });
-        return json(toPage(found, query, serializeRun));
+        return json(toPage(found, query, (run) => serializeRun(run)));
       },
     },
     {
@@ -61,7 +65,10 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       access: 'viewer',
       responses: { 200: { description: 'the run', schema: RUN } },
       errors: ['run_not_found', 'unavailable'],
-      handle: async ({ params }) => json(serializeRun(await runs.get(idOf(params)))),
+      handle: async ({ params, signal }) => {
+        const run = await runs.get(idOf(params));
+        return json(serializeRun(run, await runs.summarize(run.id, signal)));
+      },
     },
     {
       ...common,
@@ -94,7 +101,8 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       streams: 'events',
       responses: {
         200: {
-          description: 'events `progress` and a last event `end`, each with the run as data',
+          description:
+            'events `progress` and a last event `end`, each with the run and its `progress`: `results_per_minute` and `remaining_ms`',
           schema: { type: 'string' },
         },
       },

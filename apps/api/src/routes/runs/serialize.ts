@@ -1,7 +1,9 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
 import { type JsonBody, JsonText, type Schema, shape } from '@svc/runtime';
-import { joinStoredItem, type ResultWithItem, type Run } from '@svc/store';
+import { joinStoredItem, type ResultWithItem, type Run, type RunSummary } from '@svc/store';
 import { ITEM_TOO_LARGE } from '../page.ts';
+import { costOf, scoresOf, usageOf } from './run-numbers.ts';
+import { COST, LATENCY, RUN_SCORES, USAGE } from './score-schemas.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 const UUID: Schema = { type: 'string', format: 'uuid' };
@@ -31,26 +33,44 @@ const WARNINGS: Schema = {
 /** The answer to a dry run. */
 export const PLANNED: Schema = shape({ plan: PLAN, warnings: WARNINGS });
 
-export const RUN: Schema = shape({
-  id: UUID,
-  dataset_id: UUID,
-  dataset_version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-  name: TEXT_OR_NULL,
-  status: { type: 'string', enum: RUN_STATUSES },
-  config: { ...RUN_CONFIG_SCHEMA, description: 'with every default filled in, without any secret' },
-  counts: shape({ total: COUNT, done: COUNT, ok: COUNT, failed: COUNT, unscored: COUNT }),
-  scores: shape({ mean: NUMBER_OR_NULL, passed: COUNT, pass_rate: NUMBER_OR_NULL }),
-  error: FAILURE,
-  created_at: { type: 'string', format: 'date-time' },
-  started_at: TIME_OR_NULL,
-  finished_at: TIME_OR_NULL,
-  cancel_requested_at: TIME_OR_NULL,
-  imported: { type: 'boolean', description: 'whether the run came with a package' },
-  plan: { ...PLAN, type: ['object', 'null'], description: 'what was promised before the start' },
-  warnings: WARNINGS,
-  source_run_id: { ...UUID, type: ['string', 'null'], description: 'the run whose outputs it scores again' },
-  retries: { ...COUNT, description: 'how often it was retried' },
-});
+export const RUN: Schema = shape(
+  {
+    id: UUID,
+    dataset_id: UUID,
+    dataset_version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    name: TEXT_OR_NULL,
+    status: { type: 'string', enum: RUN_STATUSES },
+    config: { ...RUN_CONFIG_SCHEMA, description: 'with every default filled in, without any secret' },
+    counts: shape({
+      ...{ total: COUNT, done: COUNT, ok: COUNT, failed: COUNT, unscored: COUNT },
+      truncated: { ...COUNT, description: 'results whose output was cut at the token limit' },
+    }),
+    scores: RUN_SCORES,
+    usage: USAGE,
+    cost: COST,
+    latency_ms: LATENCY,
+    finish_reasons: {
+      type: 'object',
+      additionalProperties: COUNT,
+      description: 'results by finish reason; only for one run',
+    },
+    error: FAILURE,
+    created_at: { type: 'string', format: 'date-time' },
+    started_at: TIME_OR_NULL,
+    finished_at: TIME_OR_NULL,
+    cancel_requested_at: TIME_OR_NULL,
+    imported: { type: 'boolean', description: 'whether the run came with a package' },
+    plan: { ...PLAN, type: ['object', 'null'], description: 'what was promised before the start' },
+    warnings: WARNINGS,
+    source_run_id: {
+      ...UUID,
+      type: ['string', 'null'],
+      description: 'the run whose outputs it scores again',
+    },
+    retries: { ...COUNT, description: 'how often it was retried' },
+  },
+  ['latency_ms', 'finish_reasons'],
+);
 
 export const RUN_RESULT: Schema = shape(
   {
@@ -81,8 +101,8 @@ export const RUN_RESULT: Schema = shape(
   ['item'],
 );
 
-/** A run as JSON. */
-export function serializeRun(run: Run): JsonBody {
+/** A run as JSON. @param summary of its results, for one run; lists do without */
+export function serializeRun(run: Run, summary: RunSummary | null = null): Record<string, JsonBody> {
   return {
     id: run.id,
     dataset_id: run.datasetId,
@@ -90,8 +110,13 @@ export function serializeRun(run: Run): JsonBody {
     name: run.name,
     status: run.status,
     config: new JsonText(run.config),
-    counts: { ...run.counts },
-    scores: { mean: run.scores.mean, passed: run.scores.passed, pass_rate: run.scores.passRate },
+    counts: { ...run.counts, truncated: run.truncated },
+    scores: scoresOf(run, summary),
+    usage: usageOf(run),
+    cost: costOf(run),
+    ...(summary === null
+      ? {}
+      : { latency_ms: summary.latency_ms, finish_reasons: { ...summary.finish_reasons } }),
     error: textOrNull(run.error),
     created_at: run.createdAt,
     started_at: run.startedAt,

@@ -1,0 +1,58 @@
+import { type Price, runCost } from '@svc/evaluation';
+import type { JsonBody } from '@svc/runtime';
+import type { Run, RunSummary } from '@svc/store';
+
+/** The scores of a run; without a summary, those that its counts give. */
+export function scoresOf({ scores, counts }: Run, summary: RunSummary | null): JsonBody {
+  if (summary !== null) return summary.scores as unknown as JsonBody;
+  const { mean, stderr, passed, passRate, passRateScored } = scores;
+  return {
+    mean,
+    stderr,
+    ci95: mean === null || stderr === null ? null : [mean - 1.96 * stderr, mean + 1.96 * stderr],
+    passed,
+    pass_rate: passRate,
+    pass_rate_scored: passRateScored,
+    results: counts.done,
+    ok: counts.ok,
+    failed: counts.failed,
+    unscored: counts.unscored,
+  };
+}
+
+export function usageOf({ usage }: Run): JsonBody {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    judge_input_tokens: usage.judgeInputTokens,
+    judge_output_tokens: usage.judgeOutputTokens,
+  };
+}
+
+/** What the tokens of a run cost; null without a price. */
+export function costOf({ price, usage }: Run): { amount: number; currency: string } | null {
+  const stated: unknown = price === null ? null : JSON.parse(price);
+  return runCost(isPrice(stated) ? toPrice(stated) : null, usage);
+}
+
+interface StatedPrice {
+  readonly input_per_million: number;
+  readonly output_per_million: number;
+  readonly currency?: unknown;
+}
+
+/** The configuration of an imported run may be any object. */
+function isPrice(value: unknown): value is StatedPrice {
+  if (typeof value !== 'object' || value === null) return false;
+  return ['input_per_million', 'output_per_million'].every((name) =>
+    Number.isFinite((value as Record<string, unknown>)[name]),
+  );
+}
+
+function toPrice(price: StatedPrice): Price {
+  return {
+    inputPerMillion: price.input_per_million,
+    outputPerMillion: price.output_per_million,
+    currency: typeof price.currency === 'string' ? price.currency : 'USD',
+  };
+}

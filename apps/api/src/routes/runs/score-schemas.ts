@@ -1,0 +1,74 @@
+import { type Schema, shape } from '@svc/runtime';
+
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+const NUMBER_OR_NULL: Schema = { type: ['number', 'null'] };
+const RATE: Schema = { type: ['number', 'null'], minimum: 0, maximum: 1 };
+
+const INTERVAL: Schema = {
+  type: ['array', 'null'],
+  items: { type: 'number' },
+  minItems: 2,
+  maxItems: 2,
+  description: '95 % confidence interval',
+};
+
+const GROUP: Readonly<Record<string, Schema>> = {
+  mean: { ...NUMBER_OR_NULL, description: 'of the scored results' },
+  stderr: { ...NUMBER_OR_NULL, description: 'standard error of the mean, clustered by item' },
+  ci95: INTERVAL,
+  passed: COUNT,
+  pass_rate: { ...RATE, description: 'passed of those that should have been scored' },
+  pass_rate_scored: { ...RATE, description: 'passed of the scored ones' },
+  pass_at_k: { type: 'object', additionalProperties: RATE, description: 'by k, up to the repetitions' },
+};
+const COUNTS = { results: COUNT, ok: COUNT, failed: COUNT, unscored: COUNT };
+const GROUPS: Schema = { type: 'object', additionalProperties: shape({ ...GROUP, ...COUNTS }) };
+
+/** The scores of a run: of the whole, and for one run also by section, type and tag. */
+export const RUN_SCORES: Schema = shape(
+  { ...GROUP, ...COUNTS, by_section: GROUPS, by_type: GROUPS, by_tag: GROUPS },
+  ['pass_at_k', ...Object.keys(COUNTS), 'by_section', 'by_type', 'by_tag'],
+);
+
+export const USAGE: Schema = shape({
+  input_tokens: COUNT,
+  output_tokens: COUNT,
+  judge_input_tokens: COUNT,
+  judge_output_tokens: COUNT,
+});
+
+export const COST: Schema = {
+  ...shape({ amount: { type: 'number', minimum: 0 }, currency: { type: 'string' } }),
+  type: ['object', 'null'],
+  description: 'of the tokens at `config.price`, without those of the judge',
+};
+
+export const LATENCY: Schema = shape({ p50: NUMBER_OR_NULL, p90: NUMBER_OR_NULL, p99: NUMBER_OR_NULL });
+
+/** The members of a comparison besides its page. */
+export const COMPARED: Readonly<Record<string, Schema>> = {
+  paired: { ...COUNT, description: 'items with a score in both runs' },
+  mean: NUMBER_OR_NULL,
+  other_mean: NUMBER_OR_NULL,
+  mean_difference: { ...NUMBER_OR_NULL, description: 'other minus this' },
+  stderr: NUMBER_OR_NULL,
+  ci95: INTERVAL,
+  wins: { ...COUNT, description: 'items in which the other run is better' },
+  losses: COUNT,
+  ties: COUNT,
+  p_value: { ...RATE, description: 'exact McNemar test of passed and not passed' },
+};
+
+export const DIFFERENCE: Schema = shape({
+  section: { type: 'string' },
+  order_index: COUNT,
+  item_id: { type: ['string', 'integer', 'null'] },
+  item_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  other_section: { type: 'string' },
+  other_order_index: COUNT,
+  score: { type: 'number', description: 'mean over the repetitions' },
+  other_score: { type: 'number' },
+  difference: { type: 'number', description: 'other minus this' },
+  passed: { type: 'boolean', description: 'whether more than half of the scored repetitions passed' },
+  other_passed: { type: 'boolean' },
+});

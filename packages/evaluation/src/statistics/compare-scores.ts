@@ -1,0 +1,54 @@
+import { estimateMean } from './estimate.ts';
+import { mcnemar } from './mcnemar.ts';
+
+/** Counts and sums over the items that two runs share. */
+export interface PairSums {
+  readonly paired: number;
+  /** Mean over the items of their mean scores, in each run. */
+  readonly mean: number | null;
+  readonly otherMean: number | null;
+  /** Of other minus this: mean and sample standard deviation over the items. */
+  readonly meanDifference: number | null;
+  readonly differenceDeviation: number | null;
+  /** Items in which the other run is better, worse, equal. */
+  readonly wins: number;
+  readonly losses: number;
+  readonly ties: number;
+  /** Items that only this run passed, and only the other. */
+  readonly onlyThisPassed: number;
+  readonly onlyOtherPassed: number;
+}
+
+/** How two runs compare, as the API shows it. */
+export interface ComparedScores {
+  readonly paired: number;
+  readonly mean: number | null;
+  readonly other_mean: number | null;
+  /** Other minus this. */
+  readonly mean_difference: number | null;
+  readonly stderr: number | null;
+  readonly ci95: readonly [number, number] | null;
+  readonly wins: number;
+  readonly losses: number;
+  readonly ties: number;
+  /** McNemar's exact test; null without a pair. */
+  readonly p_value: number | null;
+}
+
+/** Paired by item, so that the difficulty of an item, which both runs share, does not count as uncertainty. */
+export function compareScores(sums: PairSums): ComparedScores {
+  const { paired, wins, losses, ties } = sums;
+  const { mean, stderr, ci95 } = estimateMean(sums.meanDifference, paired, sums.differenceDeviation);
+  return {
+    paired,
+    mean: sums.mean,
+    other_mean: sums.otherMean,
+    mean_difference: mean,
+    stderr,
+    ci95,
+    wins,
+    losses,
+    ties,
+    p_value: paired === 0 ? null : mcnemar(sums.onlyThisPassed, sums.onlyOtherPassed),
+  };
+}

@@ -1,0 +1,111 @@
+import { type ComparedScores, compareScores, type PairSums } from '@svc/evaluation';
+import type pg from 'pg';
+import type { StoreContext } from '../../context.ts';
+import { StoreError } from '../../database/errors.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../database/page.ts';
+import { createReadQuery } from '../../database/read-query.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { isUuid } from '../../database/values.ts';
+import { runNotFound } from '../run-row.ts';
+import { DIFFERENCES, IS_WANTED, PAIR_SUMS } from './compare-sql.ts';
+
+export interface CompareRequest extends PageRequest {
+  /** Items in which the other run is worse, or better. */
+  readonly only?: 'regressions' | 'improvements' | undefined;
+}
+
+/** An item in which two runs differ. */
+export interface RunDifference {
+  readonly section: string;
+  readonly orderIndex: number;
+  readonly otherSection: string;
+  readonly otherOrderIndex: number;
+  /** JSON text; null without an id. */
+  readonly itemId: string | null;
+  readonly itemHash: Uint8Array;
+  /** Mean of the item's scores, in each run. */
+  readonly score: number;
+  readonly otherScore: number;
+  /** Whether more than half of the item's scored results passed. */
+  readonly passed: boolean;
+  readonly otherPassed: boolean;
+}
+
+/** How two runs compare, with a page of the items in which they differ. */
+export interface RunComparison extends Page<RunDifference> {
+  readonly scores: ComparedScores;
+}
+
+/** See `RunStore.compare`. */
+export async function compareRuns(
+  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  id: string,
+  otherId: string,
+  { limit, cursor, only, signal }: CompareRequest,
+): Promise<RunComparison> {
+  const after = cursor === undefined ? [-1, -1] : decodeCursor('compare', ['index', 'index'], cursor);
+  for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
+  using _permit = await searches.acquire(signal);
+  const sums = await storedSums(pool, id, otherId);
+  if (sums.paired === 0) {
+    throw new StoreError('nothing_to_compare', 'The runs have no scored items in common.');
+  }
+  const query = createReadQuery(pool, signal);
+  const which = only === undefined ? 0 : only === 'improvements' ? 1 : -1;
+  const rows = await query<DifferenceRow>(DIFFERENCES, [id, otherId, which, ...after, limit + 1]);
+  const [counted] = await query<{ count: string }>(
+    `SELECT count(*) FROM run_differences d WHERE run_id = $1 AND other_run_id = $2 AND ${IS_WANTED}`,
+    [id, otherId, which],
+  );
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    scores: compareScores(sums),
+    data: shown.map(({ sectionOrderIndex: _, ...row }) => row),
+    nextCursor:
+      rows.length > limit && last !== undefined
+        ? encodeCursor('compare', [last.sectionOrderIndex, last.orderIndex])
+        : null,
+    totalItems: Number(counted?.count ?? 0),
+  };
+}
+
+type DifferenceRow = RunDifference & { readonly sectionOrderIndex: number };
+
+/** Compares once for each state of the two runs, and stores what it finds. */
+async function storedSums(pool: pg.Pool, id: string, otherId: string): Promise<PairSums> {
+  return await inTransaction(
+    pool,
+    async (client) => {
+      const { rows: runs } = await client.query<{ id: string; version: string }>(
+        `SELECT id, results_version || ':' || ok + failed + unscored AS version FROM runs WHERE id IN ($1, $2)`,
+        [id, otherId],
+      );
+      const versionOf = (wanted: string): string => {
+        const run = runs.find((row) => row.id === wanted.toLowerCase());
+        if (run === undefined) throw runNotFound(wanted);
+        return run.version;
+      };
+      const comparisonOf = `${versionOf(id)} ${versionOf(otherId)}`;
+      // Locks the comparison: a second request waits for what the first one stores.
+      const { rows: known } = await client.query<{ comparison_of: string; summary: string }>(
+        `INSERT INTO run_comparisons (run_id, other_run_id, comparison_of, summary) VALUES ($1, $2, '', '')
+         ON CONFLICT (run_id, other_run_id) DO UPDATE SET run_id = excluded.run_id RETURNING comparison_of, summary`,
+        [id, otherId],
+      );
+      if (known[0]?.comparison_of === comparisonOf) return JSON.parse(known[0].summary);
+      await client.query('DELETE FROM run_differences WHERE run_id = $1 AND other_run_id = $2', [
+        id,
+        otherId,
+      ]);
+      const { rows } = await client.query<PairSums>(PAIR_SUMS, [id, otherId]);
+      const sums = rows[0] as PairSums;
+      await client.query(
+        'UPDATE run_comparisons SET comparison_of = $3, summary = $4 WHERE run_id = $1 AND other_run_id = $2',
+        [id, otherId, comparisonOf, JSON.stringify(sums)],
+      );
+      return sums;
+    },
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB'",
+  );
+}

@@ -1,0 +1,63 @@
+import { boundedName, boundedText } from '../../database/item-size.ts';
+
+/** An item of a run with its mean score and whether more than half of its scored results passed. */
+const scoredItems = (run: string): string => `
+  SELECT *, row_number() OVER (PARTITION BY item_hash ORDER BY section_order_index, order_index) AS occurrence FROM (
+    SELECT section_order_index, order_index, item_hash, avg(score) AS score, avg(passed::int) > 0.5 AS passed FROM (
+      SELECT result.section_order_index, result.order_index, score, passed, coalesce(result.item_hash, (
+        SELECT i.item_hash FROM runs JOIN sections s USING (dataset_id) JOIN items i ON i.section_id = s.id
+        WHERE runs.id = ${run} AND s.order_index = result.section_order_index AND i.order_index = result.order_index
+          AND result.item_hash IS NULL
+      )) AS item_hash
+      FROM run_results result WHERE run_id = ${run} AND score IS NOT NULL
+    ) AS scored WHERE item_hash IS NOT NULL GROUP BY section_order_index, order_index, item_hash
+  ) AS items`;
+
+/**
+ * SQL that pairs the items of run `$1` and run `$2` by their hash, equal items in their order; stores those that differ,
+ * and gives the members of `PairSums` of @svc/evaluation.
+ */
+export const PAIR_SUMS: string = `
+  WITH this AS (${scoredItems('$1')}), other AS (${scoredItems('$2')}), pairs AS MATERIALIZED (
+    SELECT this.section_order_index, this.order_index, other.section_order_index AS other_section_order_index,
+      other.order_index AS other_order_index, this.score, other.score AS other_score,
+      coalesce(this.passed, false) AS passed, coalesce(other.passed, false) AS other_passed
+    FROM this JOIN other USING (item_hash, occurrence)
+  ), stored AS (
+    INSERT INTO run_differences (run_id, other_run_id, section_order_index, order_index, other_section_order_index,
+      other_order_index, score, other_score, passed, other_passed)
+    SELECT $1, $2, pairs.* FROM pairs WHERE score <> other_score OR passed <> other_passed
+  )
+  SELECT count(*)::float8 AS paired, avg(score) AS mean, avg(other_score) AS "otherMean",
+    avg(other_score - score) AS "meanDifference", stddev_samp(other_score - score) AS "differenceDeviation",
+    count(*) FILTER (WHERE other_score > score)::float8 AS wins,
+    count(*) FILTER (WHERE other_score < score)::float8 AS losses,
+    count(*) FILTER (WHERE other_score = score)::float8 AS ties,
+    count(*) FILTER (WHERE passed AND NOT other_passed)::float8 AS "onlyThisPassed",
+    count(*) FILTER (WHERE other_passed AND NOT passed)::float8 AS "onlyOtherPassed"
+  FROM pairs`;
+
+/** Whether a row of `run_differences d` is of the kind `$3`: 1 for items in which the other run is better, -1 worse. */
+export const IS_WANTED = `CASE $3::int WHEN 0 THEN true
+  WHEN 1 THEN other_score > score OR other_score = score AND other_passed AND NOT d.passed
+  ELSE other_score < score OR other_score = score AND d.passed AND NOT other_passed END`;
+
+/** SQL for the next differences of runs `$1` and `$2`: `$3` the kind, `$4` and `$5` the item to continue after, `$6` limit. */
+export const DIFFERENCES: string = `
+  SELECT d.section_order_index AS "sectionOrderIndex", d.order_index AS "orderIndex", ${boundedName('s.name')} AS section,
+    ${boundedName('t.name')} AS "otherSection", d.other_order_index AS "otherOrderIndex",
+    ${boundedText('result.item_id', 65_536)} AS "itemId", i.item_hash AS "itemHash", d.score, d.other_score AS "otherScore",
+    d.passed, d.other_passed AS "otherPassed"
+  FROM (
+    SELECT * FROM run_differences d WHERE run_id = $1 AND other_run_id = $2 AND ${IS_WANTED}
+      AND (section_order_index, order_index) > ($4::int, $5::int) ORDER BY section_order_index, order_index LIMIT $6
+  ) AS d
+    JOIN runs run ON run.id = $1 JOIN runs other ON other.id = $2
+    JOIN sections s ON s.dataset_id = run.dataset_id AND s.order_index = d.section_order_index
+    JOIN sections t ON t.dataset_id = other.dataset_id AND t.order_index = d.other_section_order_index
+    JOIN items i ON i.section_id = s.id AND i.order_index = d.order_index
+    LEFT JOIN LATERAL (
+      SELECT item_id FROM run_results WHERE run_id = $1 AND section_order_index = d.section_order_index
+        AND order_index = d.order_index ORDER BY repetition LIMIT 1
+    ) AS result ON true
+  ORDER BY d.section_order_index, d.order_index`;
