@@ -1,4 +1,106 @@
-/** The tour for first-time users. */
+import { ActionIcon, Button, Card, Group, Text, Title } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
+import { useRouterState } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { TOUR_STEPS } from './steps.ts';
+import { useTour } from './use-tour.ts';
+import { useTourTelemetry } from './use-tour-telemetry.ts';
+
+/** A card in the corner that leads first-time users from a dataset to a score. It can be dismissed for good. */
 export function Tour() {
-  return null;
+  const { state, go, end } = useTour();
+  const report = useTourTelemetry();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const search = useRouterState({
+    select: ({ location }) => location.search as Readonly<Record<string, unknown>>,
+  });
+  const isActive = state.status === 'active';
+  const step = TOUR_STEPS[state.step];
+
+  useEffect(() => {
+    if (!isActive || step === undefined || !step.isDone(path, search)) return;
+    go(state.step + 1);
+    report('step_viewed');
+  }, [isActive, step, path, search, go, report, state.step]);
+
+  if (state.status === 'new')
+    return (
+      <TourCard
+        title="New here?"
+        text="A tour of four steps leads from a dataset to its score."
+        onDismiss={() => dismiss()}
+      >
+        <Button
+          size="xs"
+          onClick={() => {
+            go(0);
+            report('started');
+          }}
+        >
+          Take the tour
+        </Button>
+        <Button size="xs" variant="subtle" onClick={() => dismiss()}>
+          No, thanks
+        </Button>
+      </TourCard>
+    );
+  if (!isActive || step === undefined) return null;
+  const isLast = state.step === TOUR_STEPS.length - 1;
+  return (
+    <TourCard
+      title={`${state.step + 1} of ${TOUR_STEPS.length}: ${step.title}`}
+      text={step.text}
+      onDismiss={() => dismiss()}
+    >
+      <Button
+        size="xs"
+        variant={isLast ? 'filled' : 'default'}
+        onClick={() => {
+          if (isLast) {
+            end('completed');
+            report('completed');
+          } else {
+            go(state.step + 1);
+            report('step_viewed');
+          }
+        }}
+      >
+        {isLast ? 'Done' : 'Skip this step'}
+      </Button>
+    </TourCard>
+  );
+
+  function dismiss(): void {
+    end('dismissed');
+    report('dismissed');
+  }
+}
+
+function TourCard({
+  title,
+  text,
+  onDismiss,
+  children,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly onDismiss: () => void;
+  readonly children: React.ReactNode;
+}) {
+  return (
+    <Card component="aside" className="tour" withBorder shadow="md" padding="sm" aria-label="Tour">
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <Title order={2} size="h6">
+          {title}
+        </Title>
+        <ActionIcon variant="subtle" color="gray" size="sm" aria-label="Dismiss the tour" onClick={onDismiss}>
+          <IconX size={14} />
+        </ActionIcon>
+      </Group>
+      <Text size="sm" my="xs">
+        {text}
+      </Text>
+      <Group gap="xs">{children}</Group>
+    </Card>
+  );
 }

@@ -51,7 +51,12 @@ export async function readWindow(
   const items: ItemSummary[] = [];
   let position: WindowStart = start;
   for (;;) {
-    const query = { ...filters, ...position, limit: WINDOW_ITEMS - items.length };
+    const query = {
+      ...filters,
+      ...position,
+      limit: WINDOW_ITEMS - items.length,
+      assets: 'link' as const,
+    };
     const text = await dataOf(
       api.GET('/datasets/{id}/items', { params: { path: { id }, query }, parseAs: 'text', signal }),
     );
@@ -70,7 +75,7 @@ export async function readItem(
   from: string,
   signal: AbortSignal,
 ): Promise<ListedItem | null> {
-  const query = { from, limit: 1 };
+  const query = { from, limit: 1, assets: 'link' as const };
   const text = await dataOf(
     api.GET('/datasets/{id}/items', { params: { path: { id }, query }, parseAs: 'text', signal }),
   );

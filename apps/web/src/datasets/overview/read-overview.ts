@@ -1,0 +1,115 @@
+import { getMember, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { plainText } from '../../ui/text/pretty-json.ts';
+import { choicesOf, questionOf, tagsOf } from '../items/item-reading.ts';
+
+/** Counts and lengths of the items that were read. */
+export interface Overview {
+  readonly items: number;
+  /** Whether these are all items. */
+  readonly isWhole: boolean;
+  readonly types: ReadonlyMap<string, number>;
+  readonly tags: ReadonlyMap<string, number>;
+  /** Characters. */
+  readonly promptLengths: readonly number[];
+  readonly answerLengths: readonly number[];
+  readonly choiceCounts: readonly number[];
+}
+
+/** Where reading stops without being asked for more. */
+const FIRST_ITEMS = 5_000;
+const FIRST_BYTES = 16 * 1024 * 1024;
+
+/** Items between two looks at the clock of the page. */
+const STEP = 200;
+
+/**
+ * Reads items as a stream and counts them. Memory holds one line and a few numbers of each item.
+ *
+ * @param limits whether to stop after the first 5,000 items or 16 MiB
+ */
+export async function readOverview(
+  datasetId: string,
+  limits: boolean,
+  signal: AbortSignal,
+): Promise<Overview> {
+  const own = new AbortController();
+  const response = await fetch(`/datasets/${datasetId}/items.jsonl`, {
+    signal: AbortSignal.any([signal, own.signal]),
+  });
+  if (!response.ok || response.body === null)
+    throw new Error(`Cannot read the items: HTTP ${response.status}.`);
+  const found = new Counts();
+  for await (const line of linesOf(response.body)) {
+    if (limits && (found.items >= FIRST_ITEMS || found.readBytes >= FIRST_BYTES)) {
+      own.abort();
+      return found.end(false);
+    }
+    found.add(line);
+    if (found.items % STEP === 0) await new Promise((resolve) => setTimeout(resolve));
+  }
+  return found.end(true);
+}
+
+class Counts {
+  items = 0;
+  readBytes = 0;
+  readonly #types = new Map<string, number>();
+  readonly #tags = new Map<string, number>();
+  readonly #promptLengths: number[] = [];
+  readonly #answerLengths: number[] = [];
+  readonly #choiceCounts: number[] = [];
+
+  add(line: string): void {
+    const item = parseJson(line);
+    this.items += 1;
+    this.readBytes += line.length;
+    if (!isJsonObject(item)) return;
+    increment(this.#types, plainText(getMember(item, 'type'), 60) || 'freeform');
+    for (const tag of tagsOf(item)) increment(this.#tags, tag);
+    this.#promptLengths.push(lengthOf(item));
+    const answer = getMember(item, 'answer');
+    if (answer !== undefined && answer !== null)
+      this.#answerLengths.push(plainText(answer, 1_000_000).length);
+    const { length } = choicesOf(item);
+    if (length > 0) this.#choiceCounts.push(length);
+  }
+
+  end(isWhole: boolean): Overview {
+    return {
+      items: this.items,
+      isWhole,
+      types: this.#types,
+      tags: this.#tags,
+      promptLengths: this.#promptLengths,
+      answerLengths: this.#answerLengths,
+      choiceCounts: this.#choiceCounts,
+    };
+  }
+}
+
+function lengthOf(item: JsonObject): number {
+  const inputs = getMember(item, 'inputs');
+  const prompt = isJsonObject(inputs) ? getMember(inputs, 'prompt') : undefined;
+  return typeof prompt === 'string' ? prompt.length : questionOf(item).length;
+}
+
+function increment(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest: string[] = [];
+  for await (const text of body.pipeThrough(
+    new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>,
+  )) {
+    const pieces = text.split('\n');
+    const last = pieces.pop() ?? '';
+    for (const piece of pieces) {
+      yield rest.join('') + piece;
+      rest = [];
+    }
+    rest.push(last);
+  }
+  const end = rest.join('');
+  if (end !== '') yield end;
+}

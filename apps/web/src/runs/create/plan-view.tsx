@@ -1,0 +1,77 @@
+import { Alert, Card, List, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { formatCount } from '../../ui/text/formats.ts';
+import type { NewRunBody } from './run-form.ts';
+
+type Planned = ResponseOf<'/runs', 'post', 200>;
+
+/** What a run will do: items, requests, what can be scored, and warnings. Nothing is started. */
+export function PlanView({ request }: { readonly request: NewRunBody | null }) {
+  const api = useApi();
+  const planned = useQuery({
+    queryKey: ['plan', request],
+    queryFn: async ({ signal }) =>
+      (await dataOf(
+        api.POST('/runs', {
+          params: { query: { dry_run: true } },
+          body: request ?? { dataset_id: '', config: { provider: { type: 'echo' } } },
+          signal,
+        }),
+      )) as Planned,
+    enabled: request !== null,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  if (request === null)
+    return (
+      <Text size="sm" c="dimmed">
+        The plan appears here when the dataset and the provider are chosen.
+      </Text>
+    );
+  if (planned.error !== null) return <ErrorView error={planned.error} />;
+  if (planned.data === undefined) return <Skeleton height={160} />;
+  const { plan, warnings } = planned.data;
+  const facts: readonly (readonly [string, number])[] = [
+    ['Items', plan.items],
+    ['Requests', plan.requests],
+    ['Can be scored', plan.scorable],
+    ['Cannot be scored', plan.unscorable],
+  ];
+  return (
+    <Card withBorder padding="md" aria-live="polite">
+      <Stack gap="xs">
+        <Title order={2} size="h5">
+          Plan
+        </Title>
+        <Table w="auto">
+          <Table.Tbody>
+            {facts.map(([name, count]) => (
+              <Table.Tr key={name}>
+                <Table.Th>{name}</Table.Th>
+                <Table.Td>{formatCount(count)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+        {Object.entries(plan.unscorable_reasons).map(([reason, count]) => (
+          <Text key={reason} size="sm" c="dimmed">
+            {formatCount(count)}: {reason}
+          </Text>
+        ))}
+        {warnings.length > 0 && (
+          <Alert color="yellow" variant="light" title="Before you start">
+            <List size="sm">
+              {warnings.map(({ code, message }) => (
+                <List.Item key={`${code} ${message}`}>{message}</List.Item>
+              ))}
+            </List>
+          </Alert>
+        )}
+      </Stack>
+    </Card>
+  );
+}

@@ -1,0 +1,41 @@
+/** A step of the tour. */
+export interface TourStep {
+  readonly title: string;
+  readonly text: string;
+  /** The page on which it is shown; an address that begins so. */
+  readonly route: string;
+  /** Whether an address is that of the next step: the tour then goes on by itself. */
+  readonly isDone: (path: string, search: Readonly<Record<string, unknown>>) => boolean;
+}
+
+const ID = '[0-9a-f-]{36}';
+
+/** Upload the example, look at an item, run it, see the score. */
+export const TOUR_STEPS: readonly TourStep[] = [
+  {
+    title: 'Get a dataset',
+    text: 'Press “Add the example”, or open a dataset that is there. A dataset is a list of items: what a model is given, and what is expected.',
+    route: '/datasets',
+    isDone: (path) => new RegExp(`^/datasets/${ID}$`).test(path),
+  },
+  {
+    title: 'Look at an item',
+    text: 'Choose an item from the list. The arrow keys move through it. “Exact JSON” shows it with every digit.',
+    route: '/datasets',
+    isDone: (path, search) => path.startsWith('/datasets/') && search['item'] !== undefined,
+  },
+  {
+    title: 'Run it',
+    text: 'Press “New run”, and start it with “Echo” or “Answers in the items”: they need no model and no key.',
+    route: '/datasets',
+    isDone: (path) => new RegExp(`^/runs/${ID}$`).test(path),
+  },
+  {
+    title: 'See the score',
+    text: 'The page follows the run. Below the score are the results: choose one to see the output next to its item.',
+    route: '/runs',
+    isDone: () => false,
+  },
+];
+
+export const TOUR_VERSION = '1';

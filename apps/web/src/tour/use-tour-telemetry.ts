@@ -1,0 +1,47 @@
+import { useQuery } from '@tanstack/react-query';
+import { useRouterState } from '@tanstack/react-router';
+import { useCallback, useRef } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { useCan } from '../session/session.tsx';
+import { TOUR_VERSION } from './steps.ts';
+
+type Lifecycle = 'started' | 'step_viewed' | 'completed' | 'dismissed';
+
+/** Version 4 of UUIDs; `crypto.randomUUID` is missing where a page came over plain HTTP. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.reduce((text, byte) => text + byte.toString(16).padStart(2, '0'), '');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** Reports the steps of the tour to this service, only while the switch in the settings is on; else sends nothing. */
+export function useTourTelemetry(): (lifecycle: Lifecycle) => void {
+  const api = useApi();
+  const canReport = useCan('editor');
+  const session = useRef<string | null>(null);
+  // the page, without the ids in its address
+  const route = useRouterState({
+    select: ({ location }) => `/console${location.pathname.replace(/[0-9a-f-]{36}/, ':id')}`,
+  });
+  const settings = useQuery({ queryKey: ['settings'], queryFn: () => dataOf(api.GET('/settings')) });
+  const isOn = settings.data?.onboarding_telemetry_enabled === true && canReport;
+  return useCallback(
+    (lifecycle) => {
+      if (!isOn) return;
+      if (lifecycle === 'started' || session.current === null) session.current = randomId();
+      const body = {
+        lifecycle,
+        route,
+        time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+        tutorial_version: TOUR_VERSION,
+        anonymous_session_id: session.current,
+      };
+      // nobody waits for it, and a failure changes nothing
+      void dataOf(api.POST('/telemetry/onboarding', { body })).catch(() => undefined);
+    },
+    [api, isOn, route],
+  );
+}

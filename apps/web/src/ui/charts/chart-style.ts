@@ -1,0 +1,23 @@
+/** Colours of all charts, as variables of the theme: readable in light and dark. */
+export const COLORS = {
+  bar: 'var(--mantine-primary-color-filled)',
+  grid: 'var(--mantine-color-default-border)',
+  text: 'var(--mantine-color-dimmed)',
+  error: 'var(--mantine-color-text)',
+} as const;
+
+export const AXIS = {
+  tick: { fontSize: 11, fill: COLORS.text },
+  tickLine: false,
+  axisLine: { stroke: COLORS.grid },
+} as const;
+
+export const TOOLTIP = {
+  isAnimationActive: false,
+  cursor: { fill: 'var(--mantine-color-default-hover)' },
+  contentStyle: {
+    background: 'var(--mantine-color-body)',
+    border: '1px solid var(--mantine-color-default-border)',
+    fontSize: 12,
+  },
+} as const;

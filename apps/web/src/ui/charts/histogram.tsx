@@ -1,0 +1,58 @@
+import { Text, VisuallyHidden } from '@mantine/core';
+import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+import { formatCount } from '../text/formats.ts';
+import { type Bin, binsOf } from './bins.ts';
+import { AXIS, COLORS, TOOLTIP } from './chart-style.ts';
+
+const HEIGHT = 160;
+
+/** How values are distributed, with the same numbers as a table for screen readers. */
+export function Histogram({
+  title,
+  values,
+  format,
+}: {
+  readonly title: string;
+  readonly values: readonly number[];
+  readonly format: (value: number) => string;
+}) {
+  const bins = binsOf(values, format);
+  if (bins.length === 0) return null;
+  return (
+    <figure className="chart">
+      <Text component="figcaption" size="xs" c="dimmed" fw={600}>
+        {title}
+      </Text>
+      <div aria-hidden="true">
+        <ResponsiveContainer width="100%" height={HEIGHT}>
+          <BarChart data={[...bins]} accessibilityLayer={false} barCategoryGap={1}>
+            <CartesianGrid vertical={false} stroke={COLORS.grid} />
+            <XAxis dataKey="label" {...AXIS} interval="preserveStartEnd" />
+            <YAxis {...AXIS} width={44} allowDecimals={false} />
+            <Tooltip {...TOOLTIP} />
+            <Bar dataKey="count" fill={COLORS.bar} isAnimationActive={false} />
+          </BarChart>
+        </ResponsiveContainer>
+      </div>
+      <BinsTable title={title} bins={bins} />
+    </figure>
+  );
+}
+
+function BinsTable({ title, bins }: { readonly title: string; readonly bins: readonly Bin[] }) {
+  return (
+    <VisuallyHidden>
+      <table>
+        <caption>{title}</caption>
+        <tbody>
+          {bins.map(({ label, count }) => (
+            <tr key={label}>
+              <th>{label}</th>
+              <td>{formatCount(count)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </VisuallyHidden>
+  );
+}

@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { findChromium, NO_CHROMIUM } from '../../../tools/browser/find-chromium.ts';
+
+/** A browser that looks at one service. */
+export interface ConsoleBrowser extends AsyncDisposable {
+  /** Opens an address of the console and waits until it has loaded. */
+  open(path: string, options?: PageOptions): Promise<ConsolePage>;
+}
+
+interface PageOptions {
+  readonly scheme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+  /** Whether the tour was dismissed before. */
+  readonly hasSeenTour?: boolean;
+}
+
+/** A page, and what went wrong in it. */
+export interface ConsolePage extends AsyncDisposable {
+  readonly page: Page;
+  /** Errors of scripts and of the content policy, and requests to other origins. */
+  readonly faults: readonly string[];
+  /** Method and address of each request, without those of the page's files. */
+  readonly requests: readonly string[];
+  /** Bodies of requests that were sent to the telemetry endpoint. */
+  readonly telemetry: readonly string[];
+}
+
+/** Starts a Chromium for the console at an address. A machine without one is an error, not a reason to skip. */
+export async function startConsoleBrowser(url: string): Promise<ConsoleBrowser> {
+  const found = await findChromium();
+  if (found === null) throw new Error(NO_CHROMIUM);
+  const browser: Browser = await chromium.launch({
+    executablePath: found.executablePath,
+    args: [...found.args],
+  });
+  return {
+    open: async (path, options = {}) => {
+      const { scheme = 'light', width = 1280, height = 800, hasSeenTour = true } = options;
+      const context: BrowserContext = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: scheme,
+      });
+      if (hasSeenTour)
+        await context.addInitScript(
+          `localStorage.setItem('svc.tour', JSON.stringify({ status: 'dismissed', step: 0 }))`,
+        );
+      const page = await context.newPage();
+      const faults: string[] = [];
+      const requests: string[] = [];
+      const telemetry: string[] = [];
+      page.on('pageerror', (error) => faults.push(`${path}: ${error}`));
+      page.on('console', (message) => {
+        // the browser reports each response of 4xx and 5xx, which tests provoke
+        if (message.type() === 'error' && !/status of \d+/.test(message.text()))
+          faults.push(`${path}: ${message.text()}`);
+      });
+      context.on('request', (request) => {
+        const asked = request.url();
+        if (!asked.startsWith(`${url}/`) && !asked.startsWith('data:') && !asked.startsWith('blob:'))
+          faults.push(`${path}: requests ${asked}`);
+        if (!asked.includes('/console/assets/'))
+          requests.push(`${request.method()} ${asked.slice(url.length)}`);
+        if (asked.includes('/telemetry/')) telemetry.push(request.postData() ?? '');
+      });
+      await page.goto(url + path);
+      await page.locator('h1').first().waitFor();
+      return { page, faults, requests, telemetry, [Symbol.asyncDispose]: () => context.close() };
+    },
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+/** What the rules of WCAG 2.2, levels A and AA, find on a page: a line each. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(axe);
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+  return await page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(tags)} }).then(({ violations }) => violations.flatMap(
+      ({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
+        id + ': ' + html.slice(0, 160) + ' | ' + failureSummary.split('\\n').slice(1, 2).join(' ').trim().slice(0, 160))))`,
+  );
+}
+
+let axe: string | undefined;
+
+/** By how many pixels a page is wider than its window. */
+export async function overflowOf(page: Page): Promise<number> {
+  return await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}

@@ -1,0 +1,295 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
+import { makePackage, uploadForm } from '../../api/test/make-package.ts';
+import { type OwnService, startService } from '../../standalone/test/faults/start-service.ts';
+import { type ConsoleBrowser, findBarriers, overflowOf, startConsoleBrowser } from './console-browser.ts';
+
+/** Where screenshots go: `docs/images` when they are to be written anew. */
+const IMAGES =
+  process.env['WRITE_IMAGES'] === 'true'
+    ? fileURLToPath(new URL('../../../docs/images', import.meta.url))
+    : null;
+
+const cleanUp = new AsyncDisposableStack();
+let own: OwnService;
+let url: string;
+let hub: FakeHub;
+let browser: ConsoleBrowser;
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  hub = await startFakeHub();
+  cleanUp.defer(() => hub.close());
+  const rows = Array.from({ length: 120 }, (_, row) =>
+    JSON.stringify({
+      question: `What is ${row} + ${row}?`,
+      answer: `Twice ${row}\n#### ${2 * row}`,
+      level: row % 3,
+    }),
+  );
+  hub.add({ id: 'org/sums', files: { 'train.jsonl': `${rows.join('\n')}\n`, 'test.jsonl': `${rows[1]}\n` } });
+  own = cleanUp.use(await startService({ HUB_ENDPOINT: hub.endpoint }, 'standalone'));
+  url = own.service.url;
+  browser = cleanUp.use(await startConsoleBrowser(url));
+  if (IMAGES !== null) await mkdir(IMAGES, { recursive: true });
+}, 120_000);
+afterAll(() => cleanUp.disposeAsync());
+
+async function upload(files: Readonly<Record<string, string | Uint8Array>>, name: string): Promise<string> {
+  const form = uploadForm(await makePackage(files), { name });
+  const response = await fetch(`${url}/datasets/upload`, { method: 'POST', body: form });
+  const body = (await response.json()) as { id: string };
+  expect([response.status, body]).toEqual([201, expect.anything()]);
+  return body.id;
+}
+
+describe('the console', { timeout: 60_000 }, () => {
+  it('leads from nothing to an item of the example, by keyboard alone', async () => {
+    await using opened = await browser.open('/');
+    const { page, faults } = opened;
+    await page.getByRole('button', { name: 'Add the example' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/console\/datasets\/[0-9a-f-]{36}/);
+    ids['example'] = page.url().split('/').at(-1)?.split('?')[0] ?? '';
+    await page.getByRole('listbox', { name: 'Items' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('heading', { name: 'af-1' }).waitFor();
+    await page.keyboard.press('End');
+    await page.getByRole('heading', { name: 'eu-4' }).waitFor();
+    await page.keyboard.press('ArrowUp');
+    await page.getByRole('heading', { name: 'eu-3' }).waitFor();
+    expect(page.url()).toContain('item=1-2');
+    // what is in the address is there again
+    await page.reload();
+    await page.getByRole('heading', { name: 'eu-3' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('filters, shows exact numbers, edits, compares and deletes a dataset', async () => {
+    const lines = Array.from({ length: 400 }, (_, at) =>
+      JSON.stringify({
+        id: `n${at}`,
+        type: at % 2 === 0 ? 'numeric' : 'exact',
+        tags: [`t${at % 4}`],
+        inputs: { prompt: `Number **${at}**` },
+        answer: at,
+      }),
+    );
+    const item = '{"id":"big","inputs":{"prompt":"Digits"},"answer":12345678901234567890.123}';
+    const id = await upload({ 'sections/numbers.jsonl': [item, ...lines].join('\n') }, 'Numbers');
+    await using opened = await browser.open(`/console/datasets/${id}?item=0-0`);
+    const { page, faults } = opened;
+    await page.getByText('12345678901234567890.123').waitFor();
+    await page.getByText('Exact JSON').click();
+    await page.getByText('"answer": 12345678901234567890.123').waitFor();
+    await page.getByLabel('Tag').fill('t3');
+    await page.getByText('100 items').waitFor();
+    await page.getByLabel('Search items').fill('**399**');
+    await page.getByText('1 item', { exact: true }).waitFor();
+    expect(page.url()).toMatch(/q=.*tag=t3|tag=t3.*q=/);
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await page.getByText('Length of prompts, in characters').first().waitFor();
+    await page.getByRole('tab', { name: 'Provenance' }).click();
+    await page.getByText('"source": "pkg_zip"').waitFor();
+    await page.getByRole('tab', { name: 'Compare with…' }).click();
+    await page.getByLabel('Other dataset').click();
+    await page.getByRole('option', { name: /Capitals/ }).click();
+    await page.getByText('7 added').waitFor();
+
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Name', { exact: false }).first().fill('Numbers of all kinds');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Numbers of all kinds' }).waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByLabel('Type the name to confirm').fill('Numbers of all kinds');
+    await page.getByRole('button', { name: 'Delete for good' }).click();
+    await page.waitForURL(/\/console\/datasets$/);
+    expect((await fetch(`${url}/datasets/${id}`)).status).toBe(404);
+    expect(faults).toEqual([]);
+  });
+
+  it('previews, maps, checks and imports a dataset of the hub', async () => {
+    await using opened = await browser.open('/console/import');
+    const { page, faults } = opened;
+    await page.getByLabel('Dataset').fill(`${hub.endpoint}/datasets/org/sums`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'First rows' }).getByText('What is 0 + 0?').waitFor();
+    await page.getByText('Row 0 as an item').waitFor();
+    await page.getByRole('heading', { name: 'train-0' }).waitFor();
+    await page.getByRole('button', { name: 'Next row' }).click();
+    await page.getByRole('heading', { name: 'train-1' }).waitFor();
+    if (IMAGES !== null) await page.screenshot({ path: `${IMAGES}/hub-import.png` });
+    await page.getByRole('button', { name: 'Check every row' }).click();
+    await page.getByText('120 items, no invalid row').waitFor();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByRole('link', { name: 'Open the dataset' }).click();
+    await page.getByRole('heading', { name: 'sums' }).waitFor();
+    ids['hub'] = page.url().split('/').at(-1) ?? '';
+    await page.goto(`${url}/console/jobs`);
+    await page.getByText('succeeded').first().waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('opens a package before it is sent, and shows errors with their places', async () => {
+    await using opened = await browser.open('/console/upload');
+    const { page, faults, requests } = opened;
+    const file = (name: string, bytes: Uint8Array): { name: string; mimeType: string; buffer: Buffer } => {
+      return { name, mimeType: 'application/zip', buffer: Buffer.from(bytes) };
+    };
+    const bad = await makePackage({ 'sections/a.jsonl': '{"id":1}\n{"id":2,}' });
+    await page.getByLabel('Files').setInputFiles(file('bad.pkg.zip', bad));
+    await page.getByText('sections/a.jsonl:2:9').waitFor();
+    await page.getByRole('button', { name: 'Choose another file' }).click();
+    const good = await makePackage({ 'sections/a.jsonl': '{"id":1,"inputs":{"prompt":"One?"}}\n{"id":2}' });
+    await page.getByLabel('Files').setInputFiles(file('good.pkg.zip', good));
+    await page.getByText('a (2)').waitFor();
+    expect(requests.filter((request) => request.startsWith('POST'))).toEqual([]);
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
+    await page.getByText('The hash is the one that the browser computed.').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('runs nothing and requests nothing of a hostile dataset', async () => {
+    const evil = '<img src=http://evil.example/x onerror="window.hacked=1"><script>window.hacked=1</script>';
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="window.hacked=1"><script>window.hacked=1</script><image href="http://evil.example/i"/></svg>`;
+    const entry = (mime_type: string, text: string) => {
+      return { mime_type, encoding: 'base64', data: Buffer.from(text).toString('base64') };
+    };
+    const prompt = `${evil}\n\n![x](http://evil.example/md.png) [click](javascript:window.hacked=1) <iframe src=//evil.example></iframe> $\\href{javascript:window.hacked=1}{x}$ $\\includegraphics{http://evil.example/k}$ **bold**`;
+    const item = {
+      id: evil,
+      type: evil,
+      tags: [evil],
+      inputs: {
+        prompt,
+        system_prompt: prompt,
+        choices: [prompt],
+        messages: [{ role: evil, content: prompt }],
+      },
+      answer: prompt,
+      criteria: [prompt],
+      assets: {
+        [evil]: entry('image/svg+xml', svg),
+        page: entry('text/html', `<script>parent.hacked=1</script>${evil}`),
+        far: { mime_type: 'image/png', url: 'http://evil.example/remote.png' },
+        script: { mime_type: 'image/png', url: 'javascript:window.hacked=1' },
+      },
+      __proto__: null,
+    };
+    const id = await upload(
+      { 'sections/evil.jsonl': JSON.stringify(item), 'meta.json': JSON.stringify({ description: prompt }) },
+      evil.slice(0, 200),
+    );
+    for (const tab of ['items&item=0-0', 'overview', 'provenance']) {
+      await using opened = await browser.open(`/console/datasets/${id}?tab=${tab}`);
+      const { page, faults } = opened;
+      if (tab.startsWith('items')) {
+        await page.getByText('bold', { exact: true }).first().waitFor();
+        await page.getByText('(another host)').waitFor();
+      }
+      await page.waitForLoadState('networkidle');
+      expect([tab, await page.evaluate('window.hacked')]).toEqual([tab, undefined]);
+      expect(await page.locator('script:not([src^="/console/"])').count()).toBe(0);
+      expect(await page.locator('[href^="javascript:"]').count()).toBe(0);
+      expect(faults).toEqual([]);
+    }
+    await fetch(`${url}/datasets/${id}`, { method: 'DELETE' });
+  });
+
+  it('sends no telemetry with the switch off, and only the five fields with it on', async () => {
+    for (const isOn of [false, true]) {
+      await using opened = await browser.open('/console/settings', { hasSeenTour: false });
+      const { page, telemetry, faults } = opened;
+      const control = page.getByLabel('Log the steps of the tour in this installation');
+      expect(await control.isChecked()).toBe(false);
+      if (isOn) {
+        await control.click({ force: true });
+        await page.getByText('Saved.').waitFor();
+      }
+      await page.getByRole('button', { name: 'Take the tour', exact: true }).click();
+      await page.getByText('1 of 4: Get a dataset').waitFor();
+      for (const step of ['2 of 4', '3 of 4', '4 of 4']) {
+        await page.getByRole('button', { name: 'Skip this step' }).click();
+        await page.getByText(step, { exact: false }).waitFor();
+      }
+      await page.getByRole('button', { name: 'Done', exact: true }).click();
+      await page.getByRole('button', { name: 'Take the tour again' }).click();
+      await page.getByRole('button', { name: 'No, thanks' }).click();
+      await page.waitForLoadState('networkidle');
+      const sent = telemetry.map((text) => JSON.parse(text) as Record<string, string>);
+      expect(sent.map(({ lifecycle }) => lifecycle)).toEqual(
+        isOn ? ['started', 'step_viewed', 'step_viewed', 'step_viewed', 'completed', 'dismissed'] : [],
+      );
+      for (const event of sent) {
+        expect(Object.keys(event).sort()).toEqual([
+          'anonymous_session_id',
+          'lifecycle',
+          'route',
+          'time_zone',
+          'tutorial_version',
+        ]);
+        expect(event['route']).toBe('/console/settings');
+      }
+      expect(faults).toEqual([]);
+    }
+  });
+
+  it('has no barrier on any page, in light and dark, and fits windows from 320 to 2560 pixels', async () => {
+    const pages = [
+      '/console/datasets',
+      `/console/datasets/${ids['example']}?item=0-0`,
+      `/console/datasets/${ids['hub']}?tab=overview`,
+      `/console/datasets/${ids['example']}?tab=provenance`,
+      `/console/datasets/${ids['example']}?tab=diff&other=${ids['hub']}`,
+      '/console/import?path=org/sums',
+      '/console/upload',
+      '/console/jobs',
+      '/console/runs',
+      `/console/runs/new?dataset=${ids['example']}`,
+      '/console/compare',
+      '/console/settings',
+      '/console/status',
+      '/console/nothing',
+    ];
+    const found: string[] = [];
+    for (const path of pages) {
+      for (const scheme of ['light', 'dark'] as const) {
+        await using opened = await browser.open(path, { scheme });
+        const { page, faults } = opened;
+        await page.waitForLoadState('networkidle');
+        found.push(
+          ...faults,
+          ...(await findBarriers(page)).map((barrier) => `${path} ${scheme}: ${barrier}`),
+        );
+        if (scheme === 'dark') continue;
+        for (const width of [320, 768, 2560]) {
+          await page.setViewportSize({ width, height: 800 });
+          const overflow = await overflowOf(page);
+          if (overflow > 0) found.push(`${path}: ${overflow} pixels wider than ${width}`);
+        }
+      }
+    }
+    expect(found).toEqual([]);
+  });
+
+  it('loads less than 250 kB of scripts before the first page', async () => {
+    await using opened = await browser.open('/console/datasets');
+    const { page } = opened;
+    const bytes = await page.evaluate<number>(
+      `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`,
+    );
+    expect(bytes).toBeGreaterThan(50_000);
+    expect(bytes).toBeLessThan(250_000);
+    const folder = fileURLToPath(new URL('../dist/assets', import.meta.url));
+    const names = await readdir(folder);
+    // what is large is loaded by the pages that need it
+    for (const part of ['markdown', 'inspect-worker'])
+      expect(names.some((name) => name.startsWith(part))).toBe(true);
+    const loaded = await page.evaluate<string[]>(
+      `performance.getEntriesByType('resource').map(({ name }) => name)`,
+    );
+    expect(loaded.filter((name) => /markdown|inspect-worker|KaTeX/.test(name))).toEqual([]);
+  });
+});
