@@ -73,13 +73,17 @@ export async function startConsoleBrowser(url: string): Promise<ConsoleBrowser> 
   };
 }
 
-/** What the rules of WCAG 2.2, levels A and AA, find on a page: a line each. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/**
+ * What the rules of WCAG 2.2, levels A and AA, find on a page: a line each.
+ *
+ * @param rules only these; by default all
+ */
+export async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
   axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await page.evaluate(axe);
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+  const runOnly = rules ?? ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
   return await page.evaluate(
-    `axe.run(document, { runOnly: ${JSON.stringify(tags)} }).then(({ violations }) => violations.flatMap(
+    `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(
       ({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
         id + ': ' + html.slice(0, 160) + ' | ' + failureSummary.split('\\n').slice(1, 2).join(' ').trim().slice(0, 160))))`,
   );

@@ -59,7 +59,7 @@ export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) 
             />
             <Histogram
               title="Length of answers, in characters"
-              values={found.data.answerLengths}
+              values={found.data.targetLengths}
               format={roundText}
             />
             <Histogram title="Number of choices" values={found.data.choiceCounts} format={roundText} />

@@ -11,7 +11,7 @@ export interface Overview {
   readonly tags: ReadonlyMap<string, number>;
   /** Characters. */
   readonly promptLengths: readonly number[];
-  readonly answerLengths: readonly number[];
+  readonly targetLengths: readonly number[];
   readonly choiceCounts: readonly number[];
 }
 
@@ -56,7 +56,7 @@ class Counts {
   readonly #types = new Map<string, number>();
   readonly #tags = new Map<string, number>();
   readonly #promptLengths: number[] = [];
-  readonly #answerLengths: number[] = [];
+  readonly #targetLengths: number[] = [];
   readonly #choiceCounts: number[] = [];
 
   add(line: string): void {
@@ -69,7 +69,7 @@ class Counts {
     this.#promptLengths.push(lengthOf(item));
     const answer = getMember(item, 'answer');
     if (answer !== undefined && answer !== null)
-      this.#answerLengths.push(plainText(answer, 1_000_000).length);
+      this.#targetLengths.push(plainText(answer, 1_000_000).length);
     const { length } = choicesOf(item);
     if (length > 0) this.#choiceCounts.push(length);
   }
@@ -81,7 +81,7 @@ class Counts {
       types: this.#types,
       tags: this.#tags,
       promptLengths: this.#promptLengths,
-      answerLengths: this.#answerLengths,
+      targetLengths: this.#targetLengths,
       choiceCounts: this.#choiceCounts,
     };
   }

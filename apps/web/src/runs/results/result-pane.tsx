@@ -22,7 +22,7 @@ export function ResultPane({ run, result }: { readonly run: Run; readonly result
         <Group gap="sm">
           <StatusBadge status={result.status} />
           {result.passed !== null && (
-            <Badge size="sm" color={result.passed ? 'teal' : 'red'} variant="light" tt="none">
+            <Badge size="sm" color={result.passed ? 'teal' : 'red'} variant="dot" tt="none">
               {result.passed ? 'passed' : 'not passed'}
             </Badge>
           )}
