@@ -157,7 +157,7 @@ describe('text files', () => {
     });
   });
 
-  it('of many columns and short rows come a few rows at a time', async () => {
+  it('of many columns and short rows come a few rows at a time', { timeout: 300_000 }, async () => {
     const header = Array.from({ length: 20_000 }, (_, n) => `c${n}`).join(',');
     const sources = await open(textFile('train.csv.gz', gzipSync(`${header}\n${'1\n'.repeat(200)}`)), 'csv');
     const source = sources.get('train');

@@ -14,6 +14,12 @@ export interface RewriteOptions {
   crc?: (body: Uint8Array) => number;
   /** Other definition levels for every page of version 2, and how many there are. */
   levels?: () => { count: number; definition: Uint8Array };
+  /** Other repetition levels for every page of version 2. */
+  repetition?: () => Uint8Array;
+  /** Compresses pages in another way. */
+  compress?: (page: Uint8Array) => Uint8Array;
+  /** How many values dictionaries claim to have. */
+  dictionaryCount?: number;
   /** Changes what the footer says. */
   metadata?: (metadata: FileMetaData) => void;
 }
@@ -82,9 +88,9 @@ export function rewriteParquet(source: Uint8Array, options: RewriteOptions): Uin
 function writeChunk(
   writer: ByteWriter,
   chunk: Uint8Array,
-  { codec, version, levels, crc }: RewriteOptions,
+  { codec, version, levels, repetition: otherRepetition, crc, ...options }: RewriteOptions,
 ): { start: number; firstData: number; end: number } {
-  const compress = COMPRESSORS[codec]!;
+  const compress = options.compress ?? COMPRESSORS[codec]!;
   const checksum = (...parts: Uint8Array[]): { crc?: number } =>
     crc === undefined ? {} : { crc: crc(Buffer.concat(parts)) };
   const start = writer.offset;
@@ -102,7 +108,7 @@ function writeChunk(
         compressed_page_size: packed.length,
         ...checksum(packed),
         dictionary_page_header: {
-          num_values: header.dictionary_page_header.num_values,
+          num_values: options.dictionaryCount ?? header.dictionary_page_header.num_values,
           encoding: 'PLAIN',
         },
       });
@@ -113,7 +119,7 @@ function writeChunk(
     const second = header.data_page_header_v2!;
     const repetitionBytes = second.repetition_levels_byte_length;
     const definitionBytes = second.definition_levels_byte_length;
-    const repetition = body.subarray(0, repetitionBytes);
+    const repetition = otherRepetition?.() ?? body.subarray(0, repetitionBytes);
     const definition = body.subarray(repetitionBytes, repetitionBytes + definitionBytes);
     const values = body.subarray(repetitionBytes + definitionBytes);
     if (version === 2) {
@@ -128,6 +134,7 @@ function writeChunk(
         data_page_header_v2: {
           ...second,
           is_compressed: true,
+          repetition_levels_byte_length: repetition.length,
           ...(other && { num_values: other.count, definition_levels_byte_length: other.definition.length }),
         },
       });
