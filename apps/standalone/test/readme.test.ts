@@ -58,7 +58,7 @@ it('runs every command of the README in order, and prints the outputs it shows',
   expect(outputs).toHaveLength(2);
   for (const output of outputs) expect(stdout).toMatch(patternOf(output));
   expect(stdout).toContain('"name":"Capitals"');
-  expect(stdout).toContain('"suggested_mapping":{"prompt_column":"question","answer_column":"answer"}');
+  expect(stdout).toContain('"suggested_mapping":{"prompt_column":"question","answer_column":"answer",');
   expect(stdout).toContain('"name":"GSM8K"');
   expect(stdout).toContain('"item_count":100');
   expect(stdout).toContain('"status":"completed"');
