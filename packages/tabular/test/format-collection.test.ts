@@ -194,7 +194,7 @@ describe('is read as it is written:', () => {
   });
 
   it('incorrect_map_schema, map_no_value', async () => {
-    // A map whose entries have no values is no map: its struct is kept. The writer knows its levels as those of a list.
+    // Without values it is a struct, not a map. The writer knows its levels as those of a list.
     const leaf: SchemaElement = { name: 'key', type: 'INT32', ...required };
     const source = writeParquet({
       columns: [{ name: 'm', data: [[1, 2], null], codec: 'UNCOMPRESSED' }],
