@@ -6,7 +6,7 @@ export interface Sample {
 }
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{([^}]*)\})? (\S+)/;
-const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+const LABEL = /(?<!\w)(\w{1,100})="((?:[^"\\]|\\.)*)"/g;
 
 /** Reads the samples of a page of metrics; comments and lines of another form are skipped. */
 export function parseMetrics(text: string): readonly Sample[] {

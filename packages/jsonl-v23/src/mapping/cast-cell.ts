@@ -49,7 +49,7 @@ function cast(type: ColumnType, cell: JsonValue): JsonValue | undefined {
 function toNumber(cell: JsonValue): number | ExactNumber | undefined {
   if (typeof cell === 'number' || cell instanceof ExactNumber) return cell;
   if (typeof cell !== 'string' || cell.length > MAX_NUMBER_LENGTH) return undefined;
-  const match = /^[ \t]*([+-]?)([0-9]*)(?:\.([0-9]*))?([eE][+-]?[0-9]+)?[ \t]*$/.exec(cell);
+  const match = /^[ \t]{0,64}([+-]?)([0-9]*)(?:\.([0-9]*))?([eE][+-]?[0-9]+)?[ \t]{0,64}$/.exec(cell);
   if (match === null) return undefined;
   const [, sign, whole = '', fraction = '', exponent = ''] = match;
   if (whole === '' && fraction === '') return undefined;

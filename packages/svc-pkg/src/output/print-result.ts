@@ -27,7 +27,7 @@ export function jsonText(value: unknown, indent: number = 0): string {
   // `JSON.rawJSON` is missing in Node 20. No other text has the mark.
   const mark = randomUUID();
   const text = JSON.stringify(withMarks(value, mark), null, indent);
-  return text.includes(mark) ? text.replaceAll(new RegExp(`"${mark}([-0-9.]+)${mark}"`, 'g'), '$1') : text;
+  return text.includes(mark) ? text.replaceAll(new RegExp(`"${mark}([-+.0-9Ee]+)${mark}"`, 'g'), '$1') : text;
 }
 
 /** The same value with long numbers as marked texts. */

@@ -99,9 +99,9 @@ function acceptedEncodings(header: string): ReadonlySet<string> {
     .split(',')
     .map((entry) =>
       entry
-        .trim()
         .toLowerCase()
-        .split(/\s*;\s*/),
+        .split(';')
+        .map((part) => part.trim()),
     );
   return new Set(
     entries.flatMap(([name = '', weight]) => (/^q=0(?:\.0*)?$/.test(weight ?? '') ? [] : [name])),
