@@ -1,3 +1,4 @@
+export { type MarkedFiles, splitAtMarks } from './assets/marked-files.ts';
 export type { CheckOutcome } from './checkers/checker.ts';
 export { isForbiddenAddress } from './config/is-forbidden-address.ts';
 export { parseRescore, parseRunConfig, parseStoredRunConfig } from './config/parse-run-config.ts';

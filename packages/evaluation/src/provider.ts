@@ -1,5 +1,6 @@
 import type { Item } from '@svc/jsonl-v23';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { MarkedFiles } from './assets/marked-files.ts';
 import type { JsonText } from './json-text.ts';
 
 /** A message of a conversation, in the chat-completions format, which items use as well. */
@@ -22,6 +23,8 @@ export interface ProviderRequest {
    * UTF-8; `item` and `messages` are empty then.
    */
   readonly conversationJson?: Uint8Array | undefined;
+  /** Files whose marks the conversation contains. */
+  readonly files?: MarkedFiles | undefined;
   /** Characters that the caller needs of a text output, from its end. Default: all. */
   readonly maxOutputChars?: number | undefined;
 }

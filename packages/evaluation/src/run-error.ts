@@ -7,6 +7,7 @@ export type RunErrorCode =
   | 'nothing_to_score'
   | 'item_too_large'
   | 'item_without_prompt'
+  | 'asset_missing'
   | 'field_missing'
   | 'checker_invalid'
   | 'checker_limit'

@@ -1,5 +1,6 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import { type MarkedFiles, markFiles, type ReadFile } from './assets/marked-files.ts';
 import { checkOutput } from './check-output.ts';
 import type { CheckOutcome } from './checkers/checker.ts';
 import { type CompleteItemDeps, completeItem } from './complete-item.ts';
@@ -18,6 +19,7 @@ export interface RunClock {
 }
 
 export interface RunItemDeps extends CompleteItemDeps {
+  readonly readFile: ReadFile;
   readonly judge: Judge | null;
   readonly clock: RunClock;
 }
@@ -54,22 +56,32 @@ export async function runItem(
     ...{ finishReason: null, attempts: null, omittedAssets: null },
   };
   if (item.parts === null) return failedWith(nothing, item.failure ?? UNREADABLE);
-  const parts = withChecker(item.parts, checker);
+  const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
+  const parts = withChecker(marked.parts, checker);
 
   if (item.outputs !== undefined) {
     const stored = item.outputs.find((one) => one.repetition === repetition);
     if (stored === undefined) return failedWith(nothing, NO_OUTPUT);
     const facts = { ...nothing, ...factsOf(stored) };
     if (stored.failure !== null) return failedWith(facts, stored.failure);
-    return await score(deps, parts, facts, signal);
+    return await score(deps, parts, marked.files, facts, signal);
   }
 
   const startMs = deps.clock.nowMs();
-  const { itemId, completion } = await completeItem(deps, parts, prompts, signal);
-  if ('error' in completion) return failed({ ...nothing, itemId }, completion.error, signal);
+  // A provider that looks into the item itself sees the stored texts.
+  const asked = deps.provider.usesMessages ? parts : withChecker(item.parts, checker);
+  const { itemId, completion, omittedAssets } = await completeItem(
+    deps,
+    asked,
+    marked.files,
+    prompts,
+    signal,
+  );
+  if ('error' in completion) return failed({ ...nothing, itemId, omittedAssets }, completion.error, signal);
   const { pacedMs = 0, ...known } = completion;
   const latencyMs = Math.max(0, Math.round((deps.clock.nowMs() - startMs - pacedMs) * 10) / 10);
-  return await score(deps, parts, { ...nothing, itemId, latencyMs, ...known }, signal);
+  const facts = { ...nothing, itemId, latencyMs, omittedAssets, ...known };
+  return await score(deps, parts, marked.files, facts, signal);
 }
 
 const UNREADABLE: RunFailure = { code: 'internal', message: 'Cannot read the item.' };
@@ -82,6 +94,7 @@ function factsOf({ itemId, output, finishReason, latencyMs, omittedAssets }: Sto
 async function score(
   deps: RunItemDeps,
   parts: ItemParts,
+  files: MarkedFiles | undefined,
   facts: Facts,
   signal: AbortSignal,
 ): Promise<RunResult> {
@@ -89,8 +102,8 @@ async function score(
   try {
     const onThread = output instanceof JsonText || isLongText(output) || isLargeItem(parts);
     const { judgeUsage = null, ...outcome } = onThread
-      ? await scoreOnThread(deps, parts, output, signal)
-      : await checkOutput({ ...deps, output, item: readItem(parts), signal });
+      ? await scoreOnThread(deps, parts, files, output, signal)
+      : await checkOutput({ ...deps, output, item: readItem(parts), files, signal });
     return { ...facts, ...outcome, judgeUsage, error: null };
   } catch (error) {
     return failed(facts, error, signal);
@@ -100,6 +113,7 @@ async function score(
 async function scoreOnThread(
   { judge, checks }: RunItemDeps,
   parts: ItemParts,
+  files: MarkedFiles | undefined,
   output: RunResult['output'],
   signal: AbortSignal,
 ): Promise<CheckOutcome & Partial<Pick<RunResult, 'judgeUsage'>>> {
@@ -118,7 +132,8 @@ async function scoreOnThread(
     },
     signal,
   );
-  return 'outcome' in scored ? scored.outcome : await askJudge(judge, scored.judgeConversationJson, signal);
+  if ('outcome' in scored) return scored.outcome;
+  return await askJudge(judge, scored.judgeConversationJson, files, signal);
 }
 
 function isLongText(output: JsonValue): boolean {

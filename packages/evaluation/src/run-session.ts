@@ -1,4 +1,4 @@
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { JsonText } from './json-text.ts';
 
@@ -11,6 +11,8 @@ export interface RunItem {
   readonly orderIndex: number;
   /** Its stored texts; null if they cannot be read, for the reason in `failure`. */
   readonly parts: ItemParts | null;
+  /** The files that those texts lack; `readAsset` reads them. */
+  readonly linkedFiles?: readonly LinkedFile[] | undefined;
   readonly failure?: RunFailure | undefined;
   /** Numbers of the repetitions (from 1) that have a result, and need no other. */
   readonly doneRepetitions: readonly number[];
@@ -85,6 +87,12 @@ export interface RunSession {
    * fetched ahead.
    */
   items(signal: AbortSignal): AsyncIterable<RunItem>;
+  /**
+   * Reads a file of an item in small pieces.
+   *
+   * @throws RunError `asset_missing` if its content is gone; what the store throws
+   */
+  readAsset(file: LinkedFile, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /**
    * Stores results, all or none of them. A result that exists stays as it is: the first writer wins. Await each call
    * before the next.

@@ -52,6 +52,10 @@ class MemorySession implements RunSession {
     }
   }
 
+  async *readAsset(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('file');
+  }
+
   async saveResults(results: readonly RunResult[]): Promise<void> {
     this.saveCalls += 1;
     for (const result of results) {
@@ -142,7 +146,7 @@ describe('runDataset', () => {
       judgeUsage: null,
       finishReason: 'stop',
       attempts: 1,
-      omittedAssets: null,
+      omittedAssets: [],
     });
   });
 

@@ -63,7 +63,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
           threshold: config.judge?.threshold ?? 0.5,
           defaultPrompts: options.defaultJudgePrompts,
         };
-  const itemDeps = { provider, judge, checks, clock };
+  const itemDeps = { provider, judge, checks, clock, readFile: session.readAsset };
   const results = createResultWriter((batch) => session.saveResults(batch), MAX_WAITING_RESULTS);
 
   const outage = createOutageDetector(config.maxConsecutiveFailures);

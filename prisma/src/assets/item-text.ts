@@ -1,11 +1,4 @@
-import {
-  filesOfPart,
-  type ItemParts,
-  type LinkedFile,
-  type LinkedParts,
-  layoutLinkedItem,
-  layoutPart,
-} from '@svc/jsonl-v23/internal';
+import { type LinkedFile, type LinkedParts, layoutLinkedItem } from '@svc/jsonl-v23/internal';
 import type { ReadQuery } from '../database/read-query.ts';
 import { toCorrupt } from '../database/read-stored-json.ts';
 import { ASSET_PIECE_BYTES, type AssetStore } from './asset-store.ts';
@@ -31,28 +24,6 @@ export async function* itemText(
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   yield* textOf(reader, layout(parts), signal);
-}
-
-/**
- * The parts of a stored item with its files embedded: as much memory as they have.
- *
- * @throws StoreError `corrupt` for a file that is not stored; `unavailable`; the signal's reason
- */
-export async function embedParts(
-  reader: ContentReader,
-  { linkedFiles, ...parts }: LinkedParts,
-  signal?: AbortSignal,
-): Promise<ItemParts> {
-  const embedded = async (part: 'assets' | 'checker'): Promise<string | null> => {
-    const text = parts[part];
-    const files = filesOfPart(linkedFiles, part);
-    if (text === null || files.length === 0) return text;
-    let whole = '';
-    for await (const piece of textOf(reader, layoutPart(text, files), signal)) whole += piece;
-    return whole;
-  };
-  const { payload, answer } = parts;
-  return { payload, answer, assets: await embedded('assets'), checker: await embedded('checker') };
 }
 
 async function* textOf(

@@ -5,7 +5,7 @@ import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AssetStore } from './asset-store.ts';
-import { embedParts, itemText } from './item-text.ts';
+import { itemText } from './item-text.ts';
 import { embeddedLength, type LinkedItem, linkItem } from './link-item.ts';
 import { readLinkedFiles, writeLinkedFiles } from './linked-files-column.ts';
 
@@ -119,13 +119,6 @@ describe('linkItem', () => {
         });
         expect(Buffer.byteLength(joinItem(linked)) + linked.linkedBytes).toBe(expected.byteLength);
         expect(embeddedLength(whole)).toBe(expected.byteLength);
-        const parts = await embedParts({ assets: storeOf(linked), query: () => Promise.reject() }, linked);
-        expect(parts).toEqual({
-          payload: expected.payload,
-          answer: expected.answer,
-          checker: expected.checker,
-          assets: expected.assets,
-        });
       }),
       { numRuns: 500 },
     );

@@ -37,11 +37,8 @@ export interface ItemCandidate extends ItemTexts {
   readonly linkedBytes: string | null;
 }
 
-/**
- * What is done with the files of items: they are sent with them, or links in place of them, or they are in memory with
- * them.
- */
-export type AssetForm = 'embed' | 'link' | 'memory';
+/** Whether the files of items are sent with them, or links in place of them. */
+export type AssetForm = 'embed' | 'link';
 
 /** An item of a page. */
 interface PlannedItem<T extends ItemCandidate> {
@@ -91,7 +88,7 @@ export async function planItems<T extends ItemCandidate>(
   query: ReadQuery,
   candidates: readonly T[],
   maxItemBytes: number,
-  form: AssetForm = 'memory',
+  form: AssetForm,
 ): Promise<PlannedItems<T>> {
   const items: PlannedItem<T>[] = [];
   const measured = new Map<T, number>();
@@ -111,14 +108,13 @@ export async function planItems<T extends ItemCandidate>(
     const wholeBytes = bytes + linkedBytes;
     const isOver = wholeBytes > maxItemBytes && !(isRead && linkedBytes <= 0);
     // headers are counted in the stored size of what is not compressed
-    const isTooLarge = form === 'memory' ? isOver : !isRead && bytes > maxItemBytes;
+    const isTooLarge = !isRead && bytes > maxItemBytes;
     const isTruncated = form === 'embed' && !isTooLarge && linkedBytes > 0 && isOver;
     const itemBytes = form === 'link' || isTruncated ? bytes + Number(item.linkBytes) : wholeBytes;
     const sentBytes = (isTooLarge ? 0 : itemBytes) + Buffer.byteLength(item.section) + ENTRY_BYTES;
     if (items.length > 0 && pageBytes + sentBytes > MAX_ITEMS_PAGE_BYTES) break;
     pageBytes += sentBytes;
-    if (!isTooLarge) unreadBytes += isRead ? 0 : bytes;
-    if (!isTooLarge && form === 'memory') unreadBytes += Math.max(0, linkedBytes);
+    if (!isTooLarge && !isRead) unreadBytes += bytes;
     items.push({ item, isTooLarge, isTruncated });
   }
   return { items, unreadBytes };

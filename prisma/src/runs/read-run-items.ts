@@ -1,5 +1,4 @@
 import type { RunItem } from '@svc/evaluation';
-import { embedParts } from '../assets/item-text.ts';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';
@@ -9,7 +8,7 @@ import {
   planItems,
   readPlannedItems,
 } from '../database/read-item-texts.ts';
-import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
+import { createReadQuery } from '../database/read-query.ts';
 import { isToReplace } from './insert-results.ts';
 import type { Run } from './run-row.ts';
 
@@ -18,7 +17,7 @@ const PAGE_ITEMS = 100;
 
 /** Reads the items of a run that lack a result, or whose result is to be replaced, in order, a page at a time. */
 export async function* readRunItems(
-  { pool, assets, maxItemBytes }: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>,
+  { pool, maxItemBytes }: Pick<StoreContext, 'pool' | 'maxItemBytes'>,
   run: Run,
   signal: AbortSignal,
 ): AsyncGenerator<RunItem, void, undefined> {
@@ -34,36 +33,30 @@ export async function* readRunItems(
       ...after,
       PAGE_ITEMS,
     ]);
-    const plan = await planItems(query, candidates, maxItemBytes);
+    const plan = await planItems(query, candidates, maxItemBytes, 'embed');
     const last = plan.items.at(-1)?.item;
     if (last === undefined) return;
     for (const row of await readPlannedItems(query, plan)) {
       signal.throwIfAborted();
-      const item = await toRunItem({ assets, query, maxItemBytes }, row, signal);
-      yield { ...item, doneRepetitions: row.doneRepetitions ?? [] };
+      yield { ...toRunItem(row, maxItemBytes), doneRepetitions: row.doneRepetitions ?? [] };
     }
     after = [last.sectionOrderIndex, last.orderIndex];
   }
 }
 
-/** An item that was read, for a worker: with the files that it embeds. */
-export async function toRunItem(
-  deps: Pick<StoreContext, 'assets' | 'maxItemBytes'> & { readonly query: ReadQuery },
-  row: ItemCandidate & { readonly sectionOrderIndex: number },
-  signal: AbortSignal,
-): Promise<Omit<RunItem, 'doneRepetitions'>> {
-  const { section, sectionOrderIndex, orderIndex, payload } = row;
+/** An item that was read, for a worker: without the files that it embeds, with which it must not be too large. */
+export function toRunItem(
+  row: ItemCandidate & { readonly sectionOrderIndex: number; readonly isTruncated: boolean },
+  maxItemBytes: number,
+): Omit<RunItem, 'doneRepetitions'> {
+  const { section, sectionOrderIndex, orderIndex, payload, answer, checker, assets, isTruncated } = row;
+  const at = { section, sectionOrderIndex, orderIndex };
+  if (payload === null || isTruncated) {
+    const { message } = itemTooLarge('Item', row, maxItemBytes);
+    return { ...at, parts: null, failure: { code: 'item_too_large', message } };
+  }
   const linkedFiles = readLinkedFiles(row.linkedFiles);
-  return {
-    section,
-    sectionOrderIndex,
-    orderIndex,
-    parts: payload === null ? null : await embedParts(deps, { ...row, payload, linkedFiles }, signal),
-    failure:
-      payload === null
-        ? { code: 'item_too_large', message: itemTooLarge('Item', row, deps.maxItemBytes).message }
-        : undefined,
-  };
+  return { ...at, parts: { payload, answer, checker, assets }, linkedFiles };
 }
 
 interface RunItemRow extends ItemCandidate {

@@ -50,7 +50,7 @@ type ItemRow = ItemCandidate & { readonly sectionOrderIndex: number };
  * each repetition that lacks a result.
  */
 export async function* readStoredOutputs(
-  { pool, assets, maxItemBytes }: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>,
+  { pool, maxItemBytes }: Pick<StoreContext, 'pool' | 'maxItemBytes'>,
   run: Run,
   sourceRunId: string,
   signal: AbortSignal,
@@ -74,7 +74,7 @@ export async function* readStoredOutputs(
       results.map(({ sectionOrderIndex }) => sectionOrderIndex),
       results.map(({ orderIndex }) => orderIndex),
     ]);
-    const items = await planItems(query, candidates, maxItemBytes);
+    const items = await planItems(query, candidates, maxItemBytes, 'embed');
     const texts = new Map((await readPlannedItems(query, items)).map((row) => [keyOf(row), row]));
     const next = new Set(candidates.slice(items.items.length).map(keyOf));
     for (const result of results) {
@@ -83,8 +83,8 @@ export async function* readStoredOutputs(
       after = positionOf(result);
       const row = texts.get(keyOf(result));
       if (row === undefined) continue;
-      const item = await toRunItem({ assets, query, maxItemBytes }, row, signal);
-      yield { ...item, doneRepetitions: [], outputs: [toStoredOutput(result)] };
+      const outputs = [toStoredOutput(result)];
+      yield { ...toRunItem(row, maxItemBytes), doneRepetitions: [], outputs };
     }
     if (!plan.hasMore && next.size === 0) return;
   }

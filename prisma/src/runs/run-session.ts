@@ -1,9 +1,10 @@
-import type { RunEnd, RunResult, RunSession } from '@svc/evaluation';
+import { type RunEnd, RunError, type RunResult, type RunSession } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
-import { StoreError } from '../database/errors.ts';
+import { StoreError, toStoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
+import { createReadQuery } from '../database/read-query.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { insertResults } from './insert-results.ts';
 import { readRunItems } from './read-run-items.ts';
@@ -38,6 +39,20 @@ export function createRunSession(
       run.sourceRunId === null
         ? readRunItems(context, run, signal)
         : readStoredOutputs(context, run, run.sourceRunId, signal),
+    async *readAsset({ sha256, byteLength }, signal) {
+      try {
+        yield* context.assets.read(
+          createReadQuery(pool, signal),
+          sha256,
+          { start: 0, end: byteLength },
+          signal,
+        );
+      } catch (error) {
+        const found = toStoreError(error);
+        if (!(found instanceof StoreError) || found.code !== 'asset_missing') throw found;
+        throw new RunError('asset_missing', found.message, { cause: found });
+      }
+    },
     ...guarded({
       async saveResults(results: readonly RunResult[]): Promise<void> {
         if (results.length === 0) return;

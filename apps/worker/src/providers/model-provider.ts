@@ -14,7 +14,7 @@ import type { Dispatcher } from 'undici';
 import type { Attempt } from './attempt.ts';
 import { classifyResponse } from './classify-response.ts';
 import { modelRequest } from './model-request.ts';
-import { requestBody } from './request-body.ts';
+import { type RequestBody, requestBody } from './request-body.ts';
 import type { RequestPacer } from './request-pacer.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { sendRequest } from './send-request.ts';
@@ -56,7 +56,7 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
   const fields = { host: fixed.url.host, model: options.model };
 
   const attemptOnce = async (
-    body: string | Buffer,
+    body: RequestBody,
     maxOutputChars: number | null,
     signal: AbortSignal,
   ): Promise<Attempt> => {

@@ -1,11 +1,78 @@
-import { type ModelConfig, type ProviderRequest, type WireFormat, wireConversation } from '@svc/evaluation';
+import { Readable } from 'node:stream';
+import {
+  type MarkedFiles,
+  type ModelConfig,
+  type ProviderRequest,
+  splitAtMarks,
+  type WireFormat,
+  wireConversation,
+} from '@svc/evaluation';
+import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 
 /** The Messages API wants a limit; without one in `params`, this is it. */
 const DEFAULT_ANTHROPIC_TOKENS = 4096;
 
-/** The body of a request to a model. It copies the conversation of a large item without parsing it. */
+/** The body of a request, which each attempt sends again: in memory, or read while it is sent. */
+export interface RequestBody {
+  readonly byteLength: number;
+  open(signal: AbortSignal): string | Buffer | Readable;
+}
+
+/** The body of a request to a model. Memory holds a piece of its files. */
 export function requestBody(
+  model: Pick<ModelConfig, 'model' | 'params'>,
+  request: ProviderRequest,
+  format: WireFormat,
+): RequestBody {
+  const body = bodyText(model, request, format);
+  const { files } = request;
+  if (files !== undefined && body.includes(files.mark)) return withFiles(String(body), files);
+  return { byteLength: Buffer.byteLength(body), open: () => body };
+}
+
+function withFiles(text: string, files: MarkedFiles): RequestBody {
+  const pieces = splitAtMarks(text, files).map((piece) =>
+    typeof piece === 'string' ? Buffer.from(piece) : piece,
+  );
+  return {
+    byteLength: pieces.reduce(
+      (sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.byteLength : 4 * Math.ceil(piece.byteLength / 3)),
+      0,
+    ),
+    open: (signal) => Readable.from(chunksOf(pieces, files, signal), { objectMode: false }),
+  };
+}
+
+async function* chunksOf(
+  pieces: readonly (Buffer | LinkedFile)[],
+  files: MarkedFiles,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    if (Buffer.isBuffer(piece)) yield piece;
+    else yield* base64Of(piece, files, signal);
+  }
+}
+
+/** The base64 text of a file, as its content comes. */
+async function* base64Of(
+  file: LinkedFile,
+  { read }: MarkedFiles,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  let rest = Buffer.alloc(0);
+  for await (const bytes of read(file, signal)) {
+    const piece = Buffer.concat([rest, bytes]);
+    const whole = piece.byteLength - (piece.byteLength % 3);
+    if (whole > 0) yield Buffer.from(piece.toString('base64', 0, whole), 'latin1');
+    rest = piece.subarray(whole);
+  }
+  if (rest.byteLength > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
+}
+
+/** The body with marks in place of files. It copies the conversation of a large item without parsing it. */
+function bodyText(
   { model, params }: Pick<ModelConfig, 'model' | 'params'>,
   { messages, conversationJson }: ProviderRequest,
   format: WireFormat,

@@ -2,6 +2,7 @@ import { RunError } from '@svc/evaluation';
 import type { Dispatcher } from 'undici';
 import type { FailedAttempt, ReceivedResponse } from './attempt.ts';
 import { connectionError, TIMED_OUT } from './connection-error.ts';
+import type { RequestBody } from './request-body.ts';
 
 /** Longer responses are not read to their end. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
@@ -15,7 +16,7 @@ const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 export async function sendRequest(
   request: {
     readonly url: URL;
-    readonly body: string | Uint8Array;
+    readonly body: RequestBody;
     readonly headers: Readonly<Record<string, string>>;
     readonly timeoutMs: number;
     readonly dispatcher: Dispatcher;
@@ -34,8 +35,8 @@ export async function sendRequest(
       origin: url.origin,
       path: url.pathname + url.search,
       method: 'POST',
-      headers,
-      body,
+      headers: { ...headers, 'content-length': String(body.byteLength) },
+      body: body.open(deadline.signal),
       signal: deadline.signal,
     });
     statusCode = response.statusCode;

@@ -128,6 +128,7 @@ function isGone(error: unknown): boolean {
 function observed(session: RunSession, observe: (result: RunResult) => void): RunSession {
   return {
     items: (signal) => session.items(signal),
+    readAsset: (file, signal) => session.readAsset(file, signal),
     finish: (end) => session.finish(end),
     saveResults: async (results) => {
       await session.saveResults(results);

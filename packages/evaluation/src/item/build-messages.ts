@@ -1,7 +1,8 @@
 import type { Item } from '@svc/jsonl-v23';
-import { assetEntries, type ItemParts, mimeTypeForPath } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
-import type { ChatMessage } from '../provider.ts';
+import { assetParts } from '../assets/asset-parts.ts';
+import type { ChatMessage, WireFormat } from '../provider.ts';
 import { RunError } from '../run-error.ts';
 import { labelledChoices } from './labelled-choices.ts';
 import { lastMessageText } from './last-message.ts';
@@ -35,18 +36,20 @@ export function promptsFor(parts: ItemParts, { system, template }: RunPrompts): 
  * 1. `inputs.system_prompt` as the system message, unless the messages begin with the same text;
  * 2. `inputs.messages` unchanged;
  * 3. `inputs.prompt` as a user message, unless the last message is the same text;
- * 4. in the last user message, after its text: the choices, one per line as `A. text`, then each image of `assets` as
- *    an image part. An embedded image becomes a data: URL; any other keeps its URL, and only the provider fetches it.
+ * 4. in the last user message, after its text: the choices, one per line as `A. text`, then the parts of
+ *    {@link assetParts}, which are in the format of the provider.
  *
  * A system prompt of the run replaces the first one of 1 and those of 2. A template of the run makes the text of 3, or of
  * the last user message if there is no prompt; it may place the choices.
  *
- * Assets that are not images are not sent.
- *
- * @throws RunError `item_without_prompt` if the item has no prompt, no messages, no choices and no image;
+ * @throws RunError `item_without_prompt` if the item has no prompt, no messages, no choices and no asset that is sent;
  * `field_missing`, `item_too_large` for a template
  */
-export function buildMessages(item: Item, prompts: ItemPrompts = NO_PROMPTS): ChatMessage[] {
+export function buildMessages(
+  item: Item,
+  prompts: ItemPrompts = NO_PROMPTS,
+  format: WireFormat = 'chat_completions',
+): ChatMessage[] {
   const inputs = asObject(getMember(item, 'inputs'));
   const messages = itemMessages(inputs).filter((message) => prompts.system === null || !isSystem(message));
   const lines = labelledChoices(item).choices.map(({ label, text }) => `${label}. ${text}`);
@@ -60,8 +63,8 @@ export function buildMessages(item: Item, prompts: ItemPrompts = NO_PROMPTS): Ch
   if (template !== null) fillQuestion(messages, template, choices);
 
   const rest = template !== null && placesChoices(template) ? undefined : choices;
-  const images = imageParts(item);
-  if (rest !== undefined || images.length > 0) appendToQuestion(messages, rest ?? '', images);
+  const { parts } = assetParts(item, format);
+  if (rest !== undefined || parts.length > 0) appendToQuestion(messages, rest ?? '', parts);
   if (messages.length === 0) {
     throw new RunError('item_without_prompt', 'The item must have `inputs.prompt` or `inputs.messages`.');
   }
@@ -107,8 +110,8 @@ function itemMessages(inputs: JsonObject): ChatMessage[] {
   return messages;
 }
 
-/** Adds choices and images to the last user message, or to a new one if the conversation does not end with one. */
-function appendToQuestion(messages: ChatMessage[], choices: string, images: readonly Part[]): void {
+/** Adds choices and assets to the last user message, or to a new one if the conversation does not end with one. */
+function appendToQuestion(messages: ChatMessage[], choices: string, assets: readonly Part[]): void {
   const last = messages.at(-1);
   const isQuestion = last !== undefined && last.role === 'user';
   const content = isQuestion ? last.content : '';
@@ -121,7 +124,7 @@ function appendToQuestion(messages: ChatMessage[], choices: string, images: read
       parts[parts.length - 1] = { ...text, type: 'text', text: `${existing}\n\n${choices}` };
     else parts.push({ type: 'text', text: choices });
   }
-  parts.push(...images);
+  parts.push(...assets);
 
   const only = parts.length === 1 && !Array.isArray(content) ? parts[0]?.['text'] : undefined;
   const question: ChatMessage = {
@@ -135,32 +138,6 @@ function appendToQuestion(messages: ChatMessage[], choices: string, images: read
 
 function textParts(content: unknown): Part[] {
   return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
-}
-
-function imageParts(item: Item): Part[] {
-  const parts: Part[] = [];
-  for (const { entry } of assetEntries(item)) {
-    const url = imageUrl(entry);
-    if (url !== null) parts.push({ type: 'image_url', image_url: { url } });
-  }
-  return parts;
-}
-
-function imageUrl(entry: JsonObject): string | null {
-  const url = getMember(entry, 'url');
-  const data = getMember(entry, 'data');
-  const mimeType = mimeTypeOf(entry, typeof url === 'string' ? url : '');
-  if (!mimeType.startsWith('image/')) return null;
-  if (typeof data === 'string') return `data:${mimeType};base64,${data}`;
-  return typeof url === 'string' && /^https?:\/\//i.test(url) ? url : null;
-}
-
-function mimeTypeOf(entry: JsonObject, url: string): string {
-  const stated = getMember(entry, 'mime_type');
-  if (typeof stated === 'string') return stated.trim().toLowerCase();
-  const path = getMember(entry, 'path');
-  if (typeof path === 'string') return mimeTypeForPath(path);
-  return mimeTypeForPath(url.split(/[?#]/, 1)[0] ?? '');
 }
 
 function isSystem(message: ChatMessage): boolean {

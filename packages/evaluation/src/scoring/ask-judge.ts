@@ -1,4 +1,5 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { MarkedFiles } from '../assets/marked-files.ts';
 import { type CheckOutcome, unscored } from '../checkers/checker.ts';
 import { plainText } from '../item/plain-text.ts';
 import { JsonText } from '../json-text.ts';
@@ -19,18 +20,20 @@ export interface Judge {
  * `judge`: the run's judge model scores the output. Without a judge model, the item stays unscored.
  *
  * @param messages from `judgeQuestion`, or the conversation of a large item
+ * @param files whose marks the messages contain
  * @throws RunError `judge_bad_answer` for a reply without a verdict; what the provider throws
  */
 export async function askJudge(
   judge: Judge | null,
   messages: readonly ChatMessage[] | Uint8Array,
+  files: MarkedFiles | undefined,
   signal: AbortSignal,
 ): Promise<CheckOutcome> {
   if (judge === null) return unscored('The run has no judge model');
   const conversation =
     messages instanceof Uint8Array ? { messages: [], conversationJson: messages } : { messages };
   const { output, usage } = await judge.provider.complete(
-    { item: {}, ...conversation, maxOutputChars: MAX_REPLY_CHARS },
+    { item: {}, ...conversation, files, maxOutputChars: MAX_REPLY_CHARS },
     signal,
   );
   const reply = output instanceof JsonText ? output.json : plainText(output);

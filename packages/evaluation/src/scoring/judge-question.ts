@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Item } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { assetParts } from '../assets/asset-parts.ts';
 import { checkerLimit, MAX_CHECK_CHARS } from '../checkers/check-limits.ts';
 import { type CheckRequest, stringOption } from '../checkers/checker.ts';
 import { labelledChoices } from '../item/labelled-choices.ts';
 import { plainText } from '../item/plain-text.ts';
-import type { ChatMessage } from '../provider.ts';
+import type { ChatMessage, WireFormat } from '../provider.ts';
 import { judgePrompt } from './judge-prompt.ts';
 
 /** @param nonce a text that no output can contain */
@@ -19,7 +20,7 @@ Reply with one JSON object and nothing else: {"score": <number from 0 to 1>, "pa
 /**
  * The conversation that asks the judge about an output. It contains the judge prompt (`meta.judge_prompt`, else
  * `checker.judge_prompt`, else the dataset's default for the item), the task, the reference answer, the criteria and
- * the output.
+ * the output, and then the assets.
  *
  * A judge prompt may contain `{{prompt}}`, `{{answer}}`, `{{criteria}}` and `{{output}}`; the parts that it does not
  * contain follow it.
@@ -29,10 +30,12 @@ Reply with one JSON object and nothing else: {"score": <number from 0 to 1>, "pa
 export function judgeQuestion(
   { output, item, options }: CheckRequest,
   defaultPrompts: JsonValue,
+  format: WireFormat = 'chat_completions',
 ): ChatMessage[] {
   const fallback = stringOption(options, 'judge_prompt') ?? defaultPrompts;
   const nonce = randomBytes(8).toString('hex');
-  return judgeMessages({ prompt: judgePrompt(item, fallback), item, output, nonce });
+  const { parts } = assetParts(item, format);
+  return judgeMessages({ prompt: judgePrompt(item, fallback), item, output, nonce, parts });
 }
 
 /** Whether an item without a checker is for a judge: it has a judge prompt or criteria. */
@@ -51,6 +54,8 @@ export function judgeMessages(task: {
   output: JsonValue;
   /** New for each question. */
   nonce: string;
+  /** The assets of the task. */
+  parts?: readonly JsonObject[];
 }): ChatMessage[] {
   const parts: Record<string, string> = {
     prompt: taskText(task.item),
@@ -89,8 +94,13 @@ export function judgeMessages(task: {
     );
   return [
     { role: 'system', content: instruction(task.nonce) },
-    { role: 'user', content: [text, ...rest].join('\n\n') },
+    { role: 'user', content: withParts([text, ...rest].join('\n\n'), task.parts ?? []) },
   ];
+}
+
+/** A text, with other parts after it. */
+function withParts(text: string, parts: readonly JsonObject[]): string | JsonObject[] {
+  return parts.length === 0 ? text : [{ type: 'text', text }, ...parts];
 }
 
 function criteriaOf(item: Item): string[] {

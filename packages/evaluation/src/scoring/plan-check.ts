@@ -4,7 +4,7 @@ import { measureCheck } from '../checkers/check-limits.ts';
 import { type CheckOutcome, unscored } from '../checkers/checker.ts';
 import { CHECKERS } from '../checkers/checkers.ts';
 import { labelledChoices } from '../item/labelled-choices.ts';
-import type { ChatMessage } from '../provider.ts';
+import type { ChatMessage, WireFormat } from '../provider.ts';
 import type { CheckTask } from './check-task.ts';
 import { asksForJudge, judgeQuestion } from './judge-question.ts';
 import { packValue } from './packed-value.ts';
@@ -15,7 +15,7 @@ interface PlannedCheck {
   readonly output: JsonValue;
   readonly item: Item;
   /** Null if the run has no judge. */
-  readonly judge: { readonly defaultPrompts: JsonValue } | null;
+  readonly judge: { readonly defaultPrompts: JsonValue; readonly wireFormat?: WireFormat } | null;
 }
 
 /** How an output is scored: not at all, by a checker, or by the judge in this conversation. */
@@ -44,7 +44,8 @@ export function planCheck({ output, item, judge }: PlannedCheck): CheckPlan {
   if (type === undefined) return { outcome: unscored('The item has no checker') };
   if (type === 'judge') {
     if (judge === null) return { outcome: unscored('The run has no judge model') };
-    return { judgeMessages: judgeQuestion({ output, item, options }, judge.defaultPrompts) };
+    const { defaultPrompts, wireFormat } = judge;
+    return { judgeMessages: judgeQuestion({ output, item, options }, defaultPrompts, wireFormat) };
   }
   if (!Object.hasOwn(CHECKERS, type))
     return { outcome: unscored(`Checkers of type ${excerpt(type)} are not run`) };

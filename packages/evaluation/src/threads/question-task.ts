@@ -1,5 +1,6 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import { assetParts } from '../assets/asset-parts.ts';
 import { buildMessages, promptsFor } from '../item/build-messages.ts';
 import { itemIdText, readLargeItem } from '../item/large-item.ts';
 import { fieldMissing, lastMessageText } from '../item/last-message.ts';
@@ -31,6 +32,8 @@ export interface Question {
   readonly conversationJson?: Uint8Array<ArrayBuffer>;
   /** The output itself, if the item holds it. */
   readonly output?: PackedValue;
+  /** Names of the assets that the conversation lacks. */
+  readonly omittedAssets?: readonly string[];
 }
 
 /** Does the task on the current thread. Errors of the item become its `failure`. */
@@ -44,10 +47,12 @@ export function makeQuestion(task: QuestionTask): Question {
       return { itemId, output: { json } };
     }
     if (!usesMessages) return { itemId, conversationJson: new Uint8Array() };
-    const messages = buildMessages(readLargeItem(parts), promptsFor(parts, prompts));
+    const item = readLargeItem(parts);
+    const messages = buildMessages(item, promptsFor(parts, prompts), wireFormat);
     if (outputSource !== null) return { itemId, output: { json: canonicalJson(lastMessageText(messages)) } };
     const conversation = canonicalJson(wireConversation(messages, wireFormat));
-    return { itemId, conversationJson: new TextEncoder().encode(conversation) };
+    const omittedAssets = assetParts(item, wireFormat).omitted;
+    return { itemId, conversationJson: new TextEncoder().encode(conversation), omittedAssets };
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     return { itemId, failure: { code: error.code, message: error.message } };

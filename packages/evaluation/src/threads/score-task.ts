@@ -31,7 +31,8 @@ export type Scored =
  */
 export function scoreItem(task: ScoreTask): Scored {
   const item = readLargeItem(task.parts);
-  const judge = task.judge === null ? null : { defaultPrompts: unpack(task.judge.defaultPrompts) };
+  const judge =
+    task.judge === null ? null : { ...task.judge, defaultPrompts: unpack(task.judge.defaultPrompts) };
   const plan = planCheck({ item, output: unpack(task.output), judge });
   if ('task' in plan) return { outcome: runCheck(plan.task) };
   if ('outcome' in plan) return plan;

@@ -59,7 +59,7 @@ export async function itemsOfResults<T extends StoredResult>(
   ]);
   const boundBytes = candidates.reduce((most, item) => Math.max(most, Number(item.boundBytes)), 0);
   using _measuring = boundBytes > EAGER_BYTES ? await largePages.acquire(signal, boundBytes) : undefined;
-  const plan = await planItems(query, candidates, maxItemBytes);
+  const plan = await planItems(query, candidates, maxItemBytes, 'link');
   const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
   const release = (): void => permits?.[Symbol.dispose]();
   try {

@@ -87,7 +87,8 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           includeItems: query['include'] === 'item',
           signal,
         });
-        return pageResponse(found, query, serializeResult);
+        const datasetId = query['include'] === 'item' ? (await runs.get(idOf(params))).datasetId : '';
+        return pageResponse(found, query, (result) => serializeResult(result, datasetId));
       },
     },
     {

@@ -1,6 +1,7 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
 import { type JsonBody, JsonText, type Schema, shape } from '@svc/runtime';
-import { joinStoredItem, type ResultWithItem, type Run, type RunSummary } from '@svc/store';
+import type { ResultWithItem, Run, RunSummary } from '@svc/store';
+import { linkedItemText } from '../datasets/linked-item.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
 import { costOf, scoresOf, usageOf } from './run-numbers.ts';
 import { COST, LATENCY, RUN_SCORES, USAGE } from './score-schemas.ts';
@@ -135,8 +136,8 @@ export function isFinished(run: Run): boolean {
   return run.finishedAt !== null;
 }
 
-/** A result of a run as JSON. */
-export function serializeResult(result: ResultWithItem): JsonBody {
+/** A result of a run as JSON, with links to the files of its item. */
+export function serializeResult(result: ResultWithItem, datasetId: string): JsonBody {
   return {
     section: result.section,
     order_index: result.orderIndex,
@@ -156,14 +157,14 @@ export function serializeResult(result: ResultWithItem): JsonBody {
     truncated: result.truncated,
     attempts: result.attempts,
     omitted_assets: textOrNull(result.omittedAssets),
-    ...(result.item === undefined ? {} : { item: itemText(result.item) }),
+    ...(result.item === undefined ? {} : { item: itemText(result.item, datasetId) }),
   };
 }
 
 /** The item of a result; null where it is too large. */
-function itemText(item: ResultWithItem['item']): JsonText | null {
+function itemText(item: ResultWithItem['item'], datasetId: string): JsonText | null {
   if (item == null || item.payload === null) return null;
-  return new JsonText(joinStoredItem({ ...item, payload: item.payload }));
+  return new JsonText(linkedItemText({ ...item, payload: item.payload }, datasetId));
 }
 
 /** Stored JSON text is sent as it is. */
