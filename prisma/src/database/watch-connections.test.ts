@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { throughLine } from '../../test/server-address.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/tcp-proxy.ts';
@@ -64,6 +65,20 @@ describe('a connection whose server has fallen silent', () => {
       line.line = 'passes';
     }, 250);
     expect(await query).toMatchObject({ rows: [{ nine: 9 }] });
+    client.release();
+  });
+
+  it('is distinguished from one that has sent everything to a slow reader', async () => {
+    const client = await pool.connect();
+    client.on('error', () => undefined);
+    const copy = client.query(copyTo(`COPY (SELECT repeat('x', 1000) FROM generate_series(1, 300)) TO STDOUT`));
+    let bytes = 0;
+    for await (const chunk of copy as AsyncIterable<Uint8Array>) {
+      // Longer than the silence and the time in transit: the server has sent all, and is idle.
+      if (bytes === 0) await new Promise((done) => setTimeout(done, 3_000));
+      bytes += chunk.byteLength;
+    }
+    expect(bytes).toBe(300 * 1001);
     client.release();
   });
 

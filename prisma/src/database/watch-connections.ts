@@ -22,7 +22,8 @@ const TRANSIT_MS = 2_000;
  *
  * If nothing was received on a connection for `silenceMs` while a query is running, asks the server on another connection.
  * If the server still works on the query, the connection stays open. Else the query or its answer may still be in transit:
- * if nothing arrives within two more seconds, the connection is closed, and the query fails as `unavailable`.
+ * if nothing arrives within two more seconds, the connection is closed, and the query fails as `unavailable`. A connection
+ * that is paused, because the reader of a COPY is slow, has not been read: nothing is known of it.
  */
 export function watchConnections(pool: pg.Pool, options: ConnectionOptions, silenceMs: number): void {
   pool.on('connect', (client) => {
@@ -32,7 +33,7 @@ export function watchConnections(pool: pg.Pool, options: ConnectionOptions, sile
     stream.setTimeout(silenceMs);
     stream.on('timeout', () => {
       stream.setTimeout(silenceMs);
-      if (asking || watched.readyForQuery) return;
+      if (asking || watched.readyForQuery || stream.isPaused()) return;
       asking = true;
       void hasFallenSilent(watched, stream, options).then((silent) => {
         asking = false;
@@ -50,7 +51,7 @@ async function hasFallenSilent(
   const received = stream.bytesRead;
   if (await isAtWork(options, watched.processID)) return false;
   await delay(TRANSIT_MS, undefined, { ref: false });
-  return stream.bytesRead === received && !watched.readyForQuery;
+  return stream.bytesRead === received && !watched.readyForQuery && !stream.isPaused();
 }
 
 /** Whether the server works on a query of this connection, as far as that can be found out. */
