@@ -38,6 +38,12 @@ COPY sections TO STDOUT;
 \echo 'COPY items FROM STDIN;'
 COPY items TO STDOUT;
 \echo '\\.'
+\echo 'COPY assets FROM STDIN;'
+COPY assets TO STDOUT;
+\echo '\\.'
+\echo 'COPY dataset_assets FROM STDIN;'
+COPY dataset_assets TO STDOUT;
+\echo '\\.'
 \echo 'COPY runs FROM STDIN;'
 COPY runs TO STDOUT;
 \echo '\\.'
