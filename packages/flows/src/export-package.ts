@@ -45,7 +45,7 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions = 
       items: () => open.items([section]),
       itemAt: (orderIndex) => open.itemAt(section, orderIndex),
     })),
-    content: (sha256) => open.content(sha256),
+    content: open.content,
   };
   const run = options.runId === undefined ? null : exportRun(open, await open.run(options.runId));
   const { secrets = [], signal } = options;

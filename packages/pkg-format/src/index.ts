@@ -13,9 +13,11 @@ export type { RunError } from './package/run-values.ts';
 export { datasetFromItems, type ItemsDataset } from './write/dataset-from-items.ts';
 export type {
   ExportDataset,
+  ExportItem,
   ExportResult,
   ExportRun,
   ExportSection,
+  LinkedContent,
   WriteOptions,
 } from './write/export-dataset.ts';
 export { writePackage } from './write/write-package.ts';

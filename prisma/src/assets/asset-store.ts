@@ -55,4 +55,4 @@ export interface AssetStore {
 }
 
 /** Bytes of a piece: a multiple of 3, so that the base64 texts of pieces make that of the whole. */
-export const ASSET_PIECE_BYTES: number = 192 * 1024;
+export const ASSET_PIECE_BYTES: number = 768 * 1024;

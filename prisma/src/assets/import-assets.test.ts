@@ -131,6 +131,14 @@ describe('an import', () => {
         .map((file) => ({ sha256: sha256(file), bytes: file.byteLength }))
         .sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1)),
     );
+    // An export reads them one after another, and small ones ahead.
+    await using open = await store.datasets.open(id);
+    const wanted = files.map((file) => ({ sha256: sha256(file), byteLength: file.byteLength }));
+    for (const [index, asset] of wanted.entries()) {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of open.content(asset, wanted.slice(index + 1))) pieces.push(piece);
+      expect(Buffer.concat(pieces).equals(files[index] as Buffer), `file ${index}`).toBe(true);
+    }
     // A second import finds them all.
     const again = await importLines([...lines, ...plain], paths);
     expect(await itemTexts(again.id)).toEqual(texts);

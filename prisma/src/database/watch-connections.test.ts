@@ -71,7 +71,9 @@ describe('a connection whose server has fallen silent', () => {
   it('is distinguished from one that has sent everything to a slow reader', async () => {
     const client = await pool.connect();
     client.on('error', () => undefined);
-    const copy = client.query(copyTo(`COPY (SELECT repeat('x', 1000) FROM generate_series(1, 300)) TO STDOUT`));
+    const copy = client.query(
+      copyTo(`COPY (SELECT repeat('x', 1000) FROM generate_series(1, 300)) TO STDOUT`),
+    );
     let bytes = 0;
     for await (const chunk of copy as AsyncIterable<Uint8Array>) {
       // Longer than the silence and the time in transit: the server has sent all, and is idle.

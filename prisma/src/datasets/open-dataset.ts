@@ -1,6 +1,7 @@
 import type { ItemParts, LinkedParts } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
+import { type AssetReader, createAssetReader } from '../assets/read-ahead.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { boundedName, hasAtMost, itemTooLarge } from '../database/item-size.ts';
@@ -37,8 +38,12 @@ export interface OpenDataset extends AsyncDisposable {
   items(sections?: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined>;
   /** One item again; not while items are being read. */
   itemAt(section: Pick<StoredSection, 'id'>, orderIndex: number): Promise<LinkedParts>;
-  /** The content of a file that an item links; also while items are being read. @param sha256 64 hex digits */
-  content(sha256: string): AsyncGenerator<Uint8Array, void, undefined>;
+  /**
+   * The content of a file that an item links; also while items are being read.
+   *
+   * @param following files that are read next: small ones are read together
+   */
+  readonly content: AssetReader;
   /** @throws StoreError `run_not_found` when there is none, or it is of another dataset */
   run(runId: string): Promise<ExportedRun>;
   /** The results of a run in item order, in batches. */
@@ -100,8 +105,11 @@ export async function openDataset(
         const { linked, ...parts } = row;
         return { ...parts, linkedFiles: readLinkedFiles(linked) };
       },
-      content: (sha256) =>
-        context.assets.read(createReadQuery(context.pool, options.signal), sha256, undefined, options.signal),
+      content: createAssetReader({
+        assets: context.assets,
+        query: createReadQuery(context.pool, options.signal),
+        signal: options.signal,
+      }),
       async run(runId) {
         const [run] = isUuid(runId)
           ? await query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND dataset_id = $2`, [

@@ -24,6 +24,13 @@ export interface ExportSection {
   itemAt(orderIndex: number, signal?: AbortSignal): Promise<ExportItem>;
 }
 
+/** The content of a linked file. */
+export interface LinkedContent {
+  /** Lower-case hex. */
+  readonly sha256: string;
+  readonly byteLength: number;
+}
+
 /** A dataset to write as a package. */
 export interface ExportDataset {
   readonly name: string;
@@ -35,8 +42,16 @@ export interface ExportDataset {
   readonly versionHash: string;
   /** In order. */
   readonly sections: readonly ExportSection[];
-  /** Reads the content of a linked file; needed only if there are some. @param sha256 lower-case hex */
-  readonly content?: (sha256: string, signal?: AbortSignal) => AsyncIterable<Uint8Array>;
+  /**
+   * Reads the content of a linked file; needed only if there are some.
+   *
+   * @param following the files that are read next, for a store that reads some of them together
+   */
+  readonly content?: (
+    file: LinkedContent,
+    following: readonly LinkedContent[],
+    signal?: AbortSignal,
+  ) => AsyncIterable<Uint8Array>;
 }
 
 /** One item result, as in `results.jsonl`. Absent members are written as null. */

@@ -12,6 +12,7 @@ import type {
   ExportResult,
   ExportRun,
   ExportSection,
+  LinkedContent,
   WriteOptions,
 } from './export-dataset.ts';
 import { interruptible } from './interruptible.ts';
@@ -110,7 +111,14 @@ export async function preparePackage(dataset: ExportDataset, options: WriteOptio
   for (const [index, section] of sections.entries()) {
     sources.set(paths[index] ?? '', () => sectionBytes(section, scan, signal));
   }
-  for (const file of scan.files) sources.set(file.path, () => fileBytes(dataset, file, signal));
+  const linked = scan.files.filter(({ isLinked }) => isLinked).map(toContent);
+  let linkedCount = 0;
+  for (const file of scan.files) {
+    if (file.isLinked) linkedCount += 1;
+    const first = linkedCount;
+    const following = (): readonly LinkedContent[] => linked.slice(first, first + READ_AHEAD_FILES);
+    sources.set(file.path, () => fileBytes(dataset, file, following, signal));
+  }
   return packagePlan(planPackage(content), sources);
 }
 
@@ -158,12 +166,13 @@ function sectionBytes(
 async function* fileBytes(
   dataset: ExportDataset,
   file: DatasetScan['files'][number],
+  following: () => readonly LinkedContent[],
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   if (file.isLinked) {
     if (dataset.content === undefined)
       throw new TypeError('The dataset cannot read the content of its files.');
-    yield* dataset.content(file.sha256, signal);
+    yield* dataset.content(toContent(file), following(), signal);
     return;
   }
   const parts = await dataset.sections[file.section]?.itemAt(file.orderIndex, signal);
@@ -171,6 +180,11 @@ async function* fileBytes(
   if (bytes === null) throw changed(file.path);
   yield* interruptible(piecesOf(bytes));
 }
+
+/** Files that a store may read together with the one that is asked for. */
+const READ_AHEAD_FILES = 256;
+
+const toContent = ({ sha256, bytes }: FileDigest): LinkedContent => ({ sha256, byteLength: bytes });
 
 const PIECE_BYTES = 64 * 1024;
 
