@@ -54,7 +54,7 @@ export async function* moveItems(
       );
       moved += turn.moved;
       after = turn.last;
-      yield { items: items + Math.min((after ?? 0) + 1, current.itemCount), itemsTotal, moved };
+      if (after !== null) yield { items: items + after + 1, itemsTotal, moved };
     }
     items += current.itemCount;
     yield { items, itemsTotal, moved };
