@@ -1,4 +1,6 @@
 import type { Route, Schema } from '@svc/runtime';
+import { type Components, createComponents } from './components.ts';
+import { PROBLEM_EXAMPLE, REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from './examples.ts';
 import { PROBLEM } from './schemas.ts';
 
 /** Error codes of every route. */
@@ -13,10 +15,12 @@ const COMMON_ERRORS = [
 
 /** Generates the OpenAPI 3.1 document from the schemas that validate requests. */
 export function openApiDocument(routes: readonly Route[], version: string): Record<string, unknown> {
+  const components = createComponents();
+  const problem = components.add(PROBLEM, 'Problem');
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     paths[route.path] ??= {};
-    (paths[route.path] as Record<string, unknown>)[route.method] = operation(route);
+    (paths[route.path] as Record<string, unknown>)[route.method] = operation(route, components, problem);
   }
   return {
     openapi: '3.1.0',
@@ -29,7 +33,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
     },
     paths,
     components: {
-      schemas: { Problem: PROBLEM },
+      schemas: components.schemas,
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer' },
         session: { type: 'apiKey', in: 'cookie', name: 'svc_session' },
@@ -38,16 +42,22 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
   };
 }
 
-function operation(route: Route): Record<string, unknown> {
+function operation(route: Route, components: Components, problem: Schema): Record<string, unknown> {
+  const name = `${route.operationId.charAt(0).toUpperCase()}${route.operationId.slice(1)}`;
   const parameters = [
     ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
       return { name, in: 'path', required: true, schema: { type: 'string' } };
     }),
-    ...optionalParameters('query', route.query),
-    ...optionalParameters('header', route.headers),
+    ...optionalParameters('query', route.query, components),
+    ...optionalParameters('header', route.headers, components),
   ];
-  const content = (schema: Schema | undefined): Record<string, unknown> =>
-    schema === undefined ? {} : { content: { [route.produces]: { schema } } };
+  const content = (schema: Schema | undefined): Record<string, unknown> => {
+    if (schema === undefined) return {};
+    const documented = components.add(schema, `${name}Response`);
+    return {
+      content: { [route.produces]: { schema: documented, ...exampleOf(RESPONSE_EXAMPLES, route) } },
+    };
+  };
   const foreign = route.method === 'get' ? [] : ['cross_origin'];
   const errors = [...new Set([...route.errors, ...foreign, ...COMMON_ERRORS])];
   return {
@@ -60,7 +70,12 @@ function operation(route: Route): Record<string, unknown> {
       : {
           requestBody: {
             required: true,
-            content: { [route.body.contentType]: { schema: route.body.documented ?? route.body.schema } },
+            content: {
+              [route.body.contentType]: {
+                schema: components.add(route.body.documented ?? route.body.schema, `${name}Request`),
+                ...exampleOf(REQUEST_EXAMPLES, route),
+              },
+            },
           },
         }),
     responses: {
@@ -77,7 +92,7 @@ function operation(route: Route): Record<string, unknown> {
       default: {
         description: `an error; its code is one of ${errors.join(', ')}`,
         headers: { 'X-Request-ID': { schema: { type: 'string' } } },
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        content: { 'application/json': { schema: problem, example: PROBLEM_EXAMPLE } },
       },
     },
     security: isForAnyone(route) ? [] : [{ key: [] }, { session: [] }],
@@ -85,18 +100,23 @@ function operation(route: Route): Record<string, unknown> {
   };
 }
 
+function exampleOf(examples: Readonly<Record<string, unknown>>, { operationId }: Route): object {
+  return Object.hasOwn(examples, operationId) ? { example: examples[operationId] } : {};
+}
+
 const isForAnyone = ({ access }: Route): boolean => access === 'public' || access === 'anyone';
 
 function optionalParameters(
   location: 'query' | 'header',
   schemas: Readonly<Record<string, Schema>> = {},
+  components: Components,
 ): Record<string, unknown>[] {
   return Object.entries(schemas).map(([name, { description, ...schema }]) => {
     return {
       name,
       in: location,
       required: false,
-      schema,
+      schema: components.add(schema, name),
       ...(description === undefined ? {} : { description }),
     };
   });
