@@ -9,6 +9,8 @@ const target = new URL('../src/generated/openapi.ts', import.meta.url);
 const types = await openapiTypescript(JSON.parse(readFileSync(source, 'utf8')), {
   // an object without properties has unknown members, not none
   emptyObjectsUnknown: true,
+  // a member with a default may be left out of a request
+  defaultNonNullable: false,
 });
 mkdirSync(new URL('.', target), { recursive: true });
 writeFileSync(
