@@ -1,3 +1,20 @@
+/** `@svc/client`: a typed client of the API, and helpers for what takes longer than one request. */
+export { ApiError, unwrap } from './api-error.ts';
 export { type ApiClient, type ClientOptions, createApiClient } from './create-api-client.ts';
+export { type FollowOptions, followJob, followRun, type Job, type Run } from './follow.ts';
 export type { paths as Paths } from './generated/openapi.ts';
+export {
+  type IterateOptions,
+  iterateItems,
+  iterateResults,
+  type ListedItem,
+  type RunResult,
+} from './iterate.ts';
 export type { ResponseOf } from './response-of.ts';
+export {
+  type DatasetSummary,
+  type UploadOptions,
+  type UploadOutcome,
+  type UploadSource,
+  uploadFile,
+} from './upload-file.ts';
