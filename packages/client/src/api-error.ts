@@ -11,7 +11,7 @@ export class ApiError extends Error {
       readonly code?: unknown;
       readonly detail?: unknown;
     };
-    super(typeof detail === 'string' ? detail : `The service answered with status ${status}.`);
+    super(typeof detail === 'string' ? detail : `The service returned status ${status}.`);
     this.code = typeof code === 'string' ? code : 'bad_response';
     this.status = status;
     this.problem = problem;

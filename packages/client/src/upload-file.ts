@@ -9,7 +9,7 @@ export type DatasetSummary = ResponseOf<'/datasets/upload', 'post', 201>;
 export interface UploadSource {
   readonly name: string;
   readonly byteLength: number;
-  /** The bytes; read anew for each attempt. */
+  /** The bytes, from the beginning in each call. */
   read(): AsyncIterable<Uint8Array>;
 }
 
