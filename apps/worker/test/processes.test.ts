@@ -21,6 +21,8 @@ const has =
   ({ log }: WorkerProcess): boolean =>
     log.some((line) => line['event'] === event);
 
+const IS_LONG = process.env['FAULTS'] === 'long';
+
 /** A worker that died is noticed, and its work has begun elsewhere, within this. */
 const RECOVERY_MS = 60_000;
 
@@ -73,6 +75,105 @@ describe('two worker processes', () => {
     });
     expect(has('job.recover')(second)).toBe(true);
   });
+
+  // Leases and pauses take real time; retry-run.test.ts of the store has the short form.
+  it.runIf(IS_LONG)(
+    'retry and rescore a run, each result once, although worker, database and provider fail',
+    {
+      timeout: 240_000,
+    },
+    async () => {
+      const some = items.slice(0, 120);
+      let isUp = false;
+      const provider = cleanUp.use(
+        await startFakeProvider((prompt, attempt) => {
+          // The judge's questions have their parts between marks.
+          if (prompt.includes('<<<')) return { text: '{"score": 0.5}', delayMs: 20 };
+          const number = Number(prompt);
+          if (isUp) return number % 30 === 1 && attempt === 2 ? 'break' : { text: prompt, delayMs: 20 };
+          return number % 2 === 0 ? { text: prompt } : { status: 400 };
+        }),
+      );
+      const model = { base_url: provider.baseUrl, model: 'm' };
+      const workers = [await start(), await start()];
+      const { body: run } = await service.post('/runs', {
+        dataset_id: await service.importItems(some),
+        config: {
+          ...{ provider: { type: 'openai_compatible', ...model }, concurrency: 4 },
+          max_consecutive_failures: 1_000,
+        },
+      });
+      const current = async (id: string): Promise<Body> => (await service.get(`/runs/${id}`)).body;
+      const isOf =
+        (id: string, times: number) =>
+        ({ log }: WorkerProcess): boolean =>
+          log.filter((line) => line['event'] === 'worker.run.start' && line['run_id'] === id).length >= times;
+      /** Kills the worker of the run, then the connections of the database, while the run works. */
+      const endWithFaults = async (
+        id: string,
+        times: number,
+        isHalf: (run: Body) => boolean,
+      ): Promise<Body> => {
+        await until(() => current(id), isHalf);
+        const first = workers.findLast(isOf(id, times)) as WorkerProcess;
+        await first.end('SIGKILL');
+        workers.splice(workers.indexOf(first), 1);
+        await queryDatabase(
+          service.databaseUrl,
+          "UPDATE runs SET lease_expires_at = now() - interval '1 second' WHERE finished_at IS NULL",
+        );
+        await until(
+          () => workers,
+          (left) => left.some(has('job.recover')),
+          RECOVERY_MS,
+        );
+        await queryDatabase(
+          service.databaseUrl,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+        );
+        await until(
+          async () =>
+            (await queryDatabase(service.databaseUrl, 'SELECT finished_at FROM runs WHERE id = $1', [id]))[0],
+          (row) => row?.['finished_at'] !== null,
+          RECOVERY_MS,
+        );
+        return await current(id);
+      };
+      const positions = async (id: string): Promise<unknown[]> =>
+        await queryDatabase(
+          service.databaseUrl,
+          'SELECT count(*)::int AS results, count(DISTINCT order_index)::int AS items FROM run_results WHERE run_id = $1',
+          [id],
+        );
+
+      expect(await runEnded(service, run.id)).toMatchObject({ counts: { ok: 60, failed: 60 } });
+      isUp = true;
+      await service.post(`/runs/${run.id}/retry`, { only: 'failed' });
+      const retried = await endWithFaults(run.id, 1, ({ counts }) => counts.failed <= 40);
+      expect(retried).toMatchObject({
+        status: 'completed',
+        counts: { total: 120, done: 120, ok: 120, failed: 0 },
+        scores: { mean: 1, passed: 120 },
+      });
+      expect(await positions(run.id)).toEqual([{ results: 120, items: 120 }]);
+      // what had passed before is not asked again
+      for (let index = 0; index < 120; index += 2) expect(provider.asked.get(String(index))).toBe(1);
+
+      workers.push(await start());
+      const { body: rescored } = await service.post(`/runs/${run.id}/rescore`, {
+        checker: 'judge',
+        judge: model,
+      });
+      const scored = await endWithFaults(rescored.id, 1, ({ counts }) => counts.done >= 30);
+      expect(scored).toMatchObject({
+        status: 'completed',
+        counts: { total: 120, done: 120, ok: 120 },
+        scores: { mean: 0.5 },
+      });
+      expect(await positions(rescored.id)).toEqual([{ results: 120, items: 120 }]);
+    },
+  );
 
   it('import a million rows although the first worker dies, with progress that only grows', {
     timeout: 240_000,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
-import { type Body, runEnded, startTestService, type TestService } from './start-test-service.ts';
+import { type Body, runEnded, startTestService, type TestService, until } from './start-test-service.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../conformance/runs/scores.py', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -310,6 +310,26 @@ it('scores stored outputs again without asking, renames and deletes', async () =
   expect(await service.post(`/runs/${working.id}/rescore`, {})).toMatchObject({ status: 409 });
   await service.post(`/runs/${working.id}/cancel`, {});
   await runEnded(service, working.id);
+});
+
+it('works on sixteen runs at once, however many cores there are', async () => {
+  reply = () => 'hang';
+  const runs = await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      const body = { dataset_id: datasetId, config: config({ select: { limit: 8 }, concurrency: 8 }) };
+      return (await service.post('/runs', body)).body;
+    }),
+  );
+  await until(provider.waiting, (waiting) => waiting === 16 * 8);
+  expect((await service.get('/healthz')).status).toBe(200);
+  const [first, ...others] = runs;
+  await service.post(`/runs/${first?.id}/cancel`, {});
+  expect(await runEnded(service, first?.id)).toMatchObject({ status: 'cancelled', counts: { done: 0 } });
+  await until(provider.waiting, (waiting) => waiting === 15 * 8);
+  provider.release();
+  for (const { id } of others) {
+    expect(await runEnded(service, id)).toMatchObject({ status: 'completed', counts: { done: 8 } });
+  }
 });
 
 it('ends at once when the provider refuses the key', async () => {

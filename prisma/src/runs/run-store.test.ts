@@ -233,7 +233,7 @@ describe('a run in the hands of a worker', () => {
     ]);
     const { counts, scores } = await store.runs.get(run.id);
     expect(counts).toMatchObject({ done: 2, ok: 2 });
-    expect(scores).toEqual({ mean: 0.5, passed: 1, passRate: 0.5 });
+    expect(scores).toMatchObject({ mean: 0.5, passed: 1, passRate: 0.5 });
   });
 
   it('goes on with what has no result, repetition by repetition', async () => {
