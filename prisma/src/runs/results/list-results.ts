@@ -1,3 +1,4 @@
+import type { RunResultStatus } from '@svc/evaluation';
 import type { StoreContext } from '../../context.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../database/page.ts';
 import { createReadQuery, type ReadQuery } from '../../database/read-query.ts';
@@ -11,6 +12,7 @@ import {
   readPlannedResults,
 } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
+import type { RunSummary } from '../scores/summarize-run.ts';
 import { itemsOfResults } from './items-of-results.ts';
 import { type ResultsConditions, resultsFilter } from './results-filter.ts';
 
@@ -48,11 +50,10 @@ export async function listResults(
     cursor === undefined ? [-1, -1, -1] : decodeCursor('results', ['index', 'index', 'index'], cursor);
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);
-  // The counts of the run answer the first of these; every other filter reads all of its results.
-  const { status, ...others } = conditions;
-  const isCounted = Object.values(others).every((value) => value === undefined);
-  using _permit = isCounted ? undefined : await searches.acquire(signal);
-  const totalItems = isCounted ? totalOf(run, status) : await countResults(query, id, conditions);
+  // The run has the totals of one filter alone; any other needs a pass over all of its results.
+  const known = knownTotal(run, conditions);
+  using _permit = known === undefined ? await searches.acquire(signal) : undefined;
+  const totalItems = known ?? (await countResults(query, id, conditions));
   const filter = resultsFilter(conditions, 7);
   const plan = await planResults(query, { runId: id, after, limit, filter, maxBytes: maxItemBytes });
   const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
@@ -91,12 +92,18 @@ interface RunCounts {
   readonly ok: number;
   readonly failed: number;
   readonly unscored: number;
+  readonly passed: number;
+  readonly scored: number;
+  /** Of these results; null while there is none. */
+  readonly summary: string | null;
 }
 
 async function readRun(query: ReadQuery, id: string): Promise<RunCounts> {
   const [run] = isUuid(id)
     ? await query<RunCounts>(
-        'SELECT dataset_id AS "datasetId", ok, failed, unscored FROM runs WHERE id = $1',
+        `SELECT dataset_id AS "datasetId", ok, failed, unscored, passed, scored,
+           CASE WHEN summary_of = results_version || ':' || ok + failed + unscored THEN summary END AS summary
+         FROM runs WHERE id = $1`,
         [id],
       )
     : [];
@@ -104,8 +111,22 @@ async function readRun(query: ReadQuery, id: string): Promise<RunCounts> {
   return run;
 }
 
-function totalOf(run: RunCounts, status: ResultsConditions['status']): number {
-  return status === undefined ? run.ok + run.failed + run.unscored : run[status];
+/** The total that the run or its summary has; undefined if results must be counted. */
+function knownTotal(run: RunCounts, conditions: ResultsConditions): number | undefined {
+  const given = Object.entries(conditions).filter(([, value]) => value !== undefined);
+  const [name, value] = given[0] ?? [];
+  if (given.length > 1) return undefined;
+  if (name === undefined) return run.ok + run.failed + run.unscored;
+  if (name === 'status') return run[value as RunResultStatus];
+  // A score without a verdict neither passed nor failed; only imported runs have such.
+  if (name === 'passed' && value === true) return run.passed;
+  if (run.summary === null || name === 'q' || name === 'passed') return undefined;
+  const { scores, finish_reasons } = JSON.parse(run.summary) as RunSummary;
+  const groups = { section: scores.by_section, type: scores.by_type, tag: scores.by_tag };
+  const text = String(value);
+  if (name === 'finishReason') return Object.hasOwn(finish_reasons, text) ? finish_reasons[text] : undefined;
+  const group = groups[name as keyof typeof groups];
+  return Object.hasOwn(group, text) ? group[text]?.results : undefined;
 }
 
 async function countResults(query: ReadQuery, id: string, conditions: ResultsConditions): Promise<number> {

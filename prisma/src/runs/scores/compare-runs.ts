@@ -7,7 +7,7 @@ import { createReadQuery } from '../../database/read-query.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { isUuid } from '../../database/values.ts';
 import { runNotFound } from '../run-row.ts';
-import { DIFFERENCES, IS_WANTED, PAIR_SUMS } from './compare-sql.ts';
+import { DIFFERENCES, PAIR_SUMS } from './compare-sql.ts';
 
 export interface CompareRequest extends PageRequest {
   /** Items in which the other run is worse, or better. */
@@ -53,10 +53,6 @@ export async function compareRuns(
   const query = createReadQuery(pool, signal);
   const which = only === undefined ? 0 : only === 'improvements' ? 1 : -1;
   const rows = await query<DifferenceRow>(DIFFERENCES, [id, otherId, which, ...after, limit + 1]);
-  const [counted] = await query<{ count: string }>(
-    `SELECT count(*) FROM run_differences d WHERE run_id = $1 AND other_run_id = $2 AND ${IS_WANTED}`,
-    [id, otherId, which],
-  );
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
@@ -66,14 +62,17 @@ export async function compareRuns(
       rows.length > limit && last !== undefined
         ? encodeCursor('compare', [last.sectionOrderIndex, last.orderIndex])
         : null,
-    totalItems: Number(counted?.count ?? 0),
+    totalItems: only === undefined ? sums.improvements + sums.regressions : sums[only],
   };
 }
 
 type DifferenceRow = RunDifference & { readonly sectionOrderIndex: number };
 
+/** With the numbers of stored differences. */
+type StoredSums = PairSums & { readonly improvements: number; readonly regressions: number };
+
 /** Compares once for each state of the two runs, and stores what it finds. */
-async function storedSums(pool: pg.Pool, id: string, otherId: string): Promise<PairSums> {
+async function storedSums(pool: pg.Pool, id: string, otherId: string): Promise<StoredSums> {
   return await inTransaction(
     pool,
     async (client) => {
@@ -98,8 +97,8 @@ async function storedSums(pool: pg.Pool, id: string, otherId: string): Promise<P
         id,
         otherId,
       ]);
-      const { rows } = await client.query<PairSums>(PAIR_SUMS, [id, otherId]);
-      const sums = rows[0] as PairSums;
+      const { rows } = await client.query<StoredSums>(PAIR_SUMS, [id, otherId]);
+      const sums = rows[0] as StoredSums;
       await client.query(
         'UPDATE run_comparisons SET comparison_of = $3, summary = $4 WHERE run_id = $1 AND other_run_id = $2',
         [id, otherId, comparisonOf, JSON.stringify(sums)],

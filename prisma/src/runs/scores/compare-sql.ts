@@ -34,11 +34,15 @@ export const PAIR_SUMS: string = `
     count(*) FILTER (WHERE other_score < score)::float8 AS losses,
     count(*) FILTER (WHERE other_score = score)::float8 AS ties,
     count(*) FILTER (WHERE passed AND NOT other_passed)::float8 AS "onlyThisPassed",
-    count(*) FILTER (WHERE other_passed AND NOT passed)::float8 AS "onlyOtherPassed"
+    count(*) FILTER (WHERE other_passed AND NOT passed)::float8 AS "onlyOtherPassed",
+    count(*) FILTER (WHERE other_score > score OR other_score = score AND other_passed AND NOT passed)::float8
+      AS improvements,
+    count(*) FILTER (WHERE other_score < score OR other_score = score AND passed AND NOT other_passed)::float8
+      AS regressions
   FROM pairs`;
 
 /** Whether a row of `run_differences d` is of the kind `$3`: 1 for items in which the other run is better, -1 worse. */
-export const IS_WANTED = `CASE $3::int WHEN 0 THEN true
+const IS_WANTED = `CASE $3::int WHEN 0 THEN true
   WHEN 1 THEN other_score > score OR other_score = score AND other_passed AND NOT d.passed
   ELSE other_score < score OR other_score = score AND d.passed AND NOT other_passed END`;
 

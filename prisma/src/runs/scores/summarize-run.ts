@@ -1,7 +1,7 @@
-import { type GroupScores, groupScores, type PassCount, type ResultSums } from '@svc/evaluation';
+import { type GroupScores, groupScores, type ResultSums } from '@svc/evaluation';
 import type pg from 'pg';
 import { type ReadQuery, readFrom } from '../../database/read-query.ts';
-import { GROUP_SUMS, RUN_FACTS } from './summary-sql.ts';
+import { GROUP_SUMS, RUN_FACTS, type SumsRow } from './summary-sql.ts';
 
 /** The scores of a run and of its parts, as the API shows them. */
 export interface RunScores extends GroupScores {
@@ -83,25 +83,20 @@ function isCurrent({ summary, summaryOf, version, isFinished, ageMs, summaryMs }
   return !isFinished && (ageMs ?? 0) < (summaryMs ?? 0) * MAX_AGE_FACTOR;
 }
 
-type SumsRow = Omit<ResultSums, 'passCounts'> & {
-  readonly kind: 'run' | 'section' | 'type' | 'tag';
-  readonly key: string;
-  readonly passCounts: string;
-};
-
 async function aggregate(query: ReadQuery, id: string, repetitions: number): Promise<RunSummary> {
-  const rows = await query<SumsRow>(GROUP_SUMS, [id]);
+  const groups = new Map<SumsRow['kind'], Map<string, SumsRow[]>>();
+  for (const row of await query<SumsRow>(GROUP_SUMS, [id])) {
+    const ofKind = groups.get(row.kind) ?? new Map<string, SumsRow[]>();
+    groups.set(row.kind, ofKind);
+    ofKind.set(row.key, [...(ofKind.get(row.key) ?? []), row]);
+  }
   const [facts] = await query<{ latency: string; finishReasons: string }>(RUN_FACTS, [id]);
-  const scoresOf = ({ passCounts, ...sums }: SumsRow): GroupScores =>
-    groupScores({ ...sums, passCounts: readPassCounts(passCounts) }, repetitions);
+  const scoresOf = (rows: readonly SumsRow[]): GroupScores => groupScores(addUp(rows), repetitions);
   const byName = (kind: SumsRow['kind'], nameOf: (key: string) => string): Record<string, GroupScores> =>
-    Object.fromEntries(
-      rows.filter((row) => row.kind === kind).map((row) => [nameOf(row.key), scoresOf(row)]),
-    );
-  const whole = rows.find((row) => row.kind === 'run');
+    Object.fromEntries([...(groups.get(kind) ?? [])].map(([key, rows]) => [nameOf(key), scoresOf(rows)]));
   return {
     scores: {
-      ...(whole === undefined ? groupScores(NO_RESULTS, repetitions) : scoresOf(whole)),
+      ...scoresOf(groups.get('run')?.get('') ?? []),
       by_section: byName('section', (name) => name),
       by_type: byName('type', labelOf),
       by_tag: byName('tag', labelOf),
@@ -114,13 +109,38 @@ async function aggregate(query: ReadQuery, id: string, repetitions: number): Pro
 /** A type or tag is stored as JSON text without its quotes. */
 const labelOf = (key: string): string => JSON.parse(`"${key}"`);
 
-function readPassCounts(json: string): PassCount[] {
-  return (JSON.parse(json) as [number, number, number][]).map(([tries, passed, items]) => {
-    return { tries, passed, items };
-  });
-}
+const COUNTS = [
+  'results',
+  'ok',
+  'failed',
+  'unscored',
+  'scored',
+  'scoreSum',
+  'passed',
+  'scoredItems',
+] as const;
 
-const NO_RESULTS: ResultSums = {
-  ...{ results: 0, ok: 0, failed: 0, unscored: 0, scored: 0, scoreSum: 0, passed: 0 },
-  ...{ scoredItems: 0, itemDeviation: null, passCounts: [] },
-};
+/**
+ * The sums of a group from those of its parts. Variances combine by the formula of Chan, Golub and LeVeque (1979).
+ */
+function addUp(rows: readonly SumsRow[]): ResultSums {
+  const sums = Object.fromEntries(
+    COUNTS.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
+  ) as Readonly<Record<(typeof COUNTS)[number], number>>;
+  let items = 0;
+  let mean = 0;
+  let squares = 0;
+  for (const { scoredItems, itemMean, itemVariance } of rows) {
+    if (scoredItems === 0) continue;
+    const difference = (itemMean ?? 0) - mean;
+    const total = items + scoredItems;
+    squares += scoredItems * (itemVariance ?? 0) + (difference * difference * items * scoredItems) / total;
+    mean += (difference * scoredItems) / total;
+    items = total;
+  }
+  return {
+    ...sums,
+    itemDeviation: items < 2 ? null : Math.sqrt(squares / (items - 1)),
+    passCounts: rows.map(({ tries, passes, items: count }) => ({ tries, passed: passes, items: count })),
+  };
+}
