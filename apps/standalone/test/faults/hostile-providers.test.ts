@@ -95,7 +95,7 @@ const startRun = (config: object): Promise<ServiceResponse> =>
   say('/runs', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ dataset_id: datasetId, config }),
+    body: JSON.stringify({ dataset_id: datasetId, config: { ...config, allow_unscored: true } }),
   });
 
 interface RunOutcome {
