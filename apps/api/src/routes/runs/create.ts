@@ -59,13 +59,13 @@ export function createRunRoute({ store, logger, secrets }: CreateRunDeps): Route
       const config = parseRunConfig(getMember(body, 'config') ?? null);
       const configJson = checkSecrets(config, secrets);
       const datasetId = String(getMember(body, 'dataset_id'));
-      const planned = await planRun(store, { datasetId, config, signal: request.signal });
-      if (request.query['dry_run'] === true) return json(planned as unknown as JsonBody);
+      const plan = (): Promise<Planned> => planRun(store, { datasetId, config, signal: request.signal });
+      if (request.query['dry_run'] === true) return json((await plan()) as unknown as JsonBody);
       const digest = (): Uint8Array => requestDigest('POST /runs', canonicalJson(body));
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
         const run = await store.runs.create(
           {
-            ...newRun(config, configJson, planned),
+            ...newRun(config, configJson, await plan()),
             datasetId,
             name: (getMember(body, 'name') as string | null | undefined) ?? null,
             selection: config.select,

@@ -33,14 +33,14 @@ export function rescoreRunRoute({ store, logger, secrets }: CreateRunDeps): Rout
     handle: async (request) => {
       const body = request.body ?? {};
       const { id = '' } = request.params;
-      const source = await store.runs.get(id);
-      const { datasetId, repetitions } = source;
-      const stored = parseStoredRunConfig(readStoredJson(source.config));
-      const config = parseRescore(body, { ...stored, repetitions });
-      const configJson = checkSecrets(config, secrets);
-      const planned = await planRun(store, { datasetId, config, isRescore: true, signal: request.signal });
-      const digest = (): Uint8Array => requestDigest(`POST /runs/${source.id}/rescore`, canonicalJson(body));
+      const digest = (): Uint8Array => requestDigest(`POST /runs/${id}/rescore`, canonicalJson(body));
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
+        const source = await store.runs.get(id);
+        const { datasetId, repetitions } = source;
+        const stored = parseStoredRunConfig(readStoredJson(source.config));
+        const config = parseRescore(body, { ...stored, repetitions });
+        const configJson = checkSecrets(config, secrets);
+        const planned = await planRun(store, { datasetId, config, isRescore: true, signal: request.signal });
         const run = await store.runs.create(
           {
             ...newRun(config, configJson, planned),
