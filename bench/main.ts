@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- [--sizes 10000,100000,1000000] [--cases upload,export] [--rounds 3] [--images 100000]
- * [--asset-bytes 20971520] [--write]`
+ * [--asset-bytes 20971520] [--table-bytes 1073741824] [--write]`
  *
  * Generates its data, runs each case and its baseline in turn, and prints ratios; `--write` puts the tables into
  * bench/README.md with a description of the machine.
@@ -25,17 +25,19 @@ import { peakMemory } from './memory.ts';
 import { convertCase, exportCase, uploadCase } from './package-cases.ts';
 import { upload, watchHealth } from './service.ts';
 import { hasPrograms } from './shell.ts';
+import { makeTables, type TableFile, tableCase, tablePreview } from './table-cases.ts';
 
 const { values: options } = parseArgs({
   options: {
     sizes: { type: 'string', default: '10000,100000,1000000' },
     cases: {
       type: 'string',
-      default: 'read,encode,upload,export,convert,hub,preview,http,memory,images,assets',
+      default: 'read,encode,upload,export,convert,hub,preview,http,memory,images,assets,tables',
     },
     rounds: { type: 'string', default: '3' },
     images: { type: 'string', default: '100000' },
     'asset-bytes': { type: 'string', default: String(20 * 2 ** 20) },
+    'table-bytes': { type: 'string', default: String(2 ** 30) },
     write: { type: 'boolean', default: false },
   },
 });
@@ -96,6 +98,10 @@ if (wanted.has('images')) {
   await compare(imageUploadCase(bench, images, small));
   await compare(imageExportCase(bench, images, small));
 }
+const tables: readonly TableFile[] = wanted.has('tables')
+  ? await makeTables(bench, Number(options['table-bytes']))
+  : [];
+for (const table of tables) await compare(await tableCase(bench, table));
 if (wanted.has('http')) for (const measured of await httpCases(bench, small, rounds)) showRow(measured);
 
 if (wanted.has('upload')) {
@@ -124,6 +130,13 @@ if (wanted.has('preview')) {
     show(
       `| ${size.toLocaleString('en')} | ${requests} | ${bytes.toLocaleString('en')} | ${milliseconds} ms |`,
     );
+  }
+}
+if (tables.length > 0) {
+  show('', '| preview of a file, after its last byte | time | target |', '|---|---|---|');
+  for (const table of tables) {
+    const size = `${(table.bytes / 2 ** 20).toFixed(0)} MiB`;
+    show(`| ${table.format}, ${size} | ${await tablePreview(bench, table)} ms | < 300 ms |`);
   }
 }
 if (wanted.has('memory')) {

@@ -180,9 +180,11 @@ describe('POST /datasets/upload', () => {
 
   const zip = (files: Record<string, string>) => () => makePackage(files);
   it.each<[string, () => Promise<Uint8Array<ArrayBuffer>>, number, string, object?]>([
-    ['no zip', async () => new TextEncoder().encode('hello, world'), 400, 'package_not_a_zip'],
-    ['an empty file', async () => new Uint8Array(0), 400, 'package_not_a_zip'],
-    ['no sections', zip({ 'readme.txt': 'x' }), 400, 'package_no_sections'],
+    ['no zip', async () => Uint8Array.of(0, 1, 2, 3), 400, 'unsupported_file', { file: 'sample.pkg.zip' }],
+    ['a text', async () => new TextEncoder().encode('hello, world'), 400, 'mapping_required'],
+    ['an empty file', async () => new Uint8Array(0), 400, 'unsupported_file', { file: 'sample.pkg.zip' }],
+    ['no sections', zip({ 'manifest.json': '{}' }), 400, 'package_no_sections'],
+    ['an older archive', zip({ 'data/a.jsonl': '{}' }), 400, 'package_no_sections'],
     [
       'a manifest that is not JSON',
       zip({ 'sections/a.jsonl': '{}', 'manifest.json': '{' }),
@@ -309,15 +311,14 @@ describe('POST /datasets/upload', () => {
       'name',
     ],
     [
-      'with two files',
+      'with a package and another file',
       async () => {
         const form = uploadForm(await makePackage({ 'sections/a.jsonl': '{}' }));
         form.append('file', new Blob(['x']), 'b.zip');
         return form;
       },
       400,
-      'invalid_request',
-      'file',
+      'unsupported_file',
     ],
     [
       'with a field that is too long',

@@ -43,7 +43,7 @@ it('runs every command of the README in order, and prints the outputs it shows',
 
   const readme = await readFile(join(root, 'README.md'), 'utf8');
   const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  expect(blocks).toHaveLength(2);
+  expect(blocks).toHaveLength(3);
   // the last command removes the export, of which the copy is looked at
   const script = blocks
     .join('\n')
@@ -63,10 +63,10 @@ it('runs every command of the README in order, and prints the outputs it shows',
   expect(stdout).toContain('"item_count":100');
   expect(stdout).toContain('"status":"completed"');
   expect(stdout).toContain('"pass_rate":1');
-  expect(stdout).toContain('"code":"package_not_a_zip"');
+  expect(stdout).toContain('"code":"mapping_required"');
   expect(stdout.match(/\{"answer":"\w+","checker".*\}$/gm)).toHaveLength(7);
   expect((await readFile(join(folder, 'copy.pkg.zip'))).subarray(0, 2).toString()).toBe('PK');
   expect(await readdir(folder)).not.toContain('exported.pkg.zip');
   const { data } = (await (await fetch(`${service.url}/datasets`)).json()) as { data: { name: string }[] };
-  expect(data.map(({ name }) => name)).toEqual(['GSM8K']);
+  expect(data.map(({ name }) => name)).toEqual(['GSM8K', 'questions']);
 });

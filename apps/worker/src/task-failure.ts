@@ -1,5 +1,5 @@
 import { RunError } from '@svc/evaluation';
-import { type ImportError, ImportErrors } from '@svc/flows';
+import { type ImportError, ImportErrors, UploadError } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
@@ -7,11 +7,13 @@ import { PackageError } from '@svc/pkg-format';
 import { StoreError } from '@svc/store';
 
 /** Errors whose messages are for the client. Any other error is only for the log. */
-type KnownError = ImportErrors | JsonlError | PackageError | HubError | StoreError | RunError;
+type KnownError = ImportErrors | UploadError | JsonlError | PackageError | HubError | StoreError | RunError;
 
 function isKnown(error: unknown): error is KnownError {
   if (error instanceof StoreError) return error.code !== 'corrupt';
-  return [ImportErrors, JsonlError, PackageError, HubError, RunError].some((known) => error instanceof known);
+  return [ImportErrors, UploadError, JsonlError, PackageError, HubError, RunError].some(
+    (known) => error instanceof known,
+  );
 }
 
 /** The stable code of an error; `internal` for any other error. */

@@ -1,9 +1,9 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
-import type { JsonlError, Mapping } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { DatasetDraft, DatasetSummary } from '@svc/store';
+import { type DryRun, dryRunResult } from './mapping/dry-run.ts';
 import { planMapping, typedColumns } from './mapping/plan-mapping.ts';
-import { type SkippedRows, skippedRows } from './mapping/skipped-rows.ts';
+import { skippedRows } from './mapping/skipped-rows.ts';
 import { hubProvenance } from './provenance.ts';
 import type { ImportRequest } from './requests.ts';
 
@@ -11,18 +11,6 @@ export interface ImportOptions {
   /** Longest canonical text of an item. */
   readonly maxItemBytes: number;
   readonly signal: AbortSignal;
-}
-
-/** What a dry run found. */
-export interface DryRun {
-  readonly itemCount: number;
-  /** Of all rows that became items; null where one did not. */
-  readonly versionHash: string | null;
-  /** The first 100. */
-  readonly errors: readonly JsonlError[];
-  readonly errorsTotal: number;
-  /** Null where the mapping does not skip rows. */
-  readonly skipped: SkippedRows | null;
 }
 
 /** The name of the one section of a hub import. */
@@ -64,20 +52,6 @@ export async function dryRunHub(
 ): Promise<DryRun> {
   await writeSlice(hub, draft, request, options);
   return dryRunResult(request.mapping, draft);
-}
-
-/** What the dry run of a draft has found. */
-export function dryRunResult(mapping: Mapping, draft: DatasetDraft): DryRun {
-  const { failures } = draft;
-  const skipped = skippedRows(mapping, draft);
-  const [errors, errorsTotal] = skipped === null ? [failures.first, failures.total] : [[], 0];
-  return {
-    itemCount: draft.progress.items,
-    versionHash: errorsTotal === 0 ? draft.hashes.versionHash : null,
-    errors,
-    errorsTotal,
-    skipped,
-  };
 }
 
 interface Slice {

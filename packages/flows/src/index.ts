@@ -1,7 +1,20 @@
 export type { TableColumn } from '@svc/tabular/write';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
+export { dryRunPackage } from './files/dry-run-package.ts';
+export type { UploadTableOptions } from './files/item-lines.ts';
+export {
+  type Recognised,
+  recogniseUpload,
+  requireMapping,
+  type TableFile,
+  type UploadedFile,
+} from './files/recognise-upload.ts';
+export { partOf } from './files/table-source.ts';
+export { type UnpackedFile, unpackFiles } from './files/unpack-files.ts';
+export { UploadError } from './files/upload-error.ts';
 export { type ImportError, ImportErrors } from './import-errors.ts';
-export { type DryRun, dryRunHub, type ImportOptions, importHub } from './import-hub.ts';
+export { dryRunHub, type ImportOptions, importHub } from './import-hub.ts';
+export type { DryRun } from './mapping/dry-run.ts';
 export type { SkippedRows } from './mapping/skipped-rows.ts';
 export { type ImportFailure, type ObservedImport, observeImport, requestFailure } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
@@ -10,11 +23,13 @@ export type { PreviewRows } from './preview/collect-rows.ts';
 export type { PreviewItem } from './preview/preview-items.ts';
 export type { TruncatedCell } from './preview/preview-samples.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
+export { LEGACY_PREVIEW, previewFiles, previewPackage, type UploadPreview } from './preview-upload.ts';
 export {
   decodeImportRequest,
   decodeUploadRequest,
   encodeImportRequest,
   encodeUploadRequest,
+  type FileRequest,
   type HubSource,
   type ImportRequest,
   toHubSource,
@@ -30,3 +45,4 @@ export { RESULT_COLUMNS } from './tables/result-columns.ts';
 export { resultsTable } from './tables/results-table.ts';
 export { MEDIA_TYPES, type TableExport, type TableFormat, type TableOptions } from './tables/table-export.ts';
 export { type UploadOptions, uploadPackage } from './upload-package.ts';
+export { dryRunTable, uploadTable } from './upload-table.ts';

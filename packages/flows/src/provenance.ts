@@ -2,9 +2,10 @@ import type { SplitReader } from '@svc/hub-client';
 import type { MappableFeature } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { PACKAGE_FORMAT } from '@svc/pkg-format';
+import type { TableFile } from './files/recognise-upload.ts';
 import { withTypes } from './mapping/plan-mapping.ts';
 import { type SkippedRows, skippedMember } from './mapping/skipped-rows.ts';
-import type { ImportRequest } from './requests.ts';
+import type { FileRequest, ImportRequest } from './requests.ts';
 
 /**
  * The `schema` of an uploaded dataset: `{source: "pkg_zip", package: {manifest, meta}}`, both as they were. The
@@ -37,6 +38,29 @@ export function hubProvenance(
     },
     features: featureMap(withTypes(reader.features, request.mapping)),
     info: reader.info,
+    mapping: request.mappingAsSent,
+    ...skippedMember(skipped),
+  };
+}
+
+/** The `schema` of an upload of files with tables or items. */
+export function fileProvenance(
+  request: FileRequest,
+  files: readonly TableFile[],
+  features: readonly MappableFeature[],
+  skipped: SkippedRows | null,
+): JsonObject {
+  const facts = new Map(request.files.map((file) => [file.name, file]));
+  return {
+    source: 'file',
+    files: files.map(({ name, source, detected }) => ({
+      name,
+      format: detected.format,
+      bytes: source.byteLength,
+      sha256: facts.get(name)?.sha256 ?? null,
+    })),
+    options: { ...files[0]?.detected.options },
+    features: featureMap(features),
     mapping: request.mappingAsSent,
     ...skippedMember(skipped),
   };

@@ -42,8 +42,15 @@ it('writes a request so that it can be read again, without its token', () => {
 });
 
 it.each([
-  { name: 'n', description: 'd', fileName: 'a.pkg.zip', archiveBytes: 7, chunkBytes: 3 },
-  { name: undefined, description: undefined, fileName: 'a.zip', archiveBytes: 2 ** 40, chunkBytes: 1 },
+  { name: 'n', description: 'd', fileName: 'a.pkg.zip', archiveBytes: 7, chunkBytes: 3, tables: null },
+  {
+    name: undefined,
+    description: undefined,
+    fileName: 'a.zip',
+    archiveBytes: 2 ** 40,
+    chunkBytes: 1,
+    tables: null,
+  },
 ])('writes an upload so that it can be read again', (request) => {
   expect(decodeUploadRequest(encodeUploadRequest(request))).toEqual(request);
 });

@@ -1,6 +1,7 @@
 import { type Mapping, readMapping } from '@svc/jsonl-v23';
-import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { readStoredJson, StoreError } from '@svc/store';
+import type { FormatHints } from '@svc/tabular';
 
 /** An import from the hub, as it was requested. */
 export interface ImportRequest {
@@ -29,8 +30,32 @@ export interface UploadRequest {
   readonly fileName: string;
 }
 
-/** An upload as a job keeps it, with its archive in chunks. */
+/** A file of an upload. */
+export interface SentFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** Hex digits. */
+  readonly sha256: string;
+}
+
+/** An upload of files with tables or items, as it was requested. */
+export interface FileRequest {
+  /** Absent: from the first file. */
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+  readonly files: readonly SentFile[];
+  /** Null for items. */
+  readonly mapping: Mapping | null;
+  /** The mapping as it was sent, for the record; null for items. */
+  readonly mappingAsSent: JsonObject | null;
+  /** The format and the options that were sent. */
+  readonly hints: FormatHints;
+}
+
+/** An upload as a job keeps it, with its archive in chunks; of files, one after another. */
 export interface UploadJobRequest extends UploadRequest {
+  /** Null for a package. */
+  readonly tables: Pick<FileRequest, 'files' | 'mapping' | 'mappingAsSent' | 'hints'> | null;
   readonly archiveBytes: number;
   /** Of every chunk but the last. */
   readonly chunkBytes: number;
@@ -86,8 +111,16 @@ export function toHubSource(object: JsonObject): HubSource {
 
 /** Writes an upload for a job to keep. */
 export function encodeUploadRequest(request: UploadJobRequest): string {
-  const { name, description, fileName, archiveBytes, chunkBytes } = request;
+  const { name, description, fileName, archiveBytes, chunkBytes, tables } = request;
   return canonicalJson({
+    tables:
+      tables === null
+        ? null
+        : {
+            files: tables.files.map(({ name: file, bytes, sha256 }) => ({ name: file, bytes, sha256 })),
+            mapping: tables.mappingAsSent,
+            hints: { ...tables.hints },
+          },
     name: name ?? null,
     description: description ?? null,
     file_name: fileName,
@@ -105,6 +138,23 @@ export function decodeUploadRequest(text: string): UploadJobRequest {
     fileName: stringOf(request, 'file_name') ?? '',
     archiveBytes: Number(getMember(request, 'archive_bytes')),
     chunkBytes: Number(getMember(request, 'chunk_bytes')),
+    tables: toTables(getMember(request, 'tables')),
+  };
+}
+
+function toTables(value: JsonValue | undefined): UploadJobRequest['tables'] {
+  if (!isJsonObject(value)) return null;
+  const files = getMember(value, 'files');
+  const mapping = getMember(value, 'mapping') ?? null;
+  return {
+    files: (Array.isArray(files) ? files : []).filter(isJsonObject).map((file) => ({
+      name: stringOf(file, 'name') ?? '',
+      bytes: Number(getMember(file, 'bytes')),
+      sha256: stringOf(file, 'sha256') ?? '',
+    })),
+    mapping: isJsonObject(mapping) ? readMapping(mapping) : null,
+    mappingAsSent: isJsonObject(mapping) ? mapping : null,
+    hints: objectOf(value, 'hints') as FormatHints,
   };
 }
 

@@ -149,19 +149,19 @@ export const EVENTS = {
     level: 'info',
     when: 'an import started',
     fields: {
-      source: '`hub` or `pkg_zip`' as Source,
+      source: '`hub`, `pkg_zip` or `file`' as Source,
       path: 'path of the dataset on the hub' as OptionalText,
       subset: 'subset on the hub' as OptionalText,
       split: 'split expression as it was sent' as OptionalText,
       revision: 'revision as it was sent' as OptionalText,
-      bytes: 'bytes of the archive' as OptionalCount,
+      bytes: 'bytes of the archive or the files' as OptionalCount,
     },
   },
   'dataset.import.finish': {
     level: 'info',
     when: 'an import was stored',
     fields: {
-      source: '`hub` or `pkg_zip`' as Source,
+      source: '`hub`, `pkg_zip` or `file`' as Source,
       dataset_id: 'id of the new dataset' as Text,
       version_hash: 'its version hash' as Text,
       section_count: 'number of its sections' as Count,
@@ -175,7 +175,7 @@ export const EVENTS = {
     level: 'warn',
     when: 'an import ended without a dataset',
     fields: {
-      source: '`hub` or `pkg_zip`' as Source,
+      source: '`hub`, `pkg_zip` or `file`' as Source,
       outcome: '`failed` or `cancelled`' as Field<Exclude<ImportOutcomeLabel, 'succeeded'>>,
       code: 'the stable error code' as Text,
       place: 'file, line and column of the error' as OptionalText,

@@ -1,6 +1,6 @@
 /** Every value that a label can have. Metrics start with a series for each, at 0. */
 
-export const IMPORT_SOURCES = ['hub', 'pkg_zip'] as const;
+export const IMPORT_SOURCES = ['hub', 'pkg_zip', 'file'] as const;
 /** Where a dataset comes from. */
 export type ImportSource = (typeof IMPORT_SOURCES)[number];
 

@@ -1,4 +1,16 @@
+export type { CsvOptions } from './csv/open-csv-table.ts';
 export { TableError, type TableErrorCode, type TableErrorOptions } from './errors.ts';
+export { decompressFile } from './files/decompress-file.ts';
+export { detectFormat } from './files/detect-format.ts';
+export {
+  type DetectedFile,
+  FILE_FORMATS,
+  type FileFormat,
+  type FileOptions,
+  type FormatHints,
+} from './files/file-format.ts';
+export { type FileTableOptions, openFileTable } from './files/open-file-table.ts';
+export { readTextFile } from './files/read-text-file.ts';
 export { compressionOf, type DataFormat, type FileCompression } from './format.ts';
 export { openParquetTable, type ParquetTableOptions } from './parquet/parquet-table.ts';
 export { dtypeOf, type Feature, type Features, type Media, type NamedFeature } from './schema/features.ts';
@@ -6,6 +18,12 @@ export { inferSchema, type Schema, type SchemaBuilder, type TextFormat } from '.
 export { mergeFeatures } from './schema/merge-features.ts';
 export type { ByteSource } from './source/byte-source.ts';
 export type { CellRows, RowBatch, RowRange, Table } from './table.ts';
-export { DEFAULT_MAX_ROW_SIZE, type LoaderParams, type RawRow, type ReadOptions } from './text/raw-row.ts';
+export {
+  DEFAULT_MAX_ROW_SIZE,
+  type LoaderParams,
+  type RawRow,
+  type ReadOptions,
+  type TextColumns,
+} from './text/raw-row.ts';
 export { readRows } from './text/read-rows.ts';
 export { openTextTables, type TextTablesOptions } from './text/text-table.ts';

@@ -66,6 +66,15 @@ export class RowFailureList {
   readonly first: JsonlError[] = [];
   total = 0;
 
+  /** Says in which file the failures are that do not know it. */
+  locate(file: string): void {
+    for (const [index, error] of this.first.entries()) {
+      const { code, message, location } = error;
+      if (location.file === undefined)
+        this.first[index] = new JsonlError(code, message, { ...location, file }, { cause: error });
+    }
+  }
+
   add(failures: RowFailures): void {
     this.total += failures.total;
     const room = MAX_ROW_FAILURES - this.first.length;

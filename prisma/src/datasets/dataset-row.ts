@@ -1,7 +1,7 @@
 import { StoreError } from '../database/errors.ts';
 import { boundedName, boundedText } from '../database/item-size.ts';
 
-export type DatasetSource = 'hub' | 'pkg_zip';
+export type DatasetSource = 'hub' | 'pkg_zip' | 'file';
 
 /** A stored dataset, as lists and responses show it. */
 export interface DatasetSummary {
@@ -48,7 +48,8 @@ export function datasetNotFound(id: string): StoreError {
 
 /** A schema that has more is shown as {@link TRUNCATED_SCHEMA}; an export has it whole. */
 const MAX_SHOWN_SCHEMA_BYTES = 16 * 1024 * 1024;
-const TRUNCATED_SCHEMA = '{"source":"pkg_zip","package":null,"truncated":true}';
+const TRUNCATED_SCHEMA = `CASE source WHEN 'file' THEN '{"source":"file","files":null,"truncated":true}'
+  ELSE '{"source":"pkg_zip","package":null,"truncated":true}' END`;
 /** A description or note that has more is shown cut; an export has it whole. */
 const MAX_SHOWN_TEXT_BYTES = 1024 * 1024;
 
@@ -60,9 +61,9 @@ const FIXED_COLUMNS = `id, source, version_hash AS "versionHash", section_count 
 
 /** The columns of a dataset as it is shown, under the names of {@link DatasetRow}. */
 export function shownDataset(maxSchemaBytes: number = MAX_SHOWN_SCHEMA_BYTES): string {
-  const isLarge = `octet_length(schema) > ${MAX_SHOWN_SCHEMA_BYTES} OR source = 'pkg_zip' AND octet_length(schema) > ${maxSchemaBytes}`;
+  const isLarge = `octet_length(schema) > ${MAX_SHOWN_SCHEMA_BYTES} OR source <> 'hub' AND octet_length(schema) > ${maxSchemaBytes}`;
   return `${FIXED_COLUMNS}, ${boundedName('name')} AS name, ${shownText('description')}, ${shownText('notes')},
-    CASE WHEN ${isLarge} THEN '${TRUNCATED_SCHEMA}' ELSE schema END AS schema`;
+    CASE WHEN ${isLarge} THEN ${TRUNCATED_SCHEMA} ELSE schema END AS schema`;
 }
 
 /** The same, all texts whole: to be asked for only where {@link DATASET_BYTES} are known. */

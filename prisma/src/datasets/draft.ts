@@ -70,6 +70,8 @@ export interface DatasetDraft extends AsyncDisposable {
   checkLines(batches: AsyncIterable<LineBatch>, options: LineOptions): Promise<void>;
   /** Rows that could not be converted, of a dry run or skipped, or faulty lines: the first 100, and how many. */
   readonly failures: { readonly first: readonly JsonlError[]; readonly total: number };
+  /** Adds the name of a file to the failures so far that do not know theirs. */
+  locateFailures(file: string): void;
   /** Counts and hashes of all sections (item-v23, section 4). Ends the last section. */
   readonly hashes: { readonly versionHash: string; readonly sections: readonly SectionRecord[] };
   /** Inserts the dataset and its sections. @throws StoreError `invalid_request` for a text that cannot be stored */
@@ -170,6 +172,10 @@ class Draft implements DatasetDraft {
 
   get failures(): { readonly first: readonly JsonlError[]; readonly total: number } {
     return this.#failures;
+  }
+
+  locateFailures(file: string): void {
+    this.#failures.locate(file);
   }
 
   get hashes(): { readonly versionHash: string; readonly sections: readonly SectionRecord[] } {

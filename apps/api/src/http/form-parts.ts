@@ -2,12 +2,16 @@ import { Readable } from 'node:stream';
 import { RequestError } from '@svc/runtime';
 import busboy from 'busboy';
 import type { Request } from 'express';
+import { DelimiterCounter } from './delimiter-counter.ts';
 
 export interface FormLimits {
   readonly maxUploadBytes: number;
   readonly maxFormFields: number;
   readonly maxFormFieldBytes: number;
 }
+
+/** Files of one form. */
+const MAX_FILES = 1000;
 
 /** One part of a multipart form. */
 export type FormPart = FormField | FormFile;
@@ -31,8 +35,8 @@ interface FormFile {
 }
 
 /**
- * Reads the parts of a multipart form (RFC 7578) as they arrive: at most one file, as fast as it is read, and a limited
- * number of fields. When the loop over the parts ends early, the rest of the form is not read: the
+ * Reads the parts of a multipart form (RFC 7578) as they arrive: a limited number of files, one after
+ * another and as fast as they are read, and of fields. When the loop over the parts ends early, the rest of the form is not read: the
  * response discards it.
  *
  * @throws RequestError `invalid_request`, `upload_too_large`; the reason of `signal` when it aborts
@@ -60,9 +64,17 @@ export function formParts(
   const onAbort = (): void => fail(signal.reason);
   // Counts also the bytes before, between and after the parts, which the parser ignores.
   let arrivedBytes = 0;
+  let fileCount = 0;
+  const { maxFormFields } = limits;
+  const delimiters = new DelimiterCounter(request.get('content-type') ?? '');
+  const tooManyParts = (): RequestError =>
+    invalid('', `The form must have at most ${maxFormFields} parts besides its files.`);
   const onData = (chunk: Buffer): void => {
     arrivedBytes += chunk.byteLength;
-    if (arrivedBytes > maxFormBytes(limits)) fail(tooLarge(limits));
+    delimiters.add(chunk);
+    if (arrivedBytes > maxFormBytes(limits, fileCount)) fail(tooLarge(limits));
+    // The last one ends the form, or begins a part whose head is still to come.
+    else if (delimiters.count > maxFormFields + fileCount + 1) fail(tooManyParts());
   };
 
   form.on('field', (name: string | undefined, value, info) => {
@@ -77,6 +89,7 @@ export function formParts(
     } satisfies FormField);
   });
   form.on('file', (name, stream, info) => {
+    fileCount += 1;
     // Without a listener, the error of a file that is not read would end the process.
     stream.on('error', () => undefined);
     // The parser finishes its current chunk, and would leave this file without an end.
@@ -90,20 +103,26 @@ export function formParts(
       content,
     } satisfies FormFile);
   });
-  const { maxFormFields } = limits;
   form.on('fieldsLimit', () => fail(invalid('', `The form must have at most ${maxFormFields} fields.`)));
-  form.on('filesLimit', () => fail(invalid('file', 'The form must have one file, got two.')));
-  form.on('partsLimit', () => fail(invalid('', `The form must have at most ${maxFormFields + 1} parts.`)));
+  form.on('filesLimit', () => fail(invalid('file', `The form must have at most ${MAX_FILES} files.`)));
+  form.on('partsLimit', () => fail(tooManyParts()));
   form.on('error', (error) => fail(unreadable(error)));
   form.on('close', () => parts.push(null));
   signal.addEventListener('abort', onAbort, { once: true });
-  request.on('data', onData).pipe(form);
+  // Counted after the form has seen it, so that its files are known.
+  request.pipe(form);
+  request.on('data', onData);
   return parts;
 }
 
-/** The form around the file has its own limit; a body beyond both is too large. */
-export const maxFormBytes = (limits: FormLimits): number =>
-  limits.maxUploadBytes + (limits.maxFormFields + 2) * (limits.maxFormFieldBytes + 4096);
+/** Around a file of several. */
+const MAX_FILE_HEAD_BYTES = 512;
+
+/** The form around the files has its own limit; a body beyond both is too large. */
+export const maxFormBytes = (limits: FormLimits, files: number = MAX_FILES): number =>
+  limits.maxUploadBytes +
+  (limits.maxFormFields + 2) * (limits.maxFormFieldBytes + 4096) +
+  files * MAX_FILE_HEAD_BYTES;
 
 export const tooLarge = (limits: FormLimits): RequestError =>
   new RequestError('upload_too_large', `The file must have at most ${limits.maxUploadBytes} bytes.`);
@@ -134,9 +153,9 @@ function openForm(request: Request, limits: FormLimits): busboy.Busboy {
         // a field of this size counts as truncated
         fieldSize: limits.maxFormFieldBytes + 1,
         fieldNameSize: 100,
-        files: 1,
+        files: MAX_FILES,
         // reported when the part with this number ends
-        parts: limits.maxFormFields + 2,
+        parts: limits.maxFormFields + MAX_FILES + 1,
         headerPairs: 100,
       },
     });

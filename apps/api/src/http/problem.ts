@@ -1,5 +1,5 @@
 import { RunError } from '@svc/evaluation';
-import { ImportErrors } from '@svc/flows';
+import { ImportErrors, UploadError } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
 import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
@@ -22,6 +22,7 @@ type AnyErrorCode =
   | PackageErrorCode
   | HubErrorCode
   | Exclude<StoreErrorCode, 'corrupt'>
+  | UploadError['code']
   | 'worker_lost'
   | 'nothing_to_score'
   | 'internal';
@@ -47,6 +48,8 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   invalid_item: INVALID_ROW,
   invalid_asset: INVALID_ROW,
   missing_file: INVALID_ROW,
+  mapping_required: { status: 400, title: 'Mapping required' },
+  unsupported_file: { status: 400, title: 'Unsupported file' },
   package_no_sections: { status: 400, title: 'Package has no sections' },
   package_invalid_json: { status: 400, title: 'Invalid JSON file in the package' },
   package_invalid_line: { status: 400, title: 'Invalid line in the package' },
@@ -94,6 +97,11 @@ export function classify(error: unknown): ErrorView {
   if (error instanceof ImportErrors) {
     const view = viewOf(error, error.errors.flatMap(locate), {});
     return { ...view, errorsTotal: error.total };
+  }
+  if (error instanceof UploadError) {
+    const own =
+      Object.keys(error.location).length === 0 ? [] : [{ message: error.message, ...error.location }];
+    return viewOf(error, [...own, ...error.entries], {});
   }
   if (error instanceof JsonlError || error instanceof PackageError) {
     return viewOf(error, locate(error), {});

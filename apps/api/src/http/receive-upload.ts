@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { RequestError } from '@svc/runtime';
@@ -5,12 +6,20 @@ import type { Request } from 'express';
 import { type FormField, type FormLimits, formParts, invalid, maxFormBytes, tooLarge } from './form-parts.ts';
 import type { StagingFile, StagingFolder } from './staging-folder.ts';
 
-/** A multipart form whose file is in the staging folder. Disposing of it deletes the file. */
-export interface Upload extends AsyncDisposable {
+/** A file in the staging folder. */
+export interface StagedFile {
   readonly path: string;
   readonly bytes: number;
+  /** Hex digits. */
+  readonly sha256: string;
   /** The file name that the client gave, without any folder; empty when it gave none. */
   readonly fileName: string;
+}
+
+/** A multipart form whose files are in the staging folder. Disposing of it deletes the files. */
+export interface Upload extends AsyncDisposable {
+  /** At least one, in the order of the form. */
+  readonly files: readonly StagedFile[];
   readonly fields: ReadonlyMap<string, string>;
 }
 
@@ -18,10 +27,10 @@ export interface Upload extends AsyncDisposable {
 const ROOM_STEP_BYTES = 1024 * 1024;
 
 /**
- * Receives a multipart form with one file (RFC 7578), its parts in any order: the file goes to the staging folder
- * while it arrives, as fast as the disk takes it, and is deleted on any error.
+ * Receives a multipart form with files (RFC 7578), its parts in any order: the files go to the staging folder while they
+ * arrive, as fast as the disk takes them, and are deleted on any error. Their bytes are bounded together.
  *
- * @param names the fields that the form may have; `file` is the file
+ * @param names the fields that the form may have; `file` are the files
  * @throws RequestError `unsupported_media_type`, `invalid_request` (parts missing, duplicate, unknown or too large),
  * `upload_too_large` (counted while it streams), `unavailable` (the disk has no room for it)
  */
@@ -38,28 +47,33 @@ export async function receiveUpload(
   }
   const declaredBytes = Number(request.get('content-length') ?? 0);
   if (declaredBytes > maxFormBytes(limits)) throw tooLarge(limits);
-  const file = staging.create();
-  try {
-    await file.makeRoom(declaredBytes);
-    const fields = new Map<string, string>();
-    let received: { readonly bytes: number; readonly fileName: string } | undefined;
-    for await (const part of formParts(request, limits, signal)) {
-      if (part.kind === 'field') {
-        fields.set(part.name, fieldValue(part, names, fields, limits));
-        continue;
-      }
-      const { name, fileName, content } = part;
-      if (name !== 'file') {
-        throw invalid(name, `Unexpected file field ${JSON.stringify(name.slice(0, 100))}; expected "file".`);
-      }
-      received = { fileName, bytes: await writeFile(file, content, declaredBytes, limits) };
+  await using stack = new AsyncDisposableStack();
+  const fields = new Map<string, string>();
+  const files: StagedFile[] = [];
+  let totalBytes = 0;
+  const onBytes = (bytes: number): void => {
+    totalBytes += bytes;
+    if (totalBytes > limits.maxUploadBytes) throw tooLarge(limits);
+  };
+  for await (const part of formParts(request, limits, signal)) {
+    if (part.kind === 'field') {
+      fields.set(part.name, fieldValue(part, names, fields, limits));
+      continue;
     }
-    if (received === undefined) throw invalid('file', 'The form must have a file.');
-    return { path: file.path, ...received, fields, [Symbol.asyncDispose]: file[Symbol.asyncDispose] };
-  } catch (error) {
-    await file[Symbol.asyncDispose]();
-    throw error;
+    const { name, fileName, content } = part;
+    if (name !== 'file') {
+      throw invalid(name, `Unexpected file field ${JSON.stringify(name.slice(0, 100))}; expected "file".`);
+    }
+    const file = stack.use(staging.create());
+    const facts = await stageFile(file, content, {
+      declaredBytes: Math.max(0, declaredBytes - totalBytes),
+      onBytes,
+    });
+    files.push({ path: file.path, fileName, ...facts });
   }
+  if (files.length === 0) throw invalid('file', 'The form must have a file.');
+  const held = stack.move();
+  return { files, fields, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
 function fieldValue(
@@ -78,29 +92,33 @@ function fieldValue(
 }
 
 /**
- * Writes the file into the staging folder; ends after the last write, also when it fails.
+ * Writes a file into the staging folder; ends after the last write, also when it fails.
  *
- * @returns its size
+ * @param declaredBytes that are reserved at once
+ * @param onBytes gets the size of every chunk, and throws when there are too many bytes
+ * @returns its size and hash
  */
-async function writeFile(
+export async function stageFile(
   file: StagingFile,
-  content: AsyncIterable<Buffer>,
-  declaredBytes: number,
-  limits: FormLimits,
-): Promise<number> {
+  content: AsyncIterable<Uint8Array>,
+  { declaredBytes, onBytes }: { readonly declaredBytes: number; readonly onBytes: (bytes: number) => void },
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  const hash = createHash('sha256');
   let bytes = 0;
   let roomBytes = declaredBytes;
-  async function* counted(): AsyncGenerator<Buffer> {
+  await file.makeRoom(declaredBytes);
+  async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const chunk of content) {
       bytes += chunk.byteLength;
-      if (bytes > limits.maxUploadBytes) throw tooLarge(limits);
+      onBytes(chunk.byteLength);
       if (bytes > roomBytes) {
         roomBytes = bytes + ROOM_STEP_BYTES;
         await file.makeRoom(roomBytes);
       }
+      hash.update(chunk);
       yield chunk;
     }
   }
   await pipeline(counted, createWriteStream(file.path, { mode: 0o600, flags: 'wx' }));
-  return bytes;
+  return { bytes, sha256: hash.digest('hex') };
 }

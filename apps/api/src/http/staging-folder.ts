@@ -84,7 +84,7 @@ export async function openStagingFolder(
           if (file === undefined) continue;
           files += 1;
           bytes += file.size;
-          await rm(join(folder, name, left), { force: true });
+          await rm(join(folder, name, left), { recursive: true, force: true });
         }
         if (!isOurs) await rm(join(folder, name), { recursive: true, force: true });
       }

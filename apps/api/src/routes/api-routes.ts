@@ -6,7 +6,6 @@ import { type ExportDeps, exportRoute } from './datasets/export.ts';
 import { itemRoutes } from './datasets/items.ts';
 import { type DatasetDeps, datasetRoutes } from './datasets/routes.ts';
 import { itemTableRoutes } from './datasets/tables.ts';
-import { type UploadDeps, uploadRoute } from './datasets/upload.ts';
 import { documentationRoutes } from './docs/documentation.ts';
 import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
 import { hubPreviewRoute } from './hub/preview.ts';
@@ -16,6 +15,8 @@ import { resultTableRoutes } from './runs/tables.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
 import { telemetryRoute } from './telemetry.ts';
+import { uploadPreviewRoute } from './uploads/preview.ts';
+import { type UploadDeps, uploadRoute } from './uploads/upload.ts';
 
 export type RouteDeps = AssetDeps &
   DatasetDeps &
@@ -35,6 +36,7 @@ export type RouteDeps = AssetDeps &
 export function apiRoutes(deps: RouteDeps): readonly Route[] {
   const routes = [
     uploadRoute(deps),
+    uploadPreviewRoute(deps),
     hubPreviewRoute(deps),
     hubImportRoute(deps),
     ...datasetRoutes(deps),

@@ -1,6 +1,15 @@
-import { decodeUploadRequest, uploadPackage } from '@svc/flows';
-import { openPackage } from '@svc/pkg-format';
+import {
+  decodeUploadRequest,
+  type FileRequest,
+  partOf,
+  recogniseUpload,
+  type UploadedFile,
+  uploadPackage,
+  uploadTable,
+} from '@svc/flows';
+import { type ByteSource, openPackage } from '@svc/pkg-format';
 import { type Config, packageLimits } from '@svc/runtime';
+import type { DatasetDraft, DatasetSummary } from '@svc/store';
 import { archiveSource } from '../archive-source.ts';
 import type { TaskHandler } from '../queue/task.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
@@ -19,11 +28,34 @@ export function createUploadTask(deps: UploadTaskDeps): TaskHandler {
     return {
       archive,
       secrets: [],
-      start: { source: 'pkg_zip', bytes: wanted.archiveBytes },
+      start: { source: wanted.tables === null ? 'pkg_zip' : 'file', bytes: wanted.archiveBytes },
       async write(draft, signal) {
+        if (wanted.tables !== null) {
+          return await writeTables({ ...wanted, ...wanted.tables }, archive, draft, config, signal);
+        }
         await using pkg = await openPackage(archive, { limits: packageLimits(config) });
         return await uploadPackage(pkg, draft, wanted, { maxLineBytes, maxDepth, signal });
       },
     };
   });
+}
+
+/** Imports files with tables or items, which follow each other in the archive of the job. */
+async function writeTables(
+  request: FileRequest,
+  archive: ByteSource,
+  draft: DatasetDraft,
+  config: Config,
+  signal: AbortSignal,
+): Promise<DatasetSummary> {
+  const files: UploadedFile[] = [];
+  let start = 0;
+  for (const { name, bytes } of request.files) {
+    files.push({ name, source: partOf(archive, start, bytes) });
+    start += bytes;
+  }
+  const recognised = await recogniseUpload(files, request, packageLimits(config), signal);
+  if (!('files' in recognised)) throw new Error(`The files of the job are a ${recognised.kind}.`);
+  const { maxLineBytes: maxItemBytes, maxJsonDepth: maxDepth } = config;
+  return await uploadTable(recognised.files, draft, request, { maxItemBytes, maxDepth, signal });
 }

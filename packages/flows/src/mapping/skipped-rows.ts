@@ -1,4 +1,4 @@
-import { JsonlError, type Mapping } from '@svc/jsonl-v23';
+import type { JsonlError, Mapping } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { DatasetDraft } from '@svc/store';
 
@@ -25,10 +25,4 @@ export function skippedMember(skipped: SkippedRows | null): JsonObject {
 
 function toRow({ message, location: { row, file } }: JsonlError): JsonObject {
   return { row: row ?? null, message, ...(file === undefined ? {} : { file }) };
-}
-
-/** The error of a row with the name of its file. */
-export function inFile(error: unknown, file: string): unknown {
-  if (!(error instanceof JsonlError) || error.location.file !== undefined) return error;
-  return new JsonlError(error.code, error.message, { ...error.location, file }, { cause: error });
 }

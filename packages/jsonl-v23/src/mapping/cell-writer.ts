@@ -44,6 +44,12 @@ export class CellWriter {
     return true;
   }
 
+  /** Writes a range of UTF-8 that is canonical JSON already, such as a number. */
+  canonical(bytes: Uint8Array, start: number, end: number): void {
+    this.#writer.writeSpan(bytes, start, end);
+    this.#finishCell();
+  }
+
   /** Returns all cells, in new buffers, and resets the writer. */
   end(): Cells {
     const bytes = this.#writer.bytes(0, this.#writer.length).slice();

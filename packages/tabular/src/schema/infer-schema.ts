@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { DataFormat } from '../format.ts';
-import type { RawRow } from '../text/raw-row.ts';
+import type { RawRow, TextColumns } from '../text/raw-row.ts';
 import { applyDeclared } from './apply-declared.ts';
 import { type Convert, castTo, completeJson, parseField, toRow } from './cast.ts';
 import { DeclaredColumns } from './declared-columns.ts';
@@ -49,18 +49,17 @@ export const INFERENCE_WINDOW_ROWS = 20_000;
 export function inferSchema(
   format: TextFormat,
   declared: Features | null = null,
-  textColumns: ReadonlySet<string> = new Set(),
+  textColumns: TextColumns = new Set(),
 ): SchemaBuilder {
   const inference = format === 'json' ? new JsonInference() : format === 'csv' ? new CsvInference() : null;
   const declaredNames = new Set(declared?.map(({ name }) => name));
   const casts = new Map<string, Convert>(
     declared?.map(({ name, feature }) => [name, castTo(feature, { isCsv: format === 'csv' })]),
   );
-  for (const name of textColumns) casts.set(name, asIs);
-  const declaredColumns = new DeclaredColumns(
-    declared?.filter(({ name }) => !textColumns.has(name)) ?? [],
-    casts,
-  );
+  // Without declared types, `all` has no columns to name.
+  const names: ReadonlySet<string> = textColumns === 'all' ? new Set() : textColumns;
+  for (const name of names) casts.set(name, asIs);
+  const declaredColumns = new DeclaredColumns(declared?.filter(({ name }) => !names.has(name)) ?? [], casts);
   return {
     add: (row) => {
       inference?.add(row);
@@ -71,9 +70,11 @@ export function inferSchema(
       const features = withDeclared(inferred, declared);
       const columns = features.map(({ name, feature }) => ({
         name,
-        convert: casts.get(name) ?? (format === 'csv' ? parseField(feature) : completeJson(feature)),
+        convert:
+          casts.get(name) ??
+          (textColumns === 'all' ? asIs : format === 'csv' ? parseField(feature) : completeJson(feature)),
       }));
-      const given = new Set([...declaredNames, ...textColumns]);
+      const given = new Set([...declaredNames, ...names]);
       const warnings = [...(inference?.warnings(given) ?? []), ...declaredColumns.warnings()];
       return { features, warnings, toRow: (row) => toRow(row, columns) };
     },

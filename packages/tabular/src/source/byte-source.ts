@@ -1,3 +1,5 @@
+import type { FileCompression } from '../format.ts';
+
 /** Bytes from `start` to `end` (exclusive) of a file. */
 export interface ByteInterval {
   readonly start: number;
@@ -6,9 +8,11 @@ export interface ByteInterval {
 
 /** The bytes of one file, read where and when they are needed. */
 export interface ByteSource {
-  /** Name of the file, for errors; its last suffix says how text files are compressed. */
+  /** Name of the file, for errors; its last suffix says how text files are compressed, unless `compression` does. */
   readonly path: string;
   readonly byteLength: number;
+  /** How the file is compressed, null if it is not; absent where its name says so. */
+  readonly compression?: FileCompression;
   /** Reads the bytes from `start` to `end` (exclusive), exactly that many. */
   readRange(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /**

@@ -1,6 +1,6 @@
 import { decompress } from '#runtime';
 import { TableError } from '../errors.ts';
-import { compressionOf } from '../format.ts';
+import { compressionOf, type FileCompression } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { createExpansionMeter } from '../source/expansion-limit.ts';
 
@@ -13,6 +13,7 @@ export interface CacheBudget {
 export class CachedFile {
   readonly path: string;
   readonly byteLength: number;
+  readonly compression: FileCompression | 'other';
   readonly #source: ByteSource;
   readonly #budget: CacheBudget;
   /** The first bytes, as they are stored. */
@@ -21,6 +22,7 @@ export class CachedFile {
   constructor(source: ByteSource, budget: CacheBudget) {
     this.path = source.path;
     this.byteLength = source.byteLength;
+    this.compression = source.compression === undefined ? compressionOf(source.path) : source.compression;
     this.#source = source;
     this.#budget = budget;
   }
@@ -30,7 +32,7 @@ export class CachedFile {
    * @throws TableError `damaged_file`, `unsupported_file`; errors of the source; the signal's reason
    */
   read(signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
-    const compression = compressionOf(this.path);
+    const { compression } = this;
     return compression === 'gzip' || compression === 'zstd'
       ? this.#inflate(compression, signal)
       : this.#stored(signal);

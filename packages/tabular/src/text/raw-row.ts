@@ -19,6 +19,9 @@ export interface RawRow {
 /** Parameters of the format, by the names that pandas and the `datasets` library use, such as `sep` or `field`. */
 export type LoaderParams = Readonly<Record<string, JsonValue>>;
 
+/** Columns that keep their texts; `all` of any name. */
+export type TextColumns = ReadonlySet<string> | 'all';
+
 /** Options of the readers of text formats. */
 export interface ReadOptions {
   /** Path of the file, for errors. */
@@ -27,7 +30,7 @@ export interface ReadOptions {
   readonly maxRowSize?: number;
   readonly signal?: AbortSignal;
   /** Columns of CSV files that keep their texts: missing values in them are texts too. */
-  readonly textColumns?: ReadonlySet<string> | undefined;
+  readonly textColumns?: TextColumns | undefined;
 }
 
 /** Longest row by default: enough for a few embedded images. */
@@ -36,4 +39,9 @@ export const DEFAULT_MAX_ROW_SIZE: number = 64 * 1024 * 1024;
 /** The error for a row that cannot be read. */
 export function invalidRow(message: string, location: SourceLocation, cause?: unknown): TableError {
   return new TableError('invalid_row', message, { location, cause });
+}
+
+/** Whether a column keeps its texts. */
+export function isTextColumn(columns: TextColumns | undefined, name: string): boolean {
+  return columns === 'all' || (columns?.has(name) ?? false);
 }

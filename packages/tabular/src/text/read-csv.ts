@@ -7,9 +7,11 @@ import { decodeText } from './decode-text.ts';
 import {
   DEFAULT_MAX_ROW_SIZE,
   invalidRow,
+  isTextColumn,
   type LoaderParams,
   type RawRow,
   type ReadOptions,
+  type TextColumns,
 } from './raw-row.ts';
 
 // Missing values of pandas, quoted or not.
@@ -80,7 +82,7 @@ const MAX_COLUMNS = 50_000;
 class CsvTable {
   readonly #settings: CsvSettings;
   readonly #file: string;
-  readonly #textColumns: ReadonlySet<string> | undefined;
+  readonly #textColumns: TextColumns | undefined;
   /** Rows seen so far that no `skiprows` takes away. */
   #seen = 0;
   #header: string[] | null = null;
@@ -89,7 +91,7 @@ class CsvTable {
   /** Positions of the fields that are kept. */
   #kept: number[] = [];
 
-  constructor(settings: CsvSettings, file: string, textColumns: ReadonlySet<string> | undefined) {
+  constructor(settings: CsvSettings, file: string, textColumns: TextColumns | undefined) {
     this.#settings = settings;
     this.#file = file;
     this.#textColumns = textColumns;
@@ -118,7 +120,7 @@ class CsvTable {
       const field = record.fields[index];
       const name = columns[index] as string;
       const isMissing =
-        field === undefined || (this.#settings.nulls.has(field) && !(this.#textColumns?.has(name) ?? false));
+        field === undefined || (this.#settings.nulls.has(field) && !isTextColumn(this.#textColumns, name));
       setMember(row, name, isMissing ? null : field);
     }
     return { row, line: record.line, size: record.size };
@@ -155,7 +157,7 @@ class CsvTable {
 }
 
 /** Column names as pandas makes them: empty ones are numbered, repeated ones get `.1`, `.2` and so on. */
-function uniqueNames(header: readonly string[]): string[] {
+export function uniqueNames(header: readonly string[]): string[] {
   const names = header.map((name, index) => (name === '' ? `Unnamed: ${index}` : name));
   const taken = new Set(names);
   const counts = new Map<string, number>();

@@ -1,6 +1,5 @@
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
 import { TableError } from '../errors.ts';
-import { compressionOf } from '../format.ts';
 import type { Features } from '../schema/features.ts';
 import {
   INFERENCE_WINDOW_ROWS,
@@ -13,7 +12,7 @@ import {
 import type { ByteSource } from '../source/byte-source.ts';
 import { type RowBatch, type RowRange, type Table, toCellRows } from '../table.ts';
 import { type CacheBudget, CachedFile } from './cached-file.ts';
-import type { LoaderParams, RawRow } from './raw-row.ts';
+import type { LoaderParams, RawRow, TextColumns } from './raw-row.ts';
 import { readRows } from './read-rows.ts';
 
 /** Files of this size together are read whole at first: their types and counts are then exact. */
@@ -40,7 +39,7 @@ export interface TextTablesOptions {
   readonly count: ReadonlySet<string>;
   readonly signal: AbortSignal | undefined;
   /** Columns whose texts stay as they are written, whatever type they would have. */
-  readonly textColumns?: ReadonlySet<string> | undefined;
+  readonly textColumns?: TextColumns | undefined;
 }
 
 /** What has been read of the tables. */
@@ -175,8 +174,8 @@ async function scanHead(
   return { count, size };
 }
 
-function expectedSize({ path, byteLength }: CachedFile): number {
-  return compressionOf(path) === null ? byteLength : byteLength * EXPECTED_RATIO;
+function expectedSize({ compression, byteLength }: CachedFile): number {
+  return compression === null ? byteLength : byteLength * EXPECTED_RATIO;
 }
 
 async function* readTable(

@@ -61,7 +61,7 @@ function listRoute({ store: { datasets } }: DatasetDeps): Route {
       ...PAGE_QUERY,
       name: { type: 'string', description: 'exactly this name' },
       q: { type: 'string', description: 'part of the name or description, in any case' },
-      source: { enum: ['hub', 'pkg_zip'], type: 'string' },
+      source: { enum: ['hub', 'pkg_zip', 'file'], type: 'string' },
       version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
       sort: { type: 'string', enum: DATASET_ORDERS, description: 'by default `-created`: newest first' },
     },
@@ -73,7 +73,7 @@ function listRoute({ store: { datasets } }: DatasetDeps): Route {
         ...definedOf({
           name: query['name'] as string | undefined,
           q: query['q'] as string | undefined,
-          source: query['source'] as 'hub' | 'pkg_zip' | undefined,
+          source: query['source'] as 'hub' | 'pkg_zip' | 'file' | undefined,
           versionHash: query['version_hash'] as string | undefined,
           order: query['sort'] as DatasetOrder | undefined,
         }),

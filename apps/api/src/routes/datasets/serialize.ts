@@ -4,7 +4,10 @@ import type { DatasetSummary, SectionSummary, StoredResponse } from '@svc/store'
 /** Above this size, a summary omits the metadata of an uploaded package; the dataset itself has it. */
 const MAX_SUMMARY_SCHEMA_BYTES = 64 * 1024;
 
-const TRUNCATED_SCHEMA = new JsonText('{"source":"pkg_zip","package":null,"truncated":true}');
+const TRUNCATED_SCHEMAS = {
+  pkg_zip: new JsonText('{"source":"pkg_zip","package":null,"truncated":true}'),
+  file: new JsonText('{"source":"file","files":null,"truncated":true}'),
+} as const;
 
 /** A section as JSON. */
 export function serializeSection(section: SectionSummary): JsonBody {
@@ -18,9 +21,10 @@ export function serializeSection(section: SectionSummary): JsonBody {
 
 /** A dataset in a list. */
 export function serializeSummary(dataset: DatasetSummary): JsonBody {
-  const isLarge =
-    dataset.source === 'pkg_zip' && Buffer.byteLength(dataset.schema) > MAX_SUMMARY_SCHEMA_BYTES;
-  return serialize(dataset, isLarge ? TRUNCATED_SCHEMA : new JsonText(dataset.schema));
+  const isLarge = Buffer.byteLength(dataset.schema) > MAX_SUMMARY_SCHEMA_BYTES;
+  const { source } = dataset;
+  const schema = isLarge && source !== 'hub' ? TRUNCATED_SCHEMAS[source] : new JsonText(dataset.schema);
+  return serialize(dataset, schema);
 }
 
 /** A dataset with its whole schema. */

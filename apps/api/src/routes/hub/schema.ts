@@ -65,6 +65,21 @@ export const PREVIEW: Schema = shape(
   ['items'],
 );
 
+/** The result of a dry run. */
+export const DRY_RUN: Schema = shape(
+  {
+    item_count: { type: 'integer', minimum: 0 },
+    version_hash: { type: ['string', 'null'], description: 'null where a row did not become an item' },
+    errors: { type: 'array', items: { type: 'object' }, description: 'the first 100' },
+    errors_total: { type: 'integer', minimum: 0 },
+    skipped: {
+      ...shape({ count: { type: 'integer' }, rows: { type: 'array', items: { type: 'object' } } }),
+      description: 'of a mapping that skips invalid rows',
+    },
+  },
+  ['skipped'],
+);
+
 /** Error codes of every request to the hub. */
 export const HUB_ERRORS: readonly string[] = [
   'invalid_json',

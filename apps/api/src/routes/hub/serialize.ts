@@ -26,7 +26,7 @@ export function serializeRows({ samples, truncatedCells, suggestion, items }: Pr
     samples: samples.map((sample) => new JsonText(JSON.stringify(sample))),
     truncated_cells: truncatedCells.map(({ row, column, bytes }) => ({ row, column, bytes })),
     suggested_mapping:
-      suggestion === null ? null : new JsonText(canonicalJson(writeMapping(suggestion.mapping))),
+      suggestion === null ? null : new JsonText(JSON.stringify(writeMapping(suggestion.mapping))),
     suggested_mapping_reasons: suggestion === null ? null : { ...suggestion.reasons },
     ...(items === null ? {} : { items: items.map(serializeItem) }),
   };

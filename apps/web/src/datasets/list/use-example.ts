@@ -18,7 +18,7 @@ export function useExample(): UseMutationResult<unknown, Error, void> {
     },
     onSuccess: async (dataset) => {
       await queries.invalidateQueries({ queryKey: ['datasets'] });
-      if (dataset !== undefined && 'item_count' in dataset)
+      if (dataset !== undefined && 'item_count' in dataset && 'id' in dataset)
         await navigate({ to: '/datasets/$id', params: { id: dataset.id } });
     },
   });

@@ -168,6 +168,12 @@ export class Utf8Buffer {
     return true;
   }
 
+  /** Writes a range of other bytes as it is. */
+  writeSpan(source: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start);
+    this.#copy(source, start, end);
+  }
+
   /** Copies a range of other bytes, for which there must be room. */
   #copy(source: Uint8Array, start: number, end: number): void {
     if (end - start > SHORT_BYTES) {

@@ -1,0 +1,117 @@
+import { type Recognised, recogniseUpload, UploadError, type UploadedFile, unpackFiles } from '@svc/flows';
+import { PackageError } from '@svc/pkg-format';
+import { convertLegacyFile, openFileSource } from '@svc/pkg-format/node';
+import { type Config, packageLimits } from '@svc/runtime';
+import { type StagedFile, stageFile } from '../../http/receive-upload.ts';
+import type { StagingFolder } from '../../http/staging-folder.ts';
+import type { UploadForm } from './upload-form.ts';
+
+/** An upload whose files can be read as they are. Disposing of it closes and deletes what was made for that. */
+export interface PreparedUpload extends AsyncDisposable {
+  readonly recognised: Exclude<Recognised, { readonly kind: 'packed' }>;
+  readonly staged: readonly StagedFile[];
+  readonly files: readonly UploadedFile[];
+}
+
+interface PrepareDeps {
+  readonly config: Config;
+  readonly staging: StagingFolder;
+}
+
+/**
+ * Finds out what was uploaded, and unpacks or converts it where it must be.
+ *
+ * @throws PackageError, UploadError, JsonlError; RequestError `unavailable` where the disk has no room
+ */
+export async function prepareUpload(
+  staged: readonly StagedFile[],
+  form: UploadForm,
+  deps: PrepareDeps,
+  signal: AbortSignal,
+): Promise<PreparedUpload> {
+  await using stack = new AsyncDisposableStack();
+  const limits = packageLimits(deps.config);
+  let files = await openFiles(staged, stack);
+  let current = staged;
+  const request = { ...form, files: [] };
+  let recognised = await recogniseUpload(files, request, limits, signal);
+  if (recognised.kind === 'packed') {
+    current = await unpack(files, deps, stack, signal);
+    files = await openFiles(current, stack);
+    recognised = await recogniseUpload(files, request, limits, signal);
+    if (!('files' in recognised)) throw packedTwice(current);
+  }
+  if (recognised.kind === 'legacy_package' && form.convert) {
+    current = await convert(staged, form, deps, stack, signal);
+    files = await openFiles(current, stack);
+    recognised = { kind: 'package' };
+  }
+  const held = stack.move();
+  return {
+    recognised,
+    staged: current,
+    files,
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
+
+async function openFiles(
+  staged: readonly StagedFile[],
+  stack: AsyncDisposableStack,
+): Promise<UploadedFile[]> {
+  const files: UploadedFile[] = [];
+  for (const { path, fileName } of staged) {
+    const source = await openFileSource(path);
+    stack.defer(() => source.close());
+    files.push({ name: fileName, source });
+  }
+  return files;
+}
+
+/** Writes what is packed in the files into the staging folder. */
+async function unpack(
+  files: readonly UploadedFile[],
+  { config, staging }: PrepareDeps,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<StagedFile[]> {
+  const unpacked: StagedFile[] = [];
+  for await (const { name, content } of unpackFiles(files, packageLimits(config), signal)) {
+    const file = stack.use(staging.create());
+    const facts = await stageFile(file, content, { declaredBytes: 0, onBytes: () => undefined });
+    unpacked.push({ path: file.path, fileName: name, ...facts });
+  }
+  return unpacked;
+}
+
+/** Converts an older archive into a package. */
+async function convert(
+  staged: readonly StagedFile[],
+  { name }: UploadForm,
+  { config, staging }: PrepareDeps,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<StagedFile[]> {
+  const [archive] = staged;
+  if (archive === undefined) throw new Error('There is no archive to convert.');
+  const output = stack.use(staging.create());
+  await output.makeRoom(archive.bytes);
+  await convertLegacyFile(archive.path, output.path, {
+    name: name ?? null,
+    limits: packageLimits(config),
+    signal,
+  });
+  return [{ ...archive, path: output.path }];
+}
+
+function packedTwice([file]: readonly StagedFile[]): UploadError {
+  const message = 'Cannot read the file: it is an archive within another one.';
+  return new UploadError('unsupported_file', message, { file: file?.fileName ?? '' });
+}
+
+/** The error for an older archive. */
+export function legacyError(): PackageError {
+  const message =
+    'The archive has no sections/*.jsonl file, but it is an older archive: convert it with "svc-pkg convert", or send convert=true to convert it on upload.';
+  return new PackageError('package_no_sections', message);
+}

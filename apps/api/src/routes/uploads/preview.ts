@@ -1,0 +1,103 @@
+import { LEGACY_PREVIEW, previewFiles, previewPackage, type UploadPreview } from '@svc/flows';
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import { openPackageFile } from '@svc/pkg-format/node';
+import {
+  type JsonBody,
+  JsonText,
+  json,
+  packageLimits,
+  type Route,
+  type Schema,
+  shape,
+  watchUploadRate,
+} from '@svc/runtime';
+import { invalid } from '../../http/form-parts.ts';
+import { receiveUpload } from '../../http/receive-upload.ts';
+import { PREVIEW_ROWS } from '../hub/schema.ts';
+import { serializeRows } from '../hub/serialize.ts';
+import { type PreparedUpload, prepareUpload } from './prepare-upload.ts';
+import { UPLOAD_ERRORS, type UploadDeps } from './upload.ts';
+import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
+
+const LIMIT: Schema = { type: 'integer', minimum: 1, maximum: 100, default: 10 };
+const DEFAULT_LIMIT = 10;
+
+const PREVIEW: Schema = shape(
+  {
+    kind: { type: 'string', enum: ['package', 'legacy_package', 'items', 'table'] },
+    format: { type: ['string', 'null'] },
+    options: { type: ['object', 'null'], description: 'how the file is written, as detected' },
+    features: { type: 'array', items: shape({ name: { type: 'string' }, dtype: { type: 'string' } }) },
+    num_rows: { type: ['integer', 'null'], minimum: 0 },
+    info: { type: 'object' },
+    ...PREVIEW_ROWS,
+  },
+  ['items'],
+);
+
+/** `POST /datasets/upload/preview`: form → staging files → the first rows. Nothing is stored. */
+export function uploadPreviewRoute(deps: UploadDeps): Route {
+  const { config, staging, uploads } = deps;
+  const schema = { ...UPLOAD_FORM, properties: { ...(UPLOAD_FORM['properties'] as object), limit: LIMIT } };
+  return {
+    method: 'post',
+    path: '/datasets/upload/preview',
+    operationId: 'previewUpload',
+    summary: 'Preview a package, items, or files with tables; nothing is stored',
+    tag: 'datasets',
+    access: 'editor',
+    body: { contentType: 'multipart/form-data', schema },
+    produces: 'application/json',
+    responses: { 200: { description: 'the preview', schema: PREVIEW } },
+    errors: UPLOAD_ERRORS,
+    handle: async (request) => {
+      const { raw, signal } = request;
+      raw.pause();
+      using _permit = await uploads.acquire(signal, request.client);
+      using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
+      const fields = [...UPLOAD_FIELDS, 'limit'];
+      await using upload = await receiveUpload(raw, staging, config, fields, arriving.signal);
+      const limit = readLimit(upload.fields.get('limit'));
+      const form = readUploadForm(upload);
+      await using prepared = await prepareUpload(upload.files, form, deps, signal);
+      return json(serialize(await previewUpload(deps, prepared, form, limit, signal)));
+    },
+  };
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined || text === '') return DEFAULT_LIMIT;
+  if (/^(?:[1-9][0-9]?|100)$/.test(text)) return Number(text);
+  throw invalid('limit', 'limit must be a number from 1 to 100.');
+}
+
+/** What the members of a preview take besides its rows, of many columns. */
+const HEAD_SHARE = 0.25;
+
+async function previewUpload(
+  { config }: UploadDeps,
+  { recognised, staged }: PreparedUpload,
+  { mapping }: UploadForm,
+  limit: number,
+  signal: AbortSignal,
+): Promise<UploadPreview> {
+  const options = { limit, maxBytes: Math.floor(config.maxPreviewBytes * (1 - HEAD_SHARE)), signal };
+  if ('files' in recognised) return await previewFiles(recognised.kind, recognised.files, mapping, options);
+  if (recognised.kind === 'legacy_package') return LEGACY_PREVIEW;
+  const path = staged[0]?.path ?? '';
+  await using pkg = await openPackageFile(path, { limits: packageLimits(config) });
+  return await previewPackage(pkg, options);
+}
+
+function serialize(preview: UploadPreview): JsonBody {
+  const { kind, format, options, features, numRows, info } = preview;
+  return {
+    kind,
+    format,
+    options: options === null ? null : { ...options },
+    features: features.map(({ name, dtype }) => ({ name, dtype })),
+    num_rows: numRows,
+    info: new JsonText(canonicalJson(info)),
+    ...serializeRows(preview),
+  };
+}

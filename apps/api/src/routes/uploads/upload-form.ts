@@ -1,0 +1,141 @@
+import type { FileRequest } from '@svc/flows';
+import { JsonlError, readMapping } from '@svc/jsonl-v23';
+import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { RequestError, type Schema } from '@svc/runtime';
+import { invalid } from '../../http/form-parts.ts';
+import type { Upload } from '../../http/receive-upload.ts';
+import { parseName } from '../datasets/fields.ts';
+
+/** Names of the fields of an upload form, besides its files. */
+export const UPLOAD_FIELDS: readonly string[] = [
+  'name',
+  'description',
+  'mapping',
+  'format',
+  'options',
+  'convert',
+];
+
+const FORMATS = ['csv', 'tsv', 'jsonl', 'json', 'parquet', 'text'] as const;
+
+const OPTIONS: Schema = {
+  type: 'object',
+  properties: {
+    delimiter: { type: 'string', minLength: 1, maxLength: 1 },
+    quote: {
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 1,
+      description: 'null: quotes are ordinary characters',
+    },
+    encoding: { type: 'string', description: 'such as `utf-8`, `utf-16`, `latin-1`, `cp1252`' },
+    header: { type: 'boolean', description: 'whether the first row has the names of the columns' },
+  },
+  additionalProperties: false,
+  description: 'only where detection is wrong',
+};
+
+const BINARY: Schema = { type: 'string', format: 'binary' };
+
+/** The schema of an upload form. */
+export const UPLOAD_FORM: Schema = {
+  type: 'object',
+  properties: {
+    file: {
+      anyOf: [BINARY, { type: 'array', items: BINARY, maxItems: 1000 }],
+      description:
+        'a package; files with a table (CSV, TSV, JSON Lines, JSON, Parquet, text; also .gz, .zst or in a ZIP archive); or JSON Lines of items',
+    },
+    name: { type: 'string', description: 'else the manifest’s name, else the file name' },
+    description: { type: 'string', description: 'else the one in meta.json' },
+    mapping: { ...MAPPING_SCHEMA, description: 'required for tables' },
+    format: { type: 'string', enum: FORMATS, description: 'only where detection is wrong' },
+    options: OPTIONS,
+    convert: { type: 'boolean', description: 'convert an older archive' },
+  },
+  required: ['file'],
+};
+
+/** The fields of an upload form. */
+export interface UploadForm extends Omit<FileRequest, 'files'> {
+  readonly convert: boolean;
+  /** All fields in one text, for the digest of the request. */
+  readonly digest: string;
+}
+
+/** Reads the fields of an upload form. @throws RequestError `invalid_request` */
+export function readUploadForm({ fields }: Pick<Upload, 'fields'>): UploadForm {
+  const mapping = readObject(fields, 'mapping');
+  const digest = canonicalJson(Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1))));
+  return {
+    name: parseName(fields.get('name')),
+    description: fields.get('description'),
+    mapping: mapping === null ? null : toMapping(mapping),
+    mappingAsSent: mapping,
+    hints: { ...readOptions(readObject(fields, 'options') ?? {}), ...readFormat(fields.get('format')) },
+    convert: readFlag(fields.get('convert')),
+    digest,
+  };
+}
+
+function readObject(fields: ReadonlyMap<string, string>, name: string): JsonObject | null {
+  const text = fields.get(name);
+  if (text === undefined || text === '') return null;
+  let value: JsonValue;
+  try {
+    value = parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    throw invalid(name, `${name} must be JSON: ${error.message}.`, error);
+  }
+  if (value === null) return null;
+  if (!isJsonObject(value)) throw invalid(name, `${name} must be a JSON object.`);
+  return value;
+}
+
+function toMapping(value: JsonObject): FileRequest['mapping'] {
+  try {
+    return readMapping(value);
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    const { path = '/mapping' } = error.location;
+    const message = `${error.message}.`;
+    throw new RequestError('invalid_request', message, { errors: [{ message, path }], cause: error });
+  }
+}
+
+function readFormat(format: string | undefined): Pick<FileRequest['hints'], 'format'> {
+  if (format === undefined || format === '') return {};
+  const known = FORMATS.find((name) => name === format);
+  if (known === undefined) throw invalid('format', `format must be one of ${FORMATS.join(', ')}.`);
+  return { format: known };
+}
+
+function readOptions(options: JsonObject): FileRequest['hints'] {
+  const unknown = Object.keys(options).find((key) => !KNOWN_OPTIONS.includes(key));
+  if (unknown !== undefined)
+    throw invalid('options', `options must not have the key "${unknown.slice(0, 100)}".`);
+  const { delimiter, quote, encoding, header } = options;
+  for (const [name, value] of Object.entries({ delimiter, quote })) {
+    const isMissing = value === undefined || (value === null && name === 'quote');
+    if (!isMissing && !(typeof value === 'string' && /^[\t\x20-\x7e]$/.test(value))) {
+      throw invalid('options', `options.${name} must be one ASCII character.`);
+    }
+  }
+  if (encoding !== undefined && typeof encoding !== 'string')
+    throw invalid('options', 'options.encoding must be a text.');
+  if (header !== undefined && typeof header !== 'boolean')
+    throw invalid('options', 'options.header must be true or false.');
+  if (delimiter !== undefined && delimiter === quote)
+    throw invalid('options', 'options.delimiter and options.quote must differ.');
+  return options as FileRequest['hints'];
+}
+
+const KNOWN_OPTIONS = ['delimiter', 'quote', 'encoding', 'header'];
+
+function readFlag(text: string | undefined): boolean {
+  if (text === undefined || text === '' || text === 'false') return false;
+  if (text === 'true') return true;
+  throw invalid('convert', 'convert must be true or false.');
+}

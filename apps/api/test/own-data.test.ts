@@ -1,0 +1,394 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
+import { makePackage } from './make-package.ts';
+import { startTestApi, type TestApi } from './start-test-api.ts';
+
+interface Body {
+  readonly [key: string]: unknown;
+  readonly code?: string;
+  readonly errors?: readonly Record<string, unknown>[];
+}
+
+let hub: FakeHub;
+let api: TestApi;
+let folder: string;
+beforeAll(async () => {
+  hub = await startFakeHub();
+  api = await startTestApi({ HUB_ENDPOINT: hub.endpoint, SVC_MAX_UNCOMPRESSED_BYTES: '20000000' });
+  folder = await mkdtemp(join(tmpdir(), 'svc-own-'));
+});
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  await hub.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Content = string | Uint8Array<ArrayBufferLike>;
+
+async function post(
+  path: string,
+  files: Readonly<Record<string, Content>>,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<{ readonly status: number; readonly body: Body }> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  for (const [name, content] of Object.entries(files))
+    form.append('file', new Blob([content as Uint8Array<ArrayBuffer>]), name);
+  const response = await fetch(`${api.url}${path}`, { method: 'POST', body: form });
+  return { status: response.status, body: (await response.json()) as Body };
+}
+const upload = (files: Readonly<Record<string, Content>>, fields: Readonly<Record<string, unknown>> = {}) =>
+  post('/datasets/upload', files, fields);
+const preview = (files: Readonly<Record<string, Content>>, fields: Readonly<Record<string, unknown>> = {}) =>
+  post('/datasets/upload/preview', files, fields);
+const items = async (id: unknown): Promise<Record<string, unknown>[]> =>
+  (await (await fetch(`${api.url}/datasets/${id}/items.jsonl`)).text())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const datasetCount = async (): Promise<number> => {
+  const list = (await (await fetch(`${api.url}/datasets?limit=1`)).json()) as {
+    meta: { total_items: number };
+  };
+  return list.meta.total_items;
+};
+
+/** A Parquet file that another program writes. */
+async function parquetOf(rows: readonly Record<string, unknown>[]): Promise<Uint8Array> {
+  const [json, file] = [join(folder, 'rows.json'), join(folder, 'rows.parquet')];
+  await (await import('node:fs/promises')).writeFile(json, JSON.stringify(rows));
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  await connection.run(`COPY (SELECT * FROM read_json('${json}')) TO '${file}' (FORMAT parquet)`);
+  connection.closeSync();
+  instance.closeSync();
+  return await readFile(file);
+}
+
+const csvField = (value: unknown): string => {
+  const text = value === null ? '' : String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+const csvOf = (rows: readonly Record<string, unknown>[], delimiter = ','): string =>
+  [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]
+    .map((values) => values.map(csvField).join(delimiter))
+    .join('\r\n');
+
+const ROWS = Array.from({ length: 1000 }, (_, index) => ({
+  uid: `row-${index}`,
+  question: `What is ${index} + 1?${index % 7 === 0 ? ' "Quoted",\nin two lines; é 😀' : ''}`,
+  answer: index + 1,
+  share: index / 8,
+  zip: `0${index}`,
+  topic: index % 2 === 0 ? 'sums' : 'more sums',
+}));
+const MAPPING = {
+  prompt_column: 'question',
+  answer_column: 'answer',
+  id_column: 'uid',
+  meta_columns: ['share', 'zip', 'topic'],
+  default_type: 'numeric',
+};
+
+describe('one table of 1,000 rows', () => {
+  it('has the same version hash in every format and from the hub', async () => {
+    const lines = ROWS.map((row) => JSON.stringify(row)).join('\n');
+    const parquet = await parquetOf(ROWS);
+    const forms: Record<string, Content> = {
+      'a.csv': csvOf(ROWS),
+      'b.csv': csvOf(ROWS, ';'),
+      'c.tsv': csvOf(ROWS, '\t'),
+      'd.csv': Buffer.from(`\ufeff${csvOf(ROWS)}`, 'utf16le'),
+      'e.jsonl': lines,
+      'f.json': JSON.stringify(ROWS, null, 2),
+      'g.json': JSON.stringify({ version: 1, rows: ROWS }),
+      'h.parquet': parquet,
+      'i.csv.gz': gzipSync(csvOf(ROWS)),
+      'j.tsv.zst': zstdCompressSync(csvOf(ROWS, '\t')),
+      'k.jsonl.gz': gzipSync(lines),
+      'l.json.zst': zstdCompressSync(JSON.stringify(ROWS)),
+      'm.parquet.gz': gzipSync(parquet),
+      'n.zip': await makePackage({ 'folder/data.csv': csvOf(ROWS) }),
+      'o.zip': await makePackage({ 'data.parquet': parquet }),
+    };
+    const hashes = new Map<string, unknown>();
+    for (const [name, content] of Object.entries(forms)) {
+      const { status, body } = await upload({ [name]: content }, { mapping: MAPPING });
+      expect(status, `${name} ${JSON.stringify(body)}`).toBe(201);
+      hashes.set(name, body['version_hash']);
+    }
+    hub.add({ id: 'org/table', files: { 'train.jsonl': lines } });
+    const imported = await fetch(`${api.url}/datasets/hub/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: 'hub',
+        config: { path: `${hub.endpoint}/datasets/org/table/tree/main` },
+        mapping: MAPPING,
+      }),
+    });
+    expect(imported.status).toBe(201);
+    hashes.set('hub', ((await imported.json()) as Body)['version_hash']);
+    expect(new Set(hashes.values()).size, JSON.stringify([...hashes])).toBe(1);
+    const again = await upload({ 'a.csv': csvOf(ROWS) }, { mapping: MAPPING });
+    expect(await items(again.body['id'])).toMatchObject([
+      { id: 'row-0', type: 'numeric', answer: 1, meta: { share: 0, zip: '00', topic: 'sums' } },
+      ...ROWS.slice(1).map(({ uid, answer, zip }) => ({ id: uid, answer, meta: { zip } })),
+    ]);
+    expect(again.body).toMatchObject({
+      name: 'a',
+      sections: [{ name: 'default', item_count: 1000 }],
+      schema: {
+        source: 'file',
+        files: [
+          { name: 'a.csv', format: 'csv', bytes: csvOf(ROWS).length + 143 * 3, sha256: expect.any(String) },
+        ],
+        options: { delimiter: ',', quote: '"', encoding: 'utf-8', header: true },
+        features: { answer: 'int64', share: 'float64', zip: 'string' },
+        mapping: MAPPING,
+      },
+    });
+    const listed = (await (await fetch(`${api.url}/datasets?source=file`)).json()) as { data: Body[] };
+    expect(listed.data[0]).toMatchObject({ id: again.body['id'] });
+    expect(await api.metrics.render()).toContain(
+      'svc_dataset_imports_total{source="file",outcome="succeeded"} 16',
+    );
+  });
+});
+
+describe('a table of answers like those of GSM8K', () => {
+  it('is suggested with a pattern, and has 1,319 items with numbers', async () => {
+    const rows = Array.from({ length: 1319 }, (_, index) => ({
+      question: `Ann has ${index} apples. How many has she?`,
+      answer: `She has <<${index}*1=${index}>>${index}.\n#### ${index > 999 ? `${Math.floor(index / 1000)},${String(index % 1000).padStart(3, '0')}` : index}`,
+    }));
+    const mapping = {
+      prompt_column: 'question',
+      answer_column: 'answer',
+      answer_pattern: '####\\s*(\\S+)',
+      default_type: 'numeric',
+    };
+    const lines = rows.map((row) => JSON.stringify(row)).join('\n');
+    hub.add({ id: 'org/gsm', files: { 'train.jsonl': lines } });
+    const seen = await fetch(`${api.url}/datasets/hub/preview`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ path: 'datasets/org/gsm', mapping, limit: 2 }),
+    });
+    expect(await seen.json()).toMatchObject({
+      suggested_mapping: mapping,
+      suggested_mapping_reasons: { answer_pattern: expect.any(String), default_type: expect.any(String) },
+      items: [
+        { row: 0, item: { id: 'train-0', type: 'numeric', answer: '0' } },
+        { row: 1, item: { id: 'train-1', answer: '1' } },
+      ],
+    });
+    for (const [name, content] of Object.entries({
+      'gsm.parquet': await parquetOf(rows),
+      'gsm.jsonl': lines,
+    })) {
+      const shown = await preview({ [name]: content });
+      expect(shown.body['suggested_mapping']).toEqual(mapping);
+      const { body } = await upload({ [name]: content }, { mapping });
+      expect(body).toMatchObject({ item_count: 1319 });
+      const stored = await items(body['id']);
+      const numbers = stored.filter(({ answer }) => /^[0-9]{1,3}(?:,[0-9]{3})*$/.test(String(answer)));
+      expect(numbers).toHaveLength(1319);
+      expect(stored[1318]).toMatchObject({ id: 'default-1318', answer: '1,318' });
+    }
+  });
+});
+
+describe('a preview of an upload', () => {
+  it('shows columns, rows, a suggestion and items', async () => {
+    const file = { 'table.csv': 'id,question,answer,empty\na,one,001,\nb,two,2,\n,,,\n' };
+    expect(await preview(file, { limit: 2 })).toMatchObject({
+      status: 200,
+      body: {
+        kind: 'table',
+        format: 'csv',
+        options: { delimiter: ',', quote: '"', encoding: 'utf-8', header: true },
+        features: [
+          { name: 'id', dtype: 'string' },
+          { name: 'question', dtype: 'string' },
+          { name: 'answer', dtype: 'string' },
+          { name: 'empty', dtype: 'null' },
+        ],
+        samples: [
+          { id: 'a', question: 'one', answer: '001', empty: null },
+          { id: 'b', question: 'two', answer: '2', empty: null },
+        ],
+        num_rows: 3,
+        suggested_mapping: {
+          prompt_column: 'question',
+          answer_column: 'answer',
+          id_column: 'id',
+          default_type: 'numeric',
+        },
+      },
+    });
+    const mapping = { prompt_template: 'Q: {question}', answer_column: 'answer', types: { answer: 'int64' } };
+    const { body } = await preview(file, { mapping, limit: 3 });
+    expect(body['items']).toMatchObject([
+      { row: 0, item: { id: 'default-0', inputs: { prompt: 'Q: one' }, answer: 1 } },
+      { row: 1, item: { answer: 2 } },
+      { row: 2, item: { inputs: { prompt: 'Q: ' } } },
+    ]);
+    const missing = await preview(file, { mapping: { prompt_column: 'questoin' } });
+    expect(missing).toMatchObject({ status: 400, body: { code: 'column_not_found' } });
+    expect(await datasetCount()).toBe(await datasetCount());
+  });
+
+  it('tells packages, older archives and items', async () => {
+    const line = '{"id":"q","inputs":{"prompt":"p"}}\n';
+    const pkg = await preview({ 'a.zip': await makePackage({ 'sections/a.jsonl': line }) });
+    expect(pkg.body).toMatchObject({ kind: 'package', samples: [{ id: 'q', inputs: { prompt: 'p' } }] });
+    const legacy = await preview({ 'a.zip': await makePackage({ 'data/a.jsonl': line }) });
+    expect(legacy.body).toMatchObject({ kind: 'legacy_package', samples: [] });
+    const found = await preview({ 'a.jsonl': line });
+    expect(found.body).toMatchObject({ kind: 'items', format: 'jsonl', num_rows: 1 });
+  });
+});
+
+describe('an upload', () => {
+  it('takes items as they are, and lists every faulty line', async () => {
+    const line = (id: number): string => `{"answer":1.50,"id":${id},"inputs":{"prompt":"p"}}`;
+    const stored = await upload(
+      { 'b.jsonl': `${line(1)}\n`, 'a.jsonl.gz': gzipSync(line(2)) },
+      { name: 'mine' },
+    );
+    expect(stored).toMatchObject({
+      status: 201,
+      body: {
+        name: 'mine',
+        sections: [{ name: 'a' }, { name: 'b' }],
+        schema: { source: 'file', mapping: null },
+      },
+    });
+    expect(await items(stored.body['id'])).toMatchObject([{ id: 2, answer: 1.5 }, { id: 1 }]);
+    const faulty = `${line(1)}\n{"id":\n${line(2)}\n{"tags":1}\n`;
+    const refused = await upload({ 'a.jsonl': faulty });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: {
+        errors: [
+          { file: 'a.jsonl', line: 2 },
+          { file: 'a.jsonl', line: 4 },
+        ],
+        errors_total: 2,
+      },
+    });
+    const dry = await post('/datasets/upload?dry_run=true', { 'a.jsonl': faulty });
+    expect(dry).toMatchObject({ status: 200, body: { version_hash: null, errors_total: 2 } });
+  });
+
+  it('converts an older archive on request', async () => {
+    const archive = {
+      'old.zip': await makePackage({ 'data/a.jsonl': '{"id":"q","inputs":{"prompt":"p"}}\n' }),
+    };
+    const refused = await upload(archive);
+    expect(refused).toMatchObject({ status: 400, body: { code: 'package_no_sections' } });
+    expect(refused.body['detail']).toMatch(/svc-pkg convert.*convert=true/);
+    expect(await upload(archive, { convert: 'true' })).toMatchObject({
+      status: 201,
+      body: { item_count: 1 },
+    });
+    expect(await api.stagedFiles()).toEqual([]);
+  });
+
+  it('asks for a mapping, and lists the columns', async () => {
+    expect(await upload({ 'a.csv': 'q,a\nx,1\ny,2\n' })).toMatchObject({
+      status: 400,
+      body: {
+        code: 'mapping_required',
+        errors: [
+          { file: 'a.csv', message: 'Column "q" has the type string.' },
+          { file: 'a.csv', message: 'Column "a" has the type int64.' },
+        ],
+      },
+    });
+  });
+
+  it('skips invalid rows on request, and says which', async () => {
+    const file = { 'a.csv': 'q,a\nx,1\ny,b\nz,3\n', 'b.csv': 'q,a\nx,no\n' };
+    const mapping = { prompt_column: 'q', answer_column: 'a', types: { a: 'int64' } };
+    const failed = await upload(file, { mapping });
+    expect(failed).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_row', errors: [{ file: 'a.csv', row: 1 }] },
+    });
+    const dry = await post('/datasets/upload?dry_run=true', file, { mapping });
+    expect(dry.body).toMatchObject({
+      version_hash: null,
+      errors: [
+        { file: 'a.csv', row: 1 },
+        { file: 'b.csv', row: 0 },
+      ],
+      errors_total: 2,
+    });
+    const skipping = { mapping: { ...mapping, invalid_rows: 'skip' } };
+    const stored = await upload(file, skipping);
+    expect(stored).toMatchObject({
+      status: 201,
+      body: {
+        item_count: 2,
+        schema: {
+          skipped: {
+            count: 2,
+            rows: [
+              { row: 1, file: 'a.csv', message: expect.stringContaining('int64') },
+              { row: 0, file: 'b.csv' },
+            ],
+          },
+        },
+      },
+    });
+    expect(await items(stored.body['id'])).toMatchObject([{ id: 'a-0' }, { id: 'a-2', answer: 3 }]);
+    const dryAgain = await post('/datasets/upload?dry_run=true', file, skipping);
+    expect(dryAgain.body).toMatchObject({
+      version_hash: stored.body['version_hash'],
+      errors_total: 0,
+      skipped: { count: 2 },
+    });
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['a mapping that is not JSON', { mapping: '{' }, 'mapping'],
+    ['a key that mappings do not have', { mapping: { prompt_column: 'q', answer: 'a' } }, '/mapping/answer'],
+    ['an unknown format', { format: 'xlsx' }, 'format'],
+    ['a delimiter of two characters', { options: { delimiter: '::' } }, 'options'],
+    ['an unknown option', { options: { sep: ',' } }, 'options'],
+    ['a limit that is too high', { limit: '101' }, 'limit'],
+  ])('is refused with %s', async (_, fields, path) => {
+    const refused = await preview({ 'a.csv': 'q,a\nx,1\n' }, fields);
+    expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ path }] } });
+  });
+
+  it('keeps the texts of hub columns whose type is given', async () => {
+    hub.add({ id: 'org/codes', files: { 'train.csv': 'q,code\nx,001\nNA,1e5\n' } });
+    const request = (mapping: object, path: string) =>
+      fetch(`${api.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ path: 'org/codes', mapping }),
+      });
+    const mapping = { prompt_column: 'q', answer_column: 'code' };
+    const inferred = (await (await request(mapping, '/datasets/hub/preview')).json()) as Body;
+    expect(inferred).toMatchObject({
+      info: { warnings: [expect.stringContaining('"code"')] },
+      items: [{ item: { answer: 1 } }, { error: { code: 'invalid_row', row: 1 } }],
+    });
+    const types = { q: 'string', code: 'string' };
+    const given = (await (await request({ ...mapping, types }, '/datasets/hub/preview')).json()) as Body;
+    expect(given).toMatchObject({
+      items: [{ item: { answer: '001' } }, { item: { inputs: { prompt: 'NA' }, answer: '1e5' } }],
+    });
+  });
+});

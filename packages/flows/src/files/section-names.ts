@@ -1,0 +1,42 @@
+import { JsonlError } from '@svc/jsonl-v23';
+
+const COMPRESSIONS = /\.(?:gz|zst)$/i;
+const FORMATS = /\.(?:csv|tsv|jsonl|ndjson|json|parquet|txt)$/i;
+
+/**
+ * The names of the sections that files become: the names of the files without their format and their compression; one file
+ * becomes `default`.
+ *
+ * @throws JsonlError `invalid_row` for two files of one name
+ */
+export function sectionNames(files: readonly string[]): string[] {
+  if (files.length === 1) return [DEFAULT_SECTION];
+  const names = files.map((file) => {
+    const bare = file.replace(COMPRESSIONS, '').replace(FORMATS, '');
+    return bare === '' ? file : bare;
+  });
+  const taken = new Set<string>();
+  for (const [index, name] of names.entries()) {
+    if (name === '') throw new JsonlError('invalid_row', 'Each of several files must have a name.');
+    if (taken.has(name)) {
+      const message = `Two files would become the section ${JSON.stringify(name.slice(0, 100))}.`;
+      throw new JsonlError('invalid_row', message, { file: files[index] ?? name });
+    }
+    taken.add(name);
+  }
+  return names;
+}
+
+/** The section of a single file. */
+export const DEFAULT_SECTION = 'default';
+
+/** The longest name of a dataset, in characters. */
+const MAX_NAME_LENGTH = 255;
+
+/** The name of a dataset by its first file. */
+export function datasetNameOf(files: readonly { readonly name: string }[]): string {
+  const [first] = files;
+  const base = (first?.name.split(/[/\\]/).at(-1) ?? '').replaceAll(/\p{Cc}/gu, '');
+  const bare = base.replace(COMPRESSIONS, '').replace(FORMATS, '');
+  return bare.trim() === '' ? 'upload' : [...bare].slice(0, MAX_NAME_LENGTH).join('');
+}

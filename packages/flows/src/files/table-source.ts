@@ -1,0 +1,57 @@
+import type { ByteSource as ArchiveBytes } from '@svc/pkg-format';
+import { type ByteSource, TableError } from '@svc/tabular';
+
+const READ_BYTES = 256 * 1024;
+
+/** A file behind random access as a source of tables; the next bytes are read while these are used. */
+export function tableSource(path: string, source: ArchiveBytes): ByteSource {
+  const { byteLength } = source;
+  const readRange = async (
+    start: number,
+    end: number,
+    signal?: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer>> => {
+    signal?.throwIfAborted();
+    const bytes = await source.read(start, end);
+    if (bytes.byteLength < end - start) {
+      throw new TableError('damaged_file', 'Cannot read the file: it became shorter.', {
+        location: { file: path },
+      });
+    }
+    // Readers free the memory of what they get, and may post it to a thread.
+    return bytes.byteLength === bytes.buffer.byteLength
+      ? (bytes as Uint8Array<ArrayBuffer>)
+      : new Uint8Array(bytes);
+  };
+  return {
+    path,
+    byteLength,
+    readRange,
+    async *stream(signal, head = []) {
+      yield* head;
+      let at = head.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+      const next = (): Promise<Uint8Array> | null => {
+        if (at >= byteLength) return null;
+        const start = at;
+        at = Math.min(byteLength, start + READ_BYTES);
+        const bytes = readRange(start, at, signal);
+        // The loop throws it.
+        bytes.catch(() => undefined);
+        return bytes;
+      };
+      for (let reading = next(); reading !== null; ) {
+        const bytes = await reading;
+        reading = next();
+        yield bytes;
+      }
+    },
+  };
+}
+
+/** A part of a source. */
+export function partOf(source: ArchiveBytes, start: number, byteLength: number): ArchiveBytes {
+  return {
+    byteLength,
+    read: (from, to) => source.read(start + from, start + Math.min(to, byteLength)),
+  };
+}

@@ -1,0 +1,43 @@
+import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { TableError } from '@svc/tabular';
+
+/** One of several things that an error names. */
+export interface UploadErrorEntry {
+  readonly message: string;
+  readonly path?: string;
+  readonly file?: string;
+}
+
+/** An uploaded file that is not read, or a table that comes without a mapping. */
+export class UploadError extends Error {
+  override readonly name: string = 'UploadError';
+  readonly code: 'unsupported_file' | 'mapping_required';
+  readonly location: SourceLocation;
+  readonly entries: readonly UploadErrorEntry[];
+
+  constructor(
+    code: UploadError['code'],
+    message: string,
+    location: SourceLocation = {},
+    entries: readonly UploadErrorEntry[] = [],
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+    this.code = code;
+    this.location = location;
+    this.entries = entries;
+  }
+}
+
+/** The error of an upload for an error of one of its files; errors of rows get the name of the file. */
+export function toUploadError(error: unknown, file: string): unknown {
+  if (error instanceof TableError) {
+    const location = { file, ...error.location };
+    return error.code === 'invalid_row'
+      ? new JsonlError('invalid_row', error.message, location, { cause: error })
+      : new UploadError('unsupported_file', error.message, location, [], error);
+  }
+  if (!(error instanceof JsonlError) || error.location.file !== undefined) return error;
+  if (error.code === 'invalid_mapping') return error;
+  return new JsonlError(error.code, error.message, { ...error.location, file }, { cause: error });
+}

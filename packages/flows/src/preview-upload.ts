@@ -1,0 +1,125 @@
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import type { PackageReader } from '@svc/pkg-format';
+import { type FileOptions, inferSchema, openFileTable, readRows, type Table } from '@svc/tabular';
+import { columnsOf, type TableFile } from './files/recognise-upload.ts';
+import { tableSource } from './files/table-source.ts';
+import { toUploadError } from './files/upload-error.ts';
+import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
+import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
+
+/** What a person sees before uploading. */
+export interface UploadPreview extends PreviewRows {
+  readonly kind: 'package' | 'legacy_package' | 'items' | 'table';
+  /** As detected; null for archives. */
+  readonly format: string | null;
+  readonly options: FileOptions | null;
+  readonly features: readonly MappableFeature[];
+  /** Rows of all files; null where only reading the data tells. */
+  readonly numRows: number | null;
+  readonly info: JsonObject;
+}
+
+export interface UploadPreviewOptions {
+  /** Rows that are shown, 1 to 100. */
+  readonly limit: number;
+  /** That samples, items and the suggestion may take as JSON text. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Previews files with tables or items: the columns and the first rows of the first file, and with a mapping the items that
+ * an import would store. Of a large file only the first rows are read. Nothing is stored.
+ *
+ * @throws UploadError `unsupported_file`; JsonlError, ImportErrors for the mapping; errors of the sources
+ */
+export async function previewFiles(
+  kind: 'items' | 'table',
+  files: readonly TableFile[],
+  mapping: Mapping | null,
+  options: UploadPreviewOptions,
+): Promise<UploadPreview> {
+  const [first] = files;
+  if (first === undefined) throw new RangeError('A preview needs a file.');
+  const { limit, maxBytes, signal } = options;
+  try {
+    const table = await openForPreview(first, mapping, signal);
+    const columns = columnsOf(table);
+    if (mapping !== null) planMapping(mapping, columns, Number.POSITIVE_INFINITY, table.unreadRow);
+    const collector = new RowsCollector(columns, mapping, maxBytes);
+    const names = columns.map(({ name }) => name);
+    let index = 0;
+    for await (const { rows } of table.read({ from: 0, to: limit, columns: names, signal })) {
+      for (const row of rows) {
+        await collector.add(row, index, first.section);
+        index += 1;
+      }
+    }
+    const { format, options: detected } = first.detected;
+    const sections = files.map(({ name, section, detected: own }) => ({
+      file: name,
+      section,
+      format: own.format,
+    }));
+    return {
+      kind,
+      format,
+      options: detected,
+      features: withTypes(columns, mapping),
+      numRows: files.length === 1 ? table.rowCount : null,
+      info: { sections, ...(table.warnings?.length ? { warnings: [...table.warnings] } : {}) },
+      ...collector.end(),
+    };
+  } catch (error) {
+    throw toUploadError(error, first.name);
+  }
+}
+
+async function openForPreview(file: TableFile, mapping: Mapping | null, signal: AbortSignal): Promise<Table> {
+  const textColumns = mapping === null ? new Set<string>() : typedColumns(mapping);
+  const source = tableSource(file.name, file.source);
+  return await openFileTable(source, file.detected, { textColumns, wholeFile: false, signal });
+}
+
+/** Previews a package: the first items of its first section. @throws PackageError, JsonlError */
+export async function previewPackage(
+  pkg: PackageReader,
+  { limit, maxBytes, signal }: UploadPreviewOptions,
+): Promise<UploadPreview> {
+  const [section] = pkg.sections;
+  const builder = inferSchema('json', null, 'all');
+  const rows: JsonObject[] = [];
+  if (section !== undefined) {
+    const { file } = section;
+    try {
+      for await (const raw of readRows(section.bytes(signal), 'json', {}, { file, signal })) {
+        if (!isJsonObject(raw.row)) break;
+        builder.add(raw);
+        rows.push(raw.row);
+        if (rows.length >= limit) break;
+      }
+    } catch (error) {
+      throw toUploadError(error, file);
+    }
+  }
+  const features = columnsOf(builder.finish());
+  const collector = new RowsCollector(features, null, maxBytes);
+  for (const [index, row] of rows.entries()) await collector.add(row, index, '');
+  const sections = pkg.sections
+    .slice(0, MAX_SECTIONS)
+    .map(({ name, file }) => ({ file, section: name, format: 'jsonl' }));
+  return {
+    ...{ kind: 'package', format: null, options: null, features, numRows: null, info: { sections } },
+    ...collector.end(),
+    suggestion: null,
+  };
+}
+
+const MAX_SECTIONS = 100;
+
+/** Of an older archive, which must be converted before anything of it can be shown. */
+export const LEGACY_PREVIEW: UploadPreview = {
+  ...{ kind: 'legacy_package', format: null, options: null, features: [], numRows: null, info: {} },
+  ...{ samples: [], truncatedCells: [], suggestion: null, items: null },
+};

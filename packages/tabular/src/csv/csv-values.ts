@@ -1,0 +1,94 @@
+import { NULL_WORDS } from '@svc/jsonl-v23/internal';
+import { canonicalNumber, JsonlError } from '@svc/jsonl-v23/json';
+import { isInt64, isUint64 } from '../schema/int64.ts';
+
+const MINUS = 45;
+const ZERO = 48;
+const NINE = 57;
+/** Digits of which every integer is a double. */
+const SAFE_DIGITS = 15;
+/** Longer texts have more digits than a number may have. */
+const MAX_NUMBER_BYTES = 1100;
+const MAX_WORD_BYTES = Math.max(...[...NULL_WORDS].map((word) => word.length), 'false'.length);
+
+/** What a field is by its spelling. */
+export type CsvValueKind = 'null' | 'int' | 'uint' | 'float' | 'bool' | 'text';
+
+const decoder = (bytes: Uint8Array, start: number, end: number): string => {
+  let text = '';
+  for (let at = start; at < end; at += 1) text += String.fromCharCode(bytes[at] as number);
+  return text;
+};
+
+/**
+ * What a field is: a number or a truth value only if it is written as its JSON text, so that nothing is lost by reading it
+ * as one.
+ */
+export function csvValueKind(bytes: Uint8Array, start: number, end: number): CsvValueKind {
+  const length = end - start;
+  if (length === 0) return 'null';
+  const first = bytes[start] as number;
+  const isNumberLike = first === MINUS || (first >= ZERO && first <= NINE);
+  if (!isNumberLike) return length > MAX_WORD_BYTES ? 'text' : wordKind(decoder(bytes, start, end));
+  const digits = first === MINUS ? start + 1 : start;
+  let at = digits;
+  while (at < end && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at += 1;
+  if (at === end && at - digits <= SAFE_DIGITS && at > digits) {
+    if (bytes[digits] !== ZERO) return 'int';
+    return length === 1 ? 'int' : 'text';
+  }
+  return length > MAX_NUMBER_BYTES ? 'text' : numberKind(decoder(bytes, start, end));
+}
+
+function wordKind(word: string): CsvValueKind {
+  if (NULL_WORDS.has(word)) return 'null';
+  return word === 'true' || word === 'false' ? 'bool' : 'text';
+}
+
+function numberKind(text: string): CsvValueKind {
+  try {
+    if (canonicalNumber(text) !== text) return 'text';
+  } catch (error) {
+    if (error instanceof JsonlError) return 'text';
+    throw error;
+  }
+  if (!/^-?[0-9]+$/.test(text)) return 'float';
+  if (isInt64(text)) return 'int';
+  // So many digits are an identifier, not a quantity.
+  return isUint64(text) ? 'uint' : 'text';
+}
+
+/** The kinds of the values of a column so far. */
+export interface CsvColumnShape {
+  kind: 'null' | 'int' | 'uint' | 'float' | 'bool' | 'text';
+  hasNegative: boolean;
+}
+
+/** Adds a value to the kinds of a column; a column of several kinds is text. */
+export function noteValue(shape: CsvColumnShape, kind: CsvValueKind, isNegative: boolean): void {
+  if (kind === 'null' || shape.kind === 'text') return;
+  if (isNegative) shape.hasNegative = true;
+  if (shape.kind === 'null') shape.kind = kind;
+  else if (shape.kind !== kind) {
+    const areNumbers = isNumber(shape.kind) && isNumber(kind);
+    if (!areNumbers) shape.kind = 'text';
+    else if (shape.kind === 'float' || kind === 'float') shape.kind = 'float';
+    else shape.kind = 'uint';
+  }
+  if (shape.kind === 'uint' && shape.hasNegative) shape.kind = 'text';
+}
+
+const isNumber = (kind: CsvValueKind): boolean => kind === 'int' || kind === 'uint' || kind === 'float';
+
+/** The dtype of a column. */
+export function dtypeOfShape({ kind }: CsvColumnShape): string {
+  const dtypes = {
+    null: 'null',
+    int: 'int64',
+    uint: 'uint64',
+    float: 'float64',
+    bool: 'bool',
+    text: 'string',
+  } as const;
+  return dtypes[kind];
+}

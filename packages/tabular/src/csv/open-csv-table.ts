@@ -1,0 +1,332 @@
+import { CellWriter } from '@svc/jsonl-v23/internal';
+import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
+import { TableError } from '../errors.ts';
+import { type Features, valueFeature } from '../schema/features.ts';
+import type { ByteSource } from '../source/byte-source.ts';
+import type { CellRows, RowBatch, RowRange, Table } from '../table.ts';
+import { CachedFile } from '../text/cached-file.ts';
+import { decodeText, isUtf8 } from '../text/decode-text.ts';
+import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextColumns } from '../text/raw-row.ts';
+import { uniqueNames } from '../text/read-csv.ts';
+import { CsvScanner } from './csv-scanner.ts';
+import { type CsvColumnShape, csvValueKind, dtypeOfShape, noteValue } from './csv-values.ts';
+
+/** How a CSV file is written. */
+export interface CsvOptions {
+  /** One ASCII character. */
+  readonly delimiter: string;
+  /** One ASCII character; null if quotes are ordinary characters. */
+  readonly quote: string | null;
+  /** As Python or the web call it. */
+  readonly encoding: string;
+  /** Whether the first row has the names; otherwise they are `0`, `1` and so on. */
+  readonly header: boolean;
+}
+
+/** How a CSV file is opened. */
+export interface CsvTableOptions extends CsvOptions {
+  /** Columns that keep their texts, missing values too. */
+  readonly textColumns: TextColumns;
+  /** Whether types come from all rows; otherwise from the first ones, for a preview. */
+  readonly wholeFile: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Bytes from which a preview takes the types, and up to which a file is read whole. */
+const PREVIEW_BYTES = 4 * 1024 * 1024;
+/** Content that is kept for the next reading. */
+const CACHED_BYTES = 16 * 1024 * 1024;
+/** Size of a batch of cells: enough to be worth posting to a thread. */
+const CELL_BATCH_BYTES = 256 * 1024;
+const MAX_BATCH_ROWS = 10_000;
+
+/**
+ * Opens a CSV file as a table in which text stays text: a column is a number or a truth value only if every value is
+ * written as its JSON text (`1.50`, `001` and `+1` are texts), and a word for a missing value, `NA`, `null`, `None` or
+ * nothing, is null only in columns that are not text. Every row must have as many fields as the first one.
+ *
+ * @throws TableError `invalid_row` with file, line and column, `unsupported_file`, `damaged_file`; errors of the source;
+ *   the signal's reason
+ */
+export async function openCsvTable(source: ByteSource, options: CsvTableOptions): Promise<Table> {
+  const reader = new CsvReader(new CachedFile(source, { bytes: CACHED_BYTES }), options);
+  const scan = await reader.scan();
+  const { names, shapes, rowCount, isWhole } = scan;
+  const features: Features = names.map((name, index) => ({
+    name,
+    feature: valueFeature(dtypeOfShape(shapes[index] as CsvColumnShape)),
+  }));
+  return {
+    features,
+    rowCount: isWhole ? rowCount : null,
+    atLeastRows: rowCount,
+    read: (range) => toRows(reader.readCells(scan, range), range.columns),
+    readCells: (range) => reader.readCells(scan, range),
+  };
+}
+
+/** What the first reading has found. */
+interface CsvScan {
+  readonly names: readonly string[];
+  readonly shapes: readonly CsvColumnShape[];
+  readonly rowCount: number;
+  /** Whether all rows were read. */
+  readonly isWhole: boolean;
+}
+
+class CsvReader {
+  readonly #file: CachedFile;
+  readonly #options: CsvTableOptions;
+  #unescaped: Uint8Array = new Uint8Array(0);
+
+  constructor(file: CachedFile, options: CsvTableOptions) {
+    this.#file = file;
+    this.#options = options;
+  }
+
+  /** Reads the names, and values until the type of every column is known. */
+  async scan(): Promise<CsvScan> {
+    const { wholeFile, signal } = this.#options;
+    const mustCount = this.#file.compression === null && this.#file.byteLength <= PREVIEW_BYTES;
+    let names: string[] | null = null;
+    let shapes: CsvColumnShape[] = [];
+    let rowCount = 0;
+    let readBytes = 0;
+    for await (const scanner of this.#chunks(signal)) {
+      while (scanner.next()) {
+        if (names === null) {
+          names = this.#namesOf(scanner);
+          shapes = names.map((name) => ({
+            kind: isTextColumn(this.#options.textColumns, name) ? 'text' : 'null',
+            hasNegative: false,
+          }));
+          if (this.#options.header) continue;
+        }
+        this.#checkWidth(scanner, names.length);
+        rowCount += 1;
+        noteRow(scanner, shapes);
+      }
+      readBytes = scanner.readBytes;
+      const isKnown = names !== null && shapes.every(({ kind }) => kind === 'text');
+      if (!mustCount && (isKnown || (!wholeFile && readBytes >= PREVIEW_BYTES))) {
+        return { names: names ?? [], shapes, rowCount, isWhole: false };
+      }
+    }
+    if (names === null) {
+      const location = { file: this.#file.path };
+      throw new TableError('unsupported_file', 'Cannot read the file: it has no rows.', { location });
+    }
+    return { names, shapes, rowCount, isWhole: true };
+  }
+
+  async *readCells(
+    { names, shapes }: CsvScan,
+    { from, to, columns, signal }: RowRange,
+  ): AsyncGenerator<CellRows> {
+    const indexes = columns.map((name) => names.indexOf(name));
+    const end = to ?? Number.POSITIVE_INFINITY;
+    const writer = new CellWriter();
+    let row = 0;
+    let firstRow = from;
+    let isFirst = this.#options.header;
+    for await (const scanner of this.#chunks(signal)) {
+      while (row < end && scanner.next()) {
+        if (isFirst) {
+          isFirst = false;
+          continue;
+        }
+        this.#checkWidth(scanner, names.length);
+        row += 1;
+        if (row <= from) continue;
+        for (const index of indexes) this.#writeCell(writer, scanner, index, shapes[index]);
+        const rowCount = row - firstRow;
+        if (writer.byteLength < CELL_BATCH_BYTES && rowCount < MAX_BATCH_ROWS) continue;
+        yield { firstRow, rowCount, ...writer.end() };
+        firstRow = row;
+      }
+      if (row >= end) break;
+    }
+    if (row > firstRow) yield { firstRow, rowCount: row - firstRow, ...writer.end() };
+  }
+
+  #writeCell(
+    writer: CellWriter,
+    scanner: CsvScanner,
+    index: number,
+    shape: CsvColumnShape | undefined,
+  ): void {
+    if (shape === undefined) {
+      writer.value(null);
+      return;
+    }
+    const { bytes } = scanner;
+    const start = scanner.starts[index] as number;
+    const end = scanner.ends[index] as number;
+    if (shape.kind === 'text') {
+      const isWritten =
+        scanner.escaped[index] === 0
+          ? writer.text(bytes, start, end)
+          : this.#writeEscaped(writer, bytes, start, end);
+      if (!isWritten) throw notUtf8(scanner, start, end);
+      return;
+    }
+    const kind = csvValueKind(bytes, start, end);
+    if (kind === 'null') writer.value(null);
+    else if (kind !== 'text' && (kind === 'bool') === (shape.kind === 'bool')) {
+      writer.canonical(bytes, start, end);
+    } else {
+      // Only a preview reads rows from which the types were not taken.
+      throw scanner.error(`The value is not a ${dtypeOfShape(shape)} as those before.`, start);
+    }
+  }
+
+  /** Writes a field in which quotes are doubled. */
+  #writeEscaped(writer: CellWriter, bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.#unescaped.length < end - start) this.#unescaped = new Uint8Array(2 * (end - start));
+    const to = halveQuotes(bytes, start, end, this.#unescaped, quoteOf(this.#options));
+    return writer.text(this.#unescaped, 0, to);
+  }
+
+  #namesOf(scanner: CsvScanner): string[] {
+    const quote = quoteOf(this.#options);
+    const fields = Array.from({ length: scanner.fieldCount }, (_, index) => {
+      const start = scanner.starts[index] as number;
+      const end = scanner.ends[index] as number;
+      const name = new Uint8Array(end - start);
+      const length = halveQuotes(scanner.bytes, start, end, name, scanner.escaped[index] === 0 ? -1 : quote);
+      try {
+        return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name.subarray(0, length));
+      } catch {
+        throw notUtf8(scanner, start, end);
+      }
+    });
+    return this.#options.header ? uniqueNames(fields) : fields.map((_, index) => String(index));
+  }
+
+  #checkWidth(scanner: CsvScanner, width: number): void {
+    const count = scanner.fieldCount;
+    if (count === width) return;
+    const at = scanner.ends[Math.min(count, width) - 1] as number;
+    throw scanner.error(`The row must have ${width} fields, got ${count}.`, at);
+  }
+
+  /** The scanner, after each chunk of the file. */
+  async *#chunks(signal: AbortSignal | undefined): AsyncGenerator<CsvScanner> {
+    const { delimiter, encoding } = this.#options;
+    const dialect = { delimiter: delimiter.charCodeAt(0), quote: quoteOf(this.#options) };
+    const scanner = new CsvScanner(dialect, this.#file.path, DEFAULT_MAX_ROW_SIZE);
+    const content = this.#file.read(signal);
+    for await (const chunk of utf8Chunks(content, { file: this.#file.path, encoding, signal })) {
+      signal?.throwIfAborted();
+      scanner.add(chunk);
+      yield scanner;
+    }
+    scanner.end();
+    yield scanner;
+  }
+}
+
+function noteRow(scanner: CsvScanner, shapes: readonly CsvColumnShape[]): void {
+  const { bytes, starts, ends } = scanner;
+  for (let index = 0; index < shapes.length; index += 1) {
+    const shape = shapes[index] as CsvColumnShape;
+    if (shape.kind === 'text') continue;
+    const start = starts[index] as number;
+    noteValue(shape, csvValueKind(bytes, start, ends[index] as number), bytes[start] === MINUS);
+  }
+}
+
+const MINUS = 45;
+
+interface Utf8Options {
+  readonly file: string;
+  readonly encoding: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The bytes of a text file in UTF-8, without a byte order mark. */
+async function* utf8Chunks(
+  content: AsyncIterable<Uint8Array>,
+  options: Utf8Options,
+): AsyncGenerator<Uint8Array> {
+  if (!isUtf8(options.encoding)) {
+    const encoder = new TextEncoder();
+    for await (const text of decodeText(content, options)) yield encoder.encode(text);
+    return;
+  }
+  let head: Uint8Array | null = new Uint8Array(0);
+  for await (const chunk of content) {
+    if (head === null) {
+      yield chunk;
+      continue;
+    }
+    head = joinBytes(head, chunk);
+    if (head.length < MARK.length) continue;
+    yield withoutMark(head);
+    head = null;
+  }
+  if (head !== null && head.length > 0) yield withoutMark(head);
+}
+
+function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
+  if (first.length === 0) return second;
+  const joined = new Uint8Array(first.length + second.length);
+  joined.set(first);
+  joined.set(second, first.length);
+  return joined;
+}
+
+const MARK = [0xef, 0xbb, 0xbf];
+
+function withoutMark(bytes: Uint8Array): Uint8Array {
+  return MARK.every((byte, index) => bytes[index] === byte) ? bytes.subarray(MARK.length) : bytes;
+}
+
+const quoteOf = ({ quote }: CsvOptions): number => (quote === null ? -1 : quote.charCodeAt(0));
+
+/** Copies a field, each doubled quote as one. @returns the length */
+function halveQuotes(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  quote: number,
+): number {
+  let to = 0;
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] as number;
+    target[to] = byte;
+    to += 1;
+    if (byte === quote) at += 1;
+  }
+  return to;
+}
+
+function notUtf8(scanner: CsvScanner, start: number, end: number): TableError {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(scanner.bytes.subarray(start, end));
+  const faulty = text.indexOf('\uFFFD');
+  const before = new TextEncoder().encode(text.slice(0, Math.max(0, faulty))).length;
+  return scanner.error('The line is not UTF-8 text.', start + before);
+}
+
+/** Rows as values, for a preview. */
+async function* toRows(
+  batches: AsyncGenerator<CellRows>,
+  columns: readonly string[],
+): AsyncGenerator<RowBatch> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  for await (const { firstRow, rowCount, bytes, ends } of batches) {
+    let start = 0;
+    const rows = Array.from({ length: rowCount }, (_, row) => {
+      const object: JsonObject = {};
+      for (const [index, name] of columns.entries()) {
+        const end = ends[row * columns.length + index] as number;
+        const value: JsonValue = parseJson(decoder.decode(bytes.subarray(start, end)));
+        setMember(object, name, value);
+        start = end;
+      }
+      return object;
+    });
+    yield { firstRow, rows };
+  }
+}

@@ -1,0 +1,126 @@
+import { TableError } from '../errors.ts';
+import type { ByteSource } from '../source/byte-source.ts';
+import { withCompression } from '../source/with-compression.ts';
+import { detectCsv } from './detect-csv.ts';
+import { detectJson } from './detect-json.ts';
+import type { DetectedFile, FormatHints } from './file-format.ts';
+import { startsWith, unsupportedKind } from './file-signature.ts';
+import { readHead } from './read-head.ts';
+
+const ACCEPTED =
+  'Accepted are CSV, TSV, JSON Lines, JSON with an array of objects, Parquet and plain text, each also as .gz or .zst.';
+
+/**
+ * Finds out what a file is, from its first bytes. Its name only decides where the content may be several formats.
+ *
+ * @param hints what is known of the format and the options; it takes precedence
+ * @throws TableError `unsupported_file` for a file without a table, `damaged_file`, `invalid_row`; errors of the source;
+ *   the signal's reason
+ */
+export async function detectFormat(
+  source: ByteSource,
+  hints: FormatHints = {},
+  signal?: AbortSignal,
+): Promise<DetectedFile> {
+  const { path } = source;
+  const { head, compression, isWhole } = await readHead(source, signal);
+  if (startsWith(head, 'PAR1') && (hints.format ?? 'parquet') === 'parquet') {
+    return { format: 'parquet', compression, options: {} };
+  }
+  if (hints.format === 'parquet') throw unsupported(path, 'it does not begin as Parquet files do');
+  const kind = unsupportedKind(head);
+  if (kind !== null) throw unsupported(path, `it is ${kind}`);
+  const encoding = hints.encoding ?? detectEncoding(head);
+  if (encoding === null) throw unsupported(path, 'it is binary data of an unknown format');
+  const text = decodeHead(head, encoding, isWhole, path);
+  const isGuessed = hints.encoding === undefined && encoding !== 'utf-8';
+  if (isGuessed && hasControls(text)) throw unsupported(path, 'it is binary data of an unknown format');
+  const start = text.trimStart();
+  if (start === '') throw unsupported(path, 'it is empty');
+
+  const { format } = hints;
+  const mayBeJson = format === undefined ? /^[[{]/.test(start) : format === 'json' || format === 'jsonl';
+  if (mayBeJson) {
+    const json = await detectJson(withCompression(source, compression), {
+      text: start,
+      isWhole,
+      encoding,
+      hints,
+      signal,
+    });
+    if (json !== null) return { format: json.format, compression, options: { encoding, ...json.options } };
+  }
+  if (format === 'text') return { format, compression, options: { encoding } };
+  const csv = detectCsv(text, { isWhole, path, hints });
+  return csv === null
+    ? { format: 'text', compression, options: { encoding } }
+    : { format: csv.format, compression, options: { ...csv.options, encoding } };
+}
+
+/** Whether a text begins with characters that no text has. */
+function hasControls(text: string): boolean {
+  const length = Math.min(text.length, 4096);
+  for (let at = 0; at < length; at += 1) if (text.charCodeAt(at) < FIRST_BLANK) return true;
+  return false;
+}
+
+/** Tab. */
+const FIRST_BLANK = 9;
+
+/** The encoding by the byte order mark, or by the zero bytes of ASCII characters in UTF-16; null for binary data. */
+function detectEncoding(head: Uint8Array): string | null {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  const zeros = [0, 0];
+  const length = Math.min(head.length, 4096);
+  for (let at = 0; at < length; at += 1) {
+    if (head[at] === 0) zeros[at % 2] = (zeros[at % 2] as number) + 1;
+  }
+  const [even = 0, odd = 0] = zeros;
+  if (even + odd === 0) return 'utf-8';
+  if (even === 0 && odd > length / 8) return 'utf-16le';
+  if (odd === 0 && even > length / 8) return 'utf-16be';
+  return null;
+}
+
+/** @throws TableError `unsupported_file` with the line and column of bytes that are not text */
+function decodeHead(head: Uint8Array, encoding: string, isWhole: boolean, path: string): string {
+  const name = LATIN_1.includes(encoding.toLowerCase()) ? 'windows-1252' : encoding;
+  let decoder: InstanceType<typeof TextDecoder>;
+  try {
+    decoder = new TextDecoder(PYTHON_NAMES[name.toLowerCase()] ?? name, { fatal: true });
+  } catch (cause) {
+    const message = `Cannot read the file: there is no encoding ${JSON.stringify(name.slice(0, 100))}.`;
+    throw new TableError('unsupported_file', message, { location: { file: path }, cause });
+  }
+  try {
+    return decoder.decode(head, { stream: !isWhole });
+  } catch (cause) {
+    const readable = new TextDecoder(decoder.encoding).decode(head);
+    const before = readable.slice(0, Math.max(0, readable.indexOf('\uFFFD')));
+    const line = before.split('\n').length;
+    const column = before.length - before.lastIndexOf('\n');
+    const message = `Cannot read the file: it is not ${encoding} text; give its encoding in the options. ${ACCEPTED}`;
+    throw new TableError('unsupported_file', message, { location: { file: path, line, column }, cause });
+  }
+}
+
+const LATIN_1 = ['latin-1', 'latin1', 'l1', 'iso-8859-1', 'iso8859-1', 'cp819', 'ascii', 'us-ascii'];
+const PYTHON_NAMES: Readonly<Record<string, string>> = {
+  'utf-8-sig': 'utf-8',
+  'utf-16': 'utf-16le',
+  utf_16: 'utf-16le',
+  utf_8: 'utf-8',
+  cp1250: 'windows-1250',
+  cp1251: 'windows-1251',
+  cp1252: 'windows-1252',
+  cp932: 'shift_jis',
+  cp949: 'euc-kr',
+  cp936: 'gbk',
+};
+
+function unsupported(path: string, found: string): TableError {
+  return new TableError('unsupported_file', `Cannot read the file: ${found}. ${ACCEPTED}`, {
+    location: { file: path },
+  });
+}

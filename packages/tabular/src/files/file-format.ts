@@ -1,0 +1,32 @@
+import type { FileCompression } from '../format.ts';
+
+/** The formats of files with a table. */
+export type FileFormat = 'csv' | 'tsv' | 'jsonl' | 'json' | 'parquet' | 'text';
+
+export const FILE_FORMATS: readonly FileFormat[] = ['csv', 'tsv', 'jsonl', 'json', 'parquet', 'text'];
+
+/** How a text file is written, as far as its format has it. */
+export interface FileOptions {
+  /** CSV and TSV: one ASCII character. */
+  readonly delimiter?: string;
+  /** CSV and TSV: one ASCII character; null if quotes are ordinary characters. */
+  readonly quote?: string | null;
+  /** Text formats, as Python or the web call it. */
+  readonly encoding?: string;
+  /** CSV and TSV: whether the first row has the names. */
+  readonly header?: boolean;
+  /** JSON: the member that holds the rows. */
+  readonly field?: string;
+}
+
+/** What a file is, by its content. */
+export interface DetectedFile {
+  readonly format: FileFormat;
+  readonly compression: FileCompression;
+  readonly options: FileOptions;
+}
+
+/** What is known of a file before its content is looked at. */
+export interface FormatHints extends FileOptions {
+  readonly format?: FileFormat;
+}

@@ -1,0 +1,74 @@
+import { openCsvTable } from '../csv/open-csv-table.ts';
+import { TableError } from '../errors.ts';
+import { openParquetTable } from '../parquet/parquet-table.ts';
+import { type Feature, valueFeature } from '../schema/features.ts';
+import type { ByteSource } from '../source/byte-source.ts';
+import { withCompression } from '../source/with-compression.ts';
+import type { Table } from '../table.ts';
+import type { LoaderParams, TextColumns } from '../text/raw-row.ts';
+import { openTextTables } from '../text/text-table.ts';
+import type { DetectedFile } from './file-format.ts';
+
+/** How the table of a file is opened. */
+export interface FileTableOptions {
+  /** Columns of CSV files that keep their texts, missing values too; default none. */
+  readonly textColumns?: TextColumns;
+  /** Whether the types of CSV columns come from all rows; otherwise from the first ones, for a preview. Default true. */
+  readonly wholeFile?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Opens a file as a table in which text stays text: values of text formats are never converted, except for the numbers and
+ * missing values of CSV columns that have nothing else (see `openCsvTable`).
+ *
+ * @param detected what `detectFormat` has found
+ * @throws TableError `unsupported_file` for a Parquet file that is compressed as a whole, `invalid_row`, `damaged_file`;
+ *   errors of the source; the signal's reason
+ */
+export async function openFileTable(
+  file: ByteSource,
+  detected: DetectedFile,
+  { textColumns = new Set(), wholeFile = true, signal }: FileTableOptions = {},
+): Promise<Table> {
+  const { format, compression, options } = detected;
+  const source = withCompression(file, compression);
+  if (format === 'parquet') {
+    if (compression === null)
+      return await openParquetTable([file], { declared: null, everyFooter: true, signal });
+    const message = 'Cannot read the file: a Parquet file must be unpacked before its parts can be read.';
+    throw new TableError('unsupported_file', message, { location: { file: file.path } });
+  }
+  if (format === 'csv' || format === 'tsv') {
+    const {
+      delimiter = format === 'tsv' ? '\t' : ',',
+      quote = '"',
+      encoding = 'utf-8',
+      header = true,
+    } = options;
+    return await openCsvTable(source, { delimiter, quote, encoding, header, textColumns, wholeFile, signal });
+  }
+  const tables = await openTextTables(new Map([[TABLE, [source]]]), {
+    format: format === 'text' ? 'text' : 'json',
+    params: paramsOf(options),
+    declared: null,
+    count: new Set(),
+    signal,
+    textColumns: 'all',
+  });
+  const table = tables.get(TABLE) as Table;
+  // Texts stay as they are, also those that could be times.
+  const features = table.features.map(({ name, feature }) => ({ name, feature: asText(feature) }));
+  return { ...table, features };
+}
+
+const TABLE = 'table';
+
+function asText(feature: Feature): Feature {
+  const isTime = feature.kind === 'value' && feature.dtype.startsWith('timestamp');
+  return isTime ? valueFeature('string') : feature;
+}
+
+function paramsOf({ encoding, field }: DetectedFile['options']): LoaderParams {
+  return { ...(encoding === undefined ? {} : { encoding }), ...(field === undefined ? {} : { field }) };
+}

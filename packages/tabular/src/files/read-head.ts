@@ -1,0 +1,66 @@
+import { decompress } from '#runtime';
+import { TableError } from '../errors.ts';
+import type { FileCompression } from '../format.ts';
+import type { ByteSource } from '../source/byte-source.ts';
+import { startsWith } from './file-signature.ts';
+
+/** Enough rows to tell how they are written. */
+const HEAD_BYTES = 256 * 1024;
+
+/** The first bytes of a file's content. */
+export interface FileHead {
+  /** Decompressed. */
+  readonly head: Uint8Array;
+  readonly compression: FileCompression;
+  /** Whether the head is all of the content. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads the first bytes of a file, decompressed by what they are.
+ *
+ * @throws TableError `damaged_file` for a compressed file of which nothing can be read; errors of the source
+ */
+export async function readHead(source: ByteSource, signal?: AbortSignal): Promise<FileHead> {
+  const stored = await source.readRange(0, Math.min(source.byteLength, HEAD_BYTES), signal);
+  const compression = compressionBy(stored);
+  if (compression === null)
+    return { head: stored, compression, isWhole: stored.length === source.byteLength };
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of decompress(compression, (ended) =>
+      source.stream(signal === undefined ? ended : AbortSignal.any([signal, ended])),
+    )) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= HEAD_BYTES) return { head: join(chunks, HEAD_BYTES), compression, isWhole: false };
+    }
+  } catch (cause) {
+    signal?.throwIfAborted();
+    // What is damaged after the first bytes is found when the rows are read.
+    if (length > 0) return { head: join(chunks, length), compression, isWhole: false };
+    const location = { file: source.path };
+    throw new TableError('damaged_file', `Cannot read the file: it is not ${compression}.`, {
+      location,
+      cause,
+    });
+  }
+  return { head: join(chunks, length), compression, isWhole: true };
+}
+
+/** How a file is compressed, by its first bytes. */
+export function compressionBy(head: Uint8Array): FileCompression {
+  if (startsWith(head, '\x1f\x8b')) return 'gzip';
+  return startsWith(head, '\x28\xb5\x2f\xfd') ? 'zstd' : null;
+}
+
+function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const joined = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    joined.set(chunk.subarray(0, length - at), at);
+    at += Math.min(chunk.length, length - at);
+  }
+  return joined;
+}

@@ -1,0 +1,13 @@
+import type { FileCompression } from '../format.ts';
+import type { ByteSource } from './byte-source.ts';
+
+/** The same file, of which it is known how it is compressed. */
+export function withCompression(file: ByteSource, compression: FileCompression): ByteSource {
+  return {
+    path: file.path,
+    byteLength: file.byteLength,
+    compression,
+    readRange: (start, end, signal) => file.readRange(start, end, signal),
+    stream: (signal, head) => file.stream(signal, head),
+  };
+}
