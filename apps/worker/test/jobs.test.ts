@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { HubError } from '@svc/hub-client';
 import { createTokenCipher, Secret } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -351,6 +352,34 @@ describe('an asynchronous upload', () => {
     });
     const { body: dataset } = await service.get(`/datasets/${job.dataset_id}`);
     expect(dataset).toMatchObject({ name: 'later', version_hash: waited.version_hash, asset_count: 1 });
+    expect(await query(service, 'SELECT FROM job_chunks')).toEqual([]);
+  });
+
+  it('takes files with tables, each as a section', async () => {
+    const rows = Array.from({ length: 900 }, (_, index) => `question ${index},0${index}`);
+    const form = (): FormData => {
+      const made = new FormData();
+      made.append('mapping', '{"prompt_column":"q","answer_column":"a","invalid_rows":"skip"}');
+      made.append('file', new Blob([`q,a\n${rows.join('\n')}\n`]), 'b.csv');
+      made.append('file', new Blob([gzipSync('{"q":"x","a":1}\n{"q":null,"a":2}\n')]), 'a.jsonl.gz');
+      return made;
+    };
+    const service = await serve();
+    const { body: waited } = await service.post('/datasets/upload', form());
+    const { body } = await service.post('/datasets/upload', form(), ASYNC);
+    const job = await jobEnded(service, body.id);
+    expect(job).toMatchObject({ status: 'succeeded', progress: { rows_done: 901 } });
+    const { body: dataset } = await service.get(`/datasets/${job.dataset_id}`);
+    expect(dataset).toMatchObject({
+      name: 'a',
+      version_hash: waited.version_hash,
+      schema: waited.schema,
+      sections: [
+        { name: 'a', item_count: 1 },
+        { name: 'b', item_count: 900 },
+      ],
+    });
+    expect(dataset.schema.skipped).toMatchObject({ count: 1, rows: [{ row: 1, file: 'a.jsonl.gz' }] });
     expect(await query(service, 'SELECT FROM job_chunks')).toEqual([]);
   });
 
