@@ -32,8 +32,10 @@ export interface CsvTableOptions extends CsvOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Bytes from which a preview takes the types, and up to which a file is read whole. */
-const PREVIEW_BYTES = 4 * 1024 * 1024;
+/** Bytes from which a preview takes the types. */
+const PREVIEW_BYTES = 1024 * 1024;
+/** A file of this size is read whole: its rows are counted. */
+const COUNTED_BYTES = 4 * 1024 * 1024;
 /** Content that is kept for the next reading. */
 const CACHED_BYTES = 16 * 1024 * 1024;
 /** Size of a batch of cells: enough to be worth posting to a thread. */
@@ -87,7 +89,7 @@ class CsvReader {
   /** Reads the names, and values until the type of every column is known. */
   async scan(): Promise<CsvScan> {
     const { wholeFile, signal } = this.#options;
-    const mustCount = this.#file.compression === null && this.#file.byteLength <= PREVIEW_BYTES;
+    const mustCount = this.#file.compression === null && this.#file.byteLength <= COUNTED_BYTES;
     let names: string[] | null = null;
     let shapes: CsvColumnShape[] = [];
     let rowCount = 0;
