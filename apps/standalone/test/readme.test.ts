@@ -64,7 +64,7 @@ it('runs every command of the README in order, and prints the outputs it shows',
   expect(stdout).toContain('"status":"completed"');
   expect(stdout).toContain('"pass_rate":1');
   expect(stdout).toContain('"code":"mapping_required"');
-  expect(stdout.match(/\{"answer":"\w+","checker".*\}$/gm)).toHaveLength(7);
+  expect(stdout.match(/^\{"answer":"\w+","checker".*\}$/gm)).toHaveLength(7);
   expect((await readFile(join(folder, 'copy.pkg.zip'))).subarray(0, 2).toString()).toBe('PK');
   expect(await readdir(folder)).not.toContain('exported.pkg.zip');
   const { data } = (await (await fetch(`${service.url}/datasets`)).json()) as { data: { name: string }[] };
