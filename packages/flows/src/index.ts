@@ -2,6 +2,7 @@ export type { TableColumn } from '@svc/tabular/write';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
 export { dryRunPackage } from './files/dry-run-package.ts';
 export type { UploadTableOptions } from './files/item-lines.ts';
+export { partOf } from './files/part-of.ts';
 export {
   type Recognised,
   recogniseUpload,
@@ -9,7 +10,6 @@ export {
   type TableFile,
   type UploadedFile,
 } from './files/recognise-upload.ts';
-export { partOf } from './files/table-source.ts';
 export { type UnpackedFile, unpackFiles } from './files/unpack-files.ts';
 export { UploadError } from './files/upload-error.ts';
 export { type ImportError, ImportErrors } from './import-errors.ts';

@@ -15,6 +15,7 @@ import { addHashCommand } from './commands/hash.ts';
 import { addImportHubCommand } from './commands/import-hub.ts';
 import { addInspectCommand } from './commands/inspect.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
+import { addPackCommand } from './commands/pack.ts';
 import { addPreviewCommand } from './commands/preview.ts';
 import { addCompareCommand } from './commands/runs/compare.ts';
 import { addResultsCommand } from './commands/runs/results.ts';
@@ -61,6 +62,7 @@ export function createProgram(
 
   program.commandsGroup('Packages:');
   addConvertCommand(program, cli);
+  addPackCommand(program, cli);
   addCheckCommand(program, cli);
   addInspectCommand(program, cli);
   addHashCommand(program, cli);

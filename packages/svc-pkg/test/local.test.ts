@@ -107,3 +107,83 @@ it('builds a package from a hub dataset without a service', async () => {
   }
   expect((await svcPkg(['hash', output])).stdout).toBe(`${version_hash}\n`);
 });
+
+it('packs files as an upload does, previews them, and refuses what it cannot read', async () => {
+  const folder = await temporaryFolder();
+  const csv = join(folder, 'b.csv');
+  await writeFile(csv, 'question,answer,level,code\n1+1?,2,easy,001\n"a ""b"",\nc",4,,002\n');
+  await writeFile(join(folder, 'a.jsonl'), '{"question":"x","answer":"2","level":"easy","code":"001"}\n');
+  const mapping = [
+    '--prompt-column',
+    'question',
+    '--answer-column',
+    'answer',
+    '--meta-columns',
+    'level',
+    'code',
+  ];
+  const one = await svcPkg(['pack', csv, ...mapping, '--json']);
+  expect(one.stderr).toBe('');
+  const { version_hash } = one.document<{ version_hash: string }>();
+  expect(one.document()).toMatchObject({
+    output: join(folder, 'b.pkg.zip'),
+    name: 'b',
+    item_count: 2,
+    sections: [{ name: 'default', item_count: 2 }],
+  });
+  expect((await svcPkg(['hash', join(folder, 'b.pkg.zip')])).stdout).toBe(`${version_hash}\n`);
+  await using pkg = await openPackageFile(join(folder, 'b.pkg.zip'));
+  const bytes = pkg.sections[0]?.bytes() ?? [];
+  expect(Buffer.concat(await Array.fromAsync(bytes)).toString()).toBe(
+    '{"answer":2,"id":"default-0","inputs":{"prompt":"1+1?"},"meta":{"code":"001","level":"easy"},"type":"freeform"}\n' +
+      '{"answer":4,"id":"default-1","inputs":{"prompt":"a \\"b\\",\\nc"},"meta":{"code":"002","level":""},"type":"freeform"}\n',
+  );
+  expect(pkg.meta?.['schema']).toMatchObject({
+    source: 'file',
+    files: [{ name: 'b.csv', format: 'csv', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+    features: { answer: 'int64', code: 'string' },
+  });
+
+  const output = join(await temporaryFolder(), 'all.pkg.zip');
+  const all = await svcPkg(['pack', csv, join(folder, 'a.jsonl'), ...mapping, '-o', output, '--json']);
+  expect(all.document()).toMatchObject({ sections: [{ name: 'a' }, { name: 'b' }], item_count: 3 });
+  const items = join(folder, 'items.jsonl');
+  await writeFile(items, '{"id":1,"inputs":{"prompt":"p"},"x":1.50}\n');
+  const lines = await svcPkg(['pack', items, '-o', output, '-f', '--json']);
+  expect(lines.document()).toMatchObject({ item_count: 1, sections: [{ name: 'default' }] });
+
+  const preview = await svcPkg(['preview', csv]);
+  expect(preview.stdout).toContain('suggested  --prompt-column question --answer-column answer');
+  const shown = await svcPkg(['preview', csv, ...mapping, '--limit', '1', '--json']);
+  expect(shown.document()).toMatchObject({
+    kind: 'table',
+    format: 'csv',
+    features: [
+      { name: 'question', dtype: 'string' },
+      { dtype: 'int64' },
+      {},
+      { name: 'code', dtype: 'string' },
+    ],
+    items: [{ row: 0, item: { id: 'default-0', meta: { code: '001' } } }],
+  });
+
+  await writeFile(join(folder, 'image.csv'), new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0]));
+  await writeFile(join(folder, 'bad.jsonl'), '{"question":"x"}\n{"question":null}\n');
+  for (const [argv, message] of [
+    [[csv], /needs a mapping/],
+    [[join(folder, 'image.csv')], /image\.csv: .*unsupported_file/],
+    [[join(folder, 'b.pkg.zip')], /It is an archive/],
+    [
+      [join(folder, 'bad.jsonl'), '--prompt-column', 'question'],
+      /bad\.jsonl.*row 1: .*null.*\(invalid_row\)/,
+    ],
+    [[csv, '--prompt-column', 'q'], /Column q not found/],
+    [[join(folder, 'none.csv'), ...mapping], /no such file/],
+    [[csv, csv, ...mapping], /Two files would become the section "b"/],
+  ] as const) {
+    const wrong = await svcPkg(['pack', ...argv, '-f', '-o', output]);
+    expect(wrong.exitCode).not.toBe(0);
+    expect(wrong.stderr).toMatch(message);
+  }
+  expect((await svcPkg(['hash', output])).exitCode).toBe(0);
+});

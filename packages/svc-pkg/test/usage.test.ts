@@ -3,7 +3,7 @@ import { EXIT_CODES } from '../src/errors/exit-codes.ts';
 import { svcPkg } from './run-svc-pkg.ts';
 
 const COMMANDS = [
-  ...['convert', 'check', 'inspect', 'hash', 'seal'],
+  ...['convert', 'pack', 'check', 'inspect', 'hash', 'seal'],
   ...['export', 'upload', 'import-hub', 'preview', 'list', 'show', 'items', 'diff', 'delete'],
   ...['run', 'runs', 'results', 'retry', 'compare', 'login', 'jobs', 'open', 'completion', 'migrate'],
 ];

@@ -2,6 +2,8 @@
 
 export { type Compression, decompress } from '#runtime';
 export { shorten, TableError, type TableErrorCode } from './errors.ts';
+export { datasetNameOf, sectionNames } from './files/section-names.ts';
+export { tableSource } from './files/table-source.ts';
 export { compressionOf, type DataFormat, type FileCompression, suffixes } from './format.ts';
 export { openParquetTable } from './parquet/parquet-table.ts';
 export {

@@ -2,9 +2,9 @@ import type { JsonlError } from '@svc/jsonl-v23';
 import { type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
 import type { DatasetDraft, LineOptions } from '@svc/store';
 import { readTextFile } from '@svc/tabular';
+import { tableSource } from '@svc/tabular/internal';
 import { ImportErrors } from '../import-errors.ts';
 import type { TableFile } from './recognise-upload.ts';
-import { tableSource } from './table-source.ts';
 
 export interface UploadTableOptions {
   /** Longest canonical text of an item, and longest line of items. */

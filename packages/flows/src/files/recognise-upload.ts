@@ -2,9 +2,8 @@ import { JsonlError, type MappableFeature } from '@svc/jsonl-v23';
 import type { ByteSource as ArchiveBytes, PackageLimits } from '@svc/pkg-format';
 import { openArchive } from '@svc/pkg-format/internal';
 import { type DetectedFile, detectFormat, dtypeOf, openFileTable, type Table } from '@svc/tabular';
+import { sectionNames, tableSource } from '@svc/tabular/internal';
 import type { FileRequest } from '../requests.ts';
-import { sectionNames } from './section-names.ts';
-import { tableSource } from './table-source.ts';
 import { toUploadError, UploadError } from './upload-error.ts';
 
 /** A file of an upload, under the name that the client gave it. */

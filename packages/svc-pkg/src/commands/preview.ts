@@ -1,45 +1,70 @@
+import { stat } from 'node:fs/promises';
 import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { printResult } from '../output/print-result.ts';
+import { openFiles } from '../local/open-files.ts';
+import { previewFile } from '../local/preview-file.ts';
+import { mappingOf } from '../mapping/mapping-options.ts';
+import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
+import { jsonText, printResult } from '../output/print-result.ts';
 import { previewText } from '../service/preview-response.ts';
 import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
 import { countOption, withExamples, withHubOptions, withServiceOptions } from './define-command.ts';
 
-interface Options extends ServiceOptions {
-  readonly split?: string;
-  readonly subset?: string;
-  readonly revision?: string;
-  readonly limit: number;
-  readonly hubTokenEnv?: string;
-}
+type Options = ServiceOptions &
+  TableOptions & {
+    readonly split?: string;
+    readonly subset?: string;
+    readonly revision?: string;
+    readonly limit: number;
+    readonly hubTokenEnv?: string;
+  };
 
-/** `preview`: shows columns and first rows of a hub dataset; stores nothing. */
+/** `preview`: shows columns and first rows of a file, or of a hub dataset; stores nothing. */
 export function addPreviewCommand(program: Command, cli: Cli): void {
   const command = program
     .command('preview')
-    .summary('show columns and first rows of a hub dataset')
-    .description('Makes a service read the beginning of a hub dataset; stores nothing.')
-    .argument('<path>', 'the dataset on the hub, as <owner>/<dataset>')
+    .summary('show columns and first rows of a file or a hub dataset')
+    .description(
+      'Reads the beginning of a file with a table, or makes a service read that of a hub dataset, and suggests options ' +
+        'for pack, upload and import-hub. Stores nothing.',
+    )
+    .argument('<path>', 'a file, else a dataset on the hub as <owner>/<dataset>')
     .addOption(countOption('--limit <count>', 'how many rows to show', 1, 100, 3))
     .optionsGroup('Rows:');
-  withHubOptions(command).action(async (path: string, options: Options) => {
+  withTableOptions(withHubOptions(command)).action(async (path: string, options: Options) => {
+    const isFile = await stat(path).then(
+      (found) => found.isFile(),
+      () => false,
+    );
+    if (isFile) return await previewLocally(cli, path, options);
+    const given = await mappingOf(options);
     const { split, subset, revision, limit } = options;
     const token = secretFrom(cli, options.hubTokenEnv, undefined, '--hub-token-env');
     const { text } = await openService(cli, options).sendForJson({
       method: 'POST',
       path: '/datasets/hub/preview',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ path, split, subset, revision, limit, token }),
+      body: jsonText({ path, split, subset, revision, limit, token, mapping: given?.wire }),
     });
     await printResult(cli, { json: () => text, text: () => previewText(path, parsePreview(text)) });
   });
   withServiceOptions(command);
   withExamples(command, [
+    'svc-pkg preview questions.csv',
     'svc-pkg preview openai/gsm8k --subset main',
     'svc-pkg preview openai/gsm8k --split "train[10%:20%]" --limit 10 --json',
   ]);
+}
+
+async function previewLocally(cli: Cli, path: string, options: Options): Promise<void> {
+  const given = await mappingOf(options);
+  await using opened = await openFiles([path], hintsOf(options), cli.signal);
+  const [file] = opened.files;
+  if (file === undefined) return;
+  const preview = await previewFile(file, given, options.limit, cli.signal);
+  await printResult(cli, { json: () => jsonText(preview), text: () => previewText(path, preview) });
 }
 
 /** Keeps all digits of the rows' numbers. */

@@ -35,12 +35,14 @@ export class SkippedRows {
  * The items of rows.
  *
  * @param skipped receives the rows that do not become items; null if such a row is an error
+ * @param file with the rows, for errors
  * @throws JsonlError `invalid_row`, `assets_not_object` with the row; what the rows throw
  */
 export async function* mapRows(
   batches: AsyncIterable<readonly LocatedRow[]>,
   toItem: RowMapper,
   skipped: SkippedRows | null,
+  file?: string,
 ): AsyncGenerator<Item> {
   for await (const batch of batches) {
     for (const { row, rowIndex, split } of batch) {
@@ -48,11 +50,17 @@ export async function* mapRows(
       try {
         item = toItem(row, rowIndex, split);
       } catch (error) {
-        if (skipped === null || !(error instanceof JsonlError)) throw error;
+        if (!(error instanceof JsonlError)) throw error;
+        if (skipped === null) throw inFile(error, file);
         skipped.add(rowIndex, error.message);
         continue;
       }
       yield item;
     }
   }
+}
+
+function inFile(error: JsonlError, file: string | undefined): JsonlError {
+  if (file === undefined || error.location.file !== undefined) return error;
+  return new JsonlError(error.code, error.message, { ...error.location, file }, { cause: error });
 }

@@ -38,7 +38,7 @@ export async function createUploadForm(
       ),
       `--${boundary}`,
       `Content-Disposition: form-data; name="file"; filename="${escapeFileName(basename(path))}"`,
-      'Content-Type: application/zip',
+      'Content-Type: application/octet-stream',
       '',
       '',
     ].join('\r\n'),

@@ -1,10 +1,16 @@
-import type { ByteSource as ArchiveBytes } from '@svc/pkg-format';
-import { type ByteSource, TableError } from '@svc/tabular';
+import { TableError } from '../errors.ts';
+import type { ByteSource } from '../source/byte-source.ts';
+
+/** A file behind random access. */
+export interface RandomAccess {
+  readonly byteLength: number;
+  read(start: number, end: number): Promise<Uint8Array>;
+}
 
 const READ_BYTES = 256 * 1024;
 
 /** A file behind random access as a source of tables; the next bytes are read while these are used. */
-export function tableSource(path: string, source: ArchiveBytes): ByteSource {
+export function tableSource(path: string, source: RandomAccess): ByteSource {
   const { byteLength } = source;
   const readRange = async (
     start: number,
@@ -45,13 +51,5 @@ export function tableSource(path: string, source: ArchiveBytes): ByteSource {
         yield bytes;
       }
     },
-  };
-}
-
-/** A part of a source. */
-export function partOf(source: ArchiveBytes, start: number, byteLength: number): ArchiveBytes {
-  return {
-    byteLength,
-    read: (from, to) => source.read(start + from, start + Math.min(to, byteLength)),
   };
 }

@@ -1,0 +1,59 @@
+import { dirname, join, resolve } from 'node:path';
+import { datasetNameOf } from '@svc/tabular/internal';
+import type { Command } from 'commander';
+import type { Cli } from '../cli-context.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { openFiles } from '../local/open-files.ts';
+import { packFiles } from '../local/pack-files.ts';
+import { fileNameOf, writtenResult } from '../local/written-result.ts';
+import { mappingOf } from '../mapping/mapping-options.ts';
+import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
+import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
+import { showProgress } from '../output/progress.ts';
+import { checkName, withExamples, withOutputOptions } from './define-command.ts';
+
+type Options = PackageOutputOptions &
+  TableOptions & { readonly name?: string; readonly description?: string };
+
+/** `pack`: files with tables or items become a package. */
+export function addPackCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('pack')
+    .summary('make a package of CSV, JSON, Parquet and text files')
+    .description(
+      'Turns each row into an item by a mapping, or takes the lines of JSON Lines files as items, and writes a package: ' +
+        'the same items, with the same version hash, as an upload of the files. Several files become several sections.',
+    )
+    .argument('<files...>', 'files, or folders with files')
+    .option('--name <name>', 'name of the dataset (default: the name of the first file)')
+    .option('--description <text>', 'description of the dataset');
+  withTableOptions(withOutputOptions(command, '<name>.pkg.zip next to the first file')).action(
+    async (paths: readonly string[], options: Options) => await pack(cli, paths, options),
+  );
+  withExamples(command, [
+    'svc-pkg pack questions.csv --prompt-column question --answer-column answer',
+    'svc-pkg pack data/ --name "My set" --mapping mapping.json',
+  ]);
+}
+
+async function pack(cli: Cli, paths: readonly string[], options: Options): Promise<void> {
+  checkName(options.name);
+  const given = await mappingOf(options);
+  const [input = ''] = paths;
+  await using opened = await openFiles(paths, hintsOf(options), cli.signal);
+  const { files } = opened;
+  const table = given === null ? files.find(({ detected }) => detected.format !== 'jsonl') : undefined;
+  if (table !== undefined) {
+    const message = `A ${table.detected.format} file needs a mapping, such as --prompt-column; see "svc-pkg preview"`;
+    throw new CliError('usage', message, { location: { file: table.path } });
+  }
+  const { name = datasetNameOf(files), description } = options;
+  const defaultPath = join(dirname(resolve(input)), `${fileNameOf(name)}.pkg.zip`);
+  await outputPackage(cli, options, { input, defaultPath }, async (path, force) => {
+    using progress = showProgress(cli, 'packing', 'items');
+    const onProgress = (items: number): void => progress.update(items, null);
+    const target = { path, force, signal: cli.signal, onProgress };
+    const written = await packFiles(files, given, { name, description }, target);
+    return (output) => writtenResult({ input: paths, output, name, ...written });
+  });
+}

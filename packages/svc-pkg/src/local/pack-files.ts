@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { compileMapping, type Item, type Mapping, readItems } from '@svc/jsonl-v23';
+import { mappedColumns } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
+import { type Features, mergeFeatures, openFileTable, readTextFile, type Table } from '@svc/tabular';
+import { tableSource, toMappable } from '@svc/tabular/internal';
+import type { GivenMapping } from '../mapping/mapping-options.ts';
+import { mapRows, SkippedRows } from './map-rows.ts';
+import type { LocalFile } from './open-files.ts';
+
+/** What a package of files has besides their rows. */
+export interface PackedFacts {
+  readonly name: string;
+  readonly description: string | undefined;
+}
+
+/** Where a package is written. */
+export interface PackTarget {
+  readonly path: string;
+  readonly force: boolean;
+  readonly signal: AbortSignal;
+  readonly onProgress: (itemCount: number) => void;
+}
+
+/**
+ * Writes a package of files, as an upload of them stores it: the same items, with the same version hash. Each file
+ * becomes a section: its rows by the mapping, or without one its lines, which are items.
+ *
+ * @throws JsonlError with file, line or row; TableError; as `writePackageFile`
+ */
+export async function packFiles(
+  files: readonly LocalFile[],
+  given: GivenMapping | null,
+  facts: PackedFacts,
+  { path, force, signal, onProgress }: PackTarget,
+): Promise<WrittenPackage & { readonly skipped: number }> {
+  const skipped = given?.mapping.invalidRows === 'skip' ? new SkippedRows() : null;
+  const features: Features[] = [];
+  const sections = files.map((file) => ({
+    name: file.section,
+    items:
+      given === null
+        ? lineItems(file, signal)
+        : rowItems(file, given.mapping, {
+            skipped,
+            signal,
+            onTable: (table) => features.push(table.features),
+          }),
+  }));
+  const digests = await Promise.all(files.map((file) => sha256Of(file.path, signal)));
+  const written = await writePackageFile(
+    path,
+    {
+      name: facts.name,
+      description: facts.description ?? null,
+      sections,
+      schema: () => fileSchema(files, digests, mergeFeatures(features), given?.wire ?? null, skipped),
+    },
+    { force, signal, onProgress },
+  );
+  return { ...written, skipped: skipped?.count ?? 0 };
+}
+
+/** The lines of a file as items. */
+async function* lineItems({ path, source, detected }: LocalFile, signal: AbortSignal): AsyncGenerator<Item> {
+  const content = readTextFile(tableSource(path, source), detected, signal);
+  for await (const { item } of readItems(content, { file: path, signal })) yield item;
+}
+
+interface RowOptions {
+  readonly skipped: SkippedRows | null;
+  readonly signal: AbortSignal;
+  readonly onTable: (table: Table) => void;
+}
+
+/** The rows of a file as items. */
+async function* rowItems(
+  { path, source, detected, section }: LocalFile,
+  mapping: Mapping,
+  { skipped, signal, onTable }: RowOptions,
+): AsyncGenerator<Item> {
+  const textColumns = new Set(Object.keys(mapping.types ?? {}));
+  const table = await openFileTable(tableSource(path, source), detected, { textColumns, signal });
+  onTable(table);
+  const toItem = compileMapping(mapping, table.features.map(toMappable), { split: section });
+  const columns = mappedColumns(mapping);
+  async function* rows() {
+    for await (const batch of table.read({ from: 0, to: null, columns, signal })) {
+      yield batch.rows.map((row, index) => ({ row, rowIndex: batch.firstRow + index, split: section }));
+    }
+  }
+  yield* mapRows(rows(), toItem, skipped, path);
+}
+
+/** Where the items came from, as a service notes it. */
+function fileSchema(
+  files: readonly LocalFile[],
+  digests: readonly string[],
+  features: Features,
+  wire: JsonObject | null,
+  skipped: SkippedRows | null,
+): JsonObject {
+  const types = new Map(Object.entries((wire?.['types'] ?? {}) as JsonObject));
+  return {
+    source: 'file',
+    files: files.map(({ name, source, detected }, index) => ({
+      name,
+      format: detected.format,
+      bytes: source.byteLength,
+      sha256: digests[index] ?? null,
+    })),
+    options: { ...files[0]?.detected.options },
+    features: Object.fromEntries(
+      features.map(toMappable).map(({ name, dtype }) => [name, types.get(name) ?? dtype]),
+    ),
+    mapping: wire,
+    ...(skipped === null ? {} : { skipped: skipped.toJson() }),
+  };
+}
+
+async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
+  return hash.digest('hex');
+}
