@@ -30,7 +30,10 @@ export function addUploadCommand(program: Command, cli: Cli): void {
       'Sends a package, a file with a table, or JSON Lines of items to a service, which checks it and stores all of it ' +
         'or nothing.',
     )
-    .argument('<file>', 'a .pkg.zip file, or a CSV, TSV, JSON, JSON Lines, Parquet or text file; - for standard input')
+    .argument(
+      '<file>',
+      'a .pkg.zip file, or a CSV, TSV, JSON, JSON Lines, Parquet or text file; - for standard input',
+    )
     .option('--name <name>', 'name of the dataset (default: the name in the manifest, else the file name)')
     .option('--description <text>', 'description of the dataset (default: the description in meta.json)')
     .option('--convert', 'convert an older archive')
