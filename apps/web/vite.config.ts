@@ -49,7 +49,7 @@ function woff2Only(): Plugin {
     enforce: 'pre',
     transform: (code, id) =>
       id.includes('katex') && id.endsWith('.css')
-        ? code.replaceAll(/,url\([^)]*\.(?:woff|ttf)\) format\("[^"]*"\)/g, '')
+        ? code.replaceAll(/,url\([^)]{0,300}\.(?:woff|ttf)\) format\("[^"]{0,40}"\)/g, '')
         : null,
   };
 }

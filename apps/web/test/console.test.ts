@@ -61,6 +61,7 @@ describe('the console', { timeout: 120_000 }, () => {
     await page.keyboard.press('ArrowUp');
     await page.getByRole('heading', { name: 'eu-3' }).waitFor();
     expect(page.url()).toContain('item=1-2');
+    if (IMAGES !== null) await page.screenshot({ path: `${IMAGES}/dataset.png` });
     // what is in the address is there again
     await page.reload();
     await page.getByRole('heading', { name: 'eu-3' }).waitFor();
@@ -148,6 +149,41 @@ describe('the console', { timeout: 120_000 }, () => {
     expect(requests.filter((request) => request.startsWith('POST'))).toEqual([]);
     await page.getByRole('button', { name: 'Upload', exact: true }).click();
     await page.getByText('The hash is the one that the browser computed.').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('runs a dataset with a plan, shows its scores, and compares it with another run', async () => {
+    const start = async (provider: object): Promise<string> => {
+      const response = await fetch(`${url}/runs`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ dataset_id: ids['hub'], name: 'A trial', config: { provider } }),
+      });
+      return ((await response.json()) as { id: string }).id;
+    };
+    ids['otherRun'] = await start({ type: 'echo' });
+    await using opened = await browser.open(`/console/runs/new?dataset=${ids['hub']}`);
+    const { page, faults } = opened;
+    await page.getByText('Answers in the items').click();
+    await page.getByRole('row', { name: 'Can be scored 120' }).waitFor();
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
+    ids['run'] = page.url().split('/').at(-1) ?? '';
+    await page.getByText('completed').waitFor({ timeout: 30_000 });
+    await page.getByText('100.0 %').waitFor();
+    await page.getByRole('listbox', { name: 'Results' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('heading', { name: 'Output' }).waitFor();
+    await page.getByRole('heading', { name: 'train-0' }).waitFor();
+    if (IMAGES !== null) await page.screenshot({ path: `${IMAGES}/run.png` });
+    await page.getByRole('tab', { name: 'Charts' }).click();
+    await page.locator('figure svg').first().waitFor();
+    await page.goto(`${url}/console/compare?runs=${ids['run']},${ids['otherRun']}`);
+    await page.getByText(/^0, 1\d\d, \d$/).waitFor();
+    await page.getByRole('listbox', { name: 'Items that differ' }).focus();
+    await page.keyboard.press('End');
+    await page.locator('del').first().waitFor();
+    if (IMAGES !== null) await page.screenshot({ path: `${IMAGES}/compare.png` });
     expect(faults).toEqual([]);
   });
 
@@ -248,7 +284,9 @@ describe('the console', { timeout: 120_000 }, () => {
       '/console/jobs',
       '/console/runs',
       `/console/runs/new?dataset=${ids['example']}`,
-      '/console/compare',
+      `/console/runs/${ids['run']}?result=0`,
+      `/console/runs/${ids['run']}?tab=charts`,
+      `/console/compare?runs=${ids['run']},${ids['otherRun']}&item=0`,
       '/console/settings',
       '/console/status',
       '/console/nothing',

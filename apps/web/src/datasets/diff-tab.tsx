@@ -68,34 +68,36 @@ function Diff({ id, other }: { readonly id: string; readonly other: string }) {
         ))}
       </Group>
       {changes.length > 0 && (
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Change</Table.Th>
-              <Table.Th>From</Table.Th>
-              <Table.Th>To</Table.Th>
-              <Table.Th>Item</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {changes.map(({ change, item_hash, from, to }) => (
-              <Table.Tr key={`${change} ${item_hash} ${from?.order_index} ${to?.order_index}`}>
-                <Table.Td>{change}</Table.Td>
-                <Table.Td>{placeOf(from)}</Table.Td>
-                <Table.Td>
-                  {to === null ? (
-                    '–'
-                  ) : (
-                    <LinkAnchor to="/datasets/$id" params={{ id: other }} size="sm">
-                      {placeOf(to)}
-                    </LinkAnchor>
-                  )}
-                </Table.Td>
-                <Table.Td ff="monospace">{item_hash.slice(0, 12)}</Table.Td>
+        <section className="scroll-x" aria-label="Changes" tabIndex={0}>
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Change</Table.Th>
+                <Table.Th>From</Table.Th>
+                <Table.Th>To</Table.Th>
+                <Table.Th>Item</Table.Th>
               </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+            </Table.Thead>
+            <Table.Tbody>
+              {changes.map(({ change, item_hash, from, to }) => (
+                <Table.Tr key={`${change} ${item_hash} ${from?.order_index} ${to?.order_index}`}>
+                  <Table.Td>{change}</Table.Td>
+                  <Table.Td>{placeOf(from)}</Table.Td>
+                  <Table.Td>
+                    {to === null ? (
+                      '–'
+                    ) : (
+                      <LinkAnchor to="/datasets/$id" params={{ id: other }} size="sm">
+                        {placeOf(to)}
+                      </LinkAnchor>
+                    )}
+                  </Table.Td>
+                  <Table.Td ff="monospace">{item_hash.slice(0, 12)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </section>
       )}
       {found.hasNextPage && (
         <Button

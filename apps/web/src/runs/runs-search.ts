@@ -3,6 +3,8 @@ import { indexOf, oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled'] as const;
 export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
 
+export const RUN_TABS = ['results', 'charts', 'configuration'] as const;
+
 /** What the address of the list of runs states. */
 export interface RunsSearch {
   readonly dataset?: string;
@@ -12,7 +14,7 @@ export interface RunsSearch {
 
 /** What the address of a run's page states. */
 export interface RunSearch {
-  readonly tab?: 'results' | 'charts' | 'configuration';
+  readonly tab?: (typeof RUN_TABS)[number];
   readonly status?: (typeof RESULT_STATUSES)[number];
   readonly passed?: 'true' | 'false';
   readonly section?: string;
@@ -36,7 +38,7 @@ export function parseRunsSearch(search: RawSearch): RunsSearch {
 /** Reads the address of a run's page; what it does not know is left out. */
 export function parseRunSearch(search: RawSearch): RunSearch {
   return {
-    tab: oneOf(search, 'tab', ['results', 'charts', 'configuration']),
+    tab: oneOf(search, 'tab', RUN_TABS),
     status: oneOf(search, 'status', RESULT_STATUSES),
     passed:
       textOf(search, 'passed') === 'true'

@@ -13,13 +13,15 @@ export interface ResultsConditions {
   /** A tag of the item. */
   readonly tag?: string | undefined;
   readonly finishReason?: string | undefined;
+  /** Hash of the item, 64 hex digits. */
+  readonly itemHash?: string | undefined;
   /** Part of the output, explanation or error in their JSON text, in any case. */
   readonly q?: string | undefined;
 }
 
 /** The conditions as SQL about `run_results result`. @param first number of the first parameter */
 export function resultsFilter(conditions: ResultsConditions, first: number): ResultsFilter {
-  const { status, passed, section, type, tag, finishReason, q } = conditions;
+  const { status, passed, section, type, tag, finishReason, itemHash, q } = conditions;
   const values: unknown[] = [];
   const parts: string[] = [];
   const add = (sql: (parameter: string) => string, value: unknown): void => {
@@ -34,6 +36,7 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
   if (finishReason !== undefined) {
     add((value) => `result.finish_reason = ${value}`, searchableText(finishReason));
   }
+  if (itemHash !== undefined) add((value) => `result.item_hash = decode(${value}, 'hex')`, itemHash);
   if (q !== undefined) add(containsText, containsPattern(insideJsonString(searchableText(q))));
   return { sql: parts.join(' '), values };
 }

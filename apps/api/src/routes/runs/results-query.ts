@@ -11,6 +11,7 @@ export const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
   type: { type: 'string', description: 'of items of this type' },
   tag: { type: 'string', description: 'of items with this tag' },
   finish_reason: { type: 'string', description: 'such as `stop` or `length`' },
+  item_hash: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'of the item with this hash' },
   q: { type: 'string', description: 'part of the output, explanation or error, in any case' },
 };
 
@@ -30,6 +31,7 @@ export function resultsConditions(query: RouteRequest['query']): ResultsConditio
     type: text('type'),
     tag: text('tag'),
     finishReason: text('finish_reason'),
+    itemHash: text('item_hash'),
     q: text('q'),
   };
 }

@@ -1,4 +1,4 @@
-import { Group, Select, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
@@ -10,8 +10,9 @@ import { Panes } from '../../ui/layout/panes.tsx';
 import { formatCount, formatScore } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
-import { RESULT_STATUSES, type RunSearch } from '../runs-search.ts';
+import type { RunSearch } from '../runs-search.ts';
 import type { Result, Run } from '../use-run.ts';
+import { ResultFilters } from './result-filters.tsx';
 import { ResultPane } from './result-pane.tsx';
 
 const route = getRouteApi('/runs/$id');
@@ -30,14 +31,23 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   const api = useApi();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { status } = search;
+  const { status, passed, section, type, tag, finish_reason, q } = search;
+  const filters = {
+    status,
+    passed: passed === undefined ? undefined : passed === 'true',
+    section,
+    type,
+    tag,
+    finish_reason,
+    q,
+  };
   const found = useInfiniteQuery({
-    queryKey: ['results', run.id, { status }],
+    queryKey: ['results', run.id, filters],
     queryFn: async ({ signal, pageParam }) =>
       exact<Page>(
         await dataOf(
           api.GET('/runs/{id}/results', {
-            params: { path: { id: run.id }, query: { status, limit: PAGE, cursor: pageParam } },
+            params: { path: { id: run.id }, query: { ...filters, limit: PAGE, cursor: pageParam } },
             parseAs: 'text',
             signal,
           }),
@@ -61,17 +71,8 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   const open = search.result === undefined ? undefined : results[search.result];
   return (
     <Stack gap="sm">
-      <Group gap="xs" role="search" aria-label="Results">
-        <Select
-          aria-label="Status"
-          placeholder="Status"
-          size="xs"
-          w={140}
-          clearable
-          value={status ?? null}
-          onChange={(value) => change({ status: RESULT_STATUSES.find((one) => one === value) })}
-          data={RESULT_STATUSES}
-        />
+      <Group gap="xs">
+        <ResultFilters run={run} search={search} onChange={change} />
         <Text size="sm" c="dimmed" aria-live="polite">
           {formatCount(total)} {total === 1 ? 'result' : 'results'}
         </Text>

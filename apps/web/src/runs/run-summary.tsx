@@ -1,0 +1,68 @@
+import { Card, SimpleGrid, Text } from '@mantine/core';
+import { formatCount, formatDuration, formatPercent, formatScore } from '../ui/text/formats.ts';
+import type { Run } from './use-run.ts';
+
+/** The numbers of a run: score with its interval, counts, time, latency, tokens and cost. */
+export function RunSummary({ run }: { readonly run: Run }) {
+  return (
+    <SimpleGrid cols={{ base: 2, xs: 3, md: 4, xl: 8 }} spacing="xs" component="dl" m={0} aria-live="polite">
+      {factsOf(run).map(([name, value, note]) => (
+        <Card key={name} withBorder padding="xs">
+          <Text component="dt" size="xs" c="dimmed">
+            {name}
+          </Text>
+          <Text component="dd" m={0} fw={600} size="sm">
+            {value}
+            {note !== undefined && (
+              <Text span size="xs" c="dimmed" fw={400} display="block">
+                {note}
+              </Text>
+            )}
+          </Text>
+        </Card>
+      ))}
+    </SimpleGrid>
+  );
+}
+
+type Fact = readonly [name: string, value: string, note?: string];
+
+function factsOf(run: Run): readonly Fact[] {
+  const { counts, scores, usage, cost, latency_ms } = run;
+  const [low, high] = scores.ci95 ?? [];
+  const elapsedMs =
+    run.started_at === null
+      ? null
+      : Date.parse(run.finished_at ?? new Date().toISOString()) - Date.parse(run.started_at);
+  const rate =
+    elapsedMs === null || elapsedMs < 1000
+      ? undefined
+      : `${((1000 * counts.done) / elapsedMs).toFixed(1)} results/s`;
+  const tokens = usage.input_tokens + usage.output_tokens;
+  return [
+    [
+      'Score',
+      formatScore(scores.mean),
+      low === undefined || high === undefined ? undefined : `${formatScore(low)} to ${formatScore(high)}`,
+    ],
+    ['Passed', formatPercent(scores.pass_rate), formatCount(scores.passed)],
+    ['Done', formatCount(counts.done), `of ${formatCount(counts.total)}`],
+    [
+      'Failed',
+      formatCount(counts.failed),
+      counts.unscored === 0 ? undefined : `${formatCount(counts.unscored)} unscored`,
+    ],
+    ['Time', elapsedMs === null ? '–' : formatDuration(elapsedMs), rate],
+    [
+      'Latency',
+      latency_ms?.p50 == null ? '–' : formatDuration(latency_ms.p50),
+      latency_ms?.p99 == null ? undefined : `99 %: ${formatDuration(latency_ms.p99)}`,
+    ],
+    [
+      'Tokens',
+      formatCount(tokens),
+      tokens === 0 ? undefined : `${formatCount(usage.output_tokens)} of them output`,
+    ],
+    ['Cost', cost === null ? '–' : `${cost.amount.toFixed(4)} ${cost.currency}`],
+  ];
+}
