@@ -49,6 +49,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
   const store = createStore({
     url: database.url,
     poolSize: 8,
+    assetStore: config.assetStore,
     maxImports: config.maxConcurrentImports,
     importWaitMs: config.importWaitMs,
   });

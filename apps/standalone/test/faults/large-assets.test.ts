@@ -1,0 +1,150 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
+import { report, times } from './report.ts';
+import { uploadForm } from './sample-packages.ts';
+import { type OwnService, startService } from './start-service.ts';
+import { ask } from './stored-datasets.ts';
+
+const MIB = 1024 * 1024;
+const ASSET_BYTES = times(20, 1) * MIB;
+const ITEMS = times(1_000, 10);
+const REFERENCES = times(21, 5);
+/** Of one process that does all of it, threads included; bench/ measures each use in a process with less. */
+const MAX_PEAK_BYTES = 400e6;
+
+let own: OwnService;
+let url: string;
+let model: Server;
+let sentBytes = 0;
+beforeAll(async () => {
+  model = createServer(async (request, response) => {
+    for await (const chunk of request) sentBytes += (chunk as Buffer).byteLength;
+    response.setHeader('content-type', 'application/json');
+    response.end('{"choices":[{"message":{"content":"x"}}]}');
+  });
+  await once(model.listen(0, '127.0.0.1'), 'listening');
+});
+beforeEach(async () => {
+  // The one item would have 588 MB with its files.
+  own = await startService(
+    { SVC_MAX_LINE_BYTES: String(1024 * MIB), SVC_MAX_EXPANSION_RATIO: '1000000' },
+    'standalone',
+  );
+  url = own.service.url;
+});
+afterEach(() => own[Symbol.asyncDispose]());
+afterAll(() => {
+  model.closeAllConnections();
+  model.close();
+});
+
+const asset = randomBytes(ASSET_BYTES);
+
+async function upload(items: number, references: number): Promise<string> {
+  const assets = Array.from({ length: references }, () => 'assets/shared.png');
+  const lines = Array.from({ length: items }, (_, id) => {
+    return JSON.stringify({ id, type: 'exact', answer: 'x', inputs: { prompt: 'p' }, assets });
+  });
+  const archive = buildZip({
+    entries: [
+      { name: 'sections/default.jsonl', content: lines.join('\n'), method: 'deflated' },
+      { name: 'assets/shared.png', content: asset, method: 'stored' },
+    ],
+  }) as Uint8Array<ArrayBuffer>;
+  const { status, body, text } = await ask(`${url}/datasets/upload`, {
+    method: 'POST',
+    body: uploadForm(archive, 'shared'),
+  });
+  expect(status, text).toBe(201);
+  return body.id;
+}
+
+/** The length of a response, and its hash. */
+async function read(path: string): Promise<{ bytes: number; sha256: string; end: string }> {
+  const response = await fetch(url + path);
+  expect(response.status, path).toBe(200);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let end = Buffer.alloc(0);
+  for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+    bytes += chunk.byteLength;
+    hash.update(chunk);
+    end = Buffer.concat([end, chunk]).subarray(-2_000);
+  }
+  return { bytes, sha256: hash.digest('hex'), end: end.toString() };
+}
+
+async function run(datasetId: string): Promise<string> {
+  const port = (model.address() as AddressInfo).port;
+  const provider = { type: 'openai_compatible', base_url: `http://127.0.0.1:${port}/v1`, model: 'm' };
+  let { body } = await ask(`${url}/runs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ dataset_id: datasetId, config: { provider, concurrency: 4 } }),
+  });
+  while (!['completed', 'failed', 'cancelled'].includes(body.status)) {
+    await delay(50);
+    ({ body } = await ask(`${url}/runs/${body.id}`));
+  }
+  return `${body.status} ${body.counts.ok}`;
+}
+
+describe('an asset that is large and shared', () => {
+  const base64Bytes = Math.ceil(ASSET_BYTES / 3) * 4;
+
+  it.for([
+    { items: 1, references: REFERENCES },
+    { items: ITEMS, references: 1 },
+  ])(
+    '$items items with $references references',
+    { timeout: times(900_000, 120_000) },
+    async ({ items, references }, context) => {
+      const size = async (): Promise<number> =>
+        Number((await own.query(`SELECT pg_total_relation_size('assets') AS bytes`))[0].bytes);
+      await own.query('DELETE FROM datasets');
+      await own.query('TRUNCATE assets CASCADE');
+      const before = await size();
+      const id = await upload(items, references);
+      const other = await upload(items, references);
+      const growth = ((await size()) - before) / ASSET_BYTES;
+      expect(growth).toBeLessThan(1.1);
+
+      // All of it is as many bytes as its files have in base64, and little else.
+      const lines = await read(`/datasets/${id}/items.jsonl`);
+      expect(lines.bytes).toBeGreaterThan(items * references * base64Bytes);
+      const first = await read(`/datasets/${id}/items?limit=100`);
+      expect(first.bytes).toBeGreaterThan(references * base64Bytes);
+      expect(first.end).toContain(`"total_items":${items}`);
+      const links = await ask(`${url}/datasets/${id}/items?limit=100&assets=link`);
+      expect(links.body.data[0].item.assets).toHaveLength(references);
+      expect(await read(links.body.data[0].item.assets[0].url)).toMatchObject({
+        bytes: ASSET_BYTES,
+        sha256: createHash('sha256').update(asset).digest('hex'),
+      });
+      expect((await read(`/datasets/${id}/export`)).bytes).toBeLessThan(ASSET_BYTES * 1.1);
+      const { body: diff } = await ask(`${url}/datasets/${id}/diff/${other}`);
+      expect(diff.counts).toEqual({ added: 0, removed: 0, moved: 0, unchanged: items });
+      sentBytes = 0;
+      expect(await run(id)).toBe(`completed ${items}`);
+      expect(sentBytes).toBeGreaterThan(items * references * base64Bytes);
+
+      const status = await readFile(`/proc/${own.service.child.pid}/status`, 'utf8').catch(() => '');
+      const peakBytes = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+      expect(own.service.hasEnded(), own.service.stderr()).toBe(false);
+      expect(peakBytes).toBeLessThan(MAX_PEAK_BYTES);
+      report(context, {
+        area: 'Assets',
+        scenario: `an asset of ${ASSET_BYTES / MIB} MiB with ${references === 1 ? 'one reference in each item' : `${references} references in one item`}: uploaded twice, listed, streamed, exported, compared and run`,
+        expected: 'stored once, under 400 MB of memory, every byte arrives',
+        runs: items,
+        observed: { 'as expected': items },
+      });
+    },
+  );
+});
