@@ -120,7 +120,7 @@ function knownTotal(run: RunCounts, conditions: ResultsConditions): number | und
   if (name === 'status') return run[value as RunResultStatus];
   // A score without a verdict neither passed nor failed; only imported runs have such.
   if (name === 'passed' && value === true) return run.passed;
-  if (run.summary === null || name === 'q' || name === 'passed') return undefined;
+  if (run.summary === null || !['section', 'type', 'tag', 'finishReason'].includes(name)) return undefined;
   const { scores, finish_reasons } = JSON.parse(run.summary) as RunSummary;
   const groups = { section: scores.by_section, type: scores.by_type, tag: scores.by_tag };
   const text = String(value);

@@ -105,6 +105,6 @@ async function storedSums(pool: pg.Pool, id: string, otherId: string): Promise<S
       );
       return sums;
     },
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB'",
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
   );
 }

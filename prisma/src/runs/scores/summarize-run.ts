@@ -65,7 +65,7 @@ export async function summarizeRun(
       return { ...found, summary, takenMs: performance.now() - startMs };
     },
     signal,
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB'",
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
   );
   if (state === undefined || state.summary === null) return null;
   if ('takenMs' in state) {
