@@ -38,7 +38,7 @@ async function startedWithData(
     if (service.child.exitCode === null) await service.end('SIGTERM');
   });
   const lines = [
-    '{"id":"a\\tb\\\\","type":"exact","inputs":{"prompt":"\\u0000 \\ud800 \u2028 é"},"answer":0.12345678901234567890123}',
+    '{"id":"a\\tb\\\\","type":"exact","tags":["é","\\ud800 \\u0000"],"inputs":{"prompt":"\\u0000 \\ud800 \u2028 é"},"answer":0.12345678901234567890123}',
     '{"id":12345678901234567890,"answer":"x","type":"exact","assets":{"i":{"mime_type":"image/png","encoding":"base64","data":"iVBORw0KGgo="}}}',
   ];
   const archive = await makePackage({ 'sections/a.jsonl': lines.join('\n'), 'sections/empty.jsonl': '' });
@@ -91,6 +91,8 @@ async function shown(url: string): Promise<unknown[]> {
   const { data: runs } = (await json('/runs')) as unknown as { data: { id: string }[] };
   const pages = await Promise.all([
     ...datasets.map(({ id }) => get(`/datasets/${id}/items.jsonl`)),
+    ...datasets.map(({ id }) => get(`/datasets/${id}/items?item_id=${encodeURIComponent('a\tb\\')}`)),
+    ...datasets.map(({ id }) => get(`/datasets/${id}/items?tag=%C3%A9`)),
     ...datasets.flatMap(({ id }) => runs.map((one) => get(`/datasets/${id}/export?run_id=${one.id}`))),
     ...runs.map(({ id }) => get(`/runs/${id}/results`)),
   ]);

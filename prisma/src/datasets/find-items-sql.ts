@@ -1,4 +1,5 @@
 import { hasAtMost } from '../database/item-size.ts';
+import { memberText, readableJson } from '../database/json-members.ts';
 import { containsPattern, insideJsonString } from '../database/values.ts';
 
 /** Placeholders of the position to continue after, and of the number of items to find. */
@@ -73,12 +74,13 @@ export function itemFilter(
   if (itemHash !== undefined) filters.push(`AND i.item_hash = decode(${parameter(itemHash)}, 'hex')`);
   if (itemId !== undefined) {
     const ids = [`"${insideJsonString(itemId)}"`, ...(INTEGER.test(itemId) ? [itemId] : [])];
-    const isOne = `(i.payload -> 'id')::text = ANY(${parameter(ids)}::text[])`;
+    const isOne = `${memberText(`${readableJson('i.payload')} -> 'id'`)} = ANY(${parameter(ids)}::text[])`;
     filters.push(`AND CASE WHEN ${hasAtMost(maxItemBytes, 'i', ['payload'])} THEN ${isOne} ELSE false END`);
   }
   if (tag !== undefined) {
-    const tags = `CASE WHEN json_typeof(i.payload -> 'tags') = 'array' THEN i.payload -> 'tags' END`;
-    const hasTag = `EXISTS (SELECT FROM json_array_elements(${tags}) one WHERE one::text = ${parameter(`"${insideJsonString(tag)}"`)})`;
+    const stated = `${readableJson('i.payload')} -> 'tags'`;
+    const tags = `CASE WHEN json_typeof(${stated}) = 'array' THEN ${stated} END`;
+    const hasTag = `EXISTS (SELECT FROM json_array_elements(${tags}) one WHERE ${memberText('one')} = ${parameter(`"${insideJsonString(tag)}"`)})`;
     filters.push(`AND CASE WHEN ${hasAtMost(maxItemBytes, 'i', ['payload'])} THEN ${hasTag} ELSE false END`);
   }
   if (q !== undefined) {

@@ -1,6 +1,7 @@
 import { JsonText, type RunResult, tokenCounts } from '@svc/evaluation';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
+import { memberText, readableJson } from '../database/json-members.ts';
 
 /** A result to store. */
 export type NewResult = Omit<RunResult, 'cause'>;
@@ -41,11 +42,13 @@ export function isToReplace(result: string, run: string): string {
 const MAX_LABEL_BYTES = 1_000;
 const MAX_TAGS = 100;
 
+const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
+
 /** Hash, type and tags of an item as a result keeps them; tags as JSON texts without their quotes. */
 const ITEM_FACTS = `SELECT i.item_hash, CASE WHEN octet_length(i.type) <= ${MAX_LABEL_BYTES} THEN i.type END AS type, (
     SELECT array_agg(DISTINCT substr(tag, 2, length(tag) - 2)) FROM (
-      SELECT tag::text AS tag
-      FROM json_array_elements(CASE WHEN json_typeof(i.payload -> 'tags') = 'array' THEN i.payload -> 'tags' END) AS tag
+      SELECT ${memberText('tag')} AS tag
+      FROM json_array_elements(CASE WHEN json_typeof(${STATED_TAGS}) = 'array' THEN ${STATED_TAGS} END) AS tag
       WHERE json_typeof(tag) = 'string' LIMIT ${MAX_TAGS}
     ) AS texts WHERE octet_length(tag) <= ${MAX_LABEL_BYTES}
   ) AS tags

@@ -1,5 +1,6 @@
 import { StoreError } from '../database/errors.ts';
 import { boundedName, boundedText } from '../database/item-size.ts';
+import { readableJson } from '../database/json-members.ts';
 
 export type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelling' | 'cancelled';
 
@@ -81,9 +82,9 @@ export const RUN_COLUMNS: string = `id, dataset_id AS "datasetId", dataset_versi
   cancel_requested_at AS "cancelRequestedAt", imported, origin_id AS "originId", ${boundedText('plan', 65_536)} AS plan,
   ${boundedText('warnings', 65_536)} AS warnings, has_selection AS "hasSelection", source_run_id AS "sourceRunId", retries,
   truncated, input_tokens::float8 AS "inputTokens", output_tokens::float8 AS "outputTokens",
-  judge_input_tokens::float8 AS "judgeInputTokens", judge_output_tokens::float8 AS "judgeOutputTokens", ${boundedText(`(config::json -> 'price')::text`, 1_000)} AS price,
+  judge_input_tokens::float8 AS "judgeInputTokens", judge_output_tokens::float8 AS "judgeOutputTokens", ${boundedText(`(${readableJson('config::json')} -> 'price')::text`, 1_000)} AS price,
   CASE WHEN summary_of = results_version || ':' || ok + failed + unscored
-    THEN (summary::json #>> '{scores,stderr}')::float8 END AS stderr,
+    THEN (${readableJson('summary::json')} #>> '{scores,stderr}')::float8 END AS stderr,
   results_version::float8 AS "resultsVersion", results_due::float8 AS "resultsDue"`;
 
 export interface RunRow {

@@ -1,4 +1,5 @@
 import type { ScoringFacts } from '@svc/evaluation';
+import { readableJson } from '../../database/json-members.ts';
 import { insideJsonString } from '../../database/values.ts';
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
@@ -8,7 +9,7 @@ const list = (values: readonly string[]): string => `ARRAY[${values.map(text).jo
 const HAS_REFERENCE = `(i.answer IS NOT NULL AND i.answer::text NOT IN ('null', '""', '[]'))`;
 const hasElements = (path: string): string =>
   `CASE WHEN json_typeof(${path}) = 'array' THEN json_array_length(${path}) > 0 ELSE false END`;
-const HAS_CHOICES = hasElements(`i.payload #> '{inputs,choices}'`);
+const HAS_CHOICES = hasElements(`${readableJson('i.payload')} #> '{inputs,choices}'`);
 
 /**
  * SQL for how an item is scored: `scored`, `judged`, or why it cannot be: `no_checker`, `no_answer`, `no_choices`,
@@ -27,8 +28,8 @@ export function scoringOf(source: string, facts: ScoringFacts, add: (value: unkn
   const asksForJudge =
     judge === null
       ? 'false'
-      : `(${hasDefaultPrompt(judge, add)} OR ${hasElements(`i.payload -> 'criteria'`)}
-          OR coalesce((i.payload #> '{meta,judge_prompt}')::text ~ '^"(\\s|\\\\[nrt])*[^\\s"\\\\]', false))`;
+      : `(${hasDefaultPrompt(judge, add)} OR ${hasElements(`${readableJson('i.payload')} -> 'criteria'`)}
+          OR coalesce((${readableJson('i.payload')} #> '{meta,judge_prompt}')::text ~ '^"(\\s|\\\\[nrt])*[^\\s"\\\\]', false))`;
   return `SELECT CASE
       WHEN kind IS NULL THEN 'no_checker'
       WHEN kind = 'judge' THEN ${judge === null ? `'no_judge'` : `'judged'`}
@@ -50,7 +51,7 @@ export function scoringOf(source: string, facts: ScoringFacts, add: (value: unkn
         WHEN i.type = 'exact' THEN 'exact_match'
         WHEN i.type = 'numeric' THEN 'numeric'
         WHEN i.type = 'multiple_choice' THEN 'choice' END AS kind
-      FROM (SELECT i.*, ${effective} AS stated FROM (${source}) AS i) AS i) AS i`;
+      FROM (SELECT i.*, ${readableJson(`(${effective})`)} AS stated FROM (${source}) AS i) AS i) AS i`;
 }
 
 function hasDefaultPrompt(

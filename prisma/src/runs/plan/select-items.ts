@@ -1,6 +1,9 @@
 import type { RunSelection } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import { memberText, readableJson } from '../../database/json-members.ts';
 import { insideJsonString, searchableText } from '../../database/values.ts';
+
+const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
 
 /**
  * SQL that gives the selected items of dataset `$1` as `section` and `item`, their order indexes.
@@ -20,12 +23,12 @@ export function selectItems(
   if (types !== null) conditions.push(`i.type = ANY (${add(types.map(insideJsonString))}::text[])`);
   if (tags !== null) {
     conditions.push(`EXISTS (
-      SELECT FROM json_array_elements(CASE WHEN json_typeof(i.payload -> 'tags') = 'array' THEN i.payload -> 'tags' END) AS tag
-      WHERE tag::text = ANY (${add(tags.map((tag) => canonicalJson(tag)))}::text[]))`);
+      SELECT FROM json_array_elements(CASE WHEN json_typeof(${STATED_TAGS}) = 'array' THEN ${STATED_TAGS} END) AS tag
+      WHERE ${memberText('tag')} = ANY (${add(tags.map((tag) => canonicalJson(tag)))}::text[]))`);
   }
   if (itemIds !== null) {
     conditions.push(
-      `(i.payload -> 'id')::text = ANY (${add(itemIds.map((id) => canonicalJson(id)))}::text[])`,
+      `${memberText(`${readableJson('i.payload')} -> 'id'`)} = ANY (${add(itemIds.map((id) => canonicalJson(id)))}::text[])`,
     );
   }
   const chosen = `SELECT s.order_index AS section, i.order_index AS item
