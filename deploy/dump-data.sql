@@ -44,8 +44,14 @@ COPY assets TO STDOUT;
 \echo 'COPY dataset_assets FROM STDIN;'
 COPY dataset_assets TO STDOUT;
 \echo '\\.'
+\echo 'COPY released_assets (sha256) FROM STDIN;'
+COPY released_assets (sha256) TO STDOUT;
+\echo '\\.'
 \echo 'COPY runs FROM STDIN;'
 COPY runs TO STDOUT;
+\echo '\\.'
+\echo 'COPY run_items FROM STDIN;'
+COPY run_items TO STDOUT;
 \echo '\\.'
 \echo 'COPY run_results FROM STDIN;'
 COPY run_results TO STDOUT;
