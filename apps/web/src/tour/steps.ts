@@ -8,15 +8,13 @@ export interface TourStep {
   readonly isDone: (path: string, search: Readonly<Record<string, unknown>>) => boolean;
 }
 
-const ID = '[0-9a-f-]{36}';
-
 /** Upload the example, look at an item, run it, see the score. */
 export const TOUR_STEPS: readonly TourStep[] = [
   {
     title: 'Get a dataset',
     text: 'Press “Add the example”, or open a dataset that is there. A dataset is a list of items: what a model is given, and what is expected.',
     route: '/datasets',
-    isDone: (path) => new RegExp(`^/datasets/${ID}$`).test(path),
+    isDone: (path) => /^\/datasets\/[0-9a-f-]{36}$/.test(path),
   },
   {
     title: 'Look at an item',
@@ -28,7 +26,7 @@ export const TOUR_STEPS: readonly TourStep[] = [
     title: 'Run it',
     text: 'Press “New run”, and start it with “Echo” or “Answers in the items”: they need no model and no key.',
     route: '/datasets',
-    isDone: (path) => new RegExp(`^/runs/${ID}$`).test(path),
+    isDone: (path) => /^\/runs\/[0-9a-f-]{36}$/.test(path),
   },
   {
     title: 'See the score',
