@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { RequestError } from '@svc/runtime';
 import type { Request } from 'express';
@@ -119,6 +119,8 @@ export async function stageFile(
       yield chunk;
     }
   }
-  await pipeline(counted, createWriteStream(file.path, { mode: 0o600, flags: 'wx' }));
+  // Open before the first byte: a file that a failed stream opens later would outlive its deletion.
+  await using handle = await open(file.path, 'wx', 0o600);
+  await pipeline(counted, handle.createWriteStream());
   return { bytes, sha256: hash.digest('hex') };
 }

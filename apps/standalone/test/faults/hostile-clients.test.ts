@@ -413,7 +413,7 @@ describe('a client', () => {
       'HEAD',
     ];
     const seriesOf = async (): Promise<string[]> =>
-      (await ask(`${service.url}/metrics`)).text.match(/^(?!nodejs_active)[a-z].*(?= )/gm) ?? [];
+      (await ask(`${service.url}/metrics`)).text.match(/^(?!nodejs_(?:active|gc))[a-z].*(?= )/gm) ?? [];
     let state = 20_240_520;
     const word = (): string => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

@@ -26,8 +26,8 @@ export type Recognised =
 /**
  * Finds out what an upload is, from the first bytes of its files.
  *
- * @throws PackageError for a ZIP archive that cannot be read; UploadError `unsupported_file`; JsonlError `invalid_row` for
- *   two files of one name; errors of the sources; the signal's reason
+ * @throws PackageError for a ZIP archive that cannot be read; UploadError `unsupported_file`; JsonlError `invalid_mapping`
+ *   for two files of one name; errors of the sources; the signal's reason
  */
 export async function recogniseUpload(
   files: readonly UploadedFile[],

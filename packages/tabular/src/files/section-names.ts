@@ -7,7 +7,7 @@ const FORMATS = /\.(?:csv|tsv|jsonl|ndjson|json|parquet|txt)$/i;
  * The names of the sections that files become: the names of the files without their format and their compression; one file
  * becomes `default`.
  *
- * @throws JsonlError `invalid_row` for two files of one name
+ * @throws JsonlError `invalid_mapping` for two files of one name
  */
 export function sectionNames(files: readonly string[]): string[] {
   if (files.length === 1) return [DEFAULT_SECTION];
@@ -17,10 +17,10 @@ export function sectionNames(files: readonly string[]): string[] {
   });
   const taken = new Set<string>();
   for (const [index, name] of names.entries()) {
-    if (name === '') throw new JsonlError('invalid_row', 'Each of several files must have a name.');
+    if (name === '') throw new JsonlError('invalid_mapping', 'Each of several files must have a name.');
     if (taken.has(name)) {
       const message = `Two files would become the section ${JSON.stringify(name.slice(0, 100))}.`;
-      throw new JsonlError('invalid_row', message, { file: files[index] ?? name });
+      throw new JsonlError('invalid_mapping', message, { file: files[index] ?? name });
     }
     taken.add(name);
   }
