@@ -161,7 +161,7 @@ it('logs an export that fails because the database connection is lost', { timeou
   await queryDatabase(
     api.databaseUrl,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'svc' AND pid <> pg_backend_pid()`,
+     WHERE datname = current_database() AND application_name = 'svc-store' AND pid <> pg_backend_pid()`,
   );
   const rest = async (): Promise<void> => {
     while (!(await reader.read()).done);

@@ -60,7 +60,10 @@ describe('a run that goes round', () => {
        VALUES ('${runId}', 0, 0, 1, 'a', '1', 'ok', '"one \\u0000 1"', 0.1, false, NULL, NULL, 1.5, '{"n":12345678901234567890}'),
          ('${runId}', 0, 0, 2, 'a', '1', 'ok', '{"a":[1.50]}', 0.2, true, '"why"', NULL, NULL, NULL),
          ('${runId}', 1, 0, 1, 'b', '"x"', 'ok', NULL, 0.3, false, NULL, NULL, 0.1, NULL),
-         ('${runId}', 1, 1, 1, 'b', '2', 'failed', NULL, NULL, NULL, NULL, '{"code":"internal","message":"m"}', NULL, NULL)`,
+         ('${runId}', 1, 1, 1, 'b', '2', 'failed', NULL, NULL, NULL, NULL, '{"code":"internal","message":"m"}', NULL, NULL);
+       UPDATE run_results r SET item_hash = i.item_hash, item_type = i.type FROM sections s JOIN items i ON i.section_id = s.id
+       WHERE r.run_id = '${runId}' AND s.dataset_id = '${datasetId}' AND s.order_index = r.section_order_index
+         AND i.order_index = r.order_index`,
     );
     const archive = await download(datasetId, runId);
     const zip = await JSZip.loadAsync(archive);
@@ -77,8 +80,9 @@ describe('a run that goes round', () => {
     });
 
     const copyId = await upload(archive);
-    const [copy, ...others] = await runsOf(copyId);
+    const [listed, ...others] = await runsOf(copyId);
     expect(others).toEqual([]);
+    const copy = await get(`/runs/${listed.id}`);
     const original = await get(`/runs/${runId}`);
     expect(original.imported).toBe(false);
     expect(copy).toEqual({
@@ -86,6 +90,8 @@ describe('a run that goes round', () => {
       id: expect.any(String),
       dataset_id: copyId,
       imported: true,
+      plan: null,
+      warnings: [],
       created_at: expect.any(String),
       scores: { ...original.scores, mean: expect.closeTo(0.2) },
     });

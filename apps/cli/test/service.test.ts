@@ -118,7 +118,10 @@ describe('runs', () => {
   it('are started, followed, listed, and give their results', async () => {
     await upload('to run');
     const folder = await temporaryFolder();
-    await writeFile(join(folder, 'run.json'), '{"provider":{"type":"echo"},"repetitions":1}');
+    await writeFile(
+      join(folder, 'run.json'),
+      '{"provider":{"type":"echo"},"repetitions":1,"allow_unscored":true}',
+    );
     const argv = ['run', 'to run', '--config', join(folder, 'run.json'), '--set', 'checker.type=exact_match'];
     const run = await svcPkg(['--json', ...argv.slice(0, 4), '--name', 'trial'], { env });
     expect(run, run.stderr).toMatchObject({ exitCode: 0 });

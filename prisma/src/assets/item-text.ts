@@ -36,10 +36,14 @@ async function* textOf(
     if (typeof piece === 'string') yield piece;
     else if (kept?.sha256 === piece.sha256) yield kept.base64;
     else {
+      const keeps = piece.byteLength <= MAX_KEPT_BYTES;
+      let base64 = '';
       for await (const text of base64Text(reader, piece, signal)) {
-        if (piece.byteLength <= MAX_KEPT_BYTES) kept = { sha256: piece.sha256, base64: text };
+        // Object storage may give even a small file in several pieces.
+        if (keeps) base64 += text;
         yield text;
       }
+      if (keeps) kept = { sha256: piece.sha256, base64 };
     }
   }
 }

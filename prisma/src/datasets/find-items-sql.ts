@@ -1,6 +1,5 @@
 import { hasAtMost } from '../database/item-size.ts';
-import { memberText, readableJson } from '../database/json-members.ts';
-import { containsPattern, insideJsonString } from '../database/values.ts';
+import { containsPattern, insideJsonString, memberText, readableJson } from '../database/values.ts';
 
 /** Placeholders of the position to continue after, and of the number of items to find. */
 export interface PagePosition {

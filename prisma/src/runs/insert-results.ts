@@ -1,7 +1,7 @@
 import { JsonText, type RunResult, tokenCounts } from '@svc/evaluation';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
-import { memberText, readableJson } from '../database/json-members.ts';
+import { memberText, readableJson } from '../database/values.ts';
 
 /** A result to store. */
 export type NewResult = Omit<RunResult, 'cause'>;

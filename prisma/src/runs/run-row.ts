@@ -1,6 +1,6 @@
 import { StoreError } from '../database/errors.ts';
 import { boundedName, boundedText } from '../database/item-size.ts';
-import { readableJson } from '../database/json-members.ts';
+import { readableJson } from '../database/values.ts';
 
 export type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelling' | 'cancelled';
 

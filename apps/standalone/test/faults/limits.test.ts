@@ -36,6 +36,7 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_API_KEYS',
   'SVC_METRICS_KEY',
   'SVC_JOB_KEY',
+  'SVC_ASSET_STORE_URL',
   'HUB_ENDPOINT',
   'HUB_TOKEN',
   'SVC_PROVIDER_ALLOWED_HOSTS',

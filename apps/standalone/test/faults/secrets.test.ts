@@ -180,7 +180,10 @@ describe('planted secrets', () => {
       model: 'm',
       api_key_env: 'SVC_PROVIDER_PLANTED',
     };
-    const run = await post('/runs', { dataset_id: stored.body.id, config: { provider, allow_unscored: true } });
+    const run = await post('/runs', {
+      dataset_id: stored.body.id,
+      config: { provider, allow_unscored: true },
+    });
     expect(run.status).toBe(202);
     await expect
       .poll(async () => (await say(`/runs/${run.body.id}`)).body.status, { timeout: 20_000 })

@@ -100,8 +100,11 @@ async function sendAll(
 }
 
 const connections = async (): Promise<number> =>
-  (await database.query(`SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'svc'`))[0]
-    .n;
+  (
+    await database.query(
+      `SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'svc-store'`,
+    )
+  )[0].n;
 
 describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted, 20 at a time', () => {
   it('are stored whole or not at all while the database restarts, and leave nothing behind', async (context) => {

@@ -97,9 +97,8 @@ async function findField(source: ByteSource, { encoding, signal }: JsonHead): Pr
   try {
     for await (const key of json.members()) {
       if ((await json.peek()) !== 'array') continue;
-      for await (const _ of json.items()) {
-        if ((await json.peek()) === 'object') return key;
-        break;
+      for await (const index of json.items()) {
+        if (index === 0 && (await json.peek()) === 'object') return key;
       }
     }
   } catch (error) {

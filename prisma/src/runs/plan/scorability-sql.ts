@@ -1,6 +1,5 @@
 import type { ScoringFacts } from '@svc/evaluation';
-import { readableJson } from '../../database/json-members.ts';
-import { insideJsonString } from '../../database/values.ts';
+import { insideJsonString, readableJson } from '../../database/values.ts';
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 const list = (values: readonly string[]): string => `ARRAY[${values.map(text).join(', ')}]::text[]`;

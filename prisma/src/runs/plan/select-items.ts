@@ -1,7 +1,6 @@
 import type { RunSelection } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { memberText, readableJson } from '../../database/json-members.ts';
-import { insideJsonString, searchableText } from '../../database/values.ts';
+import { insideJsonString, memberText, readableJson, searchableText } from '../../database/values.ts';
 
 const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
 
