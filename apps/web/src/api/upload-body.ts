@@ -5,13 +5,15 @@ export interface UploadForm {
   readonly description?: string | undefined;
   /** Column mapping of a table, as JSON text. */
   readonly mapping?: string | undefined;
+  /** Converts an archive of an older format. */
+  readonly convert?: boolean | undefined;
 }
 
 /** The form of an upload; its fields come before its files, so that they are known when a file arrives. */
 export function uploadForm({ files, ...fields }: UploadForm): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields))
-    if (value !== undefined && value !== '') form.append(name, value);
+    if (value !== undefined && value !== '') form.append(name, String(value));
   for (const file of files) form.append('file', file, file.name);
   return form;
 }

@@ -12,7 +12,8 @@ export function FileChoice({ onFiles }: { readonly onFiles: (files: readonly Fil
           {(props) => <Button {...props}>Choose files</Button>}
         </FileButton>
         <Text size="sm" c="dimmed" ta="center">
-          The browser opens them first: nothing is sent before you say so.
+          The browser opens packages and items before they are sent. A table is sent for its preview, which
+          stores nothing.
         </Text>
       </Stack>
     </Card>

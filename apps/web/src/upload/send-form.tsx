@@ -12,6 +12,7 @@ export function SendForm({
   mapping,
   expectedHash,
   isReady,
+  convert,
 }: {
   readonly files: readonly File[];
   /** Column mapping of a table, as JSON text. */
@@ -19,12 +20,14 @@ export function SendForm({
   /** What the browser computed; null where it cannot. */
   readonly expectedHash: string | null;
   readonly isReady: boolean;
+  /** Converts an archive of an older format. */
+  readonly convert?: boolean;
 }) {
   const [name, setName] = useState('');
   const { upload, start, cancel } = useUpload();
   const isRunning = upload.state === 'sending' || upload.state === 'storing';
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" mt="md">
       <TextInput
         label="Name"
         description="By default that of the package or the file"
@@ -36,9 +39,9 @@ export function SendForm({
         <Button
           disabled={!isReady || isRunning || upload.state === 'stored'}
           loading={upload.state === 'storing'}
-          onClick={() => start({ files, name, mapping })}
+          onClick={() => start({ files, name, mapping, convert })}
         >
-          {upload.state === 'failed' ? 'Try again' : 'Upload'}
+          {upload.state === 'failed' ? 'Try again' : convert === true ? 'Convert and upload' : 'Upload'}
         </Button>
         {isRunning && (
           <Button variant="default" onClick={cancel}>
@@ -76,7 +79,7 @@ function Stored({
       role="status"
       title={
         isEqual
-          ? `Stored ${formatCount(dataset.item_count)} items`
+          ? `Stored ${formatCount(dataset.item_count)} ${dataset.item_count === 1 ? 'item' : 'items'}`
           : 'The service computed another version hash'
       }
     >

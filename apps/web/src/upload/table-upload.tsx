@@ -1,8 +1,9 @@
-import { Alert, Grid, Stack, Text, Title } from '@mantine/core';
+import { Grid, Stack, Text, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { useApi } from '../api/api-context.tsx';
 import { ItemPreview } from '../mapping/item-preview.tsx';
 import { MappingEditor } from '../mapping/mapping-editor.tsx';
 import { completeMapping, type MappingDraft } from '../mapping/mapping-fields.ts';
@@ -10,6 +11,7 @@ import { PreviewTable } from '../mapping/preview-table.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { formatCount } from '../ui/text/formats.ts';
+import { LegacyUpload } from './legacy-upload.tsx';
 import { previewUpload, type UploadPreview } from './preview-upload.ts';
 import { SendForm } from './send-form.tsx';
 
@@ -17,15 +19,17 @@ const TYPING_MS = 300;
 
 /** A table: its first rows, the mapping of its columns with the items that it makes, and the upload. */
 export function TableUpload({ files }: { readonly files: readonly File[] }) {
+  const api = useApi();
   const key = files.map(({ name, size, lastModified }) => `${name} ${size} ${lastModified}`);
   const preview = useQuery({
     queryKey: ['upload-preview', key],
-    queryFn: ({ signal }) => previewUpload({ files }, signal),
+    queryFn: ({ signal }) => previewUpload(api, { files }, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (preview.isPending) return <PageSkeleton />;
   if (preview.error !== null)
     return <ErrorView error={preview.error} onRetry={() => void preview.refetch()} />;
+  if (preview.data.kind === 'legacy_package') return <LegacyUpload files={files} />;
   return <MappedTable files={files} fileKey={key} preview={preview.data} />;
 }
 
@@ -38,6 +42,7 @@ function MappedTable({
   readonly fileKey: readonly string[];
   readonly preview: UploadPreview;
 }) {
+  const api = useApi();
   const [draft, setDraft] = useState<MappingDraft>((preview.suggested_mapping ?? {}) as MappingDraft);
   const [settled] = useDebouncedValue(draft, TYPING_MS);
   const mapping = useMemo(() => {
@@ -46,7 +51,7 @@ function MappedTable({
   }, [settled]);
   const mapped = useQuery({
     queryKey: ['upload-preview', fileKey, mapping],
-    queryFn: ({ signal }) => previewUpload({ files, mapping }, signal),
+    queryFn: ({ signal }) => previewUpload(api, { files, mapping }, signal),
     enabled: mapping !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
@@ -57,11 +62,6 @@ function MappedTable({
         {preview.format}
         {preview.num_rows === null ? '' : `, ${formatCount(preview.num_rows)} rows`}
       </Text>
-      {preview.kind === 'legacy_package' && (
-        <Alert color="yellow" variant="light">
-          This is an archive of an older format. Convert it with <code>svc-pkg convert</code> first.
-        </Alert>
-      )}
       <PreviewTable features={preview.features} samples={preview.samples as readonly JsonObject[]} />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 6 }}>
