@@ -1,6 +1,6 @@
 import { oneOf, type RawSearch, textOf } from '../../ui/search-params.ts';
 
-export const SOURCES = ['hub', 'pkg_zip'] as const;
+export const SOURCES = ['hub', 'pkg_zip', 'file'] as const;
 
 /** Orders of the list; a minus turns one round. */
 export const SORTS = ['-created', 'created', 'name', '-name', 'items', '-items'] as const;
