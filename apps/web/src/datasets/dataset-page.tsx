@@ -1,10 +1,6 @@
-import { Badge, Group, Tabs, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Group, Tabs, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
-import { exact } from '../api/exact.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -15,6 +11,7 @@ import { DatasetActions } from './actions/dataset-actions.tsx';
 import { DATASET_TABS } from './dataset-search.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ItemsTab } from './items/items-tab.tsx';
+import { useDataset } from './use-dataset.ts';
 
 const route = getRouteApi('/datasets/$id');
 
@@ -31,17 +28,10 @@ const LABELS = {
 
 /** One dataset. */
 export function DatasetPage() {
-  const api = useApi();
   const { id } = route.useParams();
   const { tab = 'items' } = route.useSearch();
   const navigate = route.useNavigate();
-  const found = useQuery({
-    queryKey: ['dataset', id],
-    queryFn: async ({ signal }) =>
-      exact<Dataset>(
-        await dataOf(api.GET('/datasets/{id}', { params: { path: { id } }, parseAs: 'text', signal })),
-      ),
-  });
+  const found = useDataset(id);
   if (found.isPending) return <PageSkeleton />;
   if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
   const dataset = found.data;
@@ -56,7 +46,7 @@ export function DatasetPage() {
         keepMounted={false}
         onChange={(value) => void navigate({ search: { tab: DATASET_TABS.find((one) => one === value) } })}
       >
-        <Tabs.List>
+        <Tabs.List className="tabs-in-a-line">
           {DATASET_TABS.map((one) => (
             <Tabs.Tab key={one} value={one}>
               {LABELS[one]}
@@ -90,16 +80,22 @@ function Facts({ dataset }: { readonly dataset: Dataset }) {
         <span>
           {formatCount(dataset.item_count)} {dataset.item_count === 1 ? 'item' : 'items'}
         </span>
-        <Badge variant="transparent" color="gray" size="sm" tt="none" px={0}>
-          {dataset.section_count} {dataset.section_count === 1 ? 'section' : 'sections'}
-        </Badge>
+        <span>
+          {formatCount(dataset.section_count)} {dataset.section_count === 1 ? 'section' : 'sections'}
+        </span>
         {dataset.asset_count > 0 && <span>{formatCount(dataset.asset_count)} files</span>}
-        <CopyText
-          text={dataset.version_hash}
-          shown={dataset.version_hash.slice(0, 12)}
-          label="version hash"
-        />
-        <CopyText text={dataset.id} shown={dataset.id.slice(0, 8)} label="dataset id" />
+        <Group gap={4} wrap="nowrap">
+          hash
+          <CopyText
+            text={dataset.version_hash}
+            shown={dataset.version_hash.slice(0, 12)}
+            label="version hash"
+          />
+        </Group>
+        <Group gap={4} wrap="nowrap">
+          id
+          <CopyText text={dataset.id} shown={dataset.id.slice(0, 8)} label="dataset id" />
+        </Group>
       </Group>
       {dataset.description !== null && (
         <Text size="sm" mt={4} className="break" lineClamp={3}>

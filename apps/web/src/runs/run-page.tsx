@@ -2,6 +2,7 @@ import { Group, Progress, Tabs } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
+import { useDataset } from '../datasets/use-dataset.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
@@ -12,7 +13,7 @@ import { ResultsTab } from './results/results-tab.tsx';
 import { RunActions } from './run-actions.tsx';
 import { RunSummary } from './run-summary.tsx';
 import { RUN_TABS } from './runs-search.ts';
-import { nameOf, useRun } from './use-run.ts';
+import { nameOf, type Run, useRun } from './use-run.ts';
 
 const route = getRouteApi('/runs/$id');
 
@@ -33,9 +34,7 @@ export function RunPage() {
       subtitle={
         <Group gap="sm" mt={4}>
           <StatusBadge status={run.status} />
-          <LinkAnchor to="/datasets/$id" params={{ id: run.dataset_id }} size="sm">
-            Dataset {run.dataset_version_hash.slice(0, 8)}
-          </LinkAnchor>
+          <DatasetLink run={run} />
           {run.imported && <span>came with a package</span>}
         </Group>
       }
@@ -57,7 +56,7 @@ export function RunPage() {
         keepMounted={false}
         onChange={(value) => void navigate({ search: { tab: RUN_TABS.find((one) => one === value) } })}
       >
-        <Tabs.List>
+        <Tabs.List className="tabs-in-a-line">
           <Tabs.Tab value="results">Results</Tabs.Tab>
           <Tabs.Tab value="charts">Charts</Tabs.Tab>
           <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
@@ -75,5 +74,14 @@ export function RunPage() {
         </Tabs.Panel>
       </Tabs>
     </Page>
+  );
+}
+
+function DatasetLink({ run }: { readonly run: Run }) {
+  const dataset = useDataset(run.dataset_id);
+  return (
+    <LinkAnchor to="/datasets/$id" params={{ id: run.dataset_id }} size="sm" className="break">
+      {dataset.data?.name ?? `Dataset ${run.dataset_version_hash.slice(0, 8)}`}
+    </LinkAnchor>
   );
 }

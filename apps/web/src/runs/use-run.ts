@@ -23,11 +23,15 @@ export function useRun(id: string): UseQueryResult<Run> {
   return found;
 }
 
-/** The name of a run: its own, or its provider and model. */
+/** What stands for a provider without a model. */
+const PROVIDER_NAMES: Readonly<Record<string, string>> = { item_field: 'Answers in the items', echo: 'Echo' };
+
+/** The name of a run: its own, its model, or what its provider does. */
 export function nameOf(run: Pick<Run, 'id' | 'name' | 'config'>): string {
   if (run.name !== null) return run.name;
   const { provider } = run.config as {
     readonly provider?: { readonly type?: string; readonly model?: string };
   };
-  return provider?.model ?? provider?.type ?? run.id.slice(0, 8);
+  const type = provider?.type ?? '';
+  return provider?.model ?? PROVIDER_NAMES[type] ?? `Run ${run.id.slice(0, 8)}`;
 }

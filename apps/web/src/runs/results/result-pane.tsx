@@ -2,10 +2,9 @@ import { Badge, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
-import { exact } from '../../api/exact.ts';
 import { ItemViewer } from '../../datasets/items/item-viewer.tsx';
-import { type Dataset, readItem } from '../../datasets/items/item-windows.ts';
+import { readItem } from '../../datasets/items/item-windows.ts';
+import { useDataset } from '../../datasets/use-dataset.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
@@ -74,15 +73,7 @@ function ResultItem({
   readonly orderIndex: number;
 }) {
   const api = useApi();
-  const dataset = useQuery({
-    queryKey: ['dataset', run.dataset_id],
-    queryFn: async ({ signal }) =>
-      exact<Dataset>(
-        await dataOf(
-          api.GET('/datasets/{id}', { params: { path: { id: run.dataset_id } }, parseAs: 'text', signal }),
-        ),
-      ),
-  });
+  const dataset = useDataset(run.dataset_id);
   const order = dataset.data?.sections.find(({ name }) => name === section)?.order_index;
   const position = `${order}-${orderIndex}`;
   const found = useQuery({

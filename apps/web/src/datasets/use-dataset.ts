@@ -1,0 +1,17 @@
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { exact } from '../api/exact.ts';
+import type { Dataset } from './items/item-windows.ts';
+
+/** A dataset as it is now, its numbers with every digit. */
+export function useDataset(id: string): UseQueryResult<Dataset> {
+  const api = useApi();
+  return useQuery({
+    queryKey: ['dataset', id],
+    queryFn: async ({ signal }) =>
+      exact<Dataset>(
+        await dataOf(api.GET('/datasets/{id}', { params: { path: { id } }, parseAs: 'text', signal })),
+      ),
+  });
+}
