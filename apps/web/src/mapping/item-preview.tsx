@@ -20,7 +20,7 @@ export function ItemPreview({ rows }: { readonly rows: readonly JsonObject[] }) 
   const error = getMember(row, 'error');
   const message = isJsonObject(error) ? getMember(error, 'message') : error;
   return (
-    <Card withBorder padding={0} aria-live="polite">
+    <Card component="section" aria-label="Item preview" withBorder padding={0} aria-live="polite">
       <Group justify="space-between" px="md" pt="xs">
         <Text size="xs" c="dimmed">
           Row {plainText(getMember(row, 'row') ?? index)} as an item

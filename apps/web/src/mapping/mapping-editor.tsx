@@ -38,7 +38,14 @@ export function MappingEditor({
   return (
     <Stack gap="xs" role="group" aria-label="Mapping">
       {fieldsOf(common)}
-      <Button variant="subtle" size="compact-sm" w="fit-content" onClick={more.toggle} aria-expanded={isOpen}>
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        px={0}
+        w="fit-content"
+        onClick={more.toggle}
+        aria-expanded={isOpen}
+      >
         {isOpen ? 'Fewer fields' : 'More fields'}
       </Button>
       <Collapse expanded={isOpen} transitionDuration={0}>

@@ -48,7 +48,12 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
     kind: 'choice',
     values: ['text', 'index', 'letter'],
   },
-  { key: 'default_type', label: 'Type of item', hint: 'Decides how outputs are scored.', kind: 'type' },
+  {
+    key: 'default_type',
+    label: 'Type of item',
+    hint: 'Decides how outputs are scored. Without one, a run needs a checker.',
+    kind: 'type',
+  },
   {
     key: 'answer_pattern',
     label: 'Pattern in the answer',
