@@ -12,6 +12,8 @@ const IMAGES =
     ? fileURLToPath(new URL('../../../docs/images', import.meta.url))
     : null;
 
+const CSV = fileURLToPath(new URL('../../../examples/questions.csv', import.meta.url));
+
 const cleanUp = new AsyncDisposableStack();
 let own: OwnService;
 let url: string;
@@ -46,6 +48,57 @@ async function upload(files: Readonly<Record<string, string | Uint8Array>>, name
 }
 
 describe('the console', { timeout: 120_000 }, () => {
+  it('leads from nothing to a scored and compared run of an own table in 15 clicks', async () => {
+    await using opened = await browser.open('/', { hasSeenTour: false });
+    const { page, faults } = opened;
+    await page.evaluate(
+      `window.clicks = 0; addEventListener('pointerdown', () => { window.clicks += 1 }, { capture: true })`,
+    );
+    const choosing = page.waitForEvent('filechooser');
+    await page.getByRole('link', { name: 'Upload a file' }).click();
+    await page.getByRole('button', { name: 'Choose files' }).click();
+    await (await choosing).setFiles(CSV);
+    await page.getByRole('region', { name: 'First rows' }).getByText('What is 6 * 7?').waitFor();
+    const mapping = page.getByRole('group', { name: 'Mapping' });
+    await expect.poll(() => mapping.getByLabel('Prompt', { exact: true }).inputValue()).toBe('question');
+    expect(await mapping.getByLabel('Answer', { exact: true }).inputValue()).toBe('answer');
+    expect(await mapping.getByText(/^Suggested: /).count()).toBeGreaterThan(1);
+    await page.getByRole('heading', { name: 'default-0' }).waitFor();
+    await mapping.getByRole('combobox', { name: 'Type of item' }).click();
+    await page.getByRole('option', { name: 'exact' }).click();
+    // the preview follows the mapping
+    await page.getByRole('region', { name: 'Item preview' }).getByText('exact', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
+    await page.getByText('Stored 3 items').waitFor();
+    await page.getByRole('link', { name: 'Run it' }).click();
+    const start = async (provider: string): Promise<string> => {
+      await page.getByText(provider, { exact: true }).click();
+      await page.getByRole('row', { name: 'Can be scored 3' }).waitFor();
+      await page.getByRole('button', { name: 'Start the run' }).click();
+      await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
+      await page.getByText('completed').waitFor({ timeout: 30_000 });
+      return page.url().split('/').at(-1) ?? '';
+    };
+    const right = await start('Answers in the items');
+    await page.getByText('100.0 %').waitFor();
+    await page.getByRole('link', { name: 'questions', exact: true }).click();
+    await page.getByRole('link', { name: 'New run' }).click();
+    const wrong = await start('Echo');
+    await page.getByRole('link', { name: 'Compare', exact: true }).last().click();
+    await page.getByRole('combobox', { name: 'Runs' }).click();
+    await page.getByRole('option', { name: /^Answers in the items/ }).click();
+    await page.getByText('3, 0, 0').waitFor();
+    expect(await page.evaluate('window.clicks')).toBeLessThanOrEqual(15);
+    await page.goto(`${url}/console/datasets?source=file`);
+    const id = (await page.getByRole('link', { name: 'questions', exact: true }).getAttribute('href'))
+      ?.split('/')
+      .at(-1);
+    expect(faults).toEqual([]);
+    // the next test begins with nothing as well
+    for (const path of [`runs/${right}`, `runs/${wrong}`, `datasets/${id}`])
+      expect((await fetch(`${url}/${path}`, { method: 'DELETE' })).status).toBe(204);
+  });
+
   it('leads from nothing to an item of the example, by keyboard alone', async () => {
     await using opened = await browser.open('/');
     const { page, faults } = opened;
@@ -149,6 +202,11 @@ describe('the console', { timeout: 120_000 }, () => {
     expect(requests.filter((request) => request.startsWith('POST'))).toEqual([]);
     await page.getByRole('button', { name: 'Upload', exact: true }).click();
     await page.getByText('The hash is the one that the browser computed.').waitFor();
+    await page.getByRole('button', { name: 'Choose another file' }).click();
+    const old = await makePackage({ 'items.jsonl': '{"id":"old","prompt":"One?","answer":"1"}\n' });
+    await page.getByLabel('Files').setInputFiles(file('old.zip', old));
+    await page.getByRole('button', { name: 'Convert and upload' }).click();
+    await page.getByText('Stored 1 item', { exact: true }).waitFor();
     expect(faults).toEqual([]);
   });
 
