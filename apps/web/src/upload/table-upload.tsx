@@ -45,10 +45,9 @@ function MappedTable({
   const api = useApi();
   const [draft, setDraft] = useState<MappingDraft>((preview.suggested_mapping ?? {}) as MappingDraft);
   const [settled] = useDebouncedValue(draft, TYPING_MS);
-  const mapping = useMemo(() => {
-    const complete = completeMapping(settled);
-    return complete === null ? undefined : JSON.stringify(complete);
-  }, [settled]);
+  const mapping = useMemo(() => mappingText(settled), [settled]);
+  // what is sent is what the fields show, also while the preview waits for the end of typing
+  const shown = mappingText(draft);
   const mapped = useQuery({
     queryKey: ['upload-preview', fileKey, mapping],
     queryFn: ({ signal }) => previewUpload(api, { files, mapping }, signal),
@@ -74,7 +73,7 @@ function MappedTable({
             reasons={(preview.suggested_mapping_reasons ?? {}) as Readonly<Record<string, string>>}
             onChange={setDraft}
           />
-          <SendForm files={files} mapping={mapping} expectedHash={null} isReady={mapping !== undefined} />
+          <SendForm files={files} mapping={shown} expectedHash={null} isReady={shown !== undefined} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 6 }}>
           <Title order={2} size="h5" mb="xs">
@@ -88,4 +87,9 @@ function MappedTable({
       </Grid>
     </Stack>
   );
+}
+
+function mappingText(draft: MappingDraft): string | undefined {
+  const complete = completeMapping(draft);
+  return complete === null ? undefined : JSON.stringify(complete);
 }
