@@ -29,6 +29,8 @@ export function ImportForm({
   const [mapping, setMapping] = useState<MappingDraft>((preview.suggested_mapping ?? {}) as MappingDraft);
   const [settled] = useDebouncedValue(mapping, TYPING_MS);
   const complete = useMemo(() => completeMapping(settled), [settled]);
+  // what is imported is what the fields show, also while the preview waits for the end of typing
+  const shown = useMemo(() => completeMapping(mapping), [mapping]);
   const mapped = useHubPreview(complete === null ? {} : source, complete);
   const columns = preview.features.map(({ name }) => name);
   const subsets = [...new Set(preview.splits.map(({ subset }) => subset))];
@@ -78,7 +80,7 @@ export function ImportForm({
             reasons={(preview.suggested_mapping_reasons ?? {}) as Reasons}
             onChange={setMapping}
           />
-          <ImportActions source={source} mapping={complete} />
+          <ImportActions source={source} mapping={shown} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 6 }}>
           <Title order={2} size="h5" mb="xs">
