@@ -6,8 +6,8 @@ import { TOUR_STEPS } from './steps.ts';
 import { useTour } from './use-tour.ts';
 import { useTourTelemetry } from './use-tour-telemetry.ts';
 
-/** The page that invites to the tour; on others the card would cover what somebody is doing. */
-const START = '/datasets';
+/** Pages with a form, which the invitation would cover. */
+const FORMS: readonly string[] = ['/upload', '/import', '/runs/new'];
 
 /** A card in the corner that leads first-time users from a dataset to a score. It can be dismissed for good. */
 export function Tour() {
@@ -27,7 +27,7 @@ export function Tour() {
   }, [isActive, step, path, search, go, report, state.step]);
 
   if (state.status === 'new')
-    return path !== START ? null : (
+    return FORMS.includes(path) ? null : (
       <TourCard
         title="New here?"
         text="A tour of four steps leads from a dataset to its score."
