@@ -23,7 +23,7 @@ export function useRun(id: string): UseQueryResult<Run> {
   return found;
 }
 
-/** What stands for a provider without a model. */
+/** What a run of a provider without a model is called. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { item_field: 'Answers in the items', echo: 'Echo' };
 
 /** The name of a run: its own, its model, or what its provider does. */
