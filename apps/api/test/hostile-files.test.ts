@@ -264,7 +264,7 @@ async function addBinaries(parquet: Uint8Array): Promise<void> {
     { file: 'a.zip' },
   );
   refused('a.zip', inner.subarray(0, inner.length - 30), 'package_corrupt');
-  refused('a.zip', await makePackage({ 'a.csv': csv, 'a.tsv': csv }), 'invalid_row', { file: 'a.tsv' });
+  refused('a.zip', await makePackage({ 'a.csv': csv, 'a.tsv': csv }), 'invalid_request', { file: 'a.tsv' });
 }
 
 it('takes each of 200 hostile files exactly, or refuses it with its location and stores nothing', async () => {
