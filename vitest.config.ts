@@ -36,8 +36,8 @@ const alias = {
 
 export default defineConfig({
   test: {
-    // Many tests wait for processes and time-outs: two files at once use even two cores better than one.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for processes and time-outs: three files at once use even two cores better than two.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
       {
         resolve: { alias },
