@@ -35,6 +35,7 @@ describe('the console', () => {
       nonces.add(nonce);
     }
     expect(nonces.size).toBe(4);
+    expect((await open('/', { Accept: 'text/html' })).status).toBe(200);
     const other = await open('/', { Accept: 'application/json' });
     expect([other.headers.get('content-type'), other.headers.get('vary')?.split(',')[0]]).toEqual([
       'application/json',

@@ -41,7 +41,8 @@ export function documentationRoutes(
       summary: 'The console in a browser; for other clients, where to find the documentation',
       tag: 'documentation',
       access: 'public',
-      produces: 'application/json',
+      // Chosen by the handler: a browser may accept nothing but HTML.
+      produces: '*/*',
       responses: { 200: { description: 'paths of this service', schema: { type: 'object' } } },
       errors: [],
       handle: async ({ header }) =>
