@@ -1,15 +1,16 @@
-// Serves /metrics, and logs every request as one line of JSON under the id that the client sent.
+// Serves /metrics, and logs and counts every request under the id that the client sent.
 import { createServer } from 'node:http';
-import { acceptRequestId, createLogger, createMetrics, runWithContext } from '@svc/observability';
+import { createLogger, createMetrics, event, observeRequest, runWithContext } from '@svc/observability';
 
-const events = { 'page.view': { level: 'info' } } as const;
-const logger = createLogger<{ 'page.view': { path: string } }>({ service: 'shop', events });
-const metrics = createMetrics({ version: '1.0.0' });
+const events = { 'page.view': event<{ path: string }>('info') };
+const logger = createLogger({ service: 'shop', events });
+const metrics = createMetrics({ prefix: 'shop', version: '1.0.0' });
 
-createServer(async ({ method, url = '', headers }, response) => {
-  const request = metrics.startRequest({ method, route: '/metrics' });
-  const request_id = acceptRequestId(headers['x-request-id']?.toString());
-  runWithContext({ request_id }, () => logger.log('page.view', { path: url }));
-  request.finish({ statusCode: 200, durationMs: 1 });
-  response.setHeader('Content-Type', metrics.contentType).end(await metrics.render());
+createServer((request, response) => {
+  const observed = observeRequest(request, response, { logger, metrics });
+  observed.setRoute('/metrics');
+  return runWithContext(observed.context, async () => {
+    logger.log('page.view', { path: request.url ?? '' });
+    response.setHeader('Content-Type', metrics.contentType).end(await metrics.render());
+  });
 }).listen(Number(process.env['PORT'] ?? 9464), '127.0.0.1');

@@ -16,15 +16,17 @@ const OF_APPS: readonly string[] = [
   '@svc/pkg-format',
   '@svc/runtime',
   '@svc/hub-client',
+  '@svc/instrumentation',
   '@svc/observability',
   '@svc/store',
 ];
 
 /** Workspace folder → the workspace packages it may import. */
 const ARROWS: Record<string, readonly string[]> = {
-  'packages/runtime': ['@svc/observability', '@svc/jsonl-v23'],
+  'packages/runtime': ['@svc/instrumentation', '@svc/observability', '@svc/jsonl-v23'],
   'packages/jsonl-v23': [],
   'packages/observability': [],
+  'packages/instrumentation': ['@svc/observability'],
   'packages/pkg-format': ['@svc/jsonl-v23'],
   'packages/tabular': ['@svc/jsonl-v23'],
   'packages/hub-client': ['@svc/jsonl-v23', '@svc/tabular'],
@@ -32,8 +34,8 @@ const ARROWS: Record<string, readonly string[]> = {
   'packages/flows': [
     '@svc/evaluation',
     '@svc/hub-client',
+    '@svc/instrumentation',
     '@svc/jsonl-v23',
-    '@svc/observability',
     '@svc/pkg-format',
     '@svc/store',
     '@svc/tabular',
@@ -53,7 +55,7 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/worker',
     '@svc/embedded-postgres',
     '@svc/flows',
-    '@svc/observability',
+    '@svc/instrumentation',
     '@svc/store',
   ],
 };
@@ -87,7 +89,7 @@ const OWNERS: Record<string, readonly string[]> = {
   ],
   winston: ['packages/observability/src/'],
   'winston-transport': ['packages/observability/src/'],
-  'prom-client': ['packages/observability/src/'],
+  'prom-client': ['packages/observability/src/', 'packages/instrumentation/src/metric-areas.ts'],
   ajv: ['packages/evaluation/src/config/', 'packages/runtime/src/http/'],
   '@noble/hashes': ['packages/jsonl-v23/src/'],
   react: ['apps/web/src/'],

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger, EVENTS, runWithContext } from '../packages/observability/src/index.ts';
+import { createLogger, EVENTS } from '../packages/instrumentation/src/index.ts';
+import { runWithContext } from '../packages/observability/src/index.ts';
 
 const page = readFileSync(new URL('../docs/logs.md', import.meta.url), 'utf8');
 const blocks = (language: string): string[] =>

@@ -14,6 +14,13 @@ export interface ConsumerProject {
   readonly readmePrograms: readonly ReadmeExample[];
 }
 
+/** What the programs of the READMEs need besides the packages. */
+const FRAMEWORKS: Readonly<Record<string, string>> = {
+  '@types/express': '^5.0.6',
+  express: '^5.3.0',
+  fastify: '^5.12.8',
+};
+
 /** How the packages are installed in the project. */
 export type InstallMethod =
   /** By npm, with what they depend on from the registry. */
@@ -34,7 +41,7 @@ export async function createConsumerProject(
     dependencies: Object.fromEntries(packages.map((pkg) => [pkg.manifest.name, `file:${pkg.tarball}`])),
     // The packages also get each other from the tarballs.
     overrides: Object.fromEntries(packages.map(({ manifest }) => [manifest.name, `$${manifest.name}`])),
-    devDependencies: { '@types/node': '^24.0.0' },
+    devDependencies: { '@types/node': '^24.0.0', ...FRAMEWORKS },
   });
   if (method === 'npm') {
     const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
@@ -60,6 +67,9 @@ export async function createConsumerProject(
 async function linkPackages(folder: string, packages: readonly PackedPackage[]): Promise<void> {
   const modules = join(folder, 'node_modules');
   await link(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'));
+  for (const name of Object.keys(FRAMEWORKS)) {
+    await link(join(ROOT, 'packages/observability/node_modules', name), join(modules, name));
+  }
   for (const pkg of packages) {
     const own = join(modules, pkg.manifest.name);
     await mkdir(own, { recursive: true });

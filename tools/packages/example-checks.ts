@@ -114,9 +114,9 @@ export const EXAMPLE_CHECKS: Readonly<Record<string, (runner: ExampleRunner, env
       const lines: string[] = [];
       child.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(text));
       const response = await untilResponded(`http://127.0.0.1:${port}/x?q`, { 'X-Request-ID': 'id 7' });
-      assert.match(await response.text(), /^svc_http_requests_total\{.*path="\/metrics".*\} 1$/m);
+      assert.match(await response.text(), /^shop_http_requests_in_progress\{.*path="\/metrics".*\} 1$/m);
       assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
-      const { service, event, request_id, path } = JSON.parse(lines.join(''));
+      const { service, event, request_id, path } = JSON.parse(lines.join('').split('\n')[0] ?? '');
       assert.deepEqual([service, event, request_id, path], ['shop', 'page.view', 'id 7', '/x?q']);
     } finally {
       child.kill('SIGKILL');

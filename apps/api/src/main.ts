@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { openHub } from '@svc/flows';
-import { createMetrics } from '@svc/observability';
+import { createMetrics } from '@svc/instrumentation';
 import {
   configureHeap,
   createTokenCipher,

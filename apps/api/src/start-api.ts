@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { HubClient } from '@svc/hub-client';
-import type { Logger, Metrics } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import {
   type Access,
   type Config,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openHub } from '@svc/flows';
-import { createLogger, createMetrics, type Metrics } from '@svc/observability';
+import { createLogger, createMetrics, type Metrics } from '@svc/instrumentation';
 import { createTokenCipher, loadConfig, secretsOf } from '@svc/runtime';
 import { createStore, type Store } from '@svc/store';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { startApi } from '@svc/api';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { openHub } from '@svc/flows';
-import { createMetrics } from '@svc/observability';
+import { createMetrics } from '@svc/instrumentation';
 import { configureHeap, createTokenCipher, isProcessAlive, runProcess, secretsOf } from '@svc/runtime';
 import { createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';

@@ -1,4 +1,4 @@
-import type { Logger, Metrics } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import {
   type Config,
   classifyHttpError,

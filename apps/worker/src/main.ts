@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { openHub } from '@svc/flows';
-import { createMetrics } from '@svc/observability';
+import { createMetrics } from '@svc/instrumentation';
 import { configureHeap, createTokenCipher, requiredDatabaseUrl, runProcess } from '@svc/runtime';
 import { createStore } from '@svc/store';
 import { startWorker } from './start-worker.ts';

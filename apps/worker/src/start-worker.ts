@@ -1,6 +1,6 @@
 import { createCheckRunner } from '@svc/evaluation';
 import type { HubClient } from '@svc/hub-client';
-import type { Logger, Metrics } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import type { Config, TokenCipher } from '@svc/runtime';
 import { openTaskQueue, type Store } from '@svc/store';
 import { startHealthServer } from './health-server.ts';

@@ -1,5 +1,5 @@
 import { runCancelled } from '@svc/evaluation';
-import type { Logger, Metrics } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import type { Cancellations } from '@svc/store';
 import { createNotifier } from './queue/notifier.ts';
 

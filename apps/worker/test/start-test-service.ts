@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HubClient } from '@svc/hub-client';
-import { createLogger, createMetrics, type Metrics } from '@svc/observability';
+import { createLogger, createMetrics, type Metrics } from '@svc/instrumentation';
 import { createTokenCipher, loadConfig, secretsOf } from '@svc/runtime';
 import { createStore, type Store } from '@svc/store';
 import { importItems } from '../../../prisma/test/import-items.ts';

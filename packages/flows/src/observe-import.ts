@@ -1,5 +1,5 @@
+import type { EventFields, Logger, Metrics } from '@svc/instrumentation';
 import { formatLocation, type SourceLocation } from '@svc/jsonl-v23';
-import type { EventFields, Logger, Metrics } from '@svc/observability';
 import type { DatasetDraft, DatasetSummary } from '@svc/store';
 
 /** How an import ended that has no dataset. */

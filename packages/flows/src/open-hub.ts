@@ -1,5 +1,5 @@
 import { createHubClient, type HubClient, type RequestEvent, type RetryEvent } from '@svc/hub-client';
-import type { HubOutcome, Logger, Metrics } from '@svc/observability';
+import type { HubOutcome, Logger, Metrics } from '@svc/instrumentation';
 
 export interface HubOptions {
   readonly endpoint: string;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { currentContext, runWithContext } from './context.ts';
+import { currentContext, currentSecrets, runWithContext } from './context.ts';
 
 describe('runWithContext', () => {
   it('is empty outside', () => {
@@ -63,9 +63,17 @@ describe('runWithContext', () => {
     });
   });
 
+  it('takes fields of any name', () => {
+    const fields = JSON.parse('{"order":{"id":7},"__proto__":{"x":1}}');
+    runWithContext(fields, () => {
+      expect(currentContext()).toEqual({ order: { id: 7 } });
+      expect(currentContext()['x']).toBeUndefined();
+    });
+  });
+
   it('adds secrets up', () => {
-    runWithContext({ secrets: ['one'] }, () =>
-      runWithContext({ secrets: ['two'] }, () => expect(currentContext().secrets).toEqual(['one', 'two'])),
-    );
+    const inner = (): readonly string[] => runWithContext({}, currentSecrets, { secrets: ['two'] });
+    expect(runWithContext({}, inner, { secrets: ['one'] })).toEqual(['one', 'two']);
+    expect(currentSecrets()).toEqual([]);
   });
 });

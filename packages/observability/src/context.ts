@@ -1,43 +1,61 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What connects log lines. Every line written inside {@link runWithContext} has the three ids. */
-export interface LogContext {
+/** What connects log lines. Every line written inside {@link runWithContext} has these fields. */
+export interface ContextFields {
   readonly request_id?: string | undefined;
-  readonly run_id?: string | undefined;
-  readonly job_id?: string | undefined;
-  /** Values that no line of this context may show, such as the token of one request. Never logged. */
-  readonly secrets?: readonly string[] | undefined;
+  /** The trace of the caller, from the header `traceparent`: 32 hex digits. */
+  readonly trace_id?: string | undefined;
+  /** The span of the caller, from the header `traceparent`: 16 hex digits. */
+  readonly span_id?: string | undefined;
+  readonly [name: string]: unknown;
 }
 
-const storage = new AsyncLocalStorage<LogContext>();
-const empty: LogContext = Object.freeze({});
+interface Context {
+  readonly fields: ContextFields;
+  readonly secrets: readonly string[];
+}
 
-/** The context of the running asynchronous task; empty outside {@link runWithContext}. */
-export function currentContext(): LogContext {
-  return storage.getStore() ?? empty;
+const storage = new AsyncLocalStorage<Context>();
+const empty: Context = Object.freeze({ fields: Object.freeze({}), secrets: Object.freeze([]) });
+
+/** The fields of the running asynchronous task; empty outside {@link runWithContext}. */
+export function currentContext(): ContextFields {
+  return (storage.getStore() ?? empty).fields;
+}
+
+/** The secrets that no line of the running task may show. */
+export function currentSecrets(): readonly string[] {
+  return (storage.getStore() ?? empty).secrets;
 }
 
 /**
- * Calls `run` with `context` merged over the outer context, and returns its result. Everything that `run` starts,
- * including timers and promises, sees the merged context; the caller keeps its context. A member that is absent or
- * undefined keeps the outer value; secrets add up.
+ * Calls `run` with `fields` merged over those of the outer context, and returns its result. Everything that `run`
+ * starts, including timers and promises, sees the merged context; the caller keeps its context. A field that is
+ * undefined keeps the outer value.
+ *
+ * @param options.secrets values that no line of this context may show, such as the token of one request; they add up
  *
  * @example
- * await runWithContext({ run_id: run.id }, async () => {
- *   logger.log('worker.run.start', { attempt: 1 });   // carries run_id
+ * await runWithContext({ order_id: order.id }, async () => {
+ *   logger.log('order.ship');   // carries order_id
  * });
  */
-export function runWithContext<T>(context: LogContext, run: () => T): T {
-  const outer = currentContext();
-  const secrets =
-    outer.secrets && context.secrets
-      ? [...outer.secrets, ...context.secrets]
-      : (context.secrets ?? outer.secrets);
-  const merged: LogContext = Object.freeze({
-    request_id: context.request_id ?? outer.request_id,
-    run_id: context.run_id ?? outer.run_id,
-    job_id: context.job_id ?? outer.job_id,
-    secrets,
-  });
-  return storage.run(merged, run);
+export function runWithContext<T>(
+  fields: ContextFields,
+  run: () => T,
+  options: { readonly secrets?: readonly string[] | undefined } = {},
+): T {
+  const outer = storage.getStore() ?? empty;
+  const merged: Record<string, unknown> = { ...outer.fields };
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined && name !== '__proto__') merged[name] = value;
+  }
+  const { secrets = [] } = options;
+  return storage.run(
+    Object.freeze({
+      fields: Object.freeze(merged),
+      secrets: secrets.length === 0 ? outer.secrets : [...outer.secrets, ...secrets],
+    }),
+    run,
+  );
 }

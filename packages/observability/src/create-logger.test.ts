@@ -4,12 +4,21 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { runWithContext } from './context.ts';
-import { createLogger, type LoggerOptions } from './create-logger.ts';
+import { createLogger, type Logger, type LoggerOptions } from './create-logger.ts';
+import { event } from './event.ts';
 
-function memoryLogger(options: Partial<LoggerOptions> = {}) {
+const events = {
+  'mail.lost': event<{ error: unknown }>('error'),
+  'mail.late': event<{ minutes: number }>('warn'),
+  'mail.sent': event<{ recipients?: number }>('info'),
+  'mail.idle': event('debug'),
+};
+
+function memoryLogger(options: Partial<LoggerOptions<typeof events>> = {}) {
   const lines: string[] = [];
   const logger = createLogger({
-    service: 'svc-api',
+    service: 'post',
+    events,
     now: () => new Date(0),
     write: (line) => void lines.push(line),
     ...options,
@@ -20,16 +29,18 @@ function memoryLogger(options: Partial<LoggerOptions> = {}) {
 describe('createLogger', () => {
   it('writes one line per event at once, with the ids of the running context', () => {
     const { lines, logger } = memoryLogger();
-    runWithContext({ request_id: 'r' }, () => logger.log('healthz.check'));
+    runWithContext({ request_id: 'r' }, () => logger.log('mail.sent'));
     expect(lines).toEqual([
-      '{"timestamp":"1970-01-01T00:00:00.000Z","level":"info","service":"svc-api","event":"healthz.check","request_id":"r"}\n',
+      '{"timestamp":"1970-01-01T00:00:00.000Z","level":"info","service":"post","event":"mail.sent","request_id":"r"}\n',
     ]);
   });
 
   it('writes a thousand lines of one turn in order, one write each', () => {
     const { lines, logger } = memoryLogger();
-    for (let i = 0; i < 1000; i++) logger.log('spool.clean', { files: i, bytes: 0 });
-    expect(lines.map((line) => JSON.parse(line).files)).toEqual(Array.from({ length: 1000 }, (_, i) => i));
+    for (let i = 0; i < 1000; i++) logger.log('mail.sent', { recipients: i });
+    expect(lines.map((line) => JSON.parse(line).recipients)).toEqual(
+      Array.from({ length: 1000 }, (_, i) => i),
+    );
     expect(lines.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true);
   });
 
@@ -40,38 +51,48 @@ describe('createLogger', () => {
     ['debug', ['error', 'warn', 'info', 'debug']],
   ] as const)('at level %s writes %j', (level, expected) => {
     const { lines, logger } = memoryLogger({ level });
-    logger.log('error.internal', { error: new Error('x') });
-    logger.log('readyz.fail', { checks: {} });
-    logger.log('healthz.check');
-    logger.log('provider.request', { host: 'h', model: 'm', status_code: 200, attempt: 1, duration_ms: 1 });
+    logger.log('mail.lost', { error: new Error('x') });
+    logger.log('mail.late', { minutes: 1 });
+    logger.log('mail.sent');
+    logger.log('mail.idle');
     expect(lines.map((line) => JSON.parse(line).level)).toEqual(expected);
-    expect(logger.isEnabled('healthz.check')).toBe(expected.includes('info' as never));
+    expect(logger.isEnabled('mail.sent')).toBe(expected.includes('info' as never));
   });
 
-  it('accepts events in addition to the catalogue, at their own level', () => {
+  it('takes only declared events and fields, or any without a declaration', () => {
     const lines: string[] = [];
-    const logger = createLogger<{ 'mail.sent': { recipients: number }; 'mail.idle': Record<never, never> }>({
-      service: 'post',
-      write: (line) => void lines.push(line),
-      events: { 'mail.sent': { level: 'warn' }, 'mail.idle': { level: 'debug' } },
-    });
-    logger.log('mail.sent', { recipients: 3 });
-    logger.log('mail.idle');
-    logger.log('healthz.check');
+    const write = (line: string) => void lines.push(line);
+    const logger = createLogger({ service: 'post', events, write });
     // @ts-expect-error an undeclared event; plain JavaScript may still log it
-    logger.log('mail.lost');
+    logger.log('mail.snet');
+    // @ts-expect-error a required field
+    expect(() => logger.log('mail.late')).not.toThrow();
+    // @ts-expect-error an event without fields
+    logger.log('mail.idle', { a: 1 });
+    logger.log('http.request', {
+      ...{ method: 'GET', route: '/', status_code: 200, duration_ms: 1, bytes_in: 0, bytes_out: 9 },
+    });
+    const free: Logger = createLogger({ service: 'post', write });
+    free.log('mail.sent', { recipients: 3 });
+    const levels = createLogger({ service: 'post', events: { 'mail.sent': { level: 'warn' } }, write });
+    levels.log('mail.sent', { recipients: 4 });
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: 'warn', service: 'post', event: 'mail.sent', recipients: 3 },
-      { level: 'info', event: 'healthz.check' },
-      { level: 'info', event: 'mail.lost' },
+      { level: 'info', event: 'mail.snet' },
+      { level: 'warn', event: 'mail.late' },
+      { level: 'info', event: 'http.request', status_code: 200 },
+      { level: 'info', event: 'mail.sent', recipients: 3 },
+      { level: 'warn', event: 'mail.sent', recipients: 4 },
     ]);
-    expect(logger.isEnabled('mail.idle')).toBe(false);
   });
 
   it('never shows a known secret', () => {
-    const { lines, logger } = memoryLogger({ secrets: ['hf_0123'] });
-    logger.log('error.internal', { error: new Error('bad token hf_0123') });
-    expect(lines[0]).not.toContain('hf_0123');
+    const error = new Error('bad token hf_0123 of https://me:pass@host/');
+    for (const redact of [['hf_0123'], (text: string) => text.replaceAll('hf_0123', '***')]) {
+      const { lines, logger } = memoryLogger({ redact });
+      logger.log('mail.lost', { error });
+      expect(lines[0]).toContain('bad token');
+      expect(lines[0]).not.toMatch(/hf_0123|me:pass/);
+    }
   });
 
   it('continues when a line cannot be written', async () => {
@@ -83,9 +104,9 @@ describe('createLogger', () => {
         return Promise.reject(new Error('broken pipe'));
       },
     });
-    logger.log('healthz.check');
-    logger.log('healthz.check');
-    logger.log('healthz.check');
+    logger.log('mail.sent');
+    logger.log('mail.sent');
+    logger.log('mail.sent');
     await logger.close();
     expect(calls).toBe(3);
   });
@@ -93,8 +114,8 @@ describe('createLogger', () => {
   it('flushes pending writes and drops lines after close', async () => {
     const release: (() => void)[] = [];
     const { logger } = memoryLogger({ write: () => new Promise<void>((resolve) => release.push(resolve)) });
-    logger.log('healthz.check');
-    logger.log('healthz.check');
+    logger.log('mail.sent');
+    logger.log('mail.sent');
     let flushed = false;
     const end = logger.close().then(() => {
       flushed = true;
@@ -103,15 +124,15 @@ describe('createLogger', () => {
     expect([release.length, flushed]).toEqual([2, false]);
     for (const done of release) done();
     await end;
-    logger.log('healthz.check');
+    logger.log('mail.sent');
     expect([release.length, flushed]).toEqual([2, true]);
   });
 
   it('writes to standard output by default, everything before the process ends', async () => {
     const source = fileURLToPath(new URL('./create-logger.ts', import.meta.url));
     const script = `import { createLogger } from ${JSON.stringify(source)};
-      const logger = createLogger({ service: 'svc-worker' });
-      for (let i = 0; i < 5000; i++) logger.log('spool.clean', { files: i, bytes: 0 });
+      const logger = createLogger({ service: 'post' });
+      for (let i = 0; i < 5000; i++) logger.log('mail.sent', { recipients: i });
       await logger.close();
       process.exit(0);`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
@@ -120,19 +141,19 @@ describe('createLogger', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(5000);
     expect(JSON.parse(lines[4999]!)).toMatchObject({
-      service: 'svc-worker',
-      event: 'spool.clean',
-      files: 4999,
+      service: 'post',
+      event: 'mail.sent',
+      recipients: 4999,
     });
   });
 
   it('continues when the reader of standard output has closed it', async () => {
     const source = fileURLToPath(new URL('./create-logger.ts', import.meta.url));
     const script = `import { createLogger } from ${JSON.stringify(source)};
-      const loggers = ['svc-api', 'svc-worker'].map((service) => createLogger({ service }));
+      const loggers = ['post', 'shop'].map((service) => createLogger({ service }));
       process.stdin.resume().on('end', async () => {
         for (const logger of loggers) {
-          for (let i = 0; i < 100; i++) logger.log('healthz.check');
+          for (let i = 0; i < 100; i++) logger.log('mail.sent');
           await logger.close();
         }
         process.stderr.write('still here');

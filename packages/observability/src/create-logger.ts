@@ -1,34 +1,38 @@
 import winston from 'winston';
-import { currentContext } from './context.ts';
-import { EVENTS, type EventFields, type LogLevel } from './events.ts';
+import { currentContext, currentSecrets } from './context.ts';
+import type { EventTypes, Fields, FieldsOf, LogLevel } from './event.ts';
+import { REQUEST_EVENTS, type RequestFields } from './http/request-event.ts';
 import { lineFormat } from './line-format.ts';
 import { openOutput } from './open-output.ts';
-import { createRedactor } from './redact.ts';
+import { createRedactor, type Redactor } from './redact.ts';
 
-/** The services that log. Each line has the name of its service. */
-export type ServiceName = 'svc-api' | 'svc-worker' | 'svc-standalone' | (string & {});
-
-export interface LoggerOptions<Own extends object = Record<never, never>> {
-  readonly service: ServiceName;
+export interface LoggerOptions<Events extends EventTypes = EventTypes> {
+  /** Name of the program, in each line. */
+  readonly service: string;
+  /** The program's events with their levels; without them, any name may be logged, at level `info`. */
+  readonly events?: Events;
   /** The least severe level that is written; default `info`. */
   readonly level?: LogLevel;
+  /** The secrets that no line may show, such as keys of the configuration, or a function that removes them. */
+  readonly redact?: Iterable<string> | Redactor;
   /** Receives each line with its line end as soon as it is logged; default standard output. */
   readonly write?: (line: string) => unknown;
+  /** Fields of the context that come first, in this order; no event's field takes one of these names. */
+  readonly contextFields?: readonly string[];
   /** The clock; default the system's. */
   readonly now?: () => Date;
-  /** Values that no line may show, such as the keys and tokens of the configuration. */
-  readonly secrets?: Iterable<string>;
-  /** Events in addition to those of the catalogue, each with its level. */
-  readonly events?: { readonly [Name in keyof Own]: { readonly level: LogLevel } };
 }
 
-/** The second argument of {@link Logger.log}: optional for an event without required fields. */
-export type FieldsArgument<Fields> =
-  Record<never, never> extends Fields ? [fields?: Fields] : [fields: Fields];
+/** The second argument of {@link Logger.log}: none for an event without fields, optional if no field is required. */
+export type FieldsArgument<EventFields> = keyof EventFields extends never
+  ? []
+  : Record<never, never> extends EventFields
+    ? [fields?: EventFields]
+    : [fields: EventFields];
 
 /** `Events` has the fields of each event by its name. */
-export interface Logger<Events extends object = EventFields> {
-  /** Writes one line for an event, with the ids of the running context. Never throws. */
+export interface Logger<Events extends object = Readonly<Record<string, Fields>>> {
+  /** Writes one line for an event, with the fields of the running context. Never throws. */
   log<Name extends keyof Events & string>(event: Name, ...fields: FieldsArgument<Events[Name]>): void;
   /** Whether an event would be written at the logger's level. */
   isEnabled(event: keyof Events & string): boolean;
@@ -44,20 +48,17 @@ const SEVERITY: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 
  * Makes a logger that writes JSON Lines: one line and one write per event, valid JSON whatever the fields hold.
  *
  * @example
- * const logger = createLogger({ service: 'svc-api', level: 'info', secrets: [config.hubToken] });
- * logger.log('server.start', { host: '127.0.0.1', port: 8080, version: '0.1.0' });
- *
- * @example With your own events: their fields as a type, their levels as a value.
- * const logger = createLogger<{ 'mail.sent': { recipients: number } }>({
+ * const logger = createLogger({
  *   service: 'post',
- *   events: { 'mail.sent': { level: 'info' } },
+ *   events: { 'mail.sent': event<{ recipients: number }>('info') },
+ *   redact: [apiKey],
  * });
  * logger.log('mail.sent', { recipients: 3 });
  */
-export function createLogger<Own extends object = Record<never, never>>(
-  options: LoggerOptions<Own>,
-): Logger<EventFields & Own> {
-  const { service, level = 'info', now = () => new Date() } = options;
+export function createLogger<Events extends EventTypes>(
+  options: LoggerOptions<Events>,
+): Logger<FieldsOf<Events> & { readonly 'http.request': RequestFields }> {
+  const { service, level = 'info', now = () => new Date(), redact = [], contextFields = [] } = options;
   const output = openOutput(options.write);
   const logger = winston.createLogger({
     levels: SEVERITY,
@@ -65,22 +66,24 @@ export function createLogger<Own extends object = Record<never, never>>(
     defaultMeta: { service },
     format: winston.format.combine(
       winston.format.timestamp({ format: () => now().toISOString() }),
-      lineFormat(createRedactor(options.secrets ?? [])),
+      lineFormat(redactorOf(redact), contextFields),
     ),
     transports: [output.transport],
   });
-  const known = new Map<string, { readonly level: LogLevel }>(
-    Object.entries({ ...options.events, ...EVENTS }),
+  const known = new Map(
+    Object.entries<{ readonly level: LogLevel }>({ ...REQUEST_EVENTS, ...options.events }),
   );
   const levelOf = (event: string): LogLevel => known.get(event)?.level ?? 'info';
   let isClosed = false;
   const isWritten = (eventLevel: LogLevel): boolean => !isClosed && logger.isLevelEnabled(eventLevel);
 
   return {
-    log(event, ...[fields = {}]) {
+    log(event, ...[fields = {}]: readonly unknown[]) {
       const eventLevel = levelOf(event);
       if (!isWritten(eventLevel)) return;
-      logger.log({ level: eventLevel, message: event, context: currentContext(), fields });
+      const context = currentContext();
+      const secrets = currentSecrets();
+      logger.log({ level: eventLevel, message: event, context, secrets, fields });
     },
     isEnabled: (event) => isWritten(levelOf(event)),
     flush: () => output.flush(),
@@ -90,4 +93,11 @@ export function createLogger<Own extends object = Record<never, never>>(
       logger.close();
     },
   };
+}
+
+/** A program's own function also loses what no line may show: bearer tokens and the user-info of URLs. */
+function redactorOf(redact: Iterable<string> | Redactor): Redactor {
+  if (typeof redact !== 'function') return createRedactor(redact);
+  const removeForms = createRedactor([]);
+  return (text) => removeForms(redact(text));
 }

@@ -1,21 +1,27 @@
-export { currentContext, type LogContext, runWithContext } from './context.ts';
+export { type ContextFields, currentContext, runWithContext } from './context.ts';
+export { createLogger, type FieldsArgument, type Logger, type LoggerOptions } from './create-logger.ts';
+export { createMetrics, reset_metrics_for_testing } from './create-metrics.ts';
 export {
-  createLogger,
-  type FieldsArgument,
-  type Logger,
-  type LoggerOptions,
-  type ServiceName,
-} from './create-logger.ts';
-export { createMetrics, reset_metrics_for_testing, resetMetricsForTesting } from './create-metrics.ts';
-export {
-  EVENTS,
-  type EventFields,
-  type EventName,
-  type JobKind,
+  type EventType,
+  type EventTypes,
+  event,
+  type Fields,
+  type FieldsOf,
   type LogLevel,
-} from './events.ts';
-export type { HubOutcome, ImportOutcomeLabel, ImportSource, RunEndStatus } from './metric-labels.ts';
+} from './event.ts';
+export { type ExpressMiddleware, expressRequests } from './http/express-requests.ts';
+export {
+  type FastifyHooks,
+  type FastifyPlugin,
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  fastifyRequests,
+} from './http/fastify-requests.ts';
+export { type ObservedRequest, observeRequest, type RequestObservers } from './http/observe-request.ts';
+export type { RequestFields } from './http/request-event.ts';
 export type { Metrics, MetricsOptions, RequestMeasurement } from './metrics.ts';
+export { collectProcessMetrics } from './process-metrics.ts';
 export { createRedactor, type Redactor } from './redact.ts';
 export { acceptRequestId, newRequestId } from './request-id.ts';
 export { UNMATCHED_PATH } from './request-metrics.ts';
+export { parseTraceparent, type TraceContext } from './trace-context.ts';

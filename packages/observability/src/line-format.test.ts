@@ -11,11 +11,12 @@ const base: LineInfo = {
   service: 'svc-api',
   message: 'http.request',
   context: {},
+  secrets: [],
   fields: {},
 };
 
 function formatter(redact: Redactor): (info: LineInfo) => string {
-  const format = lineFormat(redact);
+  const format = lineFormat(redact, ['request_id', 'run_id', 'job_id']);
   return (info) => (format.transform(info) as unknown as { [MESSAGE]: string })[MESSAGE];
 }
 
@@ -33,11 +34,11 @@ describe('lineFormat', () => {
     expect(
       line(
         { status_code: 200, route: '/x' },
-        { context: { job_id: 'j', run_id: 'n', request_id: 'r', secrets: ['zzz'] } },
+        { context: { shop: 's', job_id: 'j', run_id: 'n', request_id: 'r' } },
       ),
     ).toBe(
       '{"timestamp":"2024-02-29T12:34:56.789Z","level":"info","service":"svc-api","event":"http.request",' +
-        '"request_id":"r","run_id":"n","job_id":"j","status_code":200,"route":"/x"}',
+        '"request_id":"r","run_id":"n","job_id":"j","shop":"s","status_code":200,"route":"/x"}',
     );
   });
 
@@ -170,7 +171,7 @@ describe('lineFormat', () => {
         long: `${'x'.repeat(8188)}TOPSECRET`,
         error: new Error('m', { cause: new Error('TOPSECRET and REQUESTSECRET') }),
       },
-      { level: 'error', context: { request_id: 'TOPSECRET', secrets: ['REQUESTSECRET'] } },
+      { level: 'error', context: { request_id: 'TOPSECRET' }, secrets: ['REQUESTSECRET'] },
       redact,
     );
     expect(text).not.toMatch(/TOPS|REQUESTS/);
@@ -210,7 +211,7 @@ describe('lineFormat', () => {
   it('removes the secrets of a context from the names in its lines only', () => {
     const format = formatter(createRedactor(['TOPSECRET']));
     const fields = { ONCE: 1, TOPSECRET: 2, token: 'x' };
-    const first = format({ ...base, fields, context: { secrets: ['ONCE'] } });
+    const first = format({ ...base, fields, secrets: ['ONCE'] });
     expect(first).not.toMatch(/ONCE|TOPSECRET/);
     for (let time = 0; time < 2; time++)
       expect(format({ ...base, fields })).toContain('"ONCE":1,"[redacted]":2,"token":"[redacted]"');

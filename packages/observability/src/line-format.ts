@@ -1,5 +1,5 @@
 import type { Logform } from 'winston';
-import type { LogContext } from './context.ts';
+import type { ContextFields } from './context.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import { type Loggable, setMember, toLoggable } from './to-loggable.ts';
 
@@ -10,22 +10,18 @@ export interface LineInfo extends Logform.TransformableInfo {
   /** ISO 8601 in UTC, with milliseconds. */
   readonly timestamp: string;
   readonly service: string;
-  readonly context: LogContext;
+  /** The fields of the running context. */
+  readonly context: ContextFields;
+  /** The secrets of the running context. */
+  readonly secrets: readonly string[];
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 const MESSAGE = Symbol.for('message'); // where winston's transports look for the text of a line
-const CONTEXT_IDS = ['request_id', 'run_id', 'job_id'] as const;
-const STANDARD_KEYS: ReadonlySet<string> = new Set([
-  'timestamp',
-  'level',
-  'service',
-  'event',
-  ...CONTEXT_IDS,
-]);
+const STANDARD_KEYS = ['timestamp', 'level', 'service', 'event'] as const;
 
 /**
- * Formats a line: `timestamp`, `level`, `service`, `event`, the ids of the context, then the event's own fields in
+ * Formats a line: `timestamp`, `level`, `service`, `event`, the fields of the context, then the event's own fields in
  * their order. A field with the name of a standard key is written as `field_<name>`, so that it overwrites nothing; so is
  * a field whose name is a number, because JavaScript objects put such names first.
  *
@@ -33,29 +29,48 @@ const STANDARD_KEYS: ReadonlySet<string> = new Set([
  * never throws.
  *
  * @param redact removes the secrets of the process; the format also removes those of the context
+ * @param contextFields fields of the context that come first; they are standard keys
  */
-export function lineFormat(redact: Redactor): Logform.Format {
+export function lineFormat(redact: Redactor, contextFields: readonly string[] = []): Logform.Format {
+  const reserved: ReadonlySet<string> = new Set([...STANDARD_KEYS, ...contextFields]);
   return {
     transform(info) {
-      const line = toLine(info as LineInfo, redact);
+      const line = toLine(info as LineInfo, redact, contextFields, reserved);
       return Object.assign(info, { [MESSAGE]: escapeLineEnds(JSON.stringify(line)) });
     },
   };
 }
 
-function toLine(info: LineInfo, processRedact: Redactor): Record<string, Loggable> {
-  const { timestamp, level, service, message: event, context } = info;
-  const redact = withSecrets(processRedact, context.secrets ?? []);
+function toLine(
+  info: LineInfo,
+  processRedact: Redactor,
+  contextFields: readonly string[],
+  reserved: ReadonlySet<string>,
+): Record<string, Loggable> {
+  const { timestamp, level, service, message: event } = info;
+  const redact = withSecrets(processRedact, info.secrets);
+  const stacks = level === 'error';
   const line: Record<string, Loggable> = { timestamp, level, service, event };
-  for (const name of CONTEXT_IDS) {
-    const id = context[name];
-    if (id !== undefined) line[name] = redact(id);
+  const context = toLoggable(info.context, { redact, stacks });
+  if (isRecord(context)) {
+    for (const name of contextFields) {
+      const value = context[name];
+      if (value !== undefined) line[name] = value;
+    }
+    for (const [name, value] of Object.entries(context)) {
+      if (!contextFields.includes(name)) setMember(line, freeName(name, line, reserved), value);
+    }
   }
-  const fields = toLoggable(info.fields, { redact, stacks: level === 'error' });
-  if (fields !== null && typeof fields === 'object' && !Array.isArray(fields)) {
-    for (const [name, value] of Object.entries(fields)) setMember(line, freeName(name, line), value);
+  const fields = toLoggable(info.fields, { redact, stacks });
+  if (isRecord(fields)) {
+    for (const [name, value] of Object.entries(fields))
+      setMember(line, freeName(name, line, reserved), value);
   }
   return line;
+}
+
+function isRecord(value: Loggable | undefined): value is { [key: string]: Loggable } {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 function withSecrets(redact: Redactor, secrets: readonly string[]): Redactor {
@@ -65,8 +80,8 @@ function withSecrets(redact: Redactor, secrets: readonly string[]): Redactor {
 }
 
 /** A name that no standard key and no earlier field has. */
-function freeName(name: string, line: object): string {
-  let free = STANDARD_KEYS.has(name) || /^\d+$/.test(name) ? `field_${name}` : name;
+function freeName(name: string, line: object, reserved: ReadonlySet<string>): string {
+  let free = reserved.has(name) || /^\d+$/.test(name) ? `field_${name}` : name;
   while (Object.hasOwn(line, free)) free = `field_${free}`;
   return free;
 }

@@ -1,8 +1,15 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { MetricArea } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 
 /** The `path` label of a request that matches no route. */
 export const UNMATCHED_PATH = '__unmatched__';
+
+/** The `path` label of a request whose route comes after {@link MAX_PATHS} others. */
+const OTHER_PATH = '__other__';
+
+/** No program has as many routes: more are a route that the middleware could not tell from its URL. */
+const MAX_PATHS = 1000;
+const MAX_PATH_LENGTH = 256;
 
 /** The methods of RFC 9110 section 9, and PATCH. */
 const METHODS: ReadonlySet<string> = new Set([
@@ -25,27 +32,40 @@ export function methodLabel(method: string | undefined): string {
   return method !== undefined && METHODS.has(method) ? method : 'OTHER';
 }
 
-export function requestMetrics(registers: Registry[]): MetricArea<'startRequest'> {
+/** The metrics of requests. `zero` begins again, with each series that has no labels at 0. */
+export function requestMetrics(
+  nameOf: (name: string) => string,
+  registers: Registry[],
+): Pick<Metrics, 'startRequest'> & { zero(): void } {
   const requests = new Counter({
-    name: 'svc_http_requests_total',
+    name: nameOf('http_requests_total'),
     help: 'HTTP requests, by method, route template and status code; 499 if the client disconnected.',
     labelNames: ['method', 'path', 'status_code'],
     registers,
   });
   const seconds = new Histogram({
-    name: 'svc_http_request_duration_seconds',
+    name: nameOf('http_request_duration_seconds'),
     help: 'Time from the head of a request to the end of its response.',
     buckets: SECONDS,
     registers,
   });
   const inProgress = new Gauge({
-    name: 'svc_http_requests_in_progress',
+    name: nameOf('http_requests_in_progress'),
     help: 'HTTP requests in progress, by method and route template.',
     labelNames: ['method', 'path'],
     registers,
   });
   /** A reset begins a new epoch; requests of an earlier one no longer count. */
   let epoch = 0;
+  const paths = new Set<string>([UNMATCHED_PATH]);
+  const pathLabel = (route: string): string => {
+    const path = route.slice(0, MAX_PATH_LENGTH);
+    if (!paths.has(path)) {
+      if (paths.size >= MAX_PATHS) return OTHER_PATH;
+      paths.add(path);
+    }
+    return path;
+  };
 
   return {
     zero() {
@@ -55,7 +75,7 @@ export function requestMetrics(registers: Registry[]): MetricArea<'startRequest'
     startRequest({ method: requestMethod, route = UNMATCHED_PATH }) {
       const method = methodLabel(requestMethod);
       const startEpoch = epoch;
-      let path = route;
+      let path = pathLabel(route);
       let isFinished = false;
       const isCounted = (): boolean => !isFinished && startEpoch === epoch;
       inProgress.inc({ method, path });
@@ -63,7 +83,7 @@ export function requestMetrics(registers: Registry[]): MetricArea<'startRequest'
         setRoute(newPath) {
           if (!isCounted()) return;
           inProgress.dec({ method, path });
-          path = newPath;
+          path = pathLabel(newPath);
           inProgress.inc({ method, path });
         },
         finish({ statusCode, durationMs }) {

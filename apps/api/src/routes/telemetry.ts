@@ -1,4 +1,4 @@
-import type { Logger } from '@svc/observability';
+import type { Logger } from '@svc/instrumentation';
 import { json, RequestError, type Route, shape } from '@svc/runtime';
 import type { Store } from '@svc/store';
 

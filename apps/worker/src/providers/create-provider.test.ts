@@ -1,5 +1,5 @@
 import { createCheckRunner, parseRunConfig } from '@svc/evaluation';
-import { createMetrics } from '@svc/observability';
+import { createMetrics } from '@svc/instrumentation';
 import { describe, expect, it } from 'vitest';
 import { createProviders } from './create-provider.ts';
 import { createProviderDispatcher } from './provider-dispatcher.ts';

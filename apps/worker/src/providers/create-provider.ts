@@ -1,5 +1,5 @@
 import type { CheckRunner, Provider, ProviderConfig, RunConfig } from '@svc/evaluation';
-import type { Logger, Metrics } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import type { ProviderKeys } from '@svc/runtime';
 import type { Dispatcher } from 'undici';
 import { createEchoProvider } from './echo.ts';

@@ -8,8 +8,8 @@ import {
   type ProviderRequest,
   RunError,
 } from '@svc/evaluation';
+import { createMetrics } from '@svc/instrumentation';
 import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { createMetrics } from '@svc/observability';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';

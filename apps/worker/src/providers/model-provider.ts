@@ -9,7 +9,7 @@ import {
   tokenCounts,
   type WireFormat,
 } from '@svc/evaluation';
-import type { Logger, Metrics } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import type { Dispatcher } from 'undici';
 import type { Attempt } from './attempt.ts';
 import { classifyResponse } from './classify-response.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '@svc/observability';
+import type { Logger } from '@svc/instrumentation';
 import { type ClaimedTask, MAX_ATTEMPTS, StoreError, type TaskQueue } from '@svc/store';
 import { errorCode } from '../task-failure.ts';
 import type { QueueHealth } from './queue-health.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@svc/observability';
+import type { Logger } from '@svc/instrumentation';
 import { LEASE_MS, type TaskQueue } from '@svc/store';
 import { pause } from './perform-task.ts';
 import { createQueueHealth } from './queue-health.ts';

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ImportFailure, observeImport } from '@svc/flows';
 import { HubError } from '@svc/hub-client';
+import type { EventFields, Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { type EventFields, type Logger, type Metrics, runWithContext } from '@svc/observability';
+import { runWithContext } from '@svc/observability';
 import type { TokenCipher } from '@svc/runtime';
 import {
   type DatasetDraft,
@@ -76,8 +77,10 @@ async function workOnJob(
   try {
     if (job.status === 'cancelling') return await endJob(jobs, claim, { status: 'cancelled' });
     const prepared = await prepare(taken);
-    await runWithContext({ secrets: prepared.secrets }, () =>
-      importIntoJob(prepared, taken, { task, cancelled: watched.signal }, deps),
+    await runWithContext(
+      {},
+      () => importIntoJob(prepared, taken, { task, cancelled: watched.signal }, deps),
+      { secrets: prepared.secrets },
     );
     return { status: 'done' };
   } catch (error) {

@@ -9,8 +9,9 @@ import {
   runCancelled,
 } from '@svc/evaluation';
 import { defaultJudgePrompts, runDataset } from '@svc/flows';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { type Logger, type Metrics, runWithContext } from '@svc/observability';
+import { runWithContext } from '@svc/observability';
 import { type Run, readStoredJson, type Store, StoreError, type TakenRun } from '@svc/store';
 import { createProviders, type ProviderDeps } from '../providers/create-provider.ts';
 import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';

@@ -1,4 +1,5 @@
-import { createRedactor, type Logger, type Metrics } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
+import { createRedactor } from '@svc/observability';
 import cors from 'cors';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Config } from '../config/load-config.ts';

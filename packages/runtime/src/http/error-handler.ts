@@ -1,4 +1,5 @@
-import type { Logger, Redactor } from '@svc/observability';
+import type { Logger } from '@svc/instrumentation';
+import type { Redactor } from '@svc/observability';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { type ErrorView, isOutage, PROBLEM_TYPE, problem } from './problem.ts';
 import { RequestError } from './request/request-error.ts';
@@ -20,7 +21,7 @@ export function errorHandler(
     if (error instanceof ClientDisconnectedError || response.destroyed) return void response.destroy();
     const view = classify(error);
     const { status, headers, body } = problem(view, { instance: request.path, requestId: state.id }, redact);
-    state.code = body.code;
+    state.setCode(body.code);
     const { method } = request;
     const { route } = state;
     if (view.code === 'internal') logger.log('error.internal', { error, method, route });

@@ -1,4 +1,4 @@
-import type { Logger, Metrics } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import { json, text } from './response/response.ts';
 import { type Route, shape } from './route.ts';
 

@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from '@svc/observability';
+import { createLogger, type Logger } from '@svc/instrumentation';
 import { ConfigError, EXIT_CONFIG } from '../config/config-error.ts';
 import { type Config, loadConfig } from '../config/load-config.ts';
 import { VARIABLES } from '../config/variables.ts';

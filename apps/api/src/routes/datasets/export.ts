@@ -1,5 +1,5 @@
 import { exportPackage } from '@svc/flows';
-import type { Logger } from '@svc/observability';
+import type { Logger } from '@svc/instrumentation';
 import { type Route, stream } from '@svc/runtime';
 import { type Store, toCorrupt } from '@svc/store';
 import { contentDisposition } from '../../http/content-disposition.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@svc/observability';
+import type { Logger } from '@svc/instrumentation';
 import { empty, json, type Route } from '@svc/runtime';
 import { DATASET_ORDERS, type DatasetOrder, type Store } from '@svc/store';
 import { DATASET, DATASET_SUMMARY, PAGE_QUERY, page, SECTION } from '../docs/schemas.ts';

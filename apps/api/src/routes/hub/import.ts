@@ -10,8 +10,9 @@ import {
   toImportRequest,
 } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
+import { currentContext, runWithContext } from '@svc/observability';
 import { type Config, json, RequestError, type Route, type TokenCipher } from '@svc/runtime';
 import type { IdempotencyClaim, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';

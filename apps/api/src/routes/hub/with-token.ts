@@ -5,7 +5,7 @@ import { classify } from '../../http/problem.ts';
 export async function withToken<T>(token: string | undefined, run: () => Promise<T>): Promise<T> {
   if (token === undefined) return await run();
   try {
-    return await runWithContext({ secrets: [token] }, run);
+    return await runWithContext({}, run, { secrets: [token] });
   } catch (error) {
     throw classify(error).code === 'internal' ? withoutToken(error, token) : error;
   }

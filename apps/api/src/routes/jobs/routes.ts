@@ -1,4 +1,5 @@
-import { type Logger, runWithContext } from '@svc/observability';
+import type { Logger } from '@svc/instrumentation';
+import { runWithContext } from '@svc/observability';
 import { json, type Route, toJsonText } from '@svc/runtime';
 import type { Job, Store } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig, runConfigToJson } from '@svc/evaluation';
 import { planRun } from '@svc/flows';
+import type { Logger } from '@svc/instrumentation';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { currentContext, type Logger, runWithContext } from '@svc/observability';
+import { currentContext, runWithContext } from '@svc/observability';
 import { sanitiseRunConfig } from '@svc/pkg-format/internal';
 import { type JsonBody, json, RequestError, type Route, type Schema, toJsonText } from '@svc/runtime';
 import { type NewRun, type Run, type Store, type StoredResponse, WORKER_LEVEL } from '@svc/store';

@@ -12,7 +12,8 @@ import {
   uploadPackage,
   uploadTable,
 } from '@svc/flows';
-import { currentContext, type Logger, type Metrics, runWithContext } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
+import { currentContext, runWithContext } from '@svc/observability';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { type Config, json, packageLimits, type Route, type Semaphore, watchUploadRate } from '@svc/runtime';
 import type { DatasetDraft, DatasetSummary, IdempotencyClaim, Store, StoredResponse } from '@svc/store';

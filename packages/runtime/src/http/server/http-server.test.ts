@@ -1,4 +1,4 @@
-import { createLogger, createMetrics } from '@svc/observability';
+import { createLogger, createMetrics } from '@svc/instrumentation';
 import { expect, it } from 'vitest';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Logger, Metrics } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import { drainAcceptQueue } from './drain-accept-queue.ts';
 import { idleConnections } from './idle-connections.ts';
 import { rejectSocket } from './reject-socket.ts';

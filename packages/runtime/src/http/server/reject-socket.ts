@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type Logger, type Metrics, newRequestId, runWithContext, UNMATCHED_PATH } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/instrumentation';
+import { newRequestId, runWithContext, UNMATCHED_PATH } from '@svc/observability';
 import { HTTP_PROBLEM_ROWS, problem } from '../problem.ts';
 import type { RequestErrorCode } from '../request/request-error.ts';
 

@@ -1,9 +1,6 @@
 // Longer than 350 lines: one table of every event, so that its types and its documentation cannot differ.
 import type { HubOutcome, ImportOutcomeLabel, ImportSource, RunEndStatus } from './metric-labels.ts';
 
-/** Severity, most severe first. A logger writes its level and the more severe ones. */
-export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
-
 /** Work that the queue runs. */
 export type JobKind = 'run' | 'import' | 'upload' | (string & {});
 

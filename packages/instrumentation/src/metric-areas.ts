@@ -9,7 +9,12 @@ import {
   RUN_ITEM_STATUSES,
   RUN_STATUSES,
 } from './metric-labels.ts';
-import type { MetricArea, Metrics } from './metrics.ts';
+import type { ServiceMetrics } from './service-metrics.ts';
+
+/** The methods of {@link ServiceMetrics} for one area, and how to create each of its series at 0. */
+export type MetricArea<Methods extends keyof ServiceMetrics> = Pick<ServiceMetrics, Methods> & {
+  zero(): void;
+};
 
 const QUERY_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const IMPORT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
@@ -167,10 +172,10 @@ export function stateMetrics(registers: Registry[]): MetricArea<'setQueueJobs' |
     labelNames: ['check'],
     registers,
   });
-  const setQueueJobs: Metrics['setQueueJobs'] = (counts) => {
+  const setQueueJobs: ServiceMetrics['setQueueJobs'] = (counts) => {
     for (const state of QUEUE_STATES) queueJobs.set({ state }, counts[state] ?? 0);
   };
-  const setReadiness: Metrics['setReadiness'] = (checks) => {
+  const setReadiness: ServiceMetrics['setReadiness'] = (checks) => {
     for (const check of READINESS_CHECKS) readiness.set({ check }, checks[check] === true ? 1 : 0);
   };
   return {

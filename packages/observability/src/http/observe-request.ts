@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ContextFields, runWithContext } from '../context.ts';
+import type { Metrics, RequestMeasurement } from '../metrics.ts';
+import { acceptRequestId } from '../request-id.ts';
+import { UNMATCHED_PATH } from '../request-metrics.ts';
+import { parseTraceparent } from '../trace-context.ts';
+import { countBody } from './count-body.ts';
+import type { RequestFields } from './request-event.ts';
+
+/** Where requests are logged and counted. */
+export interface RequestObservers {
+  readonly logger: { log(event: 'http.request', fields: RequestFields): void };
+  readonly metrics: Pick<Metrics, 'startRequest'>;
+}
+
+/**
+ * Observes a request of `node:http` until the end of its response: sets the header `X-Request-ID`, counts the request,
+ * and writes the event `http.request`. Run the handler inside `runWithContext(observed.context, ...)`, so that its lines
+ * have the ids too.
+ */
+export function observeRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  observers: RequestObservers,
+): ObservedRequest {
+  return new ObservedRequest(request, response, observers);
+}
+
+/** A request that is counted and logged at the end of its response. */
+export class ObservedRequest {
+  /** The client's `X-Request-ID`, or a new id. */
+  readonly id: string;
+  /** `request_id`, and the `trace_id` and `span_id` of a `traceparent` header. */
+  readonly context: ContextFields;
+  /** The stable code of an error response, for the log. */
+  code: string | undefined;
+  readonly #response: ServerResponse;
+  readonly #measurement: RequestMeasurement;
+  #route: string = UNMATCHED_PATH;
+  #isResponded = false;
+  #bytesIn = 0;
+
+  constructor(request: IncomingMessage, response: ServerResponse, { logger, metrics }: RequestObservers) {
+    const { headers, method } = request;
+    // Node joins repeated headers.
+    this.id = acceptRequestId(headers['x-request-id'] as string | undefined);
+    const trace = parseTraceparent(headers['traceparent'] as string | undefined);
+    this.context = trace === undefined ? { request_id: this.id } : { request_id: this.id, ...trace };
+    this.#response = response;
+    response.setHeader('X-Request-ID', this.id);
+    const startedAt = performance.now();
+    this.#measurement = metrics.startRequest({ method });
+    countBody(request, (byteCount) => {
+      this.#bytesIn += byteCount;
+    });
+    const { socket } = response;
+    const writtenBefore = socket?.bytesWritten ?? 0;
+    response.once('close', () => {
+      const { statusCode } = this;
+      const durationMs = performance.now() - startedAt;
+      this.#measurement.finish({ statusCode, durationMs });
+      runWithContext(this.context, () => {
+        logger.log('http.request', {
+          method: method ?? '',
+          route: this.#route,
+          status_code: statusCode,
+          duration_ms: Math.round(durationMs * 1000) / 1000,
+          bytes_in: this.#bytesIn,
+          bytes_out: (socket?.bytesWritten ?? 0) - writtenBefore,
+          ...(this.code === undefined ? {} : { code: this.code }),
+        });
+      });
+    });
+  }
+
+  /** The route template, `__unmatched__` before it is known. */
+  get route(): string {
+    return this.#route;
+  }
+
+  /** Names the route, with its mount: `/datasets/:id`. */
+  setRoute(template: string): void {
+    this.#route = template;
+    this.#measurement.setRoute(template);
+  }
+
+  /** States that the response is complete, though its request may still be arriving. */
+  setResponded(): void {
+    this.#isResponded = true;
+  }
+
+  /** Whether the response is complete; after the connection has closed, whether the client waited for it. */
+  get isComplete(): boolean {
+    return this.#response.writableFinished || this.#isResponded;
+  }
+
+  /** The status code of the log: 499 if the client disconnected. */
+  get statusCode(): number {
+    return this.isComplete ? this.#response.statusCode : 499;
+  }
+}
