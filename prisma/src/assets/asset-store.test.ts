@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { S3_CREDENTIALS, startS3, type TestS3 } from '../../test/start-s3.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
-import { createReadQuery } from '../database/read-query.ts';
+import { createReadQuery, createReads } from '../database/read-query.ts';
 import { ASSET_PIECE_BYTES, type AssetStore, type ByteRange } from './asset-store.ts';
 import { createDatabaseAssetStore } from './database-asset-store.ts';
 import { collectObjects, releaseObjects } from './loose-objects.ts';
@@ -71,7 +71,7 @@ async function save(
 }
 
 async function read(store: AssetStore, sha256: string, range?: ByteRange): Promise<Buffer> {
-  const pieces = await Array.fromAsync(store.read(createReadQuery(pool), sha256, range));
+  const pieces = await Array.fromAsync(store.read(createReads(pool), sha256, range));
   expect(pieces.every(({ byteLength }) => byteLength > 0 && byteLength <= ASSET_PIECE_BYTES)).toBe(true);
   return Buffer.concat(pieces);
 }
@@ -104,7 +104,7 @@ describe.each(['database', 's3'] as const)('assets in the %s', (name) => {
     const sha256 = await save(stores[name], randomBytes(LENGTH));
     expect(await stores[name].findMissing(createReadQuery(pool), [sha256])).toEqual([]);
     const abort = new AbortController();
-    const reading = stores[name].read(createReadQuery(pool, abort.signal), sha256, undefined, abort.signal);
+    const reading = stores[name].read(createReads(pool, abort.signal), sha256, undefined, abort.signal);
     await reading.next();
     abort.abort(new Error('the client left'));
     await expect(Array.fromAsync(reading)).rejects.toThrow('the client left');

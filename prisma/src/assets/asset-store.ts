@@ -1,4 +1,4 @@
-import type { ReadQuery } from '../database/read-query.ts';
+import type { ReadQuery, Reads } from '../database/read-query.ts';
 
 /** Content whose hash is known. */
 export interface AssetContent {
@@ -32,17 +32,24 @@ export interface AssetStore {
   /**
    * Reads content in pieces of at most {@link ASSET_PIECE_BYTES}, each of them when it is asked for.
    *
-   * @param query reads the row of the asset
+   * @param reads the row of the asset
    * @param sha256 64 hex digits
    * @param range within the content; all of it without
    * @throws StoreError `asset_missing` if the content is gone, `unavailable`; the signal's reason
    */
   read(
-    query: ReadQuery,
+    reads: Reads,
     sha256: string,
     range?: ByteRange,
     signal?: AbortSignal,
   ): AsyncGenerator<Uint8Array, void, undefined>;
+  /**
+   * Reads small contents together; those that are gone are absent.
+   *
+   * @param sha256s each 64 lower-case hex digits
+   * @throws StoreError `unavailable`; the signal's reason
+   */
+  readSome(reads: Reads, sha256s: readonly string[], signal?: AbortSignal): Promise<Map<string, Uint8Array>>;
   /**
    * Those of these assets whose content is gone: of an object, only asking the storage tells.
    *
@@ -50,7 +57,7 @@ export interface AssetStore {
    * @throws StoreError `unavailable`; the signal's reason
    */
   findMissing(query: ReadQuery, sha256s: readonly string[], signal?: AbortSignal): Promise<readonly string[]>;
-  /** Removes objects whose rows are gone. Removing one that is not there is no error. @throws StoreError `unavailable` */
+  /** Removes objects whose rows are gone. Removing one that is not there is not an error. @throws StoreError `unavailable` */
   remove(objectKeys: readonly string[]): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { LinkedParts } from '@svc/jsonl-v23/internal';
 import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
-import { createReadQuery } from '../database/read-query.ts';
+import { createReadQuery, createReads } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import type { ByteRange } from './asset-store.ts';
 import { collectAssets } from './collect-assets.ts';
@@ -70,7 +70,7 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
 
     async *read(sha256, { range, signal } = {}) {
       try {
-        yield* assets.read(createReadQuery(pool, signal), sha256, range, signal);
+        yield* assets.read(createReads(pool, signal), sha256, range, signal);
       } catch (error) {
         throw toStoreError(error);
       }
@@ -78,7 +78,7 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
 
     async *itemText(parts, signal) {
       try {
-        yield* itemText({ assets, query: createReadQuery(pool, signal) }, parts, signal);
+        yield* itemText({ assets, reads: createReads(pool, signal) }, parts, signal);
       } catch (error) {
         throw toStoreError(error);
       }

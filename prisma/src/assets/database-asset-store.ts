@@ -1,28 +1,40 @@
 import { StoreError } from '../database/errors.ts';
 import { ASSET_PIECE_BYTES, type AssetStore } from './asset-store.ts';
+import { copiedRows } from './copied-rows.ts';
 
 /** Keeps content in the rows of `assets` themselves. */
 export function createDatabaseAssetStore(): AssetStore {
   return {
     put: async ({ bytes }) => ({ bytes, objectKey: null }),
 
-    async *read(query, sha256, range, signal) {
+    async *read({ copy }, sha256, range, signal) {
       let at = range?.start ?? 0;
       let end = range?.end ?? Number.POSITIVE_INFINITY;
       do {
         signal?.throwIfAborted();
         const length = Math.max(0, Math.min(ASSET_PIECE_BYTES, end - at));
         // The content is not compressed, so the server reads no more than the piece.
-        const [row] = await query<{ readonly bytes: Buffer | null; readonly byteLength: string }>(
-          `SELECT substring(bytes FROM $2::int FOR $3::int) AS bytes, byte_length AS "byteLength"
-           FROM assets WHERE sha256 = decode($1, 'hex')`,
-          [sha256, at + 1, length],
+        const [row] = copiedRows(
+          await copy(`COPY (SELECT substring(bytes FROM ${at + 1} FOR ${length}), byte_length FROM assets
+            WHERE sha256 = ${literal(sha256)}) TO STDOUT (FORMAT binary)`),
         );
-        if (row === undefined || row.bytes === null) throw assetMissing(sha256);
-        end = Math.min(end, Number(row.byteLength));
-        if (row.bytes.byteLength > 0) yield row.bytes;
+        const [bytes, byteLength] = row ?? [];
+        if (!bytes || !byteLength) throw assetMissing(sha256);
+        end = Math.min(end, Number(byteLength.readBigInt64BE()));
+        if (bytes.byteLength > 0) yield bytes;
         at += length;
       } while (at < end);
+    },
+
+    async readSome({ copy }, sha256s) {
+      const contents = new Map<string, Uint8Array>();
+      if (sha256s.length === 0) return contents;
+      const rows = await copy(`COPY (SELECT sha256, bytes FROM assets
+        WHERE sha256 IN (${sha256s.map(literal).join(',')}) AND bytes IS NOT NULL) TO STDOUT (FORMAT binary)`);
+      for (const [sha256, bytes] of copiedRows(rows)) {
+        if (sha256 && bytes) contents.set(sha256.toString('hex'), bytes);
+      }
+      return contents;
     },
 
     async findMissing(query, sha256s) {
@@ -41,4 +53,10 @@ export function createDatabaseAssetStore(): AssetStore {
 /** The error for an asset whose content cannot be found. */
 export function assetMissing(sha256: string): StoreError {
   return new StoreError('asset_missing', `Cannot read the asset ${sha256}: its content is not stored.`);
+}
+
+/** A hash as SQL: COPY takes no parameters. @throws StoreError `asset_missing` for a text of another form */
+function literal(sha256: string): string {
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw assetMissing(sha256);
+  return `'\\x${sha256}'::bytea`;
 }

@@ -1,5 +1,5 @@
 import { type LinkedFile, type LinkedParts, layoutLinkedItem } from '@svc/jsonl-v23/internal';
-import type { ReadQuery } from '../database/read-query.ts';
+import type { Reads } from '../database/read-query.ts';
 import { toCorrupt } from '../database/read-stored-json.ts';
 import { ASSET_PIECE_BYTES, type AssetStore } from './asset-store.ts';
 
@@ -9,7 +9,7 @@ const MAX_KEPT_BYTES = ASSET_PIECE_BYTES;
 /** How contents are read. */
 interface ContentReader {
   readonly assets: AssetStore;
-  readonly query: ReadQuery;
+  readonly reads: Reads;
 }
 
 /**
@@ -50,13 +50,13 @@ async function* textOf(
 
 /** The base64 text of a file in pieces. */
 async function* base64Text(
-  { assets, query }: ContentReader,
+  { assets, reads }: ContentReader,
   { sha256, byteLength }: Pick<LinkedFile, 'sha256' | 'byteLength'>,
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   let rest: Buffer = Buffer.alloc(0);
   let read = 0;
-  for await (const bytes of assets.read(query, sha256, { start: 0, end: byteLength }, signal)) {
+  for await (const bytes of assets.read(reads, sha256, { start: 0, end: byteLength }, signal)) {
     read += bytes.byteLength;
     const piece =
       rest.byteLength === 0

@@ -82,6 +82,7 @@ function storeOf(linked: LinkedItem): AssetStore {
   const contents = new Map(linked.contents.map((content) => [content.sha256, content.bytes]));
   return {
     put: () => Promise.reject(new Error('not needed')),
+    readSome: () => Promise.reject(new Error('not needed')),
     findMissing: async () => [],
     remove: () => Promise.reject(new Error('not needed')),
     async *read(_, hash) {
@@ -93,8 +94,9 @@ function storeOf(linked: LinkedItem): AssetStore {
 
 async function textOf(linked: LinkedItem): Promise<string> {
   let text = '';
-  const query = () => Promise.reject(new Error('not needed'));
-  for await (const piece of itemText({ assets: storeOf(linked), query }, linked)) text += piece;
+  const unused = () => Promise.reject(new Error('not needed'));
+  const reads = { query: unused, copy: unused };
+  for await (const piece of itemText({ assets: storeOf(linked), reads }, linked)) text += piece;
   return text;
 }
 

@@ -1,4 +1,4 @@
-import type { ReadQuery } from '../database/read-query.ts';
+import type { Reads } from '../database/read-query.ts';
 import type { AssetStore } from './asset-store.ts';
 
 /** An asset that is read. */
@@ -9,58 +9,85 @@ interface WantedAsset {
 
 /** Assets up to this size are read together. */
 const SMALL_BYTES = 64 * 1024;
-/** So many bytes of them, one at least. */
-const AHEAD_BYTES = 1024 * 1024;
+/** So many bytes of them, or so many, one at least. */
+const BATCH_BYTES = 1024 * 1024;
+const BATCH_COUNT = 256;
 
 /** Reads an asset, and perhaps some of those that follow. */
 export type AssetReader = (
   asset: WantedAsset,
-  following: readonly WantedAsset[],
+  following: Iterable<WantedAsset>,
 ) => AsyncGenerator<Uint8Array, void, undefined>;
+
+type Contents = Map<string, Uint8Array>;
 
 /**
  * Reads one asset after another: small ones together with the small ones that follow, so that many of them take few
- * queries. Holds 1 MiB.
+ * queries. The next of them are read while the first are used. Holds 2 MiB.
  */
 export function createAssetReader({
   assets,
-  query,
+  reads,
   signal,
 }: {
   readonly assets: AssetStore;
-  readonly query: ReadQuery;
+  readonly reads: Reads;
   readonly signal: AbortSignal | undefined;
 }): AssetReader {
-  let ahead = new Map<string, Uint8Array>();
+  let contents: Contents = new Map();
+  let coming: { readonly hashes: ReadonlySet<string>; readonly contents: Promise<Contents> } | undefined;
 
-  async function readAhead(wanted: readonly WantedAsset[]): Promise<void> {
-    const hashes: string[] = [];
-    let bytes = 0;
-    for (const { sha256, byteLength } of wanted) {
-      if (byteLength > SMALL_BYTES) continue;
-      bytes += byteLength;
-      if (bytes > AHEAD_BYTES) break;
-      hashes.push(sha256);
+  /** Takes the batch with an asset, and begins the one after it. */
+  async function turn(asset: WantedAsset, following: Iterable<WantedAsset>): Promise<Contents> {
+    const begun = coming?.hashes.has(asset.sha256) === true ? coming : undefined;
+    const [first, next] = batches(asset, following, begun?.hashes);
+    const taken = begun?.contents ?? assets.readSome(reads, first, signal);
+    coming = undefined;
+    const found = await taken;
+    if (next.length > 0) {
+      const reading = assets.readSome(reads, next, signal);
+      // Its error is thrown when its turn comes.
+      reading.catch(() => undefined);
+      coming = { hashes: new Set(next), contents: reading };
     }
-    const rows = await query<{ readonly sha256: string; readonly bytes: Buffer }>(
-      `SELECT encode(sha256, 'hex') AS sha256, bytes FROM assets
-       WHERE sha256 IN (SELECT decode(hash, 'hex') FROM unnest($1::text[]) AS hash) AND bytes IS NOT NULL`,
-      [hashes],
-    );
-    ahead = new Map(rows.map(({ sha256, bytes }) => [sha256, bytes]));
+    return found;
   }
 
   return async function* read(asset, following) {
     if (asset.byteLength <= SMALL_BYTES) {
-      if (!ahead.has(asset.sha256)) await readAhead([asset, ...following]);
-      const bytes = ahead.get(asset.sha256);
-      ahead.delete(asset.sha256);
+      if (!contents.has(asset.sha256)) contents = await turn(asset, following);
+      const bytes = contents.get(asset.sha256);
+      contents.delete(asset.sha256);
       if (bytes !== undefined) {
         yield bytes;
         return;
       }
     }
-    // An object of the asset store, a large asset, or one that is gone.
-    yield* assets.read(query, asset.sha256, undefined, signal);
+    // A large asset, or one that is gone.
+    yield* assets.read(reads, asset.sha256, undefined, signal);
   };
 }
+
+/** The hashes of two batches of small assets. @param begun of the first one, if it is being read */
+function batches(
+  asset: WantedAsset,
+  following: Iterable<WantedAsset>,
+  begun: ReadonlySet<string> | undefined,
+): [first: string[], next: string[]] {
+  const found: [string[], string[]] = [[asset.sha256], []];
+  let batch = 0;
+  let bytes = asset.byteLength;
+  for (const { sha256, byteLength } of following) {
+    if (byteLength > SMALL_BYTES) continue;
+    const isFirst =
+      begun === undefined ? batch === 0 && fits(found[0], bytes + byteLength) : begun.has(sha256);
+    if (!isFirst && batch === 0) [batch, bytes] = [1, 0];
+    bytes += byteLength;
+    if (batch === 1 && !fits(found[1], bytes)) break;
+    found[batch]?.push(sha256);
+  }
+  return found;
+}
+
+const fits = (hashes: readonly string[], bytes: number): boolean =>
+  hashes.length < BATCH_COUNT && bytes <= BATCH_BYTES;

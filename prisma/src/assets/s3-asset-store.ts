@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { StoreError } from '../database/errors.ts';
 import type { AssetStore } from './asset-store.ts';
 import { addLooseObject } from './loose-objects.ts';
 import type { S3Objects } from './s3/s3-objects.ts';
@@ -29,13 +30,13 @@ export function createS3AssetStore({
       return { bytes: null, objectKey };
     },
 
-    async *read(query, sha256, range, signal) {
-      const [row] = await query<{ readonly objectKey: string | null; readonly byteLength: string }>(
+    async *read(reads, sha256, range, signal) {
+      const [row] = await reads.query<{ readonly objectKey: string | null; readonly byteLength: string }>(
         `SELECT object_key AS "objectKey", byte_length AS "byteLength" FROM assets WHERE sha256 = decode($1, 'hex')`,
         [sha256],
       );
       if (row === undefined || row.objectKey === null) {
-        yield* database.read(query, sha256, range, signal);
+        yield* database.read(reads, sha256, range, signal);
         return;
       }
       const start = range?.start ?? 0;
@@ -43,12 +44,20 @@ export function createS3AssetStore({
       if (start < end) yield* objects.read(row.objectKey, { start, end }, signal);
     },
 
+    async readSome(reads, sha256s, signal) {
+      const contents = await database.readSome(reads, sha256s, signal);
+      const others = sha256s.filter((sha256) => !contents.has(sha256));
+      if (others.length === 0) return contents;
+      const rows = await reads.query<ObjectRow>(OBJECTS_AMONG, [others]);
+      await eachOf(rows, async ({ sha256, objectKey, byteLength }) => {
+        const content = await readWhole(objects, objectKey, Number(byteLength), signal);
+        if (content !== null) contents.set(sha256, content);
+      });
+      return contents;
+    },
+
     async findMissing(query, sha256s, signal) {
-      const rows = await query<{ readonly sha256: string; readonly objectKey: string }>(
-        `SELECT encode(sha256, 'hex') AS sha256, object_key AS "objectKey" FROM assets
-         WHERE sha256 = ANY (SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted) AND object_key IS NOT NULL`,
-        [sha256s],
-      );
+      const rows = await query<ObjectRow>(OBJECTS_AMONG, [sha256s]);
       const kept = new Set(rows.map(({ sha256 }) => sha256));
       const others = sha256s.filter((sha256) => !kept.has(sha256));
       const missing = [...(await database.findMissing(query, others, signal))];
@@ -60,6 +69,32 @@ export function createS3AssetStore({
 
     remove: (objectKeys) => eachOf(objectKeys, (key) => objects.delete(key)),
   };
+}
+
+interface ObjectRow {
+  readonly sha256: string;
+  readonly objectKey: string;
+  readonly byteLength: string;
+}
+
+const OBJECTS_AMONG = `SELECT encode(sha256, 'hex') AS sha256, object_key AS "objectKey", byte_length AS "byteLength"
+  FROM assets
+  WHERE sha256 = ANY (SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted) AND object_key IS NOT NULL`;
+
+/** A small object; null if it is gone. */
+async function readWhole(
+  objects: S3Objects,
+  objectKey: string,
+  end: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array | null> {
+  if (end === 0) return Buffer.alloc(0);
+  try {
+    return Buffer.concat(await Array.fromAsync(objects.read(objectKey, { start: 0, end }, signal)));
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'asset_missing') return null;
+    throw error;
+  }
 }
 
 /** Sends a request for each value, some at once; the first error ends it. */

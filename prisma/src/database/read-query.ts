@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
 import { cancelQuery } from './cancel-query.ts';
 import { destroySocket } from './client-socket.ts';
 
@@ -7,6 +8,26 @@ export type ReadQuery = <Row extends pg.QueryResultRow>(
   sql: string,
   values?: readonly unknown[],
 ) => Promise<Row[]>;
+
+/**
+ * Runs one `COPY ... TO STDOUT (FORMAT binary)` and gives all that it sends: bytes come as they are, where rows have them as
+ * hexadecimal text.
+ */
+export type CopyQuery = (sql: string) => Promise<Buffer>;
+
+/** The two ways to read rows. */
+export interface Reads {
+  readonly query: ReadQuery;
+  readonly copy: CopyQuery;
+}
+
+/** Runs each statement on whatever connection is free, see {@link readFrom}. */
+export function createReads(pool: pg.Pool, signal?: AbortSignal): Reads {
+  return {
+    query: createReadQuery(pool, signal),
+    copy: (sql) => readFrom(pool, (_, copy) => copy(sql), signal),
+  };
+}
 
 /** Runs each statement on whatever connection is free, see {@link readFrom}. */
 export function createReadQuery(pool: pg.Pool, signal?: AbortSignal): ReadQuery {
@@ -26,7 +47,7 @@ const QUERY_CANCELED = '57014';
  */
 export async function readFrom<T>(
   pool: pg.Pool,
-  work: (query: ReadQuery) => Promise<T>,
+  work: (query: ReadQuery, copy: CopyQuery) => Promise<T>,
   signal?: AbortSignal,
   begin?: string,
 ): Promise<T> {
@@ -42,12 +63,9 @@ export async function readFrom<T>(
   };
   let isLost = false;
   let wasCancelled = false;
-  const run = async <Row extends pg.QueryResultRow>(
-    sql: string,
-    values: readonly unknown[] = [],
-  ): Promise<Row[]> => {
+  const attempt = async <R>(statement: () => Promise<R>): Promise<R> => {
     try {
-      return (await client.query<Row>(sql, [...values])).rows;
+      return await statement();
     } catch (error) {
       // What the server refuses leaves the connection as it was.
       if (error instanceof pg.DatabaseError && error.severity === 'ERROR')
@@ -56,6 +74,8 @@ export async function readFrom<T>(
       throw error;
     }
   };
+  const run = <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
+    attempt(async () => (await client.query<Row>(sql, [...values])).rows);
   try {
     signal?.throwIfAborted();
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -63,8 +83,12 @@ export async function readFrom<T>(
       signal?.throwIfAborted();
       return await run(sql, values);
     };
+    const copy: CopyQuery = async (sql) => {
+      signal?.throwIfAborted();
+      return await attempt(async () => Buffer.concat(await Array.fromAsync(client.query(copyTo(sql)))));
+    };
     if (begin !== undefined) await query(begin);
-    const result = await work(query);
+    const result = await work(query, copy);
     if (begin !== undefined) await query('COMMIT');
     return result;
   } catch (error) {

@@ -5,7 +5,7 @@ import { type AssetReader, createAssetReader } from '../assets/read-ahead.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { boundedName, hasAtMost, itemTooLarge } from '../database/item-size.ts';
-import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
+import { createReads, type ReadQuery } from '../database/read-query.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
 import { readResults, type StoredResult } from '../runs/run-results.ts';
@@ -107,7 +107,7 @@ export async function openDataset(
       },
       content: createAssetReader({
         assets: context.assets,
-        query: createReadQuery(context.pool, options.signal),
+        reads: createReads(context.pool, options.signal),
         signal: options.signal,
       }),
       async run(runId) {

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
-import { createReadQuery } from '../database/read-query.ts';
+import { createReads } from '../database/read-query.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { insertResults } from './insert-results.ts';
 import { readRunItems } from './read-run-items.ts';
@@ -41,12 +41,7 @@ export function createRunSession(
         : readStoredOutputs(context, run, run.sourceRunId, signal),
     async *readAsset({ sha256, byteLength }, signal) {
       try {
-        yield* context.assets.read(
-          createReadQuery(pool, signal),
-          sha256,
-          { start: 0, end: byteLength },
-          signal,
-        );
+        yield* context.assets.read(createReads(pool, signal), sha256, { start: 0, end: byteLength }, signal);
       } catch (error) {
         const found = toStoreError(error);
         if (!(found instanceof StoreError) || found.code !== 'asset_missing') throw found;

@@ -11,7 +11,7 @@ import { exists, fileExists, moveIntoPlace } from './move-into-place.ts';
 import { type OnRead, openArchiveFile } from './open-package-file.ts';
 import { createTempDir } from './temp-dir.ts';
 import { writeWhole } from './write-whole.ts';
-import { zipStream } from './zip-stream.ts';
+import { zipStream } from './zip/zip-stream.ts';
 
 /** Options of `convertLegacyFile`. */
 export interface ConvertOptions {

@@ -8,7 +8,7 @@ import { exists, fileExists, moveIntoPlace } from './move-into-place.ts';
 import { stageSection } from './stage-section.ts';
 import { createTempDir } from './temp-dir.ts';
 import { writeWhole } from './write-whole.ts';
-import { zipStream } from './zip-stream.ts';
+import { zipStream } from './zip/zip-stream.ts';
 
 /** A dataset whose items are read once. */
 export interface StreamedDataset {

@@ -1,6 +1,6 @@
 import type { ExportDataset, WriteOptions } from '../write/export-dataset.ts';
 import { preparePackage } from '../write/prepare-package.ts';
-import { zipStream } from './zip-stream.ts';
+import { zipStream } from './zip/zip-stream.ts';
 
 /**
  * Writes a dataset, with a run or without, as a package. Reads the dataset as fast as you read the result, and stops when

@@ -49,7 +49,7 @@ export interface ExportDataset {
    */
   readonly content?: (
     file: LinkedContent,
-    following: readonly LinkedContent[],
+    following: Iterable<LinkedContent>,
     signal?: AbortSignal,
   ) => AsyncIterable<Uint8Array>;
 }

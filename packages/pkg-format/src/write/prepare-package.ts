@@ -116,7 +116,7 @@ export async function preparePackage(dataset: ExportDataset, options: WriteOptio
   for (const file of scan.files) {
     if (file.isLinked) linkedCount += 1;
     const first = linkedCount;
-    const following = (): readonly LinkedContent[] => linked.slice(first, first + READ_AHEAD_FILES);
+    const following = { [Symbol.iterator]: () => linked.slice(first, first + READ_AHEAD_FILES).values() };
     sources.set(file.path, () => fileBytes(dataset, file, following, signal));
   }
   return packagePlan(planPackage(content), sources);
@@ -163,18 +163,22 @@ function sectionBytes(
   return linesToBytes(exportLines(section, pathFor, signal));
 }
 
-async function* fileBytes(
+function fileBytes(
   dataset: ExportDataset,
   file: DatasetScan['files'][number],
-  following: () => readonly LinkedContent[],
+  following: Iterable<LinkedContent>,
+  signal?: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  if (!file.isLinked) return embeddedBytes(dataset, file, signal);
+  if (dataset.content === undefined) throw new TypeError('The dataset cannot read the content of its files.');
+  return dataset.content(toContent(file), following, signal);
+}
+
+async function* embeddedBytes(
+  dataset: ExportDataset,
+  file: DatasetScan['files'][number],
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  if (file.isLinked) {
-    if (dataset.content === undefined)
-      throw new TypeError('The dataset cannot read the content of its files.');
-    yield* dataset.content(toContent(file), following(), signal);
-    return;
-  }
   const parts = await dataset.sections[file.section]?.itemAt(file.orderIndex, signal);
   const bytes = parts === undefined ? null : embeddedFileAt(parts, file.pointer);
   if (bytes === null) throw changed(file.path);
@@ -182,7 +186,7 @@ async function* fileBytes(
 }
 
 /** Files that a store may read together with the one that is asked for. */
-const READ_AHEAD_FILES = 256;
+const READ_AHEAD_FILES = 512;
 
 const toContent = ({ sha256, bytes }: FileDigest): LinkedContent => ({ sha256, byteLength: bytes });
 

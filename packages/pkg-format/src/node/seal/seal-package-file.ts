@@ -25,7 +25,7 @@ import { exists, fileExists, moveIntoPlace } from '../move-into-place.ts';
 import { type OnRead, openArchiveFile } from '../open-package-file.ts';
 import { createTempDir } from '../temp-dir.ts';
 import { writeWhole } from '../write-whole.ts';
-import { zipStream } from '../zip-stream.ts';
+import { zipStream } from '../zip/zip-stream.ts';
 import { unsealedManifest } from './unsealed-manifest.ts';
 import { zipFolder } from './zip-folder.ts';
 

@@ -6,7 +6,7 @@ import { isJunkFile, MANIFEST_FILE } from '../../package/layout.ts';
 import { fileEntry, textEntry } from '../../write/plan-package.ts';
 import { packagePlan } from '../../write/prepare-package.ts';
 import { compareUtf8 } from '../../zip/entry-name.ts';
-import { zipStream } from '../zip-stream.ts';
+import { zipStream } from '../zip/zip-stream.ts';
 
 /**
  * The files of a folder as an archive, without those of macOS. An empty manifest represents a missing one.
