@@ -1,4 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import type pg from 'pg';
 import { type Assets, createAssets } from './assets/assets.ts';
 import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
 import type { S3Location } from './assets/s3/s3-location.ts';
@@ -15,6 +16,8 @@ import { createIdempotencyStore, type IdempotencyStore } from './idempotency/ide
 import { createJobStore, type JobStore } from './jobs/job-store.ts';
 import { isMigrated } from './migrate/migrate.ts';
 import { type QueueSizes, queueSizes } from './queue/queue-sizes.ts';
+import { createReadStore, type ReadOutcome, type ReadStore } from './replica/read-store.ts';
+import { type ReplicaState, ReplicaWatch } from './replica/replica-watch.ts';
 import { type Cancellations, cancellationsAmong } from './runs/cancellations.ts';
 import { createRunStore, type RunStore } from './runs/run-store.ts';
 import { createSemaphore } from './semaphore.ts';
@@ -23,6 +26,8 @@ import { createSettingsStore, type SettingsStore } from './settings/settings-sto
 export interface StoreOptions {
   /** Postgresql:// URL of a migrated database. */
   readonly url: string;
+  /** A streaming replica of that database, from which `reads` reads where it is current. */
+  readonly replica?: ReplicaOptions | null | undefined;
   /** Maximum connections, 20 by default. Imports, exports, and searches with comparisons hold up to a quarter each. */
   readonly poolSize?: number | undefined;
   /** Maximum imports at once, where that is less than a quarter of the pool. */
@@ -43,6 +48,15 @@ export interface StoreOptions {
   readonly maxItemBytes?: number | undefined;
 }
 
+export interface ReplicaOptions {
+  /** Postgresql:// URL of one server. */
+  readonly url: string;
+  /** Called when it becomes current or stops being so. */
+  readonly onChange: (state: ReplicaState) => void;
+  /** Called for every read that the replica might serve. */
+  readonly onRead: (outcome: ReadOutcome) => void;
+}
+
 /** Everything that is stored. Connects on first use. */
 export interface Store extends AsyncDisposable {
   readonly datasets: DatasetStore;
@@ -51,6 +65,8 @@ export interface Store extends AsyncDisposable {
   readonly jobs: JobStore;
   readonly settings: SettingsStore;
   readonly idempotency: IdempotencyStore;
+  /** What only reads and needs no lock: it uses the replica, if there is one, and sees every write that has ended. */
+  readonly reads: ReadStore;
   /** Which of these runs and jobs are to stop, and when to ask again: one query. @throws StoreError `unavailable` */
   cancellationsAmong(ids: readonly string[]): Promise<Cancellations>;
   /** See {@link listen}; the listener is the caller's to close. */
@@ -84,13 +100,15 @@ const READY_TIMEOUT_MS = 2_000;
  */
 export function createStore(options: StoreOptions): Store {
   const size = options.poolSize ?? DEFAULT_POOL_SIZE;
-  const pool = createPool({
-    url: options.url,
-    // Versions before assets have connections of the name "svc".
-    applicationName: 'svc-store',
-    size,
-    statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
-  });
+  const openPool = (url: string, applicationName: string): pg.Pool =>
+    createPool({
+      url,
+      applicationName,
+      size,
+      statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
+    });
+  // Versions before assets have connections of the name "svc".
+  const pool = openPool(options.url, 'svc-store');
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const encoder = createRowEncoder({ threads: options.encoderThreads ?? 0 });
   const maxItemBytes = Math.min(options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES, LARGEST_ITEM_BYTES);
@@ -102,13 +120,20 @@ export function createStore(options: StoreOptions): Store {
     prisma,
     assets: objects === null ? database : createS3AssetStore({ pool, objects, database }),
     encoder,
-    ...createSemaphores(options, Math.max(1, Math.floor(size / 4)), maxItemBytes),
+    ...createSemaphores(options, quarterOf(options), maxItemBytes),
     maxItemBytes,
   };
+  const stores = createStores(context);
+  const replica = options.replica ?? null;
+  const onReplica =
+    replica === null
+      ? null
+      : readFromReplica(replica, stores, context, openPool(replica.url, 'svc-reads'), options);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= (async () => {
       await encoder[Symbol.asyncDispose]();
+      await onReplica?.close();
       await prisma.$disconnect();
       await pool.end();
       objects?.close();
@@ -116,9 +141,8 @@ export function createStore(options: StoreOptions): Store {
     return closing;
   };
   return {
-    datasets: createDatasetStore(context),
-    assets: createAssets(context),
-    runs: createRunStore(context),
+    ...stores,
+    reads: onReplica?.reads ?? stores,
     jobs: createJobStore(context),
     settings: createSettingsStore(context),
     idempotency: createIdempotencyStore(context),
@@ -141,6 +165,40 @@ export function createStore(options: StoreOptions): Store {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+type Stores = Pick<Store, 'datasets' | 'assets' | 'runs'>;
+
+function createStores(context: StoreContext): Stores {
+  return {
+    datasets: createDatasetStore(context),
+    assets: createAssets(context),
+    runs: createRunStore(context),
+  };
+}
+
+/** The same reads on another pool of connections, of which long ones hold their own shares. */
+function readFromReplica(
+  { onChange, onRead }: ReplicaOptions,
+  primary: Stores,
+  context: StoreContext,
+  pool: pg.Pool,
+  options: StoreOptions,
+): { readonly reads: ReadStore; close(): Promise<void> } {
+  const watch = new ReplicaWatch({ primary: context.pool, replica: pool, onChange });
+  const { exports, searches } = createSemaphores(options, quarterOf(options), context.maxItemBytes);
+  const replica = createStores({ ...context, pool, exports, searches });
+  return {
+    reads: createReadStore({ watch, primary, replica, onRead }),
+    async close() {
+      await watch.close();
+      await pool.end();
+    },
+  };
+}
+
+function quarterOf({ poolSize = DEFAULT_POOL_SIZE }: StoreOptions): number {
+  return Math.max(1, Math.floor(poolSize / 4));
 }
 
 type Semaphores = Pick<StoreContext, 'imports' | 'exports' | 'searches' | 'largePages'>;

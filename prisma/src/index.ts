@@ -1,7 +1,7 @@
 export type { AssetContent, AssetLocation, AssetStore, ByteRange } from './assets/asset-store.ts';
 export { type Assets, assetNotFound, type DatasetAsset } from './assets/assets.ts';
 export type { LineOptions, MappingPlan } from './copy/encoded-rows.ts';
-export { createStore, type Store, type StoreOptions } from './create-store.ts';
+export { createStore, type ReplicaOptions, type Store, type StoreOptions } from './create-store.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export { type Channel, type Listener, type ListenOptions, listen } from './database/listen.ts';
 export type { Page, PageRequest } from './database/page.ts';
@@ -45,6 +45,8 @@ export {
   type TaskTable,
   WORKER_LEVEL,
 } from './queue/task-queue.ts';
+export type { ReadOutcome, ReadStore } from './replica/read-store.ts';
+export type { ReplicaState } from './replica/replica-watch.ts';
 export type { Cancellations } from './runs/cancellations.ts';
 export type { RetryOnly } from './runs/change-run.ts';
 export type { NewRun } from './runs/create-run.ts';

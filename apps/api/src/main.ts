@@ -12,6 +12,7 @@ import {
   secretsOf,
 } from '@svc/runtime';
 import { createStore } from '@svc/store';
+import { replicaOptions } from './replica-options.ts';
 import { startApi } from './start-api.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -27,6 +28,7 @@ await runProcess('svc-api', process, async (config, logger) => {
   const metrics = createMetrics({ version });
   const store = createStore({
     url,
+    replica: replicaOptions(config, logger, metrics),
     assetStore: config.assetStore,
     poolSize: config.databasePoolSize,
     maxImports: config.maxConcurrentImports,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startApi } from '@svc/api';
+import { replicaOptions, startApi } from '@svc/api';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
@@ -38,6 +38,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   const metrics = createMetrics({ version });
   const store = createStore({
     url,
+    replica: replicaOptions(config, logger, metrics),
     assetStore: config.assetStore,
     poolSize: config.databasePoolSize,
     maxImports: config.maxConcurrentImports,

@@ -7,6 +7,7 @@ import { createTokenCipher, loadConfig, secretsOf } from '@svc/runtime';
 import { createStore, type Store } from '@svc/store';
 import { importItems } from '../../../prisma/test/import-items.ts';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
+import { replicaOptions } from '../../api/src/replica-options.ts';
 import { startApi } from '../../api/src/start-api.ts';
 import { type RunningWorker, startWorker } from '../src/start-worker.ts';
 import { createFakeHub } from './fake-hub.ts';
@@ -25,7 +26,9 @@ export interface TestService extends AsyncDisposable {
   readonly url: string;
   readonly databaseUrl: string;
   readonly store: Store;
+  /** of the worker */
   readonly metrics: Metrics;
+  readonly apiMetrics: Metrics;
   readonly worker: RunningWorker;
   readonly stopApi: (signal: AbortSignal) => Promise<void>;
   /** what the worker logged so far */
@@ -84,14 +87,17 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const part = (service: 'svc-api' | 'svc-worker') => {
     const lines: string[] = [];
     const write = (line: string): void => void lines.push(line);
+    const logger = createLogger({ service, level: config.logLevel, secrets, write });
+    const metrics = createMetrics({ version: '0.0.0-test', collectProcessMetrics: false });
+    const replica = service === 'svc-api' ? replicaOptions(config, logger, metrics) : null;
     return {
       config,
       hub,
       tokenCipher,
       version: '0.0.0-test',
-      logger: createLogger({ service, level: config.logLevel, secrets, write }),
-      metrics: createMetrics({ version: '0.0.0-test', collectProcessMetrics: false }),
-      store: cleanUp.use(createStore({ url: database.url, poolSize: 8 })),
+      logger,
+      metrics,
+      store: cleanUp.use(createStore({ url: database.url, replica, poolSize: 8 })),
       log: (): LogLine[] => lines.map((line) => JSON.parse(line)),
     };
   };
@@ -140,6 +146,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     databaseUrl: database.url,
     store: ofApi.store,
     metrics: ofWorker.metrics,
+    apiMetrics: ofApi.metrics,
     worker,
     stopApi,
     workerLog: ofWorker.log,

@@ -8,6 +8,7 @@ import {
   hubMetrics,
   importMetrics,
   providerMetrics,
+  readMetrics,
   runMetrics,
   stateMetrics,
 } from './metric-areas.ts';
@@ -34,11 +35,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const state = stateMetrics(registers);
   const runs = runMetrics(registers);
   const provider = providerMetrics(registers);
+  const reads = readMetrics(registers);
   if (options.collectProcessMetrics ?? true) collectProcessMetrics(registry);
 
   // rate() misses the first event of a series that appears with it, so every known series starts at 0.
   const zero = (): void => {
-    for (const area of [cancelPolls, imports, hub, state, runs, provider]) area.zero();
+    for (const area of [cancelPolls, imports, hub, state, runs, provider, reads]) area.zero();
   };
   zero();
 
@@ -53,6 +55,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     recordRunItem: runs.recordRunItem,
     recordProviderRequest: provider.recordProviderRequest,
     recordProviderTokens: provider.recordProviderTokens,
+    recordRead: reads.recordRead,
     resetForTesting() {
       requests.resetForTesting();
       zero();

@@ -5,6 +5,7 @@ import {
   IMPORT_SOURCES,
   PROVIDER_OUTCOMES,
   QUEUE_STATES,
+  READ_OUTCOMES,
   READINESS_CHECKS,
   RUN_ITEM_STATUSES,
   RUN_STATUSES,
@@ -156,6 +157,21 @@ export function providerMetrics(
       if (input !== null) tokens.inc({ direction: 'input' }, input);
       if (output !== null) tokens.inc({ direction: 'output' }, output);
     },
+  };
+}
+
+export function readMetrics(registers: Registry[]): MetricArea<'recordRead'> {
+  const reads = new Counter({
+    name: 'svc_database_reads_total',
+    help: 'Reads that a replica might serve, by the server that served them.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  return {
+    zero() {
+      for (const outcome of READ_OUTCOMES) reads.inc({ outcome }, 0);
+    },
+    recordRead: (outcome) => reads.inc({ outcome }),
   };
 }
 

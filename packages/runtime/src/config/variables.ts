@@ -225,16 +225,18 @@ const providerAllowedHosts: Variable<readonly string[] | null> = {
     value === undefined || value === '*' ? null : value.split(',').map((entry) => parseHost(entry.trim())),
 };
 
-const databaseUrl: Variable<string | undefined> = {
-  name: 'DATABASE_URL',
-  default: 'embedded',
-  description: 'the PostgreSQL (15 or newer) to use; without it, `npm start` runs an embedded one',
-  secret: true,
-  parse: (value) => {
-    if (value === undefined || /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '')) return value;
-    throw new Error('must be a postgresql:// URL');
-  },
-};
+function postgresUrl(name: string, fallback: string, description: string): Variable<string | undefined> {
+  return {
+    name,
+    default: fallback,
+    description,
+    secret: true,
+    parse: (value) => {
+      if (value === undefined || /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '')) return value;
+      throw new Error('must be a postgresql:// URL');
+    },
+  };
+}
 
 const assetStore: Variable<S3Location | null> = {
   name: 'SVC_ASSET_STORE_URL',
@@ -269,7 +271,16 @@ export const VARIABLES = {
     'SVC_TRUST_PROXY',
     'true if all requests come through your proxy: the service then trusts `X-Forwarded-Proto` and the last entry of `X-Forwarded-For`',
   ),
-  databaseUrl,
+  databaseUrl: postgresUrl(
+    'DATABASE_URL',
+    'embedded',
+    'the PostgreSQL (15 or newer) to use; without it, `npm start` runs an embedded one',
+  ),
+  databaseReadUrl: postgresUrl(
+    'DATABASE_READ_URL',
+    'none',
+    'a streaming replica of that server, for reads of datasets, items, results and exports; needs `DATABASE_URL`',
+  ),
   databasePoolSize: integer(
     'SVC_DATABASE_POOL_SIZE',
     20,

@@ -127,14 +127,15 @@ async function settled(starting: Promise<Running>, timeout: AbortSignal): Promis
 
 /** Secrets that the logger must redact. */
 export function secretsOf(config: Config): string[] {
-  const password = URL.parse(config.databaseUrl?.reveal() ?? '')?.password;
+  const databases = [config.databaseUrl, config.databaseReadUrl];
+  const passwords = databases.map((url) => URL.parse(url?.reveal() ?? '')?.password ?? '');
   return [
     ...config.apiKeys.map(({ key }) => key.reveal()),
     ...Object.values(config.providerKeys).map(({ key }) => key.reveal()),
-    ...[config.metricsKey, config.hubToken, config.jobKey, config.databaseUrl].flatMap((secret) =>
+    ...[config.metricsKey, config.hubToken, config.jobKey, ...databases].flatMap((secret) =>
       secret === undefined ? [] : [secret.reveal()],
     ),
-    ...(password === undefined || password === '' ? [] : [decodeURIComponent(password)]),
+    ...passwords.filter((password) => password !== '').map(decodeURIComponent),
   ];
 }
 

@@ -5,14 +5,14 @@ import { mediaHeaders, SAFE } from '../../http/media-headers.ts';
 import { DATASET_READ } from './routes.ts';
 
 export interface AssetDeps {
-  readonly store: Pick<Store, 'assets' | 'datasets'>;
+  readonly store: Pick<Store, 'reads'>;
 }
 
 /** The bytes under a hash never change. */
 const FOREVER = 'private, max-age=31536000, immutable';
 
 /** `GET /datasets/{id}/assets/{sha256}`: the bytes of a file that an item of the dataset embeds. */
-export function assetRoute({ store }: AssetDeps): Route {
+export function assetRoute({ store: { reads } }: AssetDeps): Route {
   const text = { type: 'string' } as const;
   return {
     ...DATASET_READ,
@@ -30,9 +30,9 @@ export function assetRoute({ store }: AssetDeps): Route {
     errors: ['dataset_not_found', 'not_found', 'range_not_satisfiable', 'asset_missing', 'unavailable'],
     handle: async ({ params, header, raw, signal }) => {
       const [id, sha256] = [params['id'] ?? '', params['sha256'] ?? ''];
-      const asset = await store.assets.find(id, sha256, signal);
+      const asset = await reads.assets.find(id, sha256, signal);
       if (asset === null) {
-        await store.datasets.get(id, signal);
+        await reads.datasets.get(id, signal);
         throw assetNotFound();
       }
       const { byteLength } = asset;
@@ -41,7 +41,7 @@ export function assetRoute({ store }: AssetDeps): Route {
       if (isUnchanged(header('if-none-match'), etag)) return empty(304, headers);
       const range = requestedRange(raw, { byteLength, etag });
       const { start, end } = range ?? { start: 0, end: byteLength };
-      const response = stream(store.assets.read(sha256, { range: { start, end }, signal }), {
+      const response = stream(reads.assets.read(sha256, { range: { start, end }, signal }), {
         ...headers,
         ...mediaHeaders(asset.mimeType, sha256),
         'Accept-Ranges': 'bytes',

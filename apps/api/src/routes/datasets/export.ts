@@ -6,7 +6,7 @@ import { contentDisposition } from '../../http/content-disposition.ts';
 
 export interface ExportDeps {
   readonly logger: Logger;
-  readonly store: Pick<Store, 'datasets'>;
+  readonly store: Pick<Store, 'reads'>;
   /** Secrets known to this process, which no export may hold. */
   readonly secrets: readonly string[];
 }
@@ -33,7 +33,7 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
       const runId = query['run_id'] as string | undefined;
       const startedAt = performance.now();
       await using opening = new AsyncDisposableStack();
-      const open = opening.use(await store.datasets.open(id, { signal }));
+      const open = opening.use(await store.reads.datasets.open(id, { signal }));
       const found = await exportPackage(open, { runId, secrets, signal });
       const reading = opening.move();
       async function* body(): AsyncGenerator<Uint8Array> {

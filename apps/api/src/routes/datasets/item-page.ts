@@ -27,7 +27,7 @@ export interface ItemPageOptions {
  * @throws StoreError `unavailable`
  */
 export async function itemPage(
-  assets: Store['assets'],
+  assets: Store['reads']['assets'],
   found: ItemsPage,
   { datasetId, form, query, signal }: ItemPageOptions,
 ): Promise<RouteResponse> {

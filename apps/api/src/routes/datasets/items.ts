@@ -22,7 +22,8 @@ export function itemRoutes(deps: Pick<DatasetDeps, 'store'>): readonly Route[] {
   return [listRoute(deps), linesRoute(deps), diffRoute(deps)];
 }
 
-function listRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>): Route {
+function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
+  const { datasets, assets } = store.reads;
   return {
     ...DATASET_READ,
     path: '/datasets/{id}/items',
@@ -74,7 +75,8 @@ function positionOf(from: string | undefined): readonly [section: number, item: 
   return [section, item];
 }
 
-function linesRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>): Route {
+function linesRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
+  const { datasets, assets } = store.reads;
   return {
     ...DATASET_READ,
     path: '/datasets/{id}/items.jsonl',
@@ -107,7 +109,8 @@ function linesRoute({ store: { datasets, assets } }: Pick<DatasetDeps, 'store'>)
   };
 }
 
-function diffRoute({ store: { datasets } }: Pick<DatasetDeps, 'store'>): Route {
+function diffRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
+  const { datasets } = store.reads;
   return {
     ...DATASET_READ,
     path: '/datasets/{id}/diff/{other_id}',

@@ -8,7 +8,7 @@ import { serializeDataset, serializeSection, serializeSummary } from './serializ
 
 export interface DatasetDeps {
   readonly logger: Logger;
-  readonly store: Pick<Store, 'assets' | 'datasets'>;
+  readonly store: Pick<Store, 'datasets' | 'reads'>;
 }
 
 /** What the routes that read datasets share. */
@@ -31,7 +31,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
       summary: 'One dataset with its whole schema',
       responses: { 200: { description: 'the dataset', schema: DATASET } },
       handle: async ({ params, signal }) =>
-        json(serializeDataset(await deps.store.datasets.get(params['id'] ?? '', signal))),
+        json(serializeDataset(await deps.store.reads.datasets.get(params['id'] ?? '', signal))),
     },
     {
       ...DATASET_READ,
@@ -42,7 +42,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
       responses: { 200: { description: 'a page', schema: page(SECTION) } },
       handle: async ({ params, query, signal }) => {
         const id = params['id'] ?? '';
-        const sections = await deps.store.datasets.listSections(id, { ...pageOf(query), signal });
+        const sections = await deps.store.reads.datasets.listSections(id, { ...pageOf(query), signal });
         return json(toPage(sections, query, serializeSection));
       },
     },
@@ -51,7 +51,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
   ];
 }
 
-function listRoute({ store: { datasets } }: DatasetDeps): Route {
+function listRoute({ store: { reads } }: DatasetDeps): Route {
   return {
     ...DATASET_READ,
     path: '/datasets',
@@ -67,7 +67,7 @@ function listRoute({ store: { datasets } }: DatasetDeps): Route {
     },
     responses: { 200: { description: 'a page', schema: page(DATASET_SUMMARY) } },
     handle: async ({ query, signal }) => {
-      const found = await datasets.list({
+      const found = await reads.datasets.list({
         ...pageOf(query),
         signal,
         ...definedOf({

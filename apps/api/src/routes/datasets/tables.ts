@@ -20,7 +20,7 @@ export function itemTableRoutes({ store }: Pick<DatasetDeps, 'store'>): readonly
       handle: async ({ params, query, signal }) => {
         const columns = columnsOf(query['columns'], COLUMNS);
         await using opening = new AsyncDisposableStack();
-        const open = opening.use(await store.datasets.open(params['id'] ?? '', { signal }));
+        const open = opening.use(await store.reads.datasets.open(params['id'] ?? '', { signal }));
         const section = query['section'] as string | undefined;
         const isForExcel = query['excel'] === true;
         const table = itemsTable(open, { format, columns, section, isForExcel });

@@ -13,7 +13,7 @@ import { PLANNED, RUN, serializeRun } from './serialize.ts';
 
 export interface CreateRunDeps {
   readonly logger: Logger;
-  readonly store: Pick<Store, 'datasets' | 'runs' | 'idempotency'>;
+  readonly store: Pick<Store, 'datasets' | 'runs' | 'reads' | 'idempotency'>;
   /** Secrets known to this process, which no run may contain. */
   readonly secrets: readonly string[];
 }

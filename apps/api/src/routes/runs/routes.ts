@@ -18,7 +18,7 @@ export interface RunDeps extends CreateRunDeps {
 
 /** The endpoints of runs: create, list, get, results, watch, change. */
 export function runRoutes(deps: RunDeps): readonly Route[] {
-  const { runs } = deps.store;
+  const { runs, reads } = deps.store;
   const progressOf = createProgressMeter(() => performance.now());
   const watch = createWatch({
     read: (ids) => runs.getMany(ids),
@@ -47,7 +47,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       responses: { 200: { description: 'a page', schema: page(RUN) } },
       errors: ['invalid_cursor', 'unavailable'],
       handle: async ({ query, signal }) => {
-        const found = await runs.list({
+        const found = await reads.runs.list({
           ...pageOf(query),
           signal,
           datasetId: query['dataset_id'] as string | undefined,
@@ -81,7 +81,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       responses: { 200: { description: 'a page', schema: page(RUN_RESULT) } },
       errors: ['run_not_found', 'invalid_cursor', 'unavailable'],
       handle: async ({ params, query, signal }) => {
-        const found = await runs.listResults(idOf(params), {
+        const found = await reads.runs.listResults(idOf(params), {
           ...pageOf(query),
           ...resultsConditions(query),
           includeItems: query['include'] === 'item',

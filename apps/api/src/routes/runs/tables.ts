@@ -11,7 +11,7 @@ const OPERATIONS = {
 } as const;
 
 /** `GET /runs/{id}/results.jsonl`, `results.csv` and `results.parquet`: the results of a run as tables. */
-export function resultTableRoutes({ store }: { readonly store: Pick<Store, 'runs'> }): readonly Route[] {
+export function resultTableRoutes({ store }: { readonly store: Pick<Store, 'reads'> }): readonly Route[] {
   return (['jsonl', 'csv', 'parquet'] as const).map((format) => ({
     ...tableRoute(format, COLUMNS),
     method: 'get',
@@ -24,7 +24,7 @@ export function resultTableRoutes({ store }: { readonly store: Pick<Store, 'runs
     handle: async ({ params, query, signal }) => {
       const columns = columnsOf(query['columns'], COLUMNS);
       await using opening = new AsyncDisposableStack();
-      const open = opening.use(await store.runs.open(params['id'] ?? '', { signal }));
+      const open = opening.use(await store.reads.runs.open(params['id'] ?? '', { signal }));
       const table = resultsTable(open, { format, columns, isForExcel: query['excel'] === true });
       return tableResponse(table, opening.move());
     },

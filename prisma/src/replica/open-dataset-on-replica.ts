@@ -1,0 +1,97 @@
+import type { StoredSection } from '../datasets/dataset-row.ts';
+import type { StoredItem } from '../datasets/list-items.ts';
+import type { OpenDataset } from '../datasets/open-dataset.ts';
+
+/**
+ * A dataset that is open on the replica, and goes on from the primary when the replica fails: items never change, so a
+ * reader of them notices nothing. The results of a run may change, so a reader of those gets the error.
+ *
+ * @param open on the replica; disposed with the result
+ * @param openOnPrimary called once at most
+ * @param mayGoOn decides by the error
+ */
+export function openDatasetOnReplica(
+  open: OpenDataset,
+  openOnPrimary: () => Promise<OpenDataset>,
+  mayGoOn: (error: unknown) => boolean,
+): OpenDataset {
+  let onPrimary: Promise<OpenDataset> | undefined;
+  const source = async (): Promise<OpenDataset> => (await onPrimary) ?? open;
+  const change = (from: OpenDataset, error: unknown): Promise<OpenDataset> => {
+    if (from !== open || !mayGoOn(error)) throw error;
+    onPrimary ??= openOnPrimary();
+    return onPrimary;
+  };
+  const once = async <T>(read: (from: OpenDataset) => Promise<T>): Promise<T> => {
+    const from = await source();
+    try {
+      return await read(from);
+    } catch (error) {
+      return await read(await change(from, error));
+    }
+  };
+
+  return {
+    dataset: open.dataset,
+    sections: open.sections,
+    async *items(sections = open.sections) {
+      const from = await source();
+      let last: StoredItem | undefined;
+      try {
+        for await (const batch of from.items(sections)) {
+          yield batch;
+          last = batch.at(-1) ?? last;
+        }
+      } catch (error) {
+        yield* itemsAfter(last, await change(from, error), sections);
+      }
+    },
+    itemAt: (section, orderIndex) => once((from) => from.itemAt(section, orderIndex)),
+    async *content(asset, following) {
+      const from = await source();
+      let bytes = 0;
+      try {
+        for await (const piece of from.content(asset, following)) {
+          yield piece;
+          bytes += piece.byteLength;
+        }
+      } catch (error) {
+        yield* bytesAfter(bytes, (await change(from, error)).content(asset, following));
+      }
+    },
+    run: (runId) => once((from) => from.run(runId)),
+    async *results(runId) {
+      yield* (await source()).results(runId);
+    },
+    async [Symbol.asyncDispose]() {
+      await open[Symbol.asyncDispose]();
+      const opened = await onPrimary?.catch(() => undefined);
+      await opened?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The items behind one that was read; all of them without it. */
+async function* itemsAfter(
+  last: StoredItem | undefined,
+  from: OpenDataset,
+  sections: readonly StoredSection[],
+): AsyncGenerator<StoredItem[], void, undefined> {
+  const isNew = ({ sectionOrderIndex, orderIndex }: StoredItem): boolean =>
+    last === undefined ||
+    sectionOrderIndex > last.sectionOrderIndex ||
+    (sectionOrderIndex === last.sectionOrderIndex && orderIndex > last.orderIndex);
+  const left = sections.filter(({ orderIndex }) => orderIndex >= (last?.sectionOrderIndex ?? 0));
+  for await (const batch of from.items(left)) {
+    const items = batch.filter(isNew);
+    if (items.length > 0) yield items;
+  }
+}
+
+async function* bytesAfter(read: number, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let left = read;
+  for await (const piece of pieces) {
+    if (left < piece.byteLength) yield left === 0 ? piece : piece.subarray(left);
+    left = Math.max(0, left - piece.byteLength);
+  }
+}

@@ -1,0 +1,104 @@
+import type { Assets } from '../assets/assets.ts';
+import type { DatasetStore } from '../datasets/dataset-store.ts';
+import type { RunStore } from '../runs/run-store.ts';
+import { openDatasetOnReplica } from './open-dataset-on-replica.ts';
+import { isConflict, isReplicaFailure } from './replica-failure.ts';
+import type { ReplicaWatch } from './replica-watch.ts';
+
+/** Reads of what is stored, which show everything that was committed before they began. */
+export interface ReadStore {
+  readonly datasets: Pick<DatasetStore, 'list' | 'get' | 'listSections' | 'listItems' | 'open' | 'diff'>;
+  readonly assets: Pick<Assets, 'find' | 'read' | 'itemText' | 'findMissing'>;
+  readonly runs: Pick<RunStore, 'list' | 'listResults' | 'open'>;
+}
+
+/**
+ * - `replica`: the replica served the read
+ * - `primary`: the replica was not current, so the primary served it
+ * - `repeated`: it failed on the replica, and the primary served it
+ */
+export type ReadOutcome = 'replica' | 'primary' | 'repeated';
+
+export interface ReadStoreOptions {
+  readonly watch: ReplicaWatch;
+  readonly primary: ReadStore;
+  readonly replica: ReadStore;
+  /** Called for every read. */
+  readonly onRead: (outcome: ReadOutcome) => void;
+}
+
+/** Reads from the replica where it is current, else from the primary; what fails on the replica goes on from there. */
+export function createReadStore(options: ReadStoreOptions): ReadStore {
+  const { watch, primary, replica, onRead } = options;
+
+  const mayGoOn = (error: unknown): boolean => {
+    if (!isReplicaFailure(error)) return false;
+    if (!isConflict(error)) watch.suspect();
+    onRead('repeated');
+    return true;
+  };
+  const admits = async (): Promise<boolean> => {
+    const isCurrent = await watch.admits();
+    if (!isCurrent) onRead('primary');
+    return isCurrent;
+  };
+  const read =
+    <Args extends unknown[], T>(onReplica: (...args: Args) => Promise<T>, onPrimary: typeof onReplica) =>
+    async (...args: Args): Promise<T> => {
+      if (!(await admits())) return await onPrimary(...args);
+      try {
+        const result = await onReplica(...args);
+        onRead('replica');
+        return result;
+      } catch (error) {
+        if (!mayGoOn(error)) throw error;
+        return await onPrimary(...args);
+      }
+    };
+  const stream = <Args extends unknown[], T>(
+    onReplica: (...args: Args) => AsyncGenerator<T, void, undefined>,
+    onPrimary: typeof onReplica,
+  ): typeof onReplica =>
+    async function* (...args) {
+      if (!(await admits())) {
+        yield* onPrimary(...args);
+        return;
+      }
+      let hasBegun = false;
+      try {
+        for await (const piece of onReplica(...args)) {
+          hasBegun = true;
+          yield piece;
+        }
+        onRead('replica');
+      } catch (error) {
+        if (hasBegun || !mayGoOn(error)) throw error;
+        yield* onPrimary(...args);
+      }
+    };
+
+  return {
+    datasets: {
+      list: read(replica.datasets.list, primary.datasets.list),
+      get: read(replica.datasets.get, primary.datasets.get),
+      listSections: read(replica.datasets.listSections, primary.datasets.listSections),
+      listItems: read(replica.datasets.listItems, primary.datasets.listItems),
+      diff: read(replica.datasets.diff, primary.datasets.diff),
+      open: read(async (id, openOptions) => {
+        const onPrimary = () => primary.datasets.open(id, openOptions);
+        return openDatasetOnReplica(await replica.datasets.open(id, openOptions), onPrimary, mayGoOn);
+      }, primary.datasets.open),
+    },
+    assets: {
+      find: read(replica.assets.find, primary.assets.find),
+      findMissing: read(replica.assets.findMissing, primary.assets.findMissing),
+      read: stream(replica.assets.read, primary.assets.read),
+      itemText: stream(replica.assets.itemText, primary.assets.itemText),
+    },
+    runs: {
+      list: read(replica.runs.list, primary.runs.list),
+      listResults: read(replica.runs.listResults, primary.runs.listResults),
+      open: read(replica.runs.open, primary.runs.open),
+    },
+  };
+}
