@@ -22,6 +22,7 @@ import { httpCases } from './http-cases.ts';
 import { hubCase, previewCost } from './hub-import.ts';
 import { type Case, type Measured, measure } from './measure.ts';
 import { peakMemory } from './memory.ts';
+import { packCase } from './pack/pack-case.ts';
 import { convertCase, exportCase, uploadCase } from './package-cases.ts';
 import { upload, watchHealth } from './service.ts';
 import { hasPrograms } from './shell.ts';
@@ -32,7 +33,7 @@ const { values: options } = parseArgs({
     sizes: { type: 'string', default: '10000,100000,1000000' },
     cases: {
       type: 'string',
-      default: 'read,encode,upload,export,convert,hub,preview,http,memory,images,assets,tables',
+      default: 'read,encode,upload,export,convert,pack,hub,preview,http,memory,images,assets,tables',
     },
     rounds: { type: 'string', default: '3' },
     images: { type: 'string', default: '100000' },
@@ -91,6 +92,7 @@ for (const size of sizes) {
   }
   if (wanted.has('export')) await compare(exportCase(bench, size, await archiveOf(size), small));
   if (wanted.has('convert')) await compare(convertCase(bench, size, await archiveOf(size)));
+  if (wanted.has('pack')) await compare(packCase(bench, size));
   if (wanted.has('hub')) await compare(await hubCase(bench, size));
 }
 if (wanted.has('images')) {

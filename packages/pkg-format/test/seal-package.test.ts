@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { ItemInput } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import JSZip from 'jszip';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { checkPackage, datasetFromItems, type PackageReader } from '../src/index.ts';
 import { openPackageFile, sealPackageFile, writePackageFile, writePackageStream } from '../src/node/index.ts';
 
@@ -62,12 +62,28 @@ it('writes items that are read once to the bytes that the same items in memory g
 
   const again = { name: 'N', sections: [{ name: 's', items: [] }] };
   await expect(writePackageFile(path, again)).rejects.toMatchObject({ code: 'EEXIST' });
-  const broken = { name: 'N', sections: [{ name: 's', items: later([{ id: 1 }, { id: 1.5 }]) }] };
+  const broken = { name: 'N', sections: [{ name: 's', items: [{ id: 1 }, { id: 1.5 }] }] };
   await expect(writePackageFile(join(folder, 'none'), broken)).rejects.toMatchObject({
     code: 'invalid_item',
     location: { file: 's', row: 1 },
   });
   expect(await readdir(folder)).toEqual(['streamed.pkg.zip']);
+
+  const temporary = join(folder, 'temporary');
+  await mkdir(temporary);
+  vi.stubEnv('TMPDIR', temporary);
+  const once = () => SECTIONS.map(({ name, items }) => ({ name, items: later<ItemInput>(items) }));
+  const input = () => ({ name: 'N', notes: 'n', schema: () => schema, sections: once() });
+  const stream = writePackageStream(input(), { onProgress: (count) => seen.push(count) });
+  expect(Buffer.concat(await Array.fromAsync(stream)).equals(wanted)).toBe(true);
+  expect(seen).toEqual([3, 3]);
+  for await (const _ of writePackageStream(input())) break;
+  await expect(Array.fromAsync(writePackageStream(broken))).rejects.toMatchObject({ code: 'invalid_item' });
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(Array.fromAsync(writePackageStream(input(), { signal }))).rejects.toThrow('enough');
+  expect(await readdir(temporary)).toEqual([]);
+  vi.unstubAllEnvs();
+  await rm(temporary, { recursive: true });
 });
 
 it('seals an edited folder and an edited package, and changes nothing else', async () => {

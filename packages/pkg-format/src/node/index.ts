@@ -10,10 +10,6 @@ export {
   sealedOutputPath,
   sealPackageFile,
 } from './seal/seal-package-file.ts';
-export {
-  type StreamedDataset,
-  type WriteFileOptions,
-  type WrittenPackage,
-  writePackageFile,
-} from './write-package-file.ts';
-export { writePackageStream } from './write-package-stream.ts';
+export type { StreamedDataset } from './stage-dataset.ts';
+export { type WriteFileOptions, type WrittenPackage, writePackageFile } from './write-package-file.ts';
+export { type WriteStreamOptions, writePackageStream } from './write-package-stream.ts';

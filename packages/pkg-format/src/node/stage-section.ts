@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createSectionHasher, type ItemInput, joinItem } from '@svc/jsonl-v23';
-import { checkItemSize, createSha256, type ItemParts, splitLines } from '@svc/jsonl-v23/internal';
-import { DEFAULT_LIMITS } from '../limits.ts';
+import { createSha256, type ItemParts, splitLines } from '@svc/jsonl-v23/internal';
 import { encodeValue } from '../write/dataset-from-items.ts';
 import { mayEmbedFiles } from '../write/embedded-files.ts';
 import { encodeText } from '../write/encode-text.ts';
@@ -48,7 +47,6 @@ export async function stageSection(
       signal?.throwIfAborted();
       const location = { file: name, row: itemCount };
       const encoded = encodeValue(value, location);
-      checkItemSize(encoded.byteLength, 0, { maxItemBytes: DEFAULT_LIMITS.maxLineBytes, location });
       hasher.add(encoded.itemHash);
       const { payload, answer, checker, assets } = encoded;
       const line = `${JSON.stringify([payload, answer, checker, assets])}\n`;

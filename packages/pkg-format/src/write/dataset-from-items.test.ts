@@ -100,3 +100,25 @@ it.each<[unknown, string, number]>([
     expect.objectContaining({ code, location: expect.objectContaining({ file: 's', row }) }),
   );
 });
+
+const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+
+it('refuses what a reader with the default limits refuses, with the same codes', async () => {
+  const make = (item: unknown) =>
+    datasetFromItems({ name: 'n', sections: [{ name: 's', items: [item as ItemInput] }] });
+  await expect(writePackage(make({ deep: nested(255) }))).resolves.toBeInstanceOf(Uint8Array);
+  expect(() => make({ deep: nested(256) })).toThrow(
+    expect.objectContaining({
+      name: 'PackageError',
+      code: 'package_invalid_line',
+      location: { file: 's', row: 0 },
+    }),
+  );
+  expect(() => make({ note: 'x'.repeat(64 * 1024 * 1024) })).toThrow(
+    expect.objectContaining({ name: 'PackageError', code: 'package_limit', location: { file: 's', row: 0 } }),
+  );
+  await expect(writePackage(make({ note: 'x'.repeat(3 * 1024 * 1024) }))).rejects.toMatchObject({
+    code: 'package_limit',
+    entry: 'sections/s.jsonl',
+  });
+});

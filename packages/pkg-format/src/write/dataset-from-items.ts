@@ -5,11 +5,15 @@ import {
   fileReferences,
   type ItemInput,
   JsonlError,
+  joinItem,
   parseItem,
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { checkItemSize } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { toPackageError } from '../errors.ts';
+import { DEFAULT_LIMITS } from '../limits.ts';
 import { checkNames } from '../package/manifest.ts';
 import { missingFile } from '../package/open-archive.ts';
 import type { ExportDataset, ExportSection } from './export-dataset.ts';
@@ -31,7 +35,8 @@ export interface ItemsDataset {
  *
  * @throws JsonlError `not_an_object`, `invalid_item`, `invalid_asset`, `invalid_json` with the section as the
  *   location's `file`, the item's index as its `row` and a JSON Pointer as its `path`; PackageError
- *   `package_missing_file` with the same location for an asset or checker whose content the item does not embed;
+ *   `package_missing_file` with the same location for an asset or checker whose content the item does not embed,
+ *   `package_limit` for an item longer and `package_invalid_line` for one deeper than the limits of a reader;
  *   `package_no_sections`, `package_invalid_json` for an invalid or duplicate name
  * @example
  * const item = { inputs: { prompt: '2+2?' }, answer: 4 };
@@ -63,11 +68,43 @@ export function encodeValue(value: ItemInput, location: SourceLocation): Encoded
     const item = parseItem(value, location);
     for (const { path, pointer } of fileReferences(item))
       throw missingFile(path, { ...location, path: pointer });
-    return encodeItem(item);
+    const encoded = encodeItem(item);
+    checkLine(encoded, location);
+    return encoded;
   } catch (error) {
     if (!(error instanceof JsonlError) || error.location.file !== undefined) throw error;
     throw new JsonlError(error.code, error.message, { ...error.location, ...location }, { cause: error });
   }
+}
+
+/** Refuses what no reader takes: an item that is too long, or too deep. */
+function checkLine(encoded: EncodedItem, location: SourceLocation): void {
+  const { maxLineBytes, maxDepth } = DEFAULT_LIMITS;
+  try {
+    checkItemSize(encoded.byteLength, 0, { maxItemBytes: maxLineBytes, location });
+    const { payload, answer, checker, assets } = encoded;
+    // Only an item with more brackets than that can be so deep, and few have them: they are parsed.
+    if (bracketsOf([payload, answer, checker, assets], maxDepth) < maxDepth) return;
+    parseJson(joinItem(encoded), { maxDepth, location });
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    // Its line and column are those of a text that the caller never saw.
+    const placed = new JsonlError(error.code, error.message, location, { cause: error });
+    throw toPackageError(placed, location.file ?? '');
+  }
+}
+
+/** Opening brackets in these texts, in strings too; at most `max`. */
+function bracketsOf(texts: readonly (string | null)[], max: number): number {
+  let count = 0;
+  for (const text of texts) {
+    if (text === null) continue;
+    for (const bracket of ['[', '{']) {
+      for (let at = text.indexOf(bracket); at !== -1 && count < max; at = text.indexOf(bracket, at + 1))
+        count += 1;
+    }
+  }
+  return count;
 }
 
 function sectionFromItems(name: string, items: Iterable<ItemInput>): ExportSection {

@@ -1,6 +1,8 @@
 import JSZip from 'jszip';
 import { PackageError } from '../errors.ts';
 import { collectBytes } from '../package/collect-bytes.ts';
+import { bytesSource } from '../zip/byte-source.ts';
+import { checkWritten } from './check-written.ts';
 import type { ExportDataset, WriteOptions } from './export-dataset.ts';
 import { preparePackage } from './prepare-package.ts';
 
@@ -15,7 +17,8 @@ const MAX_ENTRIES = 0xfffe;
  * Writes a dataset, with a run or without, as a package in memory. Runs anywhere. The entries, their order and their
  * content are those of `writePackageStream`; the deflate data may differ.
  *
- * @throws PackageError `package_no_sections`, `package_invalid_json` for a name, `package_limit` for more entries than an archive without zip64 can have; errors of the dataset's
+ * @throws PackageError `package_no_sections`, `package_invalid_json` for a name, `package_limit` for more entries than an
+ *   archive without zip64 can have and for what a reader with the default limits would refuse; errors of the dataset's
  *   functions; the signal's reason
  */
 export async function writePackage(dataset: ExportDataset, options: WriteOptions = {}): Promise<Uint8Array> {
@@ -37,5 +40,7 @@ export async function writePackage(dataset: ExportDataset, options: WriteOptions
       compressionOptions: { level: DEFLATE_LEVEL },
     });
   }
-  return zip.generateAsync({ type: 'uint8array', platform: 'UNIX', streamFiles: true });
+  const bytes = await zip.generateAsync({ type: 'uint8array', platform: 'UNIX', streamFiles: true });
+  await checkWritten(bytesSource(bytes));
+  return bytes;
 }
