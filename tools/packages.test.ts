@@ -52,7 +52,7 @@ const extensions = ['.ts', '.js'] as const;
 it('publishes what the README of the repository names', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   for (const name of names) expect(readme).toContain(`\`${name}\``);
-  expect(names).toHaveLength(6);
+  expect(names).toHaveLength(7);
 });
 
 it.each(names)('the tarball of %s is in order', { timeout: 60_000 }, async (name) => {
@@ -110,6 +110,7 @@ describe('in an empty project', () => {
       console.log(`${entry} in a bundle: ${bytes} bytes, ${gzipBytes} with gzip`);
     }
     const limits = {
+      '@svc/client': 5_000,
       '@svc/jsonl-v23': 80_000,
       '@svc/pkg-format': 74_000,
       '@svc/tabular': 70_000,

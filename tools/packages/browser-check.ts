@@ -14,6 +14,7 @@ import { runProgram } from './run-program.ts';
 
 /** Entries that run in a browser. */
 export const BROWSER_ENTRIES = [
+  '@svc/client',
   '@svc/jsonl-v23',
   '@svc/pkg-format',
   '@svc/tabular',

@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   ApiError,
@@ -72,4 +77,38 @@ it('uploads with progress, follows jobs and runs, and iterates over pages', asyn
   const missing = Array.fromAsync(iterateItems(client, '0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d'));
   await expect(missing).rejects.toBeInstanceOf(ApiError);
   await expect(missing).rejects.toMatchObject({ code: 'dataset_not_found', status: 404 });
+});
+
+it('does what its README says', async () => {
+  const folder = new URL('../../../packages/client/', import.meta.url);
+  const page = await readFile(new URL('README.md', folder), 'utf8');
+  const [, program = '', output = ''] =
+    /^```typescript\n([\s\S]*?)^```\n\nprints\n\n^```\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  // The package finds itself by its name from its own folder.
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', stripTypeScriptTypes(program)],
+    { cwd: fileURLToPath(folder), env: { SVC_API_URL: service.url, SVC_API_KEY: KEY } },
+  );
+  expect(stdout).toBe(output);
+});
+
+it('sends several files as one dataset, with their length, and gives every digit of the response', async () => {
+  const file = (name: string, text: string) => ({
+    name,
+    byteLength: Buffer.byteLength(text),
+    read: () => new Blob([text]).stream(),
+  });
+  const options = { baseUrl: service.url, key: KEY, inBackground: false };
+  const sources = [file('a.jsonl', '{"id":12345678901234567890}\n'), file('b.jsonl', '{"id":2}\n{"id":3}\n')];
+  const stored = await uploadFile(sources, { ...options, fields: { name: 'Two' } });
+  expect(stored.dataset).toMatchObject({ name: 'Two', section_count: 2, item_count: 3 });
+  expect(JSON.parse(stored.text)).toEqual(stored.dataset);
+  const short = { ...file('a.jsonl', '{"id":1}\n'), byteLength: 10 };
+  await expect(uploadFile(short, options)).rejects.toThrow();
+  const page = async () => new Response('<h1>', { status: 502 });
+  await expect(uploadFile(sources, { ...options, fetch: page })).rejects.toMatchObject({
+    code: 'bad_response',
+    status: 502,
+  });
 });

@@ -6,7 +6,7 @@ import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-o
 import { printHint } from '../output/print-hint.ts';
 import { showProgress } from '../output/progress.ts';
 import { openInputFile } from '../package/input-file.ts';
-import type { JsonResponse, ServiceRequest } from '../service/client/service-client.ts';
+import type { JsonResponse, ServiceRequest } from '../service/client/service-request.ts';
 import { type DatasetResponse, printDataset } from '../service/dataset-response.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';
 import { storeDataset } from '../service/store-dataset.ts';

@@ -1,18 +1,12 @@
+import type { DatasetSummary } from '@svc/client';
 import type { Cli } from '../cli-context.ts';
 import { printResult } from '../output/print-result.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
-import type { JsonResponse } from './client/service-client.ts';
+import type { JsonResponse } from './client/service-request.ts';
 
-/** The members of a DatasetSummary (HTTP API) that are printed. */
-export interface DatasetResponse {
-  readonly id: string;
-  readonly name: string;
-  readonly version_hash: string;
-  readonly section_count: number;
-  readonly item_count: number;
-  readonly asset_count: number;
-}
+/** What the service says of a dataset that it stored. */
+export type DatasetResponse = DatasetSummary;
 
 /** Prints a stored dataset: for machines the response as it is, for people the main facts. */
 export function printDataset(cli: Cli, response: JsonResponse<DatasetResponse>): Promise<void> {

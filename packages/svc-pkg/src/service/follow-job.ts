@@ -1,23 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { followJob as changesOf, type Job } from '@svc/client';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { showProgress } from '../output/progress.ts';
 import { parseProblem } from './client/parse-problem.ts';
 import type { ServiceClient } from './client/service-client.ts';
-
-/** The members of a Job (HTTP API) that are read. */
-export interface JobResponse {
-  readonly id: string;
-  readonly status: string;
-  readonly progress?: {
-    readonly rows_done?: number | null;
-    readonly rows_total?: number | null;
-  } | null;
-  readonly dataset_id?: string | null;
-  readonly error?: Readonly<Record<string, unknown>> | null;
-}
-
-const POLL_INTERVAL_MS = 1000;
 
 /**
  * Waits until a job has ended; shows its progress on a terminal.
@@ -25,21 +11,21 @@ const POLL_INTERVAL_MS = 1000;
  * @returns the id of the new dataset
  * @throws ServiceError with the error of the job; CliError `job_ended` for a job that was cancelled or has no dataset
  */
-export async function followJob(cli: Cli, service: ServiceClient, first: JobResponse): Promise<string> {
+export async function followJob(cli: Cli, service: ServiceClient, first: Job): Promise<string> {
   using progress = showProgress(cli, 'importing', 'rows');
-  for (let job = first; ; ) {
-    progress.update(job.progress?.rows_done ?? 0, job.progress?.rows_total ?? null);
-    if (job.status === 'succeeded' && typeof job.dataset_id === 'string') return job.dataset_id;
-    if (job.status === 'failed' && job.error) throw jobError(job.error);
-    if (!['queued', 'running', 'cancelling'].includes(job.status)) {
-      throw new CliError('job_ended', `Job ${job.id} ended without a dataset: its status is ${job.status}`);
+  let job = first;
+  if (isActive(job)) {
+    for await (job of changesOf(service.api, first.id, { signal: cli.signal })) {
+      progress.update(job.progress?.rows_done ?? 0, job.progress?.rows_total ?? null);
+      if (!isActive(job)) break;
     }
-    await sleep(POLL_INTERVAL_MS, undefined, { signal: cli.signal });
-    job = (
-      await service.sendForJson<JobResponse>({ method: 'GET', path: `/jobs/${encodeURIComponent(first.id)}` })
-    ).value;
   }
+  if (job.status === 'succeeded' && typeof job.dataset_id === 'string') return job.dataset_id;
+  if (job.status === 'failed' && job.error) throw jobError(job.error);
+  throw new CliError('job_ended', `Job ${job.id} ended without a dataset: its status is ${job.status}`);
 }
+
+const isActive = ({ status }: Job): boolean => ['queued', 'running', 'cancelling'].includes(status);
 
 /** The error of a job has the same members as the body of a failed request. */
 function jobError(error: Readonly<Record<string, unknown>>): Error {

@@ -1,8 +1,10 @@
+import type { Job } from '@svc/client';
 import type { Cli } from '../cli-context.ts';
 import { createOnce } from './client/create-request.ts';
-import type { JsonResponse, ServiceClient, ServiceRequest } from './client/service-client.ts';
+import type { ServiceClient } from './client/service-client.ts';
+import type { JsonResponse, ServiceRequest } from './client/service-request.ts';
 import type { DatasetResponse } from './dataset-response.ts';
-import { followJob, type JobResponse } from './follow-job.ts';
+import { followJob } from './follow-job.ts';
 
 /**
  * Sends a request that creates a dataset, and returns the dataset. In the background, a worker creates it and this
@@ -15,7 +17,7 @@ export async function storeDataset(
   requestOf: (idempotencyKey: string) => Promise<ServiceRequest> | ServiceRequest,
   inBackground: boolean,
 ): Promise<JsonResponse<DatasetResponse>> {
-  const response = await createOnce<DatasetResponse & JobResponse>(cli, service, async (idempotencyKey) => {
+  const response = await createOnce<DatasetResponse & Job>(cli, service, async (idempotencyKey) => {
     const request = await requestOf(idempotencyKey);
     const headers = { ...request.headers, ...(inBackground && { prefer: 'respond-async' }) };
     // Without a job, the service responds when everything is stored, which may take long.

@@ -1,3 +1,4 @@
+import type { ResponseOf } from '@svc/client';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { jsonText, printResult } from '../../output/print-result.ts';
@@ -11,19 +12,9 @@ interface Options extends ServiceOptions {
   readonly limit: number;
 }
 
-interface Position {
-  readonly section: string;
-  readonly order_index: number;
-}
-
-interface Change {
-  readonly change: 'added' | 'removed' | 'moved';
-  readonly item_hash: string;
-  readonly from: Position | null;
-  readonly to: Position | null;
-}
-
-type Counts = Readonly<Record<Change['change'], number>>;
+type Difference = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>;
+type Change = Difference['data'][number];
+type Counts = Difference['counts'];
 
 /** `diff`: what another dataset adds, removes and moves. */
 export function addDiffCommand(program: Command, cli: Cli): void {
@@ -54,7 +45,7 @@ export function addDiffCommand(program: Command, cli: Cli): void {
 }
 
 function diffText({ added, removed, moved }: Counts, changes: readonly Change[]): string {
-  const position = (at: Position | null): string => (at === null ? '' : `${at.section}:${at.order_index}`);
+  const position = (at: Change['from']): string => (at === null ? '' : `${at.section}:${at.order_index}`);
   const counts = `${added} added, ${removed} removed, ${moved} moved\n`;
   if (changes.length === 0) return counts;
   const rows = changes.map((change) => [

@@ -1,3 +1,4 @@
+import type { ResponseOf } from '@svc/client';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { listPages } from '../../service/client/list-pages.ts';
@@ -11,12 +12,7 @@ interface Options extends ServiceOptions {
   readonly limit: number;
 }
 
-interface DatasetEntry {
-  readonly id: string;
-  readonly name: string;
-  readonly item_count: number;
-  readonly created_at: string;
-}
+type DatasetEntry = ResponseOf<'/datasets', 'get'>['data'][number];
 
 /** `list`: the datasets of a service. */
 export function addListCommand(program: Command, cli: Cli): void {

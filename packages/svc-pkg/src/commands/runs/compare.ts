@@ -1,3 +1,4 @@
+import type { ResponseOf } from '@svc/client';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { printResult } from '../../output/print-result.ts';
@@ -11,18 +12,7 @@ interface Options extends ServiceOptions {
   readonly limit: number;
 }
 
-interface Comparison {
-  readonly paired: number;
-  readonly mean: number | null;
-  readonly other_mean: number | null;
-  readonly mean_difference: number | null;
-  readonly stderr: number | null;
-  readonly ci95: readonly [number, number] | null;
-  readonly wins: number;
-  readonly losses: number;
-  readonly ties: number;
-  readonly p_value: number | null;
-}
+type Comparison = ResponseOf<'/runs/{id}/compare/{other_id}', 'get'>;
 
 /** `compare`: two runs over their common items. */
 export function addCompareCommand(program: Command, cli: Cli): void {

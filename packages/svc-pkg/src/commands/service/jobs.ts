@@ -1,7 +1,7 @@
+import type { Job } from '@svc/client';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { listPages } from '../../service/client/list-pages.ts';
-import type { JobResponse } from '../../service/follow-job.ts';
 import { printListing } from '../../service/print-listing.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
@@ -11,8 +11,6 @@ interface Options extends ServiceOptions {
   readonly kind?: string;
   readonly limit: number;
 }
-
-type JobEntry = JobResponse & { readonly kind: string; readonly created_at: string };
 
 /** `jobs`: the imports that run in the background. */
 export function addJobsCommand(program: Command, cli: Cli): void {
@@ -24,7 +22,7 @@ export function addJobsCommand(program: Command, cli: Cli): void {
     .option('--kind <kind>', 'only jobs of this kind: import or upload')
     .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
     .action(async ({ status, kind, limit, ...options }: Options) => {
-      const listing = await listPages<JobEntry>(openService(cli, options), '/jobs', { status, kind }, limit);
+      const listing = await listPages<Job>(openService(cli, options), '/jobs', { status, kind }, limit);
       await printListing(cli, listing, {
         id: ({ id }) => id,
         kind: (job) => job.kind,

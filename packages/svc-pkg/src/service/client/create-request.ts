@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
-import type { JsonResponse, ServiceClient, ServiceRequest } from './service-client.ts';
+import type { ServiceClient } from './service-client.ts';
+import type { JsonResponse, ServiceRequest } from './service-request.ts';
 
 /** Tries of a request that creates something. */
 const MAX_TRIES = 3;

@@ -1,19 +1,10 @@
 import { Readable } from 'node:stream';
+import { type ApiClient, createApiClient } from '@svc/client';
 import type { Dispatcher } from 'undici';
 import { CliError } from '../../errors/cli-error.ts';
+import { fetchThrough } from './fetch-through.ts';
 import { parseProblem } from './parse-problem.ts';
-
-/** A request to the service. */
-export interface ServiceRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Relative to the service's URL; begins with "/". */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string | undefined>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | AsyncIterable<Uint8Array>;
-  /** How long the service may take to begin its response; 0 for no limit. */
-  readonly responseTimeoutMs?: number;
-}
+import type { JsonResponse, ServiceRequest } from './service-request.ts';
 
 interface ServiceResponse {
   readonly status: number;
@@ -21,17 +12,11 @@ interface ServiceResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** A response that is a JSON document. */
-export interface JsonResponse<T> {
-  readonly status: number;
-  /** The document as it arrived. */
-  readonly text: string;
-  readonly value: T;
-}
-
 export interface ServiceClient {
   /** Such as `http://127.0.0.1:8080`, without a slash at the end. */
   readonly url: string;
+  /** The typed client of the service, whose requests go through `sendForJson` and fail as it does. */
+  readonly api: ApiClient;
   /**
    * Sends a request and returns the response, if its status is 2xx.
    *
@@ -65,11 +50,12 @@ export function createServiceClient(options: {
   const { origin, pathname } = new URL(url);
 
   async function send(request: ServiceRequest): Promise<ServiceResponse> {
+    const query = definedOf(request.query ?? {});
     const response = await attempt(url, signal, () =>
       dispatcher.request({
         origin,
         path: `${pathname.replace(/\/$/, '')}${request.path}`,
-        query: definedOf(request.query ?? {}),
+        ...(Object.keys(query).length > 0 && { query }),
         method: request.method,
         headers: {
           'user-agent': userAgent,
@@ -88,23 +74,26 @@ export function createServiceClient(options: {
     throw parseProblem({ status, headers, text: await collectText(body) });
   }
 
+  async function sendForJson<T>(request: ServiceRequest): Promise<JsonResponse<T>> {
+    const response = await send({
+      ...request,
+      headers: { accept: 'application/json', ...request.headers },
+    });
+    const text = await collectText(response.body);
+    try {
+      return { status: response.status, text, value: JSON.parse(text) as T };
+    } catch (cause) {
+      throw new CliError('bad_response', `${url}${request.path} returned something that is not JSON`, {
+        cause,
+      });
+    }
+  }
+
   return {
     url,
+    api: createApiClient({ baseUrl: url, fetch: fetchThrough(url, sendForJson) }),
     send,
-    async sendForJson<T>(request: ServiceRequest) {
-      const response = await send({
-        ...request,
-        headers: { accept: 'application/json', ...request.headers },
-      });
-      const text = await collectText(response.body);
-      try {
-        return { status: response.status, text, value: JSON.parse(text) as T };
-      } catch (cause) {
-        throw new CliError('bad_response', `${url}${request.path} returned something that is not JSON`, {
-          cause,
-        });
-      }
-    },
+    sendForJson,
   };
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { followRun as changesOf, type Run } from '@svc/client';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { printHint } from '../../output/print-hint.ts';
@@ -6,31 +6,11 @@ import { printResult } from '../../output/print-result.ts';
 import { showProgress } from '../../output/progress.ts';
 import { formatFacts } from '../../text/format-facts.ts';
 import { printableValue } from '../../text/printable-text.ts';
-import type { JsonResponse, ServiceClient } from '../client/service-client.ts';
+import type { ServiceClient } from '../client/service-client.ts';
+import type { JsonResponse } from '../client/service-request.ts';
 
-/** The members of a Run (HTTP API) that are read. */
-export interface RunResponse {
-  readonly id: string;
-  readonly dataset_id: string;
-  readonly name: string | null;
-  readonly status: string;
-  readonly counts: {
-    readonly total: number;
-    readonly done: number;
-    readonly ok: number;
-    readonly failed: number;
-    readonly unscored: number;
-  };
-  readonly scores: {
-    readonly mean: number | null;
-    readonly passed: number;
-    readonly pass_rate: number | null;
-  };
-  readonly error: { readonly code?: string; readonly message?: string } | null;
-  readonly created_at: string;
-}
-
-const POLL_INTERVAL_MS = 1000;
+/** A run, as the service describes it. */
+export type RunResponse = Run;
 
 export const runPath = (id: string): string => `/runs/${encodeURIComponent(id)}`;
 
@@ -45,13 +25,12 @@ export async function followRun(
   first: JsonResponse<RunResponse>,
 ): Promise<JsonResponse<RunResponse>> {
   using progress = showProgress(cli, 'running', 'items');
-  for (let response = first; ; ) {
-    const { status, counts } = response.value;
+  const { id } = first.value;
+  for await (const { counts } of changesOf(service.api, id, { signal: cli.signal })) {
     progress.update(counts.done, counts.total);
-    if (!['queued', 'running', 'cancelling'].includes(status)) return response;
-    await sleep(POLL_INTERVAL_MS, undefined, { signal: cli.signal });
-    response = await service.sendForJson<RunResponse>({ method: 'GET', path: runPath(first.value.id) });
   }
+  // Its text once more, with every digit.
+  return await service.sendForJson<RunResponse>({ method: 'GET', path: runPath(id) });
 }
 
 /**

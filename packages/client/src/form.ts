@@ -1,0 +1,76 @@
+/** A file of a form. */
+export interface FormSource {
+  readonly name: string;
+  readonly byteLength: number;
+  /** The bytes, from the beginning in each call. */
+  read(): AsyncIterable<Uint8Array>;
+}
+
+/** A multipart form (RFC 7578) whose files are read while it is sent. */
+export interface StreamedForm {
+  readonly contentType: string;
+  readonly byteLength: number;
+  /**
+   * All of its bytes, from the beginning in each call; at most one chunk of a file is in memory.
+   *
+   * @throws RangeError for a file that is not as long as it says; errors of the sources
+   */
+  parts(): AsyncGenerator<Uint8Array, void, undefined>;
+}
+
+/**
+ * The form of an upload: the fields, then the files.
+ *
+ * @param onProgress receives the bytes of the files that were read so far, and those of all files
+ */
+export function formOf(
+  sources: readonly FormSource[],
+  fields: Readonly<Record<string, string>>,
+  boundary: string,
+  onProgress: (sentBytes: number, totalBytes: number) => void = () => {},
+): StreamedForm {
+  const encoder = new TextEncoder();
+  const part = (lines: readonly string[]): string => [`--${boundary}`, ...lines, '', ''].join('\r\n');
+  const texts = Object.entries(fields).map(
+    ([name, value]) => `${part([`Content-Disposition: form-data; name="${escaped(name)}"`])}${value}\r\n`,
+  );
+  const head = encoder.encode(texts.join(''));
+  const files = sources.map((source) => {
+    const disposition = `Content-Disposition: form-data; name="file"; filename="${escaped(source.name)}"`;
+    return { source, head: encoder.encode(part([disposition, 'Content-Type: application/octet-stream'])) };
+  });
+  const end = encoder.encode('\r\n');
+  const tail = encoder.encode(`--${boundary}--\r\n`);
+  const totalBytes = sources.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const headBytes = files.reduce((sum, file) => sum + file.head.byteLength + end.byteLength, 0);
+
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    byteLength: head.byteLength + headBytes + totalBytes + tail.byteLength,
+    async *parts() {
+      let sentBytes = 0;
+      if (head.byteLength > 0) yield head;
+      for (const { source, head: headOfFile } of files) {
+        const startBytes = sentBytes;
+        yield headOfFile;
+        for await (const chunk of source.read()) {
+          yield chunk;
+          sentBytes += chunk.byteLength;
+          onProgress(sentBytes, totalBytes);
+        }
+        const readBytes = sentBytes - startBytes;
+        if (readBytes !== source.byteLength) {
+          throw new RangeError(
+            `The file ${source.name} must have ${source.byteLength} bytes, got ${readBytes}.`,
+          );
+        }
+        yield end;
+      }
+      yield tail;
+    },
+  };
+}
+
+/** As browsers do (HTML, "multipart/form-data encoding algorithm"). */
+const escaped = (name: string): string =>
+  name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

@@ -1,0 +1,25 @@
+import type { JsonResponse, ServiceRequest } from './service-request.ts';
+
+/**
+ * A `fetch` for `@svc/client` whose requests go through a service client: its key, proxies, limits and errors. It takes only
+ * requests for documents, and throws for every response other than 2xx.
+ *
+ * @param url of the service
+ */
+export function fetchThrough(
+  url: string,
+  sendForJson: (request: ServiceRequest) => Promise<JsonResponse<unknown>>,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const headers: Record<string, string> = Object.fromEntries(request.headers);
+    // The length of an upload is known; all other bodies are short documents.
+    const body = headers['content-length'] === undefined ? await request.text() : request.body;
+    const { status, text } = await sendForJson({
+      method: request.method as ServiceRequest['method'],
+      path: request.url.slice(url.length),
+      headers,
+      ...(body !== null && body !== '' && { body }),
+    });
+    return new Response(text, { status, headers: { 'content-type': 'application/json' } });
+  };
+}
