@@ -8,7 +8,7 @@ import type { Case, Sample } from '../measure.ts';
 
 const PROGRAM = fileURLToPath(new URL('write-items.ts', import.meta.url));
 
-/** Items of an async generator to a package, against the same items through gzip; each in a process of its own. */
+/** Items of an async generator to a package, against the same items through gzip; each in a separate process. */
 export function packCase({ folder }: Pick<Bench, 'folder'>, size: number): Case {
   const run = async (side: 'package' | 'gzip'): Promise<Sample> => {
     const path = join(folder, `written.${side}`);

@@ -1,6 +1,6 @@
 /**
  * `node bench/pack/write-items.ts <package|gzip> <items> <path>`: writes items of an async generator to a package, or their
- * lines through gzip, in a process of its own, and prints the seconds and the most memory that it had.
+ * lines through gzip, and prints the seconds and the most memory that it had.
  */
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';

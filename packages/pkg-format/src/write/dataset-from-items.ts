@@ -89,8 +89,8 @@ function checkLine(encoded: EncodedItem, location: SourceLocation): void {
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
     // Its line and column are those of a text that the caller never saw.
-    const placed = new JsonlError(error.code, error.message, location, { cause: error });
-    throw toPackageError(placed, location.file ?? '');
+    const located = new JsonlError(error.code, error.message, location, { cause: error });
+    throw toPackageError(located, location.file ?? '');
   }
 }
 
