@@ -9,6 +9,7 @@ const alias = {
   '@svc/jsonl-v23/json': at('packages/jsonl-v23/src/json/index.ts'),
   '@svc/jsonl-v23/internal': at('packages/jsonl-v23/src/internal.ts'),
   '@svc/jsonl-v23': at('packages/jsonl-v23/src/index.ts'),
+  '#is-utf8': at('packages/jsonl-v23/src/fast/is-utf8-node.ts'),
   '#sha256': at('packages/jsonl-v23/src/hash/sha256-node.ts'),
   '#platform': at('packages/hub-client/src/platform-node.ts'),
   '@svc/tabular/write': at('packages/tabular/src/write/index.ts'),

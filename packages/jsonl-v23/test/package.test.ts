@@ -33,13 +33,21 @@ describe('the package', () => {
   it.each([
     ['@noble/hashes', '@noble/hashes/sha2.js', ['hash/sha256-noble.ts']],
     ['Node', 'node:crypto', ['hash/sha256-node.ts']],
+    ['Node', 'node:buffer', ['fast/is-utf8-node.ts']],
   ])('uses %s in one file', (_, name, files) => {
     expect(sources.filter((source) => importsOf(source).includes(name))).toEqual(files);
   });
 
   it('depends on nothing else', () => {
     const foreign = new Set(sources.flatMap(importsOf).filter((name) => !name.startsWith('.')));
-    expect([...foreign].sort()).toEqual(['#sha256', '@noble/hashes/sha2.js', 'node:crypto', 're2js']);
+    expect([...foreign].sort()).toEqual([
+      '#is-utf8',
+      '#sha256',
+      '@noble/hashes/sha2.js',
+      'node:buffer',
+      'node:crypto',
+      're2js',
+    ]);
     expect(Object.keys(manifest.dependencies).sort()).toEqual(['@noble/hashes', 're2js']);
   });
 

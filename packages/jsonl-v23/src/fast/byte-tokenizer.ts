@@ -1,16 +1,16 @@
-import { JsonlError } from '../errors.ts';
+import { isUtf8 } from '#is-utf8';
 import { KIND } from '../item/value-rule.ts';
 import { ASCII } from '../json/ascii.ts';
 import { putCodePoint, putEscape, putUnicodeEscape } from '../json/canonical/escapes.ts';
-import { BYTE_CLASS, BYTE_CLASSES, isPlainWord } from '../json/canonical/string-bytes.ts';
-import { canonicalNumber } from '../json/canonical-number.ts';
-import { sequenceEnd } from '../json/utf8.ts';
+import { BYTE_CLASS, BYTE_CLASSES } from '../json/canonical/string-bytes.ts';
 import { copyRange } from './copy-range.ts';
+import { NumberWriter } from './number-writer.ts';
 
 const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, BACKSLASH, SLASH, LOWER_U } = ASCII;
-const { PLUS, MINUS, POINT, ZERO, NINE, LOWER_A, LOWER_E, LOWER_F } = ASCII;
+const { MINUS, POINT, ZERO, NINE, LOWER_A, LOWER_E, LOWER_F } = ASCII;
 const { PLAIN, END, ESCAPE, MULTIBYTE } = BYTE_CLASS;
-const classes = BYTE_CLASSES;
+/** Of lines that are UTF-8 as a whole: their characters of several bytes are plain. */
+const classes: Uint8Array = BYTE_CLASSES.map((kind) => (kind === MULTIBYTE ? PLAIN : kind));
 
 /** Instead of the kind of a value: the reference path must read it. */
 export const FALLBACK = 0;
@@ -21,6 +21,12 @@ const INITIAL_BYTES = 1024 * 1024;
 const SPARE_BYTES = 16;
 /** A buffer that grew beyond this, for a long line, is not kept. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+
+/** Integers up to 1e21 have no exponent in ECMAScript, and neither have fractions whose first other digit is among so many. */
+const MAX_PLAIN_DIGITS = 21;
+const MAX_FIRST_DIGIT = 6;
+/** Longer literals may be too long. */
+const MAX_LITERAL = 1000;
 
 /** 1 for letters after a backslash whose escape is the canonical one (RFC 8785 section 3.2.2.2). */
 const CANONICAL_ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -44,6 +50,9 @@ export abstract class ByteTokenizer {
   protected end = 0;
   /** Position after the last value in its line. */
   protected next = 0;
+  /** Whether the lines are UTF-8. If not, the reference path finds the faulty one. */
+  protected isUtf8 = false;
+  readonly #numbers: NumberWriter = new NumberWriter();
 
   protected loadLines(lines: Uint8Array): void {
     const needed = 2 * lines.length + SPARE_BYTES;
@@ -54,6 +63,7 @@ export abstract class ByteTokenizer {
     // The last line has a line feed too, so that every loop ends there.
     this.bytes[lines.length] = LINE_FEED;
     this.#linesEnd = lines.length + 1;
+    this.isUtf8 = isUtf8(lines);
   }
 
   /** Discards what is written. */
@@ -91,10 +101,7 @@ export abstract class ByteTokenizer {
         this.next = position + 1;
         return STRING;
       }
-      if (kind === MULTIBYTE) {
-        position = sequenceEnd(bytes, position);
-        if (position === -1) return FALLBACK;
-      } else if (kind === ESCAPE) {
+      if (kind === ESCAPE) {
         if (CANONICAL_ESCAPES[bytes[position + 1] as number] !== 1)
           return this.#rewriteString(open, position);
         position += 2;
@@ -114,10 +121,7 @@ export abstract class ByteTokenizer {
     for (;;) {
       let kind = classes[bytes[position] as number];
       while (kind === PLAIN) kind = classes[bytes[++position] as number];
-      if (kind === MULTIBYTE) {
-        position = sequenceEnd(bytes, position);
-        if (position === -1) return FALLBACK;
-      } else if (kind === ESCAPE) {
+      if (kind === ESCAPE) {
         const letter = bytes[position + 1] as number;
         if (CANONICAL_ESCAPES[letter] === 1) {
           position += 2;
@@ -149,8 +153,9 @@ export abstract class ByteTokenizer {
   }
 
   /**
-   * Reads a number (RFC 8259 section 6), and makes it what `canonicalNumber` does. Short literals are canonical but for
-   * zeros at their end.
+   * Reads a number (RFC 8259 section 6), and makes it what `canonicalNumber` does. A plain decimal below 1e21, and from 1e-6
+   * on, stays as it is but for zeros at its end, however many digits it has: the canonical text of such a value has no
+   * exponent, whether a double holds it exactly or not.
    */
   protected readNumber(start: number): number {
     const { bytes } = this;
@@ -178,16 +183,19 @@ export abstract class ByteTokenizer {
           if (firstOther === -1) firstOther = position;
         } else if (code !== ZERO) break;
       }
-      const fractionCount = position - point - 1;
-      if (fractionCount === 0) return FALLBACK;
-      // A double keeps 15 digits, so its shortest form is the literal's. Below 1e-6 that form has an exponent.
-      const isPlain = !startsWithZero || (firstOther !== -1 && firstOther - point <= 6);
-      if (isPlain && digitCount + fractionCount <= 15 && (code | 32) !== LOWER_E) {
+      if (position === point + 1) return FALLBACK;
+      const isPlain = !startsWithZero || (firstOther !== -1 && firstOther - point <= MAX_FIRST_DIGIT);
+      if (
+        isPlain &&
+        digitCount <= MAX_PLAIN_DIGITS &&
+        position - start <= MAX_LITERAL &&
+        (code | 32) !== LOWER_E
+      ) {
         this.end = lastOther === point ? point : lastOther + 1;
         this.next = position;
         return NUMBER;
       }
-    } else if (digitCount <= 15 && (code | 32) !== LOWER_E && !(isNegative && startsWithZero)) {
+    } else if (digitCount <= MAX_PLAIN_DIGITS && (code | 32) !== LOWER_E && !(isNegative && startsWithZero)) {
       this.end = position;
       this.next = position;
       return INTEGER;
@@ -195,23 +203,15 @@ export abstract class ByteTokenizer {
     return this.#rewriteNumber(start, position);
   }
 
-  #rewriteNumber(start: number, knownEnd: number): number {
-    let position = knownEnd;
-    while (isNumberPart(this.bytes[position] as number)) position += 1;
-    let literal = '';
-    for (let at = start; at < position; at++) literal += String.fromCharCode(this.bytes[at] as number);
-    let text: string;
-    try {
-      text = canonicalNumber(literal);
-    } catch (error) {
-      if (error instanceof JsonlError) return FALLBACK;
-      throw error;
-    }
-    this.reserve(text.length);
+  #rewriteNumber(start: number, mantissaEnd: number): number {
+    const numbers = this.#numbers;
+    this.reserve(NumberWriter.maxBytes);
+    const end = numbers.write(this.bytes, start, mantissaEnd, this.written);
+    if (end === -1) return FALLBACK;
     this.start = this.written;
-    for (let at = 0; at < text.length; at++) this.bytes[this.written++] = text.charCodeAt(at);
-    this.end = this.written;
-    this.next = position;
+    this.written = end;
+    this.end = end;
+    this.next = numbers.next;
     return NUMBER;
   }
 
@@ -225,11 +225,6 @@ export abstract class ByteTokenizer {
     this.next = this.end;
     return kind;
   }
-}
-
-function isNumberPart(code: number): boolean {
-  const isDigit = code >= ZERO && code <= NINE;
-  return isDigit || code === POINT || code === MINUS || code === PLUS || (code | 32) === LOWER_E;
 }
 
 /** The code unit of the `\u` escape at `position`; -1 if there is none. */
@@ -256,4 +251,15 @@ function putUnit(bytes: Uint8Array, position: number, unit: number): number {
   if (unit < SPACE || unit === QUOTE || unit === BACKSLASH) return putEscape(bytes, position, unit);
   const isSurrogate = (unit & 0xf800) === 0xd800;
   return isSurrogate ? putUnicodeEscape(bytes, position, unit) : putCodePoint(bytes, position, unit);
+}
+
+/** Whether the four bytes from `position` on are all plain. Four at a time are faster than one. */
+function isPlainWord(bytes: Uint8Array, position: number): boolean {
+  return (
+    ((classes[bytes[position] as number] as number) |
+      (classes[bytes[position + 1] as number] as number) |
+      (classes[bytes[position + 2] as number] as number) |
+      (classes[bytes[position + 3] as number] as number)) ===
+    0
+  );
 }

@@ -1,25 +1,22 @@
-import { ITEM_SCHEMA } from '../item/item-schema.ts';
-import { compileRule, KIND, type ValueRule } from '../item/value-rule.ts';
+import { KIND } from '../item/value-rule.ts';
 import { ASCII } from '../json/ascii.ts';
-import { BYTE_CLASS, BYTE_CLASSES } from '../json/canonical/string-bytes.ts';
-import { sequenceEnd } from '../json/utf8.ts';
 import { ByteTokenizer, FALLBACK } from './byte-tokenizer.ts';
 import { copyRange } from './copy-range.ts';
 import { FastItem } from './fast-item.ts';
-import { InlineCache, type KeyOrder, MAX_CACHED_KEYS, type Transition } from './inline-cache.ts';
+import { ITEM_RULE } from './item-rule.ts';
+import type { KeyOrder } from './key-order.ts';
+import { type FastRule, isAt, type KnownKey, Location, MAX_OBJECT_KEYS } from './known-keys.ts';
 import { MemberRanges } from './member-ranges.ts';
 
 const { LINE_FEED, QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
-const { LOWER_F, LOWER_N, LOWER_T } = ASCII;
-const { END, ESCAPE, MULTIBYTE, CONTROL } = BYTE_CLASS;
-const classes = BYTE_CLASSES;
+const { LOWER_D, LOWER_F, LOWER_N, LOWER_T } = ASCII;
 
 /**
  * Levels of nesting on the fast path. The encoder recurses over untrusted bytes, so that the depth must be bounded far
  * below what the stack of a worker thread holds; items of real datasets have at most about ten levels.
  */
 const MAX_FAST_DEPTH = 100;
-/** Keys that are cached, over all locations; then the cache is dropped. */
+/** Keys that are known, over all locations; then they are forgotten. */
 const MAX_KEYS = 8 * 1024;
 
 /**
@@ -28,16 +25,15 @@ const MAX_KEYS = 8 * 1024;
  * **What it is.** A second parser, validator and canonicaliser of items next to the reference path: `parseJson`,
  * `parseItem` and `createItemEncoder`. It accepts a subset of the lines, and encodes those to the same bytes. A text
  * that is canonical as it is written is not copied: it is a range of the line. Keys are compared with those that came
- * before at the same location (see `InlineCache`), so that objects of a known shape are neither decoded nor sorted.
+ * before at the same location (see `Location`), so that objects with the keys of the one before are neither decoded nor
+ * sorted, and others are sorted by numbers.
  *
- * **What makes it fall back** to the reference path: every error, which only that path describes; assets, and checkers
- * that are objects, as these are normalised; keys with escapes; objects with over 128 keys; over 100 levels of nesting
- * (see `MAX_FAST_DEPTH`); a line that begins with anything but an object, and so a blank one.
+ * **What makes it fall back** to the reference path: every error, which only that path describes; assets and checkers
+ * that have to be normalised, or whose content is embedded or a file; keys that need an escape in canonical text; objects
+ * with over 128 keys; over 100 levels of nesting (see `MAX_FAST_DEPTH`); over 8,192 different keys in one line; a line
+ * that begins with anything but an object, and so a blank one.
  *
- * **What it gains.** CPU time of the reference path, divided by CPU time of the encoder with the fast path, in
- * one run on Node 24: items of 500 bytes 3.2, items of 70 bytes 2.3, rows of two text cells 4.5. Data that falls back
- * costs more than the reference path alone, because every item is tried first: items whose checker is an object 0.7,
- * rows whose prompt is an object 0.9.
+ * **What it gains, and what falling back costs:** docs/decisions/second-item-parser.md.
  *
  * **What keeps it right.** `fast-path.test.ts` compares it with the reference path, byte for byte and error for error,
  * with one generator of items for lines and cells.
@@ -46,17 +42,16 @@ export class FastItemEncoder extends ByteTokenizer {
   readonly #item: FastItem = new FastItem();
   readonly #members: MemberRanges = new MemberRanges();
   #maxDepth = MAX_FAST_DEPTH;
-  #cache: InlineCache = new InlineCache(ITEM_RULE);
+  #items: Location = new Location(ITEM_RULE);
   #keyCount = 0;
+  /** Members or elements of the last value, if it is an object or array. */
+  #entryCount = 0;
+  #assetCount = 0;
 
   /** Loads the lines that `encode` is to read. */
   load(lines: Uint8Array, maxDepth: number): void {
     this.loadLines(lines);
     this.#maxDepth = Math.min(maxDepth, MAX_FAST_DEPTH);
-    if (this.#keyCount > MAX_KEYS) {
-      this.#cache = new InlineCache(ITEM_RULE);
-      this.#keyCount = 0;
-    }
   }
 
   /** Encodes the item of the line that begins at `start`. The result is valid until the next call. */
@@ -64,28 +59,33 @@ export class FastItemEncoder extends ByteTokenizer {
     const item = this.#item;
     this.rewind();
     this.#members.count = 0;
+    this.#assetCount = 0;
     item.fallback = true;
+    if (this.#keyCount > MAX_KEYS) {
+      this.#items = new Location(ITEM_RULE);
+      this.#keyCount = 0;
+    }
     const open = this.skipWhitespace(start);
-    if (this.bytes[open] !== OPEN_BRACE || this.#maxDepth === 0) return item;
-    const last = this.#readMembers(open, this.#cache, 1);
-    if (last === null) return item;
+    if (this.bytes[open] !== OPEN_BRACE || this.#maxDepth === 0 || !this.isUtf8) return item;
+    const order = this.#readMembers(open, this.#items, 1);
+    if (order === null) return item;
     item.lineEnd = this.skipWhitespace(this.next);
     if (this.bytes[item.lineEnd] !== LINE_FEED) return item;
-    this.#finishItem(open, last.order);
+    this.#finishItem(open, order);
     item.fallback = false;
     return item;
   }
 
   /** Reads the value at `position`, inside `depth` arrays and objects. Returns its kind or FALLBACK. */
-  #readValue(position: number, cache: InlineCache, depth: number): number {
+  #readValue(position: number, location: Location, depth: number): number {
     const code = this.bytes[position] as number;
     switch (code) {
       case QUOTE:
         return this.readString(position);
       case OPEN_BRACE:
-        return depth < this.#maxDepth ? this.#readObject(position, cache, depth) : FALLBACK;
+        return depth < this.#maxDepth ? this.#readObject(position, location, depth) : FALLBACK;
       case OPEN_BRACKET:
-        return depth < this.#maxDepth ? this.#readArray(position, cache, depth) : FALLBACK;
+        return depth < this.#maxDepth ? this.#readArray(position, location, depth) : FALLBACK;
       case LOWER_T:
         return this.readWord(position, TRUE, BOOLEAN);
       case LOWER_F:
@@ -97,58 +97,73 @@ export class FastItemEncoder extends ByteTokenizer {
     }
   }
 
-  #readObject(open: number, cache: InlineCache, depth: number): number {
+  #readObject(open: number, location: Location, depth: number): number {
     const members = this.#members;
     const first = members.count;
-    const last = this.#readMembers(open, cache, depth + 1);
-    if (last === null) return FALLBACK;
-    const { order } = last;
-    if (!order.isComplete) return FALLBACK;
+    const order = this.#readMembers(open, location, depth + 1);
+    if (order === null) return FALLBACK;
     if (this.start === open && order.isSorted) {
       this.end = this.next;
     } else {
       this.reserve(members.textLength(first));
       this.start = this.written;
-      this.written = members.writeObject(this.bytes, this.written, first, order.indexes);
+      this.written = members.writeObject(this.bytes, this.written, first, order.indexes, order.count);
       this.end = this.written;
     }
+    this.#entryCount = order.count;
     members.count = first;
     return OBJECT;
   }
 
   /**
-   * Reads the members of the object that opens at `open` onto the stack. Returns the transition to the last key; null to
-   * fall back. `start` is then `open` if the text is canonical but for the order of the members.
+   * Reads the members of the object that opens at `open` onto the stack. Returns their order; null to fall back. `start`
+   * is then `open` if the text is canonical but for the order of the members.
    */
-  #readMembers(open: number, cache: InlineCache, depth: number): Transition | null {
-    let transition = cache.root;
+  #readMembers(open: number, location: Location, depth: number): KeyOrder | null {
+    const members = this.#members;
+    const first = members.count;
+    let previous: KnownKey | null = null;
     let position = this.skipWhitespace(open + 1);
     let isVerbatim = position === open + 1;
     if (this.bytes[position] === CLOSE_BRACE) {
       this.next = position + 1;
       this.start = isVerbatim ? open : -1;
-      return transition;
+      return location.orderOf(members, first);
     }
     for (;;) {
       let { bytes } = this;
-      if (bytes[position] !== QUOTE) return null;
-      const found = transition.find(bytes, position) ?? this.#addKey(transition, position);
-      if (found === null) return null;
-      transition = found;
-      const keyEnd = position + found.quoted.length;
-      const colon = this.skipWhitespace(keyEnd);
+      if (bytes[position] !== QUOTE || members.count - first === MAX_OBJECT_KEYS) return null;
+      const expected: KnownKey | null = previous === null ? location.first : previous.next;
+      let key: KnownKey | null = expected;
+      let keyStart = position;
+      let keyEnd: number;
+      let colon: number;
+      if (key !== null && isAt(key.quoted, bytes, position)) {
+        keyEnd = position + key.quoted.length;
+        colon = this.skipWhitespace(keyEnd);
+      } else {
+        key = this.#findKey(location, position);
+        if (key === null) return null;
+        if (key !== expected) location.follow(previous, key);
+        keyStart = this.start;
+        keyEnd = this.end;
+        colon = this.skipWhitespace(this.next);
+        bytes = this.bytes;
+      }
+      previous = key;
       if (bytes[colon] !== COLON) return null;
       const valueStart = this.skipWhitespace(colon + 1);
-      const { value } = found;
+      const { value } = key;
       const kind = this.#readValue(valueStart, value, depth);
-      if (kind === FALLBACK || (value.rule !== null && (value.rule.kinds & kind) === 0)) return null;
-      this.#members.push(position, keyEnd, this.start, this.end);
+      if (kind === FALLBACK || (value.rule !== null && !this.#keepsRule(value.rule, kind))) return null;
+      members.push(keyStart, keyEnd, this.start, this.end, key.id);
 
       // Writing may have replaced the buffer.
       bytes = this.bytes;
       const { next } = this;
       const separator = this.skipWhitespace(next);
-      isVerbatim &&= colon === keyEnd && this.start === colon + 1 && this.end === next && separator === next;
+      isVerbatim &&= keyStart === position && colon === keyEnd;
+      isVerbatim &&= this.start === colon + 1 && this.end === next && separator === next;
       const code = bytes[separator];
       position = separator + 1;
       if (code === COMMA) {
@@ -157,32 +172,34 @@ export class FastItemEncoder extends ByteTokenizer {
       } else if (code === CLOSE_BRACE) {
         this.next = position;
         this.start = isVerbatim ? open : -1;
-        return transition;
+        return location.orderOf(members, first);
       } else return null;
     }
   }
 
-  /** Caches the key at `position`. Null to fall back: a duplicate key, one with escapes, one too many. */
-  #addKey(previous: Transition, position: number): Transition | null {
-    if (previous.count === MAX_CACHED_KEYS) return null;
-    const { bytes } = this;
-    let end = position + 1;
-    for (let kind = -1; kind !== END; ) {
-      kind = classes[bytes[end] as number] as number;
-      if (kind === ESCAPE || kind === CONTROL) return null;
-      if (kind === MULTIBYTE) {
-        end = sequenceEnd(bytes, end);
-        if (end === -1) return null;
-      } else end += 1;
-    }
-    this.#keyCount += 1;
-    const quoted = bytes.slice(position, end);
-    return previous.add(new TextDecoder('utf-8', { ignoreBOM: true }).decode(quoted.subarray(1, -1)), quoted);
+  /** Whether the last value, of this kind, needs nothing but to be written. */
+  #keepsRule(rule: FastRule, kind: number): boolean {
+    if ((rule.kinds & kind) === 0) return false;
+    if (rule.hasAssets === true) this.#assetCount = this.#entryCount;
+    // Its first character tells that a URL is not a data: URI.
+    return (
+      rule.isUrl !== true || kind !== STRING || ((this.bytes[this.start + 1] as number) | 32) !== LOWER_D
+    );
   }
 
-  #readArray(open: number, cache: InlineCache, depth: number): number {
-    const { items } = cache;
-    const kinds = items.rule?.kinds ?? -1;
+  /** Reads the key at `position`, and notes it if it is new. Null to fall back: too many keys, one with escapes. */
+  #findKey(location: Location, position: number): KnownKey | null {
+    if (this.readString(position) === FALLBACK) return null;
+    const { bytes, start, end } = this;
+    const known = location.find(bytes, start, end);
+    if (known !== null || this.#keyCount > MAX_KEYS) return known;
+    this.#keyCount += 1;
+    return location.add(bytes.slice(start, end));
+  }
+
+  #readArray(open: number, location: Location, depth: number): number {
+    const { items } = location;
+    const { rule } = items;
     const members = this.#members;
     const first = members.count;
     let position = this.skipWhitespace(open + 1);
@@ -190,8 +207,8 @@ export class FastItemEncoder extends ByteTokenizer {
     if (this.bytes[position] !== CLOSE_BRACKET) {
       for (;;) {
         const kind = this.#readValue(position, items, depth + 1);
-        if (kind === FALLBACK || (kinds & kind) === 0) return FALLBACK;
-        members.push(0, 0, this.start, this.end);
+        if (kind === FALLBACK || (rule !== null && !this.#keepsRule(rule, kind))) return FALLBACK;
+        members.push(0, 0, this.start, this.end, 0);
         const { next } = this;
         const separator = this.skipWhitespace(next);
         isVerbatim &&= this.start === position && this.end === next && separator === next;
@@ -214,6 +231,7 @@ export class FastItemEncoder extends ByteTokenizer {
       this.written = members.writeArray(this.bytes, this.written, first);
       this.end = this.written;
     }
+    this.#entryCount = members.count - first;
     members.count = first;
     return ARRAY;
   }
@@ -223,18 +241,21 @@ export class FastItemEncoder extends ByteTokenizer {
     const item = this.#item;
     const isVerbatim = this.start === open && order.isSorted;
     item.itemStart = isVerbatim ? open : this.written;
-    if (!isVerbatim) this.#writeItem(order.indexes);
+    if (!isVerbatim) this.#writeItem(order.indexes, order.count);
     item.itemEnd = isVerbatim ? this.next : this.written;
 
     const members = this.#members;
-    const { type, answer, checker } = order;
+    const { type, answer, assets, checker } = order;
     item.typeStart = type === -1 ? -1 : members.valueStart(type) + 1;
     item.typeEnd = type === -1 ? -1 : members.valueEnd(type) - 1;
     item.answerStart = answer === -1 ? -1 : members.valueStart(answer);
     item.answerEnd = answer === -1 ? -1 : members.valueEnd(answer);
+    item.assetsStart = assets === -1 ? -1 : members.valueStart(assets);
+    item.assetsEnd = assets === -1 ? -1 : members.valueEnd(assets);
     item.checkerStart = checker === -1 ? -1 : members.valueStart(checker);
     item.checkerEnd = checker === -1 ? -1 : members.valueEnd(checker);
-    if (answer === -1 && checker === -1) {
+    item.assetCount = this.#assetCount;
+    if (order.othersCount === order.count) {
       item.payloadStart = item.itemStart;
       item.payloadEnd = item.itemEnd;
     } else {
@@ -245,10 +266,10 @@ export class FastItemEncoder extends ByteTokenizer {
     item.bytes = this.bytes;
   }
 
-  /** Writes the item without its answer and checker: one copy if those are its first members, as they mostly are. */
-  #writePayload({ indexes, others, othersRank }: KeyOrder): void {
+  /** Writes the item without its other parts: one copy if those are its first members, as they mostly are. */
+  #writePayload({ indexes, others, othersCount, othersRank }: KeyOrder): void {
     if (othersRank === -1) {
-      this.#writeItem(others);
+      this.#writeItem(others, othersCount);
       return;
     }
     const { itemStart, itemEnd } = this.#item;
@@ -261,26 +282,13 @@ export class FastItemEncoder extends ByteTokenizer {
     this.written = copyRange(this.bytes, this.written + 1, othersStart, itemEnd);
   }
 
-  #writeItem(indexes: readonly number[]): void {
+  #writeItem(indexes: Readonly<Int32Array>, count: number): void {
     this.reserve(this.#members.textLength(0));
-    this.written = this.#members.writeObject(this.bytes, this.written, 0, indexes);
+    this.written = this.#members.writeObject(this.bytes, this.written, 0, indexes, count);
   }
 }
 
-const { boolean: BOOLEAN, null: NULL, array: ARRAY, object: OBJECT } = KIND;
+const { string: STRING, boolean: BOOLEAN, null: NULL, array: ARRAY, object: OBJECT } = KIND;
 const TRUE: Uint8Array = new TextEncoder().encode('true');
 const FALSE: Uint8Array = new TextEncoder().encode('false');
 const NULL_WORD: Uint8Array = new TextEncoder().encode('null');
-
-/** The schema's rule, with no kind allowed where the reference path has to normalise a value. */
-const ITEM_RULE: ValueRule = (() => {
-  const rule = compileRule(ITEM_SCHEMA);
-  const members = new Map(rule.members);
-  const restrict = (key: string, kinds: number): void => {
-    const member = members.get(key);
-    if (member !== undefined) members.set(key, { ...member, kinds });
-  };
-  restrict('assets', 0);
-  restrict('checker', KIND.string | KIND.null);
-  return { ...rule, members };
-})();

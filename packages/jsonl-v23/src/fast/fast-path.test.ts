@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyText, jsonValue, numberLiteral, spellDifferently } from '../../test/arbitrary-json.ts';
+import {
+  anyText,
+  item,
+  jsonObject,
+  jsonValue,
+  numberLiteral,
+  spellDifferently,
+} from '../../test/arbitrary-json.ts';
 import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
 import { createItemEncoder } from '../item/encode-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
-import { type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
 import { createLineEncoder } from '../lines/encode-lines.ts';
 import { parseLines } from '../lines/read-items.ts';
 import type { LineBatch } from '../lines/split-lines.ts';
@@ -58,6 +65,86 @@ function lineBatch(lines: readonly string[]): LineBatch {
   return { bytes: utf8(lines.join('\n')), firstLine: 1, lineCount: lines.length, itemCount: lines.length };
 }
 
+const wide = (count: number): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`w${index}`, index]));
+
+/** Members that decide whether an asset or a checker is a link, embeds its content, or has to be normalised. */
+const entry: fc.Arbitrary<JsonValue> = fc.oneof(
+  fc.record<Record<string, JsonValue>>(
+    {
+      mime_type: fc.constantFrom<JsonValue>('image/png', 'text/plain', 1),
+      url: fc.oneof(
+        fc.constantFrom<JsonValue>(
+          'https://a/b',
+          'data:,x',
+          'DATA:text/plain;base64,aGk=',
+          'dat:x',
+          '',
+          null,
+          1,
+        ),
+        anyText,
+      ),
+      content_type: fc.constant('image/png'),
+      encoding: fc.constantFrom('base64', 'hex'),
+      data: fc.constantFrom<JsonValue>('aGk=', '?', 1),
+      path: fc.constantFrom<JsonValue>(
+        'assets/a.png',
+        'checkers/a.py',
+        './checkers/a.py',
+        '/x',
+        '../x',
+        null,
+      ),
+      title: jsonValue,
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  ),
+  fc.record(
+    { mime_type: anyText, url: fc.webUrl(), size: fc.nat() },
+    { requiredKeys: [], noNullPrototype: true },
+  ),
+  anyText,
+);
+
+/** Items with all of their known keys, and others. */
+const checkedItem: fc.Arbitrary<JsonObject> = fc
+  .tuple(
+    item,
+    fc.record(
+      {
+        checker: fc.oneof(entry, fc.record({ type: anyText, options: jsonValue }, { noNullPrototype: true })),
+        assets: fc.oneof(
+          fc.array(entry, { maxLength: 3 }),
+          fc.dictionary(fc.constantFrom('image', 'url', 'path', '__proto__', '2', '10'), entry, {
+            maxKeys: 3,
+          }),
+        ),
+      },
+      { requiredKeys: [], noNullPrototype: true },
+    ),
+    jsonObject(jsonValue),
+  )
+  .map(([known, files, others]) => {
+    const whole: JsonObject = {};
+    for (const part of [others, known, files as JsonObject]) {
+      for (const key of Object.keys(part)) setMember(whole, key, part[key] as JsonValue);
+    }
+    return whole;
+  });
+
+/** The text of a value with the members of its objects in an order that depends on the seed. */
+function shuffled(value: JsonValue, seed: number): string {
+  if (Array.isArray(value))
+    return `[${value.map((element, index) => shuffled(element, seed + index)).join(', ')}]`;
+  if (!isJsonObject(value)) return canonicalJson(value);
+  const weight = (key: string): number =>
+    Math.imul(key.length * 31 + (key.codePointAt(0) ?? 0) + seed, 0x9e3779b1);
+  const keys = Object.keys(value).sort((a, b) => weight(a) - weight(b));
+  const blank = seed % 3 === 0 ? ' ' : '';
+  return `{${keys.map((key) => `${canonicalJson(key)}:${blank}${shuffled(value[key] as JsonValue, seed * 7 + 1)}`).join(',')}}`;
+}
+
 const lineEncoder = createLineEncoder();
 
 function expectSameLines(lines: readonly string[]): void {
@@ -100,13 +187,58 @@ describe('the fast path', () => {
     );
   });
 
+  it('encodes checkers, assets and keys in any order as the reference path does', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(checkedItem, fc.nat(1000)), { minLength: 1, maxLength: 3 }), (items) => {
+        expectSameLines(items.map(([value, seed]) => shuffled(value, seed)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('encodes objects with more keys than are known of one location as the reference path does', () => {
+    const lines = Array.from({ length: 60 }, (_, line) => {
+      const members = Array.from({ length: 100 }, (_, key) => [`k${(key * 37 + line * 61) % 4001}`, key]);
+      return JSON.stringify({ meta: Object.fromEntries(members), id: line, [`x${line % 7}`]: { [line]: 1 } });
+    });
+    expectSameLines(lines);
+    // Over as many keys in one item as are known at all: the rest is left to the reference path.
+    const groups = Array.from({ length: 100 }, (_, group) => [`g${group}`, wide(100)]);
+    expectSameLines([JSON.stringify(Object.fromEntries(groups)), ...lines.slice(0, 3)]);
+  });
+
   it('encodes numbers as the reference path does', () => {
-    // About as many digits as a double keeps: there the fast path stops to copy literals.
+    // About as many digits as a double keeps, and exponents about those at which the canonical text changes its form.
     const fraction = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 12, maxLength: 18 });
     const decimal = fc
-      .tuple(fc.integer({ min: -99, max: 99 }), fraction)
-      .map(([integer, digits]) => `${integer}.${digits.join('')}`);
-    const number = fc.oneof(numberLiteral, decimal);
+      .tuple(
+        fc.integer({ min: -99, max: 99 }),
+        fraction,
+        fc.constantFrom(
+          '',
+          '',
+          'e-5',
+          'e-06',
+          'E-07',
+          'e+18',
+          'e19',
+          'e20',
+          'e0021',
+          'e-300',
+          'e295',
+          'e308',
+        ),
+      )
+      .map(([integer, digits, exponent]) => `${integer}.${digits.join('')}${exponent}`);
+    const small = fc
+      .tuple(fc.integer({ min: 0, max: 8 }), fc.bigInt({ min: 1n, max: 10n ** 19n }))
+      .map(([zeros, digits]) => `-0.${'0'.repeat(zeros)}${digits}0`);
+    const double = fc.double({ noNaN: true, noDefaultInfinity: true }).map(String);
+    const python = fc
+      .tuple(fc.double({ min: 1, max: 9.99, noNaN: true }), fc.integer({ min: -30, max: 30 }))
+      .map(([mantissa, exponent]) => `${mantissa}e${exponent < 0 ? '-' : '+'}0${Math.abs(exponent)}`);
+    const long = fc.integer({ min: 990, max: 1010 }).map((length) => `0.1${'3'.repeat(length)}`);
+    const number = fc.oneof(numberLiteral, decimal, small, double, python, long, fc.bigInt().map(String));
     fc.assert(
       fc.property(fc.array(number, { minLength: 1, maxLength: 5 }), (numbers) => {
         expectSameLines([`{"n":[${numbers}],"id":${numbers[0]}}`]);
@@ -133,8 +265,8 @@ describe('the fast path', () => {
 
 describe('FastItemEncoder', () => {
   const encoder = new FastItemEncoder();
-  const fallsBack = (line: string, maxDepth = 256): boolean => {
-    encoder.load(utf8(line), maxDepth);
+  const fallsBack = (line: string | Uint8Array, maxDepth = 256): boolean => {
+    encoder.load(typeof line === 'string' ? utf8(line) : line, maxDepth);
     return encoder.encode(0).fallback;
   };
 
@@ -154,13 +286,18 @@ describe('FastItemEncoder', () => {
     );
   });
 
-  it.each([
+  it.each<[string, string | Uint8Array]>([
     ['a blank line', ' '],
     ['an array', '[1]'],
-    ['assets', '{"assets":[]}'],
-    ['a checker that is an object', '{"checker":{}}'],
-    ['a key with an escape', '{"\\u0061":1}'],
-    ['a duplicate key', '{"a":1,"a":2}'],
+    ['embedded content', '{"assets":[{"mime_type":"image/png","encoding":"base64","data":""}]}'],
+    ['a file of the archive', '{"assets":{"a":{"path":"assets/a.png"}}}'],
+    ['the short form of an asset', '{"assets":["https://a/b"]}'],
+    ['a data: URI', '{"assets":[{"url":"Data:,x"}]}'],
+    ['a checker that is a file', '{"checker":{"path":"checkers/a.py"}}'],
+    ['a checker that embeds a file', '{"checker":{"encoding":"base64","data":"eA=="}}'],
+    ['invalid UTF-8', Buffer.from('{"a":"\xff"}', 'latin1')],
+    ['a key that is not canonical without an escape', '{"\\u000a":1}'],
+    ['a duplicate key', '{"a":1,"\\u0061":2}'],
     ['a wrong type', '{"id":1.5}'],
     ['a missing role', '{"inputs":{"messages":[{"content":""}]}}'],
     ['invalid JSON', '{"a":nul}'],
@@ -168,6 +305,16 @@ describe('FastItemEncoder', () => {
     ['101 levels', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`],
   ])('falls back for %s', (_, line) => {
     expect(fallsBack(line)).toBe(true);
+  });
+
+  it.each([
+    ['a checker that is an object', '{"checker":{"type":"exact_match","data":"x"}}'],
+    ['assets that are links', '{"assets":[{"mime_type":"image/png","url":"https://a/d"},{"title":"data:"}]}'],
+    ['named assets', '{"assets":{"path":{"url":null},"url":{}}}'],
+    ['keys with escapes', '{"\\u0061\\/":{"\\ud83d\\ude00":1}}'],
+    ['an integer of 16 digits', '{"id":9007199254740993}'],
+  ])('does not fall back for %s', (_, line) => {
+    expect(fallsBack(line)).toBe(false);
   });
 
   it('reads 100 levels, and fewer if that is the limit', () => {

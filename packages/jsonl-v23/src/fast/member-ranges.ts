@@ -3,12 +3,13 @@ import { copyRange } from './copy-range.ts';
 
 const { COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
 
-/** Numbers for each member: where its key and its value start and end. */
-const FIELDS = 4;
+/** Numbers for each member: where its key and its value start and end, and which key it is. */
+const FIELDS = 5;
 const KEY_START = 0;
 const KEY_END = 1;
 const VALUE_START = 2;
 const VALUE_END = 3;
+const KEY = 4;
 
 /** A stack of the members of all objects and arrays that are open, as ranges of one buffer. Array items have no key. */
 export class MemberRanges {
@@ -16,7 +17,7 @@ export class MemberRanges {
   /** Number of members on the stack; set it to a lower number to remove the last ones. */
   count = 0;
 
-  push(keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
+  push(keyStart: number, keyEnd: number, valueStart: number, valueEnd: number, key: number): void {
     const at = FIELDS * this.count++;
     if (at === this.#ranges.length) this.#grow();
     const ranges = this.#ranges;
@@ -24,6 +25,7 @@ export class MemberRanges {
     ranges[at + KEY_END] = keyEnd;
     ranges[at + VALUE_START] = valueStart;
     ranges[at + VALUE_END] = valueEnd;
+    ranges[at + KEY] = key;
   }
 
   #grow(): void {
@@ -38,6 +40,11 @@ export class MemberRanges {
     const at = FIELDS * member;
     const keyLength = (ranges[at + KEY_END] as number) - (ranges[at + KEY_START] as number);
     return keyLength + (ranges[at + VALUE_END] as number) - (ranges[at + VALUE_START] as number) + 2;
+  }
+
+  /** The number of its key. */
+  key(member: number): number {
+    return this.#ranges[FIELDS * member + KEY] as number;
   }
 
   valueStart(member: number): number {
@@ -60,12 +67,18 @@ export class MemberRanges {
     return length;
   }
 
-  /** Writes the members `first + indexes[0]`, `first + indexes[1]` … as an object. Returns the position after it. */
-  writeObject(bytes: Uint8Array, start: number, first: number, indexes: readonly number[]): number {
+  /** Writes the members `first + indexes[0]`, `first + indexes[1]` …, `count` of them, as an object. Returns the position after it. */
+  writeObject(
+    bytes: Uint8Array,
+    start: number,
+    first: number,
+    indexes: Readonly<Int32Array>,
+    count: number,
+  ): number {
     const ranges = this.#ranges;
     let to = start;
     bytes[to++] = OPEN_BRACE;
-    for (let rank = 0; rank < indexes.length; rank++) {
+    for (let rank = 0; rank < count; rank++) {
       if (rank > 0) bytes[to++] = COMMA;
       const at = FIELDS * (first + (indexes[rank] as number));
       to = copyRange(bytes, to, ranges[at + KEY_START] as number, ranges[at + KEY_END] as number);

@@ -2,9 +2,10 @@ import { sha256Into } from '#sha256';
 import { assetEntries, type FileReference, fileReferences, isEmbeddedChecker } from '../item/asset.ts';
 import { checkItemSize } from '../item/embedded-size.ts';
 import { createItemEncoder, type EncodedItemBytes, type ItemEncoder } from '../item/encode-item.ts';
-import { type ItemRanges, ReusableItemRanges } from '../item/item-ranges.ts';
+import { ReusableItemRanges } from '../item/item-ranges.ts';
 import { getMember, type JsonObject } from '../json/json-value.ts';
 import type { SourceLocation } from '../source-location.ts';
+import type { FastItem } from './fast-item.ts';
 
 /** The encoded item of a line or a row, and whether it has files. */
 export interface EncodedLine extends EncodedItemBytes {
@@ -51,11 +52,11 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
     this.#keepsItems = keepsItems;
   }
 
-  /** Sets an item by its ranges. It must have no files, so that its hash is that of its whole text. */
-  setEncoded(ranges: ItemRanges): void {
-    this.setRanges(ranges);
+  /** Sets an item of the fast path. It must have no files, so that its hash is that of its whole text. */
+  setEncoded(item: FastItem): void {
+    this.setRanges(item);
     sha256Into(this.bytes.subarray(this.itemStart, this.itemEnd), this.itemHash);
-    this.assetCount = 0;
+    this.assetCount = item.assetCount;
     this.needsFiles = false;
     this.references = NO_REFERENCES;
     this.embedsFiles = false;

@@ -23,6 +23,7 @@ export const ASCII = {
   BACKSLASH: 92,
   CLOSE_BRACKET: 93,
   LOWER_A: 97,
+  LOWER_D: 100,
   LOWER_E: 101,
   LOWER_F: 102,
   LOWER_N: 110,

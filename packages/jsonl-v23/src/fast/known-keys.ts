@@ -1,0 +1,181 @@
+import type { ValueRule } from '../item/value-rule.ts';
+import { ASCII } from '../json/ascii.ts';
+import { KeyOrder, type OrderRule, type RankedKey } from './key-order.ts';
+import type { MemberRanges } from './member-ranges.ts';
+
+const { BACKSLASH } = ASCII;
+
+/** Objects with more keys are left to the reference path. */
+export const MAX_OBJECT_KEYS = 128;
+/** Keys that are known of one location; there are not so many unless keys are data, such as ids. */
+const MAX_LOCATION_KEYS = 1024;
+/** Slots that are looked at for a key, so that keys which are made to collide cost no more than others. */
+const MAX_PROBES = 16;
+const INITIAL_SLOTS = 16;
+
+/** What the fast path has to know of a value besides its kinds. */
+export interface FastRule extends ValueRule, OrderRule {
+  readonly required: readonly string[];
+  readonly members: ReadonlyMap<string, FastRule>;
+  readonly items: FastRule | null;
+  /** The rule of an object's other members. */
+  readonly others?: FastRule | undefined;
+  /** Whether it is a URL, which the reference path embeds where it is a data: URI. */
+  readonly isUrl?: boolean | undefined;
+  /** Whether its entries are assets, which are counted. */
+  readonly hasAssets?: boolean | undefined;
+}
+
+/** A key of the objects at one location. */
+export class KnownKey implements RankedKey {
+  readonly key: string;
+  /** The key as it is written, with its quotes, in UTF-8. */
+  readonly quoted: Uint8Array;
+  /** Index in the list of the location's keys. */
+  readonly id: number;
+  /** What is known about the values of this key. */
+  readonly value: Location;
+  readonly isRequired: boolean;
+  rank = 0;
+  /** The key that followed this one in the last object that had it. */
+  next: KnownKey | null = null;
+
+  constructor(key: string, quoted: Uint8Array, id: number, owner: FastRule | null) {
+    this.key = key;
+    this.quoted = quoted;
+    this.id = id;
+    this.value = new Location(owner?.members.get(key) ?? owner?.others ?? null);
+    this.isRequired = owner?.required.includes(key) ?? false;
+  }
+}
+
+/**
+ * What is known about one location in items, such as `/meta` or the items of `/tags`: the rule for its values, the keys
+ * of its objects so far, and the order of the last object's. Objects mostly have the keys of the object before, in the
+ * same sequence: then each key is compared with one other, and the order is known. Any other key is found by its hash.
+ */
+export class Location {
+  readonly rule: FastRule | null;
+  /** The first key of the last object. */
+  first: KnownKey | null = null;
+  readonly order: KeyOrder = new KeyOrder();
+  #items: Location | null = null;
+  #keys: KnownKey[] = [];
+  /** In canonical order. */
+  #sorted: KnownKey[] = [];
+  /** Indexes of keys plus one by their hashes; 0 for a free slot. */
+  #slots: Uint16Array = NO_SLOTS;
+
+  constructor(rule: FastRule | null) {
+    this.rule = rule;
+  }
+
+  /** What is known about the items of arrays at this location. */
+  get items(): Location {
+    this.#items ??= new Location(this.rule?.items ?? null);
+    return this.#items;
+  }
+
+  /** The key that opens at `start` and closes before `end`, if it is known. */
+  find(bytes: Uint8Array, start: number, end: number): KnownKey | null {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = hashOf(bytes, start, end) & mask;
+    for (let probe = 0; probe < MAX_PROBES; probe += 1) {
+      const index = slots[slot] as number;
+      if (index === 0) return null;
+      const known = this.#keys[index - 1] as KnownKey;
+      if (known.quoted.length === end - start && isAt(known.quoted, bytes, start)) return known;
+      slot = (slot + 1) & mask;
+    }
+    return null;
+  }
+
+  /** Adds a key by its canonical text; null if that has escapes, or there are too many keys, and then all are forgotten. */
+  add(quoted: Uint8Array): KnownKey | null {
+    if (quoted.includes(BACKSLASH)) return null;
+    const key = new TextDecoder('utf-8', { ignoreBOM: true }).decode(quoted.subarray(1, -1));
+    const keys = this.#keys;
+    const added = new KnownKey(key, quoted, keys.length, this.rule);
+    keys.push(added);
+    const isStored = 2 * keys.length > this.#slots.length ? this.#grow() : this.#store(added);
+    if (!isStored) return this.#forget();
+    this.#rank(added);
+    return added;
+  }
+
+  /** Notes that `key` came after `previous`, or first. */
+  follow(previous: KnownKey | null, key: KnownKey): void {
+    if (previous === null) this.first = key;
+    else previous.next = key;
+    this.order.invalidate();
+  }
+
+  /** The canonical order of the members from `first` on; null if two have the same key, or a required key is missing. */
+  orderOf(members: MemberRanges, first: number): KeyOrder | null {
+    const { order } = this;
+    return order.holdsFor(members.count - first) || order.sort(members, first, this.#keys, this.rule)
+      ? order
+      : null;
+  }
+
+  #grow(): boolean {
+    if (this.#keys.length > MAX_LOCATION_KEYS) return false;
+    this.#slots = new Uint16Array(Math.max(INITIAL_SLOTS, 2 * this.#slots.length));
+    return this.#keys.every((key) => this.#store(key));
+  }
+
+  #store(key: KnownKey): boolean {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = hashOf(key.quoted, 0, key.quoted.length) & mask;
+    for (let probe = 0; probe < MAX_PROBES; probe += 1) {
+      if (slots[slot] === 0) {
+        slots[slot] = key.id + 1;
+        return true;
+      }
+      slot = (slot + 1) & mask;
+    }
+    return false;
+  }
+
+  #rank(added: KnownKey): void {
+    const sorted = this.#sorted;
+    let low = 0;
+    for (let high = sorted.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      // Comparison of strings is by UTF-16 code units.
+      if ((sorted[middle] as KnownKey).key < added.key) low = middle + 1;
+      else high = middle;
+    }
+    sorted.splice(low, 0, added);
+    for (let rank = low; rank < sorted.length; rank += 1) (sorted[rank] as KnownKey).rank = rank;
+  }
+
+  #forget(): null {
+    this.first = null;
+    this.#keys = [];
+    this.#sorted = [];
+    this.#slots = NO_SLOTS;
+    this.order.invalidate();
+    return null;
+  }
+}
+
+/** The only slot is free. */
+const NO_SLOTS: Uint16Array = new Uint16Array(1);
+
+/** Whether the key is what opens at `position`, of which the first byte is a quote. */
+export function isAt(quoted: Uint8Array, bytes: Uint8Array, position: number): boolean {
+  for (let index = 1; index < quoted.length; index += 1) {
+    if (bytes[position + index] !== quoted[index]) return false;
+  }
+  return true;
+}
+
+/** FNV-1a, with its high bits mixed into the low ones. */
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
+  return hash ^ (hash >>> 15);
+}
