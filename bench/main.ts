@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- [--sizes 10000,100000,1000000] [--cases upload,export] [--rounds 3] [--images 100000]
- * [--asset-bytes 20971520] [--table-bytes 1073741824] [--write]`
+ * [--asset-bytes 20971520] [--table-bytes 1073741824] [--shapes all|code,numbers] [--shape-bytes 1000000000] [--write]`
  *
  * Generates its data, runs each case and its baseline in turn, and prints ratios; `--write` puts the tables into
  * bench/README.md with a description of the machine.
@@ -23,8 +23,9 @@ import { hubCase, previewCost } from './hub-import.ts';
 import { type Case, type Measured, measure } from './measure.ts';
 import { peakMemory } from './memory.ts';
 import { packCase } from './pack/pack-case.ts';
-import { convertCase, exportCase, uploadCase } from './package-cases.ts';
 import { upload, watchHealth } from './service.ts';
+import { measureShape, perItemRows, type ShapeMeasured, worstShapes } from './shapes/shape-cases.ts';
+import { shapesNamed } from './shapes/shapes.ts';
 import { hasPrograms } from './shell.ts';
 import { makeTables, type TableFile, tableCase, tablePreview } from './table-cases.ts';
 
@@ -33,11 +34,14 @@ const { values: options } = parseArgs({
     sizes: { type: 'string', default: '10000,100000,1000000' },
     cases: {
       type: 'string',
-      default: 'read,encode,upload,export,convert,pack,hub,preview,http,memory,images,assets,tables',
+      default:
+        'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,memory,images,assets,tables',
     },
     rounds: { type: 'string', default: '3' },
     images: { type: 'string', default: '100000' },
     'asset-bytes': { type: 'string', default: String(20 * 2 ** 20) },
+    shapes: { type: 'string', default: 'all' },
+    'shape-bytes': { type: 'string', default: '1000000000' },
     'table-bytes': { type: 'string', default: String(2 ** 30) },
     write: { type: 'boolean', default: false },
   },
@@ -45,6 +49,7 @@ const { values: options } = parseArgs({
 const sizes = options.sizes.split(',').map(Number);
 const wanted = new Set(options.cases.split(','));
 const rounds = Number(options.rounds);
+const shapes = shapesNamed(options.shapes);
 if (!(await hasPrograms(['bash', 'psql', 'unzip', 'gzip', 'zip', 'sync']))) {
   throw new Error('the baselines need bash, psql, unzip, gzip, zip and sync');
 }
@@ -68,30 +73,24 @@ function show(...added: string[]): void {
 
 const small = join(folder, 'small.pkg.zip');
 await writePackage(small, 10_000);
-const archives = new Map<number, string>();
-async function archiveOf(size: number): Promise<string> {
-  const path = archives.get(size) ?? join(folder, `${size}.pkg.zip`);
-  if (!archives.has(size)) await writePackage(path, size);
-  archives.set(size, path);
-  return path;
-}
-
 const HEAD: readonly string[] = [
   '| case | baseline | ratio: median (min to max) | target | met | time or rate | peak memory |',
   '|---|---|---|---|---|---|---|',
 ];
-const uploads = new Map<number, Measured>();
+const ofShapes: ShapeMeasured[] = [];
 for (const size of sizes) {
   if (wanted.has('read') || wanted.has('encode')) {
     const code = codeCases(size);
     if (wanted.has('read')) await compare(code.read);
     if (wanted.has('encode')) await compare(code.encode);
   }
-  if (wanted.has('upload')) {
-    uploads.set(size, await compare(uploadCase(bench, size, await archiveOf(size), small)));
+  const ofSize: ShapeMeasured[] = [];
+  for (const shape of shapes) {
+    const limits = { size, maxBytes: Number(options['shape-bytes']) };
+    for await (const one of measureShape(bench, shape, wanted, limits, compare)) ofSize.push(one);
   }
-  if (wanted.has('export')) await compare(exportCase(bench, size, await archiveOf(size), small));
-  if (wanted.has('convert')) await compare(convertCase(bench, size, await archiveOf(size)));
+  for (const worst of worstShapes(ofSize)) showRow(worst);
+  ofShapes.push(...ofSize);
   if (wanted.has('pack')) await compare(packCase(bench, size));
   if (wanted.has('hub')) await compare(await hubCase(bench, size));
 }
@@ -106,22 +105,17 @@ const tables: readonly TableFile[] = wanted.has('tables')
 for (const table of tables) await compare(await tableCase(bench, table));
 if (wanted.has('http')) for (const measured of await httpCases(bench, small, rounds)) showRow(measured);
 
-if (wanted.has('upload')) {
-  const perItem = [...uploads].map(([size, { ours }]) => ({
-    size,
-    microseconds: (ours.median / size) * 1e6,
-  }));
-  show('', '| upload of | time per item |', '|---|---|');
-  for (const { size, microseconds } of perItem) {
-    show(`| ${size.toLocaleString('en')} items | ${microseconds.toFixed(1)} µs |`);
-  }
-  const largest = await archiveOf(Math.max(...sizes));
+if (wanted.has('upload')) show('', ...perItemRows(ofShapes, sizes));
+if (wanted.has('health')) {
+  const count = Math.max(...sizes);
+  const largest = join(folder, 'health.pkg.zip');
+  await writePackage(largest, count);
   await bench.empty();
   await bench.withService(async (service) => {
     const { p99, max } = await watchHealth(service, () => upload(service, largest));
     show(
       '',
-      `While ${Math.max(...sizes).toLocaleString('en')} items were uploaded, the 99th percentile of /healthz was ${p99.toFixed(0)} ms, the maximum ${max.toFixed(0)} ms.`,
+      `While ${count.toLocaleString('en')} items were uploaded, the 99th percentile of /healthz was ${p99.toFixed(0)} ms, the maximum ${max.toFixed(0)} ms.`,
     );
   });
 }

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import type { Bench } from '../bench.ts';
+import type { Case, Measured } from '../measure.ts';
+import { convertCase, exportCase, type Items, uploadCase } from '../package-cases.ts';
+import { encodeCase } from './encode-case.ts';
+import type { Shape } from './shape.ts';
+import { countOf, writeShape } from './shapes.ts';
+
+/** Items in a package of the kind with which a service is warmed up, and their bytes at most. */
+const SMALL_ITEMS = 10_000;
+const SMALL_BYTES = 5_000_000;
+
+/** The cases that every shape goes through, in the order in which they are measured. */
+const CASES: Readonly<Record<string, (bench: Bench, items: Items, shape: Shape, count: number) => Case>> = {
+  'encode-shapes': (_, { label }, shape, count) => encodeCase(label, shape, count),
+  upload: uploadCase,
+  export: exportCase,
+  convert: convertCase,
+};
+
+/** What was measured of one case and shape. */
+export interface ShapeMeasured {
+  readonly kind: string;
+  readonly shape: Shape;
+  readonly count: number;
+  readonly measured: Measured;
+}
+
+/** Measures all wanted cases of one shape on the same package. */
+export async function* measureShape(
+  bench: Bench,
+  shape: Shape,
+  wanted: ReadonlySet<string>,
+  { size, maxBytes }: { readonly size: number; readonly maxBytes: number },
+  measure: (one: Case) => Promise<Measured>,
+): AsyncGenerator<ShapeMeasured> {
+  const kinds = Object.entries(CASES).filter(([kind]) => wanted.has(kind));
+  if (kinds.length === 0) return;
+  const count = countOf(shape, size, maxBytes);
+  const items: Items = {
+    label: `${count.toLocaleString('en')} items, ${shape.name}`,
+    archive: join(bench.folder, 'shape.pkg.zip'),
+    small: join(bench.folder, 'small-shape.pkg.zip'),
+  };
+  await writeShape(items.archive, shape, count);
+  await writeShape(items.small, shape, countOf(shape, SMALL_ITEMS, SMALL_BYTES));
+  for (const [kind, create] of kinds) {
+    yield { kind, shape, count, measured: await measure(create(bench, items, shape, count)) };
+  }
+}
+
+/** For each case the shape that is furthest from its target. */
+export function worstShapes(all: readonly ShapeMeasured[]): readonly Measured[] {
+  const worst = new Map<string, ShapeMeasured>();
+  for (const one of all) {
+    const known = worst.get(one.kind);
+    if (known === undefined || known.measured.ratio.median < one.measured.ratio.median)
+      worst.set(one.kind, one);
+  }
+  return [...worst].map(([kind, { shape, measured }]) => ({
+    ...measured,
+    name: `**${kind}, worst of ${new Set(all.map((one) => one.shape)).size} shapes: ${shape.name}**`,
+  }));
+}
+
+/** Rows of a table: for each shape the time per item of an upload at each size, and the largest difference. */
+export function perItemRows(all: readonly ShapeMeasured[], sizes: readonly number[]): readonly string[] {
+  const uploads = all.filter(({ kind }) => kind === 'upload');
+  const shapes = [...new Set(uploads.map(({ shape }) => shape))];
+  const head = sizes.map((size) => `${size.toLocaleString('en')} items`);
+  return [
+    `| time per item, upload of | ${head.join(' | ')} | longest to shortest |`,
+    `|---|${sizes.map(() => '---|').join('')}---|`,
+    ...shapes.map((shape) => {
+      const found = uploads.filter((one) => one.shape === shape);
+      const times = found.map(({ count, measured }) => (measured.ours.median / count) * 1e6);
+      const cells = found.map(({ count }, index) => {
+        const isCut = count < (sizes[index] ?? 0);
+        return `${(times[index] ?? 0).toFixed(1)} µs${isCut ? ` (${count.toLocaleString('en')})` : ''}`;
+      });
+      return `| ${shape.name} | ${cells.join(' | ')} | ${(Math.max(...times) / Math.min(...times)).toFixed(2)} |`;
+    }),
+  ];
+}
