@@ -2,7 +2,7 @@
  * `@svc/jsonl-v23/internal`: what the packages and the service of this repository share beyond the public API. It may
  * change in any minor release.
  */
-export { createSha256, type Sha256 } from '#sha256';
+export { createSha256, type Sha256, sha256 } from '#sha256';
 export type { EncodedLine } from './fast/reusable-line.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
 export {

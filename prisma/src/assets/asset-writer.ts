@@ -2,10 +2,10 @@ import type pg from 'pg';
 import { CopyIn } from '../copy/copy-in.ts';
 import { mapOrdered } from '../copy/map-ordered.ts';
 import type { AssetStore } from './asset-store.ts';
-import type { EmbeddedContent } from './link-item.ts';
+import type { EmbeddedContent } from './link/link-item.ts';
 import { COPY_STAGED, type StagedAsset, stagedRows } from './staged-rows.ts';
 
-/** Contents are staged when so many bytes, or so many of them, wait in memory. */
+/** Contents are staged when the buffers in memory have so many bytes, or so many contents wait. */
 const FULL_BYTES = 4 * 1024 * 1024;
 const FULL_COUNT = 2_000;
 /** Contents that are recognised when they come again; what comes again after so many others is staged twice. */
@@ -24,7 +24,10 @@ export class AssetWriter {
   readonly #store: AssetStore;
   readonly #signal: AbortSignal | undefined;
   #pending: EmbeddedContent[] = [];
+  /** Those of the contents: one may hold many, and is kept for the last of them. */
+  readonly #buffers = new Set<ArrayBufferLike>();
   #pendingBytes = 0;
+  #transactionId: string | undefined;
   #position = 0;
   #isStaged = false;
   /** Hashes that were added, and whether with a media type. */
@@ -56,7 +59,9 @@ export class AssetWriter {
       const [oldest] = this.#seen.keys();
       if (this.#seen.size > MAX_SEEN && oldest !== undefined) this.#seen.delete(oldest);
       this.#pending.push(content);
-      this.#pendingBytes += content.bytes.byteLength;
+      const { buffer } = content.bytes;
+      if (!this.#buffers.has(buffer)) this.#pendingBytes += buffer.byteLength;
+      this.#buffers.add(buffer);
     }
   }
 
@@ -97,10 +102,11 @@ export class AssetWriter {
   async #locate(client: pg.ClientBase): Promise<StagedAsset[]> {
     const contents = this.#pending;
     [this.#pending, this.#pendingBytes] = [[], 0];
+    this.#buffers.clear();
     const found = await client.query<{ sha256: string }>(LOCK_KNOWN, [contents.map(hashOf)]);
     const known = new Set(found.rows.map(({ sha256 }) => sha256));
-    const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
-    const transactionId = rows[0]?.id ?? '';
+    this.#transactionId ??= await transactionIdOf(client);
+    const transactionId = this.#transactionId;
     const located: StagedAsset[] = [];
     const locations = mapOrdered(valuesOf(contents), CONCURRENT_PUTS, async (content) =>
       known.has(content.sha256) ? null : await this.#store.put(content, transactionId, this.#signal),
@@ -112,6 +118,11 @@ export class AssetWriter {
     }
     return located;
   }
+}
+
+async function transactionIdOf(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
+  return rows[0]?.id ?? '';
 }
 
 const hashOf = ({ sha256 }: { readonly sha256: string }): Buffer => Buffer.from(sha256, 'hex');

@@ -14,7 +14,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { NO_FILE_SHA256 } from '../datasets/dataset-row.ts';
 import type { AssetStore } from './asset-store.ts';
 import { AssetWriter } from './asset-writer.ts';
-import { type LinkedItem, linkItem } from './link-item.ts';
+import { type LinkedItem, linkItem } from './link/link-item.ts';
 import { writeLinkedFiles } from './linked-files-column.ts';
 
 /** How far {@link moveItems} is. */

@@ -16,8 +16,10 @@ export const COPY_STAGED: string =
   'COPY pg_temp.staged_assets (position, sha256, bytes, byte_length, object_key, mime_type) FROM STDIN (FORMAT binary)';
 
 const FIELDS = 6;
-/** Rows are sent together up to this size. */
-const CHUNK_BYTES = 64 * 1024;
+/** Rows are sent together up to this size, from which on a connection sends a chunk without a copy. */
+const CHUNK_BYTES = 128 * 1024;
+/** Field count; position and hash with their lengths; the length of the content. */
+const HEAD_BYTES = 2 + (4 + 8) + (4 + 32) + 4;
 
 /**
  * Rows of a table of staged assets in PostgreSQL's binary COPY format. Content that is large is sent as it is, without a
@@ -28,17 +30,9 @@ const CHUNK_BYTES = 64 * 1024;
 export async function* stagedRows(assets: readonly StagedAsset[]): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = [];
   let length = 0;
-  for (const { position, sha256, byteLength, mimeType, location } of assets) {
-    const bytes = location?.bytes ?? null;
-    const count = Buffer.alloc(2);
-    count.writeInt16BE(FIELDS);
-    const head = [count, field(int64(position)), field(Buffer.from(sha256, 'hex'))];
-    const tail = [
-      field(int64(byteLength)),
-      field(textOf(location?.objectKey ?? null)),
-      field(textOf(mimeType)),
-    ];
-    parts.push(...head, lengthWord(bytes));
+  for (const asset of assets) {
+    const bytes = asset.location?.bytes ?? null;
+    parts.push(headOf(asset, bytes));
     if (bytes !== null && bytes.byteLength >= CHUNK_BYTES) {
       yield Buffer.concat(parts);
       yield bytes;
@@ -47,8 +41,9 @@ export async function* stagedRows(assets: readonly StagedAsset[]): AsyncGenerato
       parts.push(bytes);
       length += bytes.byteLength;
     }
-    parts.push(...tail);
-    length += CHUNK_BYTES / 512;
+    const tail = tailOf(asset);
+    parts.push(tail);
+    length += HEAD_BYTES + tail.byteLength;
     if (length < CHUNK_BYTES) continue;
     yield Buffer.concat(parts);
     [parts, length] = [[], 0];
@@ -56,19 +51,28 @@ export async function* stagedRows(assets: readonly StagedAsset[]): AsyncGenerato
   if (parts.length > 0) yield Buffer.concat(parts);
 }
 
-function lengthWord(bytes: Uint8Array | null): Buffer {
-  const word = Buffer.alloc(4);
-  word.writeInt32BE(bytes === null ? -1 : bytes.byteLength);
-  return word;
+function headOf({ position, sha256 }: StagedAsset, bytes: Uint8Array | null): Buffer {
+  const head = Buffer.allocUnsafe(HEAD_BYTES);
+  head.writeInt16BE(FIELDS, 0);
+  head.writeInt32BE(8, 2);
+  head.writeBigInt64BE(BigInt(position), 6);
+  head.writeInt32BE(32, 14);
+  head.write(sha256, 18, 'hex');
+  head.writeInt32BE(bytes === null ? -1 : bytes.byteLength, 50);
+  return head;
 }
 
-const field = (bytes: Uint8Array | null): Buffer =>
-  bytes === null ? lengthWord(null) : Buffer.concat([lengthWord(bytes), bytes]);
-
-const textOf = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text));
-
-function int64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigInt64BE(BigInt(value));
-  return bytes;
+function tailOf({ byteLength, mimeType, location }: StagedAsset): Buffer {
+  const texts = [location?.objectKey ?? null, mimeType];
+  const textBytes = texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), 0);
+  const tail = Buffer.allocUnsafe(4 + 8 + 4 + 4 + textBytes);
+  tail.writeInt32BE(8, 0);
+  tail.writeBigInt64BE(BigInt(byteLength), 4);
+  let at = 12;
+  for (const text of texts) {
+    const written = text === null ? 0 : tail.write(text, at + 4);
+    tail.writeInt32BE(text === null ? -1 : written, at);
+    at += 4 + written;
+  }
+  return tail;
 }

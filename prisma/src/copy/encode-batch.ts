@@ -10,7 +10,8 @@ import {
   type LineBatch,
   parseLines,
 } from '@svc/jsonl-v23/internal';
-import { embeddedLength, type LinkedItem, linkItem } from '../assets/link-item.ts';
+import { HashStates } from '../assets/link/hash-states.ts';
+import { embeddedLength, type LinkedItem, linkItem } from '../assets/link/link-item.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
 import type { EncodedRows, FilledLines, LineOptions, NeedsFiles, NumberedPlan } from './encoded-rows.ts';
@@ -40,6 +41,7 @@ export interface BatchEncoder {
 export function createBatchEncoder(pool: BufferPool): BatchEncoder {
   const lineEncoder = createLineEncoder({ keepsItems: true });
   const cellEncoders = new Map<number, CellEncoder>();
+  const states = new HashStates();
 
   function cellEncoder({ number, mapping, features }: NumberedPlan): CellEncoder {
     const known = cellEncoders.get(number);
@@ -102,7 +104,7 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
       const expected = { items: batch.itemCount, bytes: batch.bytes.byteLength };
       const rows = new RowWriter(target, expected, pool, false);
       for (const [index, { item }] of parseLines(batch, options).entries()) {
-        rows.addLinked(linkItem(item, contents[index] ?? []));
+        rows.addLinked(linkItem(item, contents[index] ?? [], states));
       }
       return rows.end();
     },

@@ -2,7 +2,7 @@ import type { EncodedItemBytes } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linkItem } from '../assets/link-item.ts';
+import { linkItem } from '../assets/link/link-item.ts';
 import { writeLinkedFiles } from '../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER } from './copy-in.ts';
 import { decodeRows, type ItemRow } from './decode-rows.ts';

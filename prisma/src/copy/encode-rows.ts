@@ -1,5 +1,5 @@
 import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23/internal';
-import type { EmbeddedContent, LinkedItem } from '../assets/link-item.ts';
+import type { EmbeddedContent, LinkedItem } from '../assets/link/link-item.ts';
 import { writeLinkedFiles } from '../assets/linked-files-column.ts';
 import { BufferPool } from './buffer-pool.ts';
 import type { EncodedRows } from './encoded-rows.ts';

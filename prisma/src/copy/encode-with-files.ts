@@ -13,64 +13,136 @@ export type ReadFile = (path: string, location: SourceLocation) => Promise<Uint8
 
 /** Items with their files are encoded together up to this size, which is enough to be worth a thread. */
 const GROUP_BYTES = 1024 * 1024;
+/** Items of one group may refer to the same file, whose base64 text is hashed for each. */
+const GROUP_TEXT_BYTES = 128 * 1024 * 1024;
+/** Of an item without files that are new to its group. */
+const LINE_BYTES = 64 * 1024;
+/** Groups that are encoded at the same time have so many bytes, or one of them more. */
+const RUNNING_BYTES = 4 * 1024 * 1024;
+
+/** Items that are encoded together, and the files that they refer to. */
+interface Group {
+  readonly items: ItemFiles[];
+  /** For each item; the same array where it is the same file. */
+  readonly contents: Uint8Array[][];
+  readonly files: Set<Uint8Array>;
+  readonly firstOrderIndex: number;
+  /** Of the lines, and of each file once. */
+  bytes: number;
+  /** Of the canonical texts, files included. */
+  itemBytes: number;
+}
 
 /**
- * Reads the files that the items of a batch refer to, and encodes the items with them, some at a time. A file counts
- * against the size of its item before its base64 text is made. Memory holds one group: 1 MiB, or one item where that is
+ * Reads the files that the items of a batch refer to, and encodes the items with them, some groups at a time. A file counts
+ * against the size of its item before its base64 text is made. Memory holds 4 MiB of groups, or one item where that is
  * larger.
  *
  * @throws JsonlError `line_too_long` with the line for an item that is too large with its files; what `readFile` throws;
  *   the signal's reason
  */
 export async function* encodeWithFiles(
-  encoder: Pick<RowEncoder, 'encodeFilled'>,
+  encoder: Pick<RowEncoder, 'encodeFilled' | 'parallelism'>,
   needed: NeedsFiles,
   target: RowTarget,
   options: LineOptions,
   readFile: ReadFile,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EncodedRows> {
-  const { file, maxLineBytes } = options;
-  let { firstOrderIndex } = target;
-  let items: ItemFiles[] = [];
-  let contents: Uint8Array[][] = [];
-  let itemBytes = 0;
-
-  function encodeGroup(): Promise<EncodedRows> {
-    const [first, last] = [items[0] as ItemFiles, items.at(-1) as ItemFiles];
-    const batch = {
-      bytes: needed.bytes.subarray(first.start, last.end),
-      firstLine: first.line,
-      lineCount: last.line - first.line + 1,
-      itemCount: items.length,
-    };
-    const encoded = encoder.encodeFilled(
-      { batch, contents, itemBytes },
-      { ...target, firstOrderIndex },
-      options,
-    );
-    firstOrderIndex += items.length;
-    [items, contents, itemBytes] = [[], [], 0];
-    return encoded;
+  const running: { readonly rows: Promise<EncodedRows>; readonly bytes: number }[] = [];
+  const runningBytes = (): number => running.reduce((sum, { bytes }) => sum + bytes, 0);
+  try {
+    for await (const group of groupsOf(needed, target, options, readFile, signal)) {
+      const isBusy = (): boolean =>
+        running.length >= encoder.parallelism || runningBytes() + group.bytes > RUNNING_BYTES;
+      while (running.length > 0 && isBusy()) {
+        const encoded = await running[0]?.rows;
+        running.shift();
+        if (encoded !== undefined) yield encoded;
+      }
+      const rows = encodeGroup(encoder, needed.bytes, group, target, options);
+      // A failure is thrown when its turn comes; until then it must not count as unhandled.
+      rows.catch(() => undefined);
+      running.push({ rows, bytes: group.bytes });
+    }
+    for (const { rows } of running) yield await rows;
+  } finally {
+    await Promise.allSettled(running.map(({ rows }) => rows));
   }
+}
 
+async function* groupsOf(
+  needed: NeedsFiles,
+  target: RowTarget,
+  { file, maxLineBytes }: LineOptions,
+  readFile: ReadFile,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Group> {
   const yieldToEventLoop = createYielder();
-  for (const item of needed.items) {
+  let group = emptyGroup(target.firstOrderIndex);
+  for (const [index, item] of needed.items.entries()) {
     const location = { file, line: item.line };
     const size = new EmbeddedSize(item.itemBytes, { maxItemBytes: maxLineBytes, location });
-    const files: Uint8Array[] = [];
+    const contents: Uint8Array[] = [];
     for (const reference of item.references) {
       const content = await readFile(reference.path, { ...location, path: reference.pointer });
       // A cached file is there at once, so thousands of references would take one turn of the event loop.
       await yieldToEventLoop();
       signal?.throwIfAborted();
       size.add(reference, content.byteLength);
-      files.push(content);
+      contents.push(content);
     }
-    items.push(item);
-    contents.push(files);
-    itemBytes += size.bytes;
-    if (itemBytes >= GROUP_BYTES) yield await encodeGroup();
+    const newBytes = item.end - item.start + newBytesOf(contents, group.files);
+    if (group.items.length > 0 && !hasRoom(group, newBytes, size.bytes)) {
+      yield group;
+      group = emptyGroup(target.firstOrderIndex + index);
+    }
+    for (const content of contents) {
+      if (!group.files.has(content)) group.bytes += content.byteLength;
+      group.files.add(content);
+    }
+    group.items.push(item);
+    group.contents.push(contents);
+    group.bytes += item.end - item.start;
+    group.itemBytes += size.bytes;
   }
-  if (items.length > 0) yield await encodeGroup();
+  if (group.items.length > 0) yield group;
+}
+
+/** Whether an item belongs to a group: also one that adds nothing but its line to a group with a large file. */
+function hasRoom(group: Group, newBytes: number, itemBytes: number): boolean {
+  if (group.itemBytes + itemBytes > GROUP_TEXT_BYTES) return false;
+  return group.bytes + newBytes <= GROUP_BYTES || (group.bytes > GROUP_BYTES && newBytes <= LINE_BYTES);
+}
+
+const emptyGroup = (firstOrderIndex: number): Group => ({
+  items: [],
+  contents: [],
+  files: new Set(),
+  firstOrderIndex,
+  bytes: 0,
+  itemBytes: 0,
+});
+
+function newBytesOf(contents: readonly Uint8Array[], known: ReadonlySet<Uint8Array>): number {
+  let bytes = 0;
+  for (const content of new Set(contents)) if (!known.has(content)) bytes += content.byteLength;
+  return bytes;
+}
+
+function encodeGroup(
+  encoder: Pick<RowEncoder, 'encodeFilled'>,
+  bytes: Uint8Array,
+  { items, contents, itemBytes, firstOrderIndex }: Group,
+  target: RowTarget,
+  options: LineOptions,
+): Promise<EncodedRows> {
+  const [first, last] = [items[0] as ItemFiles, items.at(-1) as ItemFiles];
+  const batch = {
+    bytes: bytes.subarray(first.start, last.end),
+    firstLine: first.line,
+    lineCount: last.line - first.line + 1,
+    itemCount: items.length,
+  };
+  return encoder.encodeFilled({ batch, contents, itemBytes }, { ...target, firstOrderIndex }, options);
 }

@@ -7,7 +7,7 @@ import {
   MAX_LINE_VALUES,
 } from '@svc/jsonl-v23/internal';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { linkItem } from '../assets/link-item.ts';
+import { linkItem } from '../assets/link/link-item.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
 import type { EncodedRows, FilledLines, ItemFiles, NeedsFiles } from './encoded-rows.ts';
 import { createRowEncoder } from './row-encoder.ts';

@@ -81,9 +81,7 @@ export function createRowEncoder({
       if (threads === null || lines.itemBytes < MIN_THREAD_BYTES) {
         return inline.encodeFilled(lines, target, options);
       }
-      const copied = copyContents(lines);
-      const files = new Set(copied.contents.flat());
-      const buffers = [copied.batch.bytes, ...files].map(({ buffer }) => buffer as ArrayBuffer);
+      const { copied, buffers } = copyContents(lines);
       const work = { kind: 'filled', lines: copied, options } as const;
       return (await run(threads, work, target, buffers, lines.itemBytes)) as EncodedRows;
     },
@@ -107,18 +105,32 @@ export function createRowEncoder({
   };
 }
 
-/** Copies of the contents, which a thread may own; the caller needs its own for the next items. */
-function copyContents({ batch, contents, itemBytes }: FilledLines): FilledLines {
+/**
+ * Copies of the contents, which a thread may own; the caller needs its own for the next items. All of them are in one
+ * buffer: allocating and passing on one for each file would cost more than encoding small ones.
+ */
+function copyContents({ batch, contents, itemBytes }: FilledLines): {
+  readonly copied: FilledLines;
+  readonly buffers: readonly ArrayBuffer[];
+} {
+  // A file that many entries refer to is copied once.
+  const files = new Set(contents.flat());
+  let byteLength = 0;
+  for (const file of files) byteLength += file.byteLength;
+  const buffer = Buffer.allocUnsafeSlow(byteLength).buffer;
   const copies = new Map<Uint8Array, Uint8Array>();
-  const copy = (bytes: Uint8Array): Uint8Array => {
-    // A file that many entries refer to is copied once.
-    const copied = copies.get(bytes) ?? new Uint8Array(bytes);
-    copies.set(bytes, copied);
-    return copied;
-  };
-  return {
-    batch: { ...batch, bytes: new Uint8Array(batch.bytes) },
-    contents: contents.map((files) => files.map(copy)),
+  let at = 0;
+  for (const file of files) {
+    const copy = new Uint8Array(buffer, at, file.byteLength);
+    copy.set(file);
+    copies.set(file, copy);
+    at += file.byteLength;
+  }
+  const bytes = new Uint8Array(batch.bytes);
+  const copied = {
+    batch: { ...batch, bytes },
+    contents: contents.map((files) => files.map((file) => copies.get(file) as Uint8Array)),
     itemBytes,
   };
+  return { copied, buffers: [bytes.buffer, buffer] };
 }

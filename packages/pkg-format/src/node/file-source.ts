@@ -7,8 +7,13 @@ export interface FileSource extends ByteSource {
   close(): Promise<void>;
 }
 
+/** Reads of at most so many bytes, at most so many bytes after each other, share a window. */
+const NEAR_BYTES = 64 * 1024;
+const WINDOW_BYTES = 512 * 1024;
+
 /**
- * Opens a file for random access.
+ * Opens a file for random access. Small reads that follow each other, as those of the headers and contents of many small
+ * entries, take one read of the file together. The bytes are views of a window: copy what you keep.
  *
  * @throws errors of the file system
  */
@@ -16,19 +21,38 @@ export async function openFileSource(path: string): Promise<FileSource> {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
+    let window: Buffer = Buffer.alloc(0);
+    let windowStart = 0;
+    let lastEnd = 0;
+    let isOpen = true;
+
+    async function readAt(start: number, end: number): Promise<Buffer> {
+      const bytes = Buffer.allocUnsafeSlow(end - start);
+      let filled = 0;
+      while (filled < bytes.byteLength) {
+        const { bytesRead } = await file.read(bytes, filled, bytes.byteLength - filled, start + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return bytes.subarray(0, filled);
+    }
+
     return {
       byteLength: size,
       async read(start, end) {
-        const bytes = Buffer.allocUnsafe(end - start);
-        let filled = 0;
-        while (filled < bytes.byteLength) {
-          const { bytesRead } = await file.read(bytes, filled, bytes.byteLength - filled, start + filled);
-          if (bytesRead === 0) break;
-          filled += bytesRead;
-        }
-        return bytes.subarray(0, filled);
+        const isNear = start >= lastEnd && start - lastEnd <= NEAR_BYTES && end - start <= NEAR_BYTES;
+        lastEnd = end;
+        if (isOpen && start >= windowStart && end <= windowStart + window.byteLength)
+          return window.subarray(start - windowStart, end - windowStart);
+        if (!isNear) return await readAt(start, end);
+        const found = await readAt(start, Math.max(end, Math.min(size, start + WINDOW_BYTES)));
+        [window, windowStart] = [found, start];
+        return found.subarray(0, end - start);
       },
-      close: () => file.close(),
+      close: () => {
+        isOpen = false;
+        return file.close();
+      },
     };
   } catch (error) {
     await file.close();

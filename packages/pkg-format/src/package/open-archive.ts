@@ -6,7 +6,8 @@ import { ByteBudget } from '../zip/byte-budget.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
 import { entryCeiling } from '../zip/entry-ceiling.ts';
 import { readDirectory } from '../zip/read-directory.ts';
-import { readEntry } from '../zip/read-entry.ts';
+import { isSmallEntry, readEntry, readSmallEntry } from '../zip/read-entry.ts';
+import type { ZipEntry } from '../zip/zip-entry.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { FileCache } from './file-cache.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
@@ -20,6 +21,12 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Checks the bytes of a file while they are read. */
+export interface ContentCheck {
+  add(chunk: Uint8Array): void;
+  end(): void;
+}
+
 /** A checked archive: its files by path. */
 export interface Archive {
   readonly files: ArchiveFiles;
@@ -30,9 +37,10 @@ export interface Archive {
    * Reads all of an asset or checker file. A recently read file comes from a cache, but counts again; the bytes are
    * shared, so do not change them.
    *
-   * @param open reads a file that is not cached; `read` by default
+   * @param check sees the bytes of a file that is not cached
+   * @throws what `check` throws
    */
-  readWhole(path: string, open?: (options: ReadOptions) => AsyncIterable<Uint8Array>): Promise<Uint8Array>;
+  readWhole(path: string, check?: ContentCheck): Promise<Uint8Array>;
   /** Parses a JSON file with an object; null if the archive does not contain it. */
   readJsonObject(path: string): Promise<{ value: JsonObject; byteLength: number } | null>;
   close(): Promise<void>;
@@ -84,11 +92,32 @@ function archiveOver(
     return readEntry(source, entry, { ceiling, budget: uncounted ? null : budget, signal });
   }
 
+  async function contentOf(entry: ZipEntry, check: ContentCheck | undefined): Promise<Uint8Array> {
+    const ceiling = entryCeiling(entry, limits, limits.maxAssetBytes);
+    const options = { ceiling, budget, signal: undefined };
+    if (isSmallEntry(entry)) {
+      const content = await readSmallEntry(source, entry, options);
+      check?.add(content);
+      check?.end();
+      return content;
+    }
+    // A buffer of exactly this size; slices of the inflater's chunks would keep these in memory.
+    const content = new Uint8Array(ceiling.bytes);
+    let at = 0;
+    for await (const chunk of readEntry(source, entry, options)) {
+      check?.add(chunk);
+      content.set(chunk, at);
+      at += chunk.byteLength;
+    }
+    check?.end();
+    return content;
+  }
+
   return {
     files,
     limits,
     read,
-    async readWhole(path, open = (options) => read(path, options)) {
+    async readWhole(path, check) {
       const known = cache.get(path);
       if (known !== undefined) {
         budget.spend(known.byteLength, path);
@@ -96,14 +125,7 @@ function archiveOver(
       }
       const entry = files.get(path);
       if (!entry) throw missingFile(path);
-      const maxBytes = limits.maxAssetBytes;
-      // A buffer of exactly this size; slices of the inflater's chunks would keep these in memory.
-      const content = new Uint8Array(entryCeiling(entry, limits, maxBytes).bytes);
-      let at = 0;
-      for await (const chunk of open({ maxBytes })) {
-        content.set(chunk, at);
-        at += chunk.byteLength;
-      }
+      const content = await contentOf(entry, check);
       cache.set(path, content);
       return content;
     },

@@ -16,7 +16,7 @@ import {
   sectionNames,
   statedFiles,
 } from './manifest.ts';
-import { type Archive, missingFile, type ReadOptions } from './open-archive.ts';
+import { type Archive, type ContentCheck, missingFile, type ReadOptions } from './open-archive.ts';
 import { type PackageRun, readPackageRun } from './package-run.ts';
 
 /** One section of a package. */
@@ -134,20 +134,34 @@ function createReader(
 
   /** The first complete read of a file also checks its checksum in the manifest. */
   async function* read(path: string, options: ReadOptions): AsyncGenerator<Uint8Array> {
-    const stated = unchecked.get(path);
-    if (!stated) {
+    const check = manifestCheck(path);
+    if (check === undefined) {
       yield* archive.read(path, options);
       return;
     }
-    const hash = createSha256();
-    let byteLength = 0;
     for await (const chunk of archive.read(path, options)) {
-      hash.update(chunk);
-      byteLength += chunk.byteLength;
+      check.add(chunk);
       yield chunk;
     }
-    checkStatedFile(stated, byteLength, toHex(hash.digest()));
-    unchecked.delete(path);
+    check.end();
+  }
+
+  /** Compares a file with the manifest; undefined if it states nothing, or the file was compared before. */
+  function manifestCheck(path: string): ContentCheck | undefined {
+    const stated = unchecked.get(path);
+    if (stated === undefined) return undefined;
+    const hash = createSha256();
+    let byteLength = 0;
+    return {
+      add(chunk) {
+        hash.update(chunk);
+        byteLength += chunk.byteLength;
+      },
+      end() {
+        checkStatedFile(stated, byteLength, toHex(hash.digest()));
+        unchecked.delete(path);
+      },
+    };
   }
 
   async function* mismatches(found: FoundVersion, signal?: AbortSignal): AsyncGenerator<PackageError> {
@@ -195,7 +209,7 @@ function createReader(
       const file = archivePath(archive, path);
       if (file === null) throw missingFile(path, location);
       try {
-        return await archive.readWhole(file, (options) => read(file, options));
+        return await archive.readWhole(file, manifestCheck(file));
       } catch (error) {
         if (!(error instanceof PackageError)) throw error;
         throw new PackageError(error.code, error.message, { entry: file, location, cause: error });

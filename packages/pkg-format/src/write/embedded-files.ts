@@ -1,5 +1,4 @@
 import {
-  createSha256,
   extensionForMimeType,
   filesOfPart,
   type ItemParts,
@@ -7,6 +6,7 @@ import {
   isEmbeddedChecker,
   type LinkedFile,
   replaceLinked,
+  sha256,
 } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
@@ -40,9 +40,7 @@ export interface EmbeddedFile {
 
 /** The SHA-256 of bytes as lower-case hex digits. */
 export function sha256Hex(bytes: Uint8Array): string {
-  const hash = createSha256();
-  hash.update(bytes);
-  return toHex(hash.digest());
+  return toHex(sha256(bytes));
 }
 
 /**

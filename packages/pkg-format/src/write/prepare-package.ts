@@ -1,4 +1,4 @@
-import { createSha256 } from '@svc/jsonl-v23/internal';
+import { createSha256, type Sha256 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { toHex } from '../hex.ts';
@@ -6,7 +6,7 @@ import { RESULTS_FILE } from '../package/layout.ts';
 import { checkNames } from '../package/manifest.ts';
 import { createRedactor } from '../secrets/redactor.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
-import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
+import { type EmbeddedFile, embeddedFileAt, sha256Hex } from './embedded-files.ts';
 import type {
   ExportDataset,
   ExportResult,
@@ -191,6 +191,8 @@ const READ_AHEAD_FILES = 512;
 const toContent = ({ sha256, bytes }: FileDigest): LinkedContent => ({ sha256, byteLength: bytes });
 
 const PIECE_BYTES = 64 * 1024;
+/** A file that is hashed at once, in less than a millisecond. */
+const ONE_SHOT_BYTES = 256 * 1024;
 
 function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
@@ -239,13 +241,21 @@ async function* unchanged(
   digest: FileDigest,
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const hash = createSha256();
+  let hash: Sha256 | undefined;
   let bytes = 0;
   for await (const chunk of chunks) {
+    if (bytes === 0 && chunk.byteLength === digest.bytes && chunk.byteLength <= ONE_SHOT_BYTES) {
+      // A small file is usually one chunk, and an object of the hash would cost as much as the hash.
+      if (sha256Hex(chunk) !== digest.sha256) throw changed(path);
+      yield chunk;
+      return;
+    }
+    hash ??= createSha256();
     hash.update(chunk);
     bytes += chunk.byteLength;
     yield chunk;
   }
+  hash ??= createSha256();
   if (bytes !== digest.bytes || toHex(hash.digest()) !== digest.sha256) throw changed(path);
 }
 

@@ -32,10 +32,14 @@ export async function* readRange(
   for (let at = start; at < end; at += READ_BYTES) {
     const stop = Math.min(end, at + READ_BYTES);
     const bytes = await untilAborted(() => source.read(at, stop), signal);
-    if (bytes.byteLength < stop - at)
-      throw new PackageError('package_corrupt', 'The archive became shorter while it was read.');
+    if (bytes.byteLength < stop - at) throw becameShorter();
     yield bytes;
   }
+}
+
+/** The error for a source that has fewer bytes than it had. */
+export function becameShorter(): PackageError {
+  return new PackageError('package_corrupt', 'The archive became shorter while it was read.');
 }
 
 function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -1,7 +1,7 @@
 import { crc32, inflateRaw } from '#byte-tools';
 import { entryError } from '../errors.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { type ByteSource, readRange } from './byte-source.ts';
+import { type ByteSource, becameShorter, readRange } from './byte-source.ts';
 import type { EntryCeiling } from './entry-ceiling.ts';
 import type { ZipEntry } from './zip-entry.ts';
 
@@ -22,32 +22,82 @@ export interface ReadEntryOptions {
 export async function* readEntry(
   source: ByteSource,
   entry: ZipEntry,
-  { ceiling, budget, signal }: ReadEntryOptions,
+  options: ReadEntryOptions,
 ): AsyncGenerator<Uint8Array> {
+  const { signal } = options;
   const packed = readRange(source, entry.dataStart, entry.dataStart + entry.compressedSize, signal);
-  let byteLength = 0;
-  let crc = 0;
+  const check = new EntryCheck(entry, options);
   for await (const chunk of entry.method === 'stored' ? packed : inflateRaw(packed, entry)) {
     signal?.throwIfAborted();
     if (chunk.byteLength === 0) continue;
-    const room = ceiling.bytes - byteLength;
+    check.add(chunk);
+    yield chunk;
+  }
+  signal?.throwIfAborted();
+  check.end();
+}
+
+/** A stored entry of at most so many bytes is read in one piece. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Whether {@link readSmallEntry} reads an entry. */
+export function isSmallEntry({ method, compressedSize }: ZipEntry): boolean {
+  return method === 'stored' && compressedSize <= PIECE_BYTES;
+}
+
+/**
+ * Reads and checks an entry as {@link readEntry} does, in one piece: archives may have hundreds of thousands of these.
+ *
+ * @returns a copy of its bytes
+ * @throws as {@link readEntry}
+ */
+export async function readSmallEntry(
+  source: ByteSource,
+  entry: ZipEntry,
+  options: ReadEntryOptions,
+): Promise<Uint8Array> {
+  const { dataStart, compressedSize } = entry;
+  const check = new EntryCheck(entry, options);
+  const bytes =
+    compressedSize === 0 ? new Uint8Array() : await source.read(dataStart, dataStart + compressedSize);
+  if (bytes.byteLength < compressedSize) throw becameShorter();
+  options.signal?.throwIfAborted();
+  if (bytes.byteLength > 0) check.add(bytes);
+  check.end();
+  return new Uint8Array(bytes);
+}
+
+/** Counts and checks the bytes of an entry. */
+class EntryCheck {
+  readonly #entry: ZipEntry;
+  readonly #options: Omit<ReadEntryOptions, 'signal'>;
+  #byteLength = 0;
+  #crc = 0;
+
+  constructor(entry: ZipEntry, options: Omit<ReadEntryOptions, 'signal'>) {
+    this.#entry = entry;
+    this.#options = options;
+  }
+
+  add(chunk: Uint8Array): void {
+    const { ceiling, budget } = this.#options;
+    const room = ceiling.bytes - this.#byteLength;
     // The lower of the two is the error, however the bytes are cut into chunks.
     if (chunk.byteLength > room && room <= (budget?.remainingBytes ?? Number.POSITIVE_INFINITY)) {
       throw ceiling.error();
     }
-    budget?.spend(chunk.byteLength, entry.name);
-    byteLength += chunk.byteLength;
-    crc = crc32(chunk, crc);
-    yield chunk;
+    budget?.spend(chunk.byteLength, this.#entry.name);
+    this.#byteLength += chunk.byteLength;
+    this.#crc = crc32(chunk, this.#crc);
   }
-  signal?.throwIfAborted();
-  if (byteLength < entry.size) {
-    throw entryError(
-      'package_corrupt',
-      entry.name,
-      `contains ${byteLength} bytes; its header states ${entry.size}`,
-    );
+
+  end(): void {
+    const { name, size, crc32 } = this.#entry;
+    if (this.#byteLength < size) {
+      const problem = `contains ${this.#byteLength} bytes; its header states ${size}`;
+      throw entryError('package_corrupt', name, problem);
+    }
+    if (this.#crc !== crc32)
+      throw entryError('package_corrupt', name, 'does not have the CRC-32 that its header states');
   }
-  if (crc !== entry.crc32)
-    throw entryError('package_corrupt', entry.name, 'does not have the CRC-32 that its header states');
 }

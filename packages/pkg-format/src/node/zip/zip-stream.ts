@@ -34,14 +34,15 @@ export async function* zipStream(
     blocks.add(localHeader(Buffer.from(MANIFEST_FILE), true));
     yield blocks.take();
     preparing = prepare(signal);
-    const { entries, bytesOf } = await untilAborted(preparing, signal);
+    const abortable = untilAborted(signal);
+    const { entries, bytesOf } = await abortable(preparing);
     for (const entry of entries) {
       const name = Buffer.from(entry.path);
       const start = written.length === 0 ? 0 : blocks.position;
       if (written.length > 0) blocks.add(localHeader(name, entry.compress));
       const dataStart = blocks.position;
       const sum = { crc32: 0, size: 0 };
-      const bytes = summed(bytesOf(entry), sum, signal);
+      const bytes = summed(bytesOf(entry), sum, abortable);
       for await (const chunk of entry.compress ? deflated(bytes) : bytes) {
         blocks.add(chunk);
         if (blocks.isFull) yield blocks.take();
@@ -68,13 +69,13 @@ export async function* zipStream(
 async function* summed(
   source: AsyncIterable<Uint8Array>,
   sum: { crc32: number; size: number },
-  signal: AbortSignal,
+  abortable: Abortable,
 ): AsyncGenerator<Uint8Array> {
   const iterator = source[Symbol.asyncIterator]();
   let isOpen = true;
   try {
     for (;;) {
-      const { done, value } = await untilAborted(iterator.next(), signal);
+      const { done, value } = await abortable(iterator.next());
       if (done === true) {
         isOpen = false;
         return;
@@ -101,11 +102,16 @@ async function* deflated(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+type Abortable = <T>(promise: Promise<T>) => Promise<T>;
+
+/** Waits for one promise after another; the signal rejects the last one. One listener serves all of them. */
+function untilAborted(signal: AbortSignal): Abortable {
+  let rejectLast: (reason: unknown) => void = () => undefined;
+  signal.addEventListener('abort', () => rejectLast(signal.reason), { once: true });
+  return (promise) =>
+    new Promise((resolve, reject) => {
+      rejectLast = reject;
+      promise.then(resolve, reject);
+      if (signal.aborted) reject(signal.reason);
+    });
 }

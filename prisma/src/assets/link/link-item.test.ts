@@ -4,10 +4,10 @@ import { embedFiles, filesOfPart, isCheckerFile, layoutPart } from '@svc/jsonl-v
 import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AssetStore } from './asset-store.ts';
-import { itemText } from './item-text.ts';
+import type { AssetStore } from '../asset-store.ts';
+import { itemText } from '../item-text.ts';
+import { readLinkedFiles, writeLinkedFiles } from '../linked-files-column.ts';
 import { embeddedLength, type LinkedItem, linkItem } from './link-item.ts';
-import { readLinkedFiles, writeLinkedFiles } from './linked-files-column.ts';
 
 const bytes = fc.uint8Array({ maxLength: 40 }).map((content) => Buffer.from(content));
 const base64 = bytes.map((content) => content.toString('base64'));

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   assetEntries,
   base64Length,
@@ -20,12 +20,14 @@ import {
   type JsonValue,
   setMember,
 } from '@svc/jsonl-v23/json';
+import { hashOf } from './hash-of-pieces.ts';
+import { HashStates } from './hash-states.ts';
 
 /** A file that an item embeds: its content, and the media type that the item gives it. */
 export interface EmbeddedContent {
   /** 64 lower-case hex digits. */
   readonly sha256: string;
-  /** In its own buffer, unless it is a file that was given. */
+  /** In its own buffer; of a file that was given, in that of the files that were given together. */
   readonly bytes: Uint8Array;
   /** Null for a checker, and for a type that is not plain ASCII of a usual length. */
   readonly mimeType: string | null;
@@ -46,8 +48,6 @@ export interface LinkedItem extends LinkedParts {
   readonly contents: readonly EmbeddedContent[];
 }
 
-/** Bytes that become base64 text together: a multiple of 3. */
-const PIECE_BYTES = 48 * 1024;
 const MIME_TYPE = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
 
 /**
@@ -55,9 +55,14 @@ const MIME_TYPE = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
  * takes their base64 text in pieces, so that memory never holds the whole of it.
  *
  * @param files contents of the item's `fileReferences`, in that order; without them, references stay as they are
+ * @param states of hashes that items with common files share
  * @throws JsonlError as `canonicalJson` does
  */
-export function linkItem(item: JsonObject, files: readonly Uint8Array[] | null = null): LinkedItem {
+export function linkItem(
+  item: JsonObject,
+  files: readonly Uint8Array[] | null = null,
+  states: HashStates = new HashStates(),
+): LinkedItem {
   const linker = new Linker(files);
   const { assets, checker, answer, ...others } = item;
   const type = getMember(item, 'type');
@@ -77,18 +82,17 @@ export function linkItem(item: JsonObject, files: readonly Uint8Array[] | null =
     after: viewAfter,
   }));
   const sources = new Map(views.map((view, index) => [view as LinkedFile, entries[index] as LinkedEntry]));
-  const hash = createHash('sha256');
-  for (const piece of layoutLinkedItem({ ...texts, linkedFiles: views })) {
-    if (typeof piece === 'string') hash.update(piece);
-    else updateBase64(hash, sources.get(piece) as LinkedEntry);
-  }
+  const pieces = layoutLinkedItem({ ...texts, linkedFiles: views }).map((piece) =>
+    typeof piece === 'string' ? piece : (sources.get(piece) as LinkedEntry),
+  );
+  const byteLength = byteLengthOf(texts, linkedFiles);
   return {
     ...texts,
     linkedFiles,
-    itemHash: hash.digest(),
+    itemHash: hashOf(pieces, byteLength, states),
     type: typeof type === 'string' ? canonicalJson(type).slice(1, -1) : DEFAULT_ITEM_TYPE,
     assetCount: countAssets(assets),
-    byteLength: byteLengthOf(texts, linkedFiles),
+    byteLength,
     linkedBytes: entries.reduce((sum, entry) => sum + addedBytes(entry), 0),
     contents: entries.map(({ content }) => content),
   };
@@ -277,19 +281,7 @@ function withMembers(object: JsonObject, members: JsonObject): JsonObject {
 const withMimeType = (entry: JsonObject, path: string): JsonObject =>
   withMembers(entry, { mime_type: mimeTypeForPath(path) });
 
-const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-
-function updateBase64(hash: Hash, { base64, content: { bytes } }: LinkedEntry): void {
-  if (base64 !== null) {
-    hash.update(base64, 'latin1');
-    return;
-  }
-  const { buffer, byteOffset, byteLength } = bytes;
-  const view = Buffer.from(buffer, byteOffset, byteLength);
-  for (let at = 0; at < byteLength; at += PIECE_BYTES) {
-    hash.update(view.toString('base64', at, at + PIECE_BYTES), 'latin1');
-  }
-}
+const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
 
 /** Bytes that an entry has more with its content than as a link. */
 function addedBytes({ file: { before, after, byteLength }, linkText }: LinkedEntry): number {

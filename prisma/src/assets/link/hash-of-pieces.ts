@@ -1,0 +1,77 @@
+import { createHash, type Hash, hash } from 'node:crypto';
+import type { HashStates } from './hash-states.ts';
+
+/** A file whose base64 text is hashed. */
+export interface HashedFile {
+  readonly content: { readonly sha256: string; readonly bytes: Uint8Array };
+  /** The text, where it is there already. */
+  readonly base64: string | null;
+}
+
+/** The text of an item up to this size is hashed at once: an object of the hash would cost as much as the hash. */
+const ONE_SHOT_BYTES = 128 * 1024;
+/** From this size on, the hash after the text of a file is kept for the next item. */
+const SHARED_BYTES = 256 * 1024;
+/** Bytes that become base64 text together: a multiple of 3. */
+const PIECE_BYTES = 48 * 1024;
+
+function hashOfSmall(pieces: readonly (string | HashedFile)[]): Uint8Array {
+  const texts = pieces.map((piece) => (typeof piece === 'string' ? piece : base64Of(piece)));
+  return hash('sha256', texts.join(''), 'buffer');
+}
+
+/**
+ * The hash of the canonical text of an item.
+ *
+ * @param pieces the text, and the files whose base64 text belongs between; that of a large file is made in pieces, so that
+ * memory never holds the whole of it
+ * @param byteLength of the text, about
+ */
+export function hashOf(
+  pieces: readonly (string | HashedFile)[],
+  byteLength: number,
+  states: HashStates,
+): Uint8Array {
+  if (byteLength <= ONE_SHOT_BYTES) return hashOfSmall(pieces);
+  let state = createHash('sha256');
+  for (const piece of pieces) {
+    if (typeof piece === 'string') state.update(piece);
+    else state = withBase64(state, piece, states);
+  }
+  return state.digest();
+}
+
+function base64Of({ base64, content: { bytes } }: HashedFile): string {
+  if (base64 !== null) return base64;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
+
+/**
+ * The hash after the base64 text of an entry; for a large file, that of an earlier item whose text was the same so far. Many
+ * items that begin alike and embed one file are common: its text is hashed once.
+ */
+function withBase64(state: Hash, entry: HashedFile, states: HashStates): Hash {
+  const { sha256, bytes } = entry.content;
+  if (bytes.byteLength < SHARED_BYTES) {
+    updateBase64(state, entry);
+    return state;
+  }
+  const key = `${state.copy().digest('hex')} ${sha256}`;
+  const known = states.get(key);
+  if (known !== undefined) return known;
+  updateBase64(state, entry);
+  states.set(key, state);
+  return state;
+}
+
+function updateBase64(state: Hash, { base64, content: { bytes } }: HashedFile): void {
+  if (base64 !== null) {
+    state.update(base64, 'latin1');
+    return;
+  }
+  const { buffer, byteOffset, byteLength } = bytes;
+  const view = Buffer.from(buffer, byteOffset, byteLength);
+  for (let at = 0; at < byteLength; at += PIECE_BYTES) {
+    state.update(view.toString('base64', at, at + PIECE_BYTES), 'latin1');
+  }
+}
