@@ -297,13 +297,15 @@ describe('list', () => {
     expect(first.data[0]?.sections).toHaveLength(1);
   });
 
-  it('passes over none of those that were made in the same millisecond', async () => {
-    for (let round = 0; round < 7; round++) await importItems(store.datasets, {});
+  it('passes over none of those that were made in the same millisecond, and fills its pages', async () => {
+    for (let round = 0; round < 9; round++) await importItems(store.datasets, {}, { description: null });
+    // none of them has a text that would make a page too large
+    expect((await store.datasets.list({ limit: 9 })).data).toHaveLength(9);
     await plain.query("UPDATE datasets SET created_at = '2026-01-01T00:00:00.123Z'");
     const found = await allPages((cursor) =>
       store.datasets.list({ limit: 2, ...(cursor === undefined ? {} : { cursor }) }),
     );
-    expect(new Set(found.map(({ id }) => id)).size).toBe(7);
+    expect(new Set(found.map(({ id }) => id)).size).toBe(9);
   });
 
   it.each([

@@ -60,8 +60,8 @@ export async function listDatasets(
   const rows = await query<DatasetRow & { readonly found: string }>(
     `SELECT ${shownDataset(MAX_LISTED_SCHEMA_BYTES)}, found FROM (
        SELECT *, count(*) OVER () AS found, row_number() OVER listed AS position,
-         sum(least(octet_length(name), 65536) + coalesce(least(octet_length(description), 1048576), 0)
-           + coalesce(least(octet_length(notes), 1048576), 0) + least(octet_length(schema), 16777216)
+         sum(least(octet_length(name), 65536) + least(coalesce(octet_length(description), 0), 1048576)
+           + least(coalesce(octet_length(notes), 0), 1048576) + least(octet_length(schema), 16777216)
            + names) OVER listed AS bytes
        FROM (
          SELECT datasets.*, coalesce((
