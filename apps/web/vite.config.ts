@@ -17,6 +17,8 @@ export default defineConfig({
   worker: { format: 'es' },
   build: {
     target: 'es2023',
+    // these know `light-dark()`; what older ones would get instead works without an attribute of the page only
+    cssTarget: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     // small files too are separate requests: the policy of the page allows no inline scripts or fonts
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
