@@ -1,3 +1,4 @@
+import { Modal } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext } from 'react';
@@ -6,7 +7,7 @@ import { ApiProblem, dataOf } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { sessionKey } from './session-key.ts';
-import { SignIn } from './sign-in.tsx';
+import { SignInForm, SignInPage } from './sign-in.tsx';
 
 export type Session = ResponseOf<'/session', 'get'>;
 
@@ -18,11 +19,33 @@ const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
 export function SessionGate({ children }: { readonly children: ReactNode }) {
   const api = useApi();
   const session = useQuery({ queryKey: sessionKey, queryFn: () => dataOf(api.GET('/session')) });
+  const isSignedOut = session.error instanceof ApiProblem && session.error.status === 401;
   if (session.data !== undefined)
-    return <SessionContext.Provider value={session.data}>{children}</SessionContext.Provider>;
+    return (
+      <SessionContext.Provider value={session.data}>
+        {children}
+        {isSignedOut && <SessionEnded />}
+      </SessionContext.Provider>
+    );
   if (session.isPending) return <PageSkeleton />;
-  if (session.error instanceof ApiProblem && session.error.status === 401) return <SignIn />;
+  if (isSignedOut) return <SignInPage />;
   return <ErrorView error={session.error} onRetry={() => void session.refetch()} />;
+}
+
+/** Asks for the key again above the page, which keeps what was typed. */
+function SessionEnded() {
+  return (
+    <Modal
+      opened
+      onClose={() => undefined}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title="Your session has ended"
+    >
+      <SignInForm />
+    </Modal>
+  );
 }
 
 /** The session of this browser. */

@@ -1,21 +1,40 @@
 import { Button, Center, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { sessionKey } from './session-key.ts';
 
+/** The page that people without a session see. */
+export function SignInPage() {
+  useEffect(() => {
+    document.title = 'Sign in · svc';
+  }, []);
+  return (
+    <Center component="main" mih="100dvh" p="md">
+      <Paper withBorder p="xl" w={380} maw="100%">
+        <Title order={1} size="h3" mb="sm">
+          Sign in to svc
+        </Title>
+        <SignInForm />
+      </Paper>
+    </Center>
+  );
+}
+
 /** Exchanges a key for a session. The key is forgotten as soon as it was sent. */
-export function SignIn() {
+export function SignInForm() {
   const api = useApi();
   const queries = useQueryClient();
   const [key, setKey] = useState('');
   const signIn = useMutation({
+    mutationKey: sessionKey,
     mutationFn: () => dataOf(api.POST('/session', { body: { key } })),
     onSuccess: async () => {
       setKey('');
-      await queries.resetQueries({ queryKey: sessionKey });
+      await queries.refetchQueries({ queryKey: sessionKey });
+      await queries.invalidateQueries();
     },
   });
   const submit = (event: FormEvent): void => {
@@ -23,30 +42,25 @@ export function SignIn() {
     signIn.mutate();
   };
   return (
-    <Center component="main" mih="100dvh" p="md">
-      <Paper withBorder p="xl" w={380} maw="100%" component="form" onSubmit={submit}>
-        <Stack>
-          <Title order={1} size="h3">
-            Sign in to svc
-          </Title>
-          <Text size="sm" c="dimmed">
-            Enter one of the keys of this service. The browser keeps a session for 12 hours, not the key.
-          </Text>
-          <PasswordInput
-            label="Key"
-            autoComplete="current-password"
-            value={key}
-            onChange={(event) => setKey(event.currentTarget.value)}
-            data-autofocus
-            autoFocus
-            required
-          />
-          <Button type="submit" loading={signIn.isPending} disabled={key === ''}>
-            Sign in
-          </Button>
-          {signIn.error !== null && <ErrorView error={signIn.error} />}
-        </Stack>
-      </Paper>
-    </Center>
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm" c="dimmed">
+          Enter one of the keys of this service. The browser keeps a session for 12 hours, not the key.
+        </Text>
+        <PasswordInput
+          label="Key"
+          autoComplete="current-password"
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+          data-autofocus
+          autoFocus
+          required
+        />
+        <Button type="submit" loading={signIn.isPending} disabled={key === ''}>
+          Sign in
+        </Button>
+        {signIn.error !== null && <ErrorView error={signIn.error} />}
+      </Stack>
+    </form>
   );
 }
