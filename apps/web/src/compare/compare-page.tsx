@@ -1,27 +1,40 @@
-import { MultiSelect, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { MultiSelect, Text } from '@mantine/core';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
-import { nameOf } from '../runs/use-run.ts';
+import { nameOf, type Run } from '../runs/use-run.ts';
+import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
+import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { Comparison } from './comparison.tsx';
 
 const route = getRouteApi('/compare');
+
+const MAX_RUNS = 6;
 
 /** Compares runs with a first one: differences, wins and losses, and the items in which they differ. */
 export function ComparePage() {
   const api = useApi();
   const { runs: chosen } = route.useSearch();
   const navigate = route.useNavigate();
-  const ids = chosen === undefined ? [] : chosen.split(',').slice(0, 10);
-  const found = useQuery({
+  const ids = chosen === undefined ? [] : [...new Set(chosen.split(','))].slice(0, MAX_RUNS);
+  const listed = useQuery({
     queryKey: ['runs', { limit: 100 }],
     queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query: { limit: 100 } }, signal })),
   });
-  const runs = found.data?.data ?? [];
-  const first = ids[0];
+  const found = useQueries({
+    queries: ids.map((id) => ({
+      queryKey: ['run', id],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }): Promise<Run> =>
+        dataOf(api.GET('/runs/{id}', { params: { path: { id } }, signal })),
+    })),
+  });
+  const runs = found.flatMap(({ data }) => (data === undefined ? [] : [data]));
+  const error = found.find(({ error: one }) => one !== null)?.error ?? null;
+  const recent = listed.data?.data ?? [];
+  const choices = [...runs, ...recent.filter(({ id }) => !ids.includes(id))];
   return (
     <Page title="Compare" subtitle="The first run is what the others are compared with.">
       <MultiSelect
@@ -29,25 +42,25 @@ export function ComparePage() {
         placeholder={ids.length < 2 ? 'Choose two or more runs' : undefined}
         searchable
         clearable
+        maxValues={MAX_RUNS}
         value={ids}
         onChange={(values) =>
           void navigate({ search: { runs: values.length === 0 ? undefined : values.join(',') } })
         }
-        data={runs.map((run) => ({
+        data={choices.map((run) => ({
           value: run.id,
-          label: `${nameOf(run)} ${run.id.slice(0, 4)} (${formatScore(run.scores.mean)})`,
+          label: `${nameOf(run)} (${formatScore(run.scores.mean)}${run.name === null ? '' : `, ${run.id.slice(-4)}`})`,
         }))}
       />
-      {first === undefined || ids.length < 2 ? (
+      {error !== null && <ErrorView error={error} />}
+      {ids.length < 2 ? (
         <Text size="sm" c="dimmed">
           Runs can be compared when they share items: the same items have the same hash, in any dataset.
         </Text>
+      ) : runs.length < ids.length ? (
+        error === null && <PageSkeleton rows={3} />
       ) : (
-        <Stack gap="xl">
-          {ids.slice(1).map((other) => (
-            <Comparison key={`${first} ${other}`} id={first} other={other} />
-          ))}
-        </Stack>
+        <Comparison key={ids.join()} runs={runs} />
       )}
     </Page>
   );

@@ -4,6 +4,8 @@ import { indexOf, oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
 export interface CompareSearch {
   /** Ids of the runs, joined by commas; the first is the baseline. */
   readonly runs?: string;
+  /** The run whose items are listed; by default the second. */
+  readonly other?: string;
   readonly only?: 'regressions' | 'improvements';
   /** Position of the open item in the list. */
   readonly item?: number;
@@ -13,6 +15,7 @@ export interface CompareSearch {
 export function parseCompareSearch(search: RawSearch): CompareSearch {
   return {
     runs: textOf(search, 'runs'),
+    other: textOf(search, 'other'),
     only: oneOf(search, 'only', ['regressions', 'improvements']),
     item: indexOf(search, 'item'),
   };

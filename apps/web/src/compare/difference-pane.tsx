@@ -3,6 +3,7 @@ import type { ApiClient } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { type Change, diffWordsWithSpace } from 'diff';
+import { useMemo } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { exact } from '../api/exact.ts';
@@ -13,44 +14,53 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { prettyJson } from '../ui/text/pretty-json.ts';
+import type { Difference } from './use-comparison.ts';
 
 /** Longer outputs are shown without marking what differs: finding it takes more than linear time. */
 const MAX_DIFFED = 5_000;
 
-/** The outputs of two runs for one item, side by side, with what differs marked, and the item below. */
+/** The outputs of runs for one item, side by side, with what differs from the first marked, and the item below. */
 export function DifferencePane({
-  run,
+  runs,
   other,
-  difference,
+  difference: { item_hash },
 }: {
-  readonly run: Run;
+  readonly runs: readonly Run[];
+  /** The run that the first one is compared with: its differences are marked in the output of the first. */
   readonly other: Run;
-  readonly difference: { readonly item_hash: string; readonly score: number; readonly other_score: number };
+  readonly difference: Pick<Difference, 'item_hash'>;
 }) {
   const api = useApi();
-  const { item_hash } = difference;
+  const ids = runs.map(({ id }) => id);
   const found = useQuery({
-    queryKey: ['difference', run.id, other.id, item_hash],
-    queryFn: ({ signal }) =>
-      Promise.all([run, other].map(({ id }) => readResult(api, id, item_hash, signal))),
+    queryKey: ['difference', ids, item_hash],
+    queryFn: ({ signal }) => Promise.all(ids.map((id) => readResult(api, id, item_hash, signal))),
     placeholderData: (before) => before,
   });
   if (found.error !== null) return <ErrorView error={found.error} />;
   if (found.data === undefined) return <PageSkeleton rows={4} />;
-  const [mine, theirs] = found.data;
-  const [before, after] = [textOf(mine), textOf(theirs)];
-  const isMarked = before.length + after.length <= MAX_DIFFED;
-  const pieces = isMarked ? diffWordsWithSpace(before, after) : null;
-  const item = (mine?.item ?? null) as JsonObject | null;
+  const results = found.data;
+  const outputs = results.map(textOf);
+  const [first = ''] = outputs;
+  const item = (results.find((result) => result?.item != null)?.item ?? null) as JsonObject | null;
   return (
     <Stack gap={0}>
-      <SimpleGrid cols={{ base: 1, md: 2 }} p="md">
-        <Part title={`${nameOf(run)}: ${formatScore(difference.score)}`}>
-          <pre className="pre">{pieces === null ? before : <Marked pieces={pieces} side="removed" />}</pre>
-        </Part>
-        <Part title={`${nameOf(other)}: ${formatScore(difference.other_score)}`}>
-          <pre className="pre">{pieces === null ? after : <Marked pieces={pieces} side="added" />}</pre>
-        </Part>
+      <SimpleGrid cols={{ base: 1, md: Math.min(3, runs.length) }} p="md">
+        {runs.map((run, at) => (
+          <Part key={run.id} title={`${nameOf(run)}: ${formatScore(results[at]?.score)}`}>
+            <Output
+              text={outputs[at] ?? ''}
+              before={first}
+              after={at === 0 ? (outputs[runs.indexOf(other)] ?? '') : (outputs[at] ?? '')}
+              side={at === 0 ? 'removed' : 'added'}
+            />
+            {results[at] === undefined && (
+              <Text size="sm" c="dimmed">
+                This run has no result for the item.
+              </Text>
+            )}
+          </Part>
+        ))}
       </SimpleGrid>
       {item === null ? (
         <Text p="md" size="sm" c="dimmed">
@@ -61,6 +71,25 @@ export function DifferencePane({
       )}
     </Stack>
   );
+}
+
+/** An output, with what one side of a difference has alone marked. */
+function Output({
+  text,
+  before,
+  after,
+  side,
+}: {
+  readonly text: string;
+  readonly before: string;
+  readonly after: string;
+  readonly side: 'added' | 'removed';
+}) {
+  const pieces = useMemo(
+    () => (before.length + after.length <= MAX_DIFFED ? diffWordsWithSpace(before, after) : null),
+    [before, after],
+  );
+  return <pre className="pre">{pieces === null ? text : <Marked pieces={pieces} side={side} />}</pre>;
 }
 
 /** One side of a difference: what both have, and what only this side has, marked. */

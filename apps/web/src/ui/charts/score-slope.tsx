@@ -6,26 +6,27 @@ import { AXIS, COLORS, TOOLTIP } from './chart-style.ts';
 const HEIGHT = 200;
 const MAX_LINES = 20;
 
-type Groups = Readonly<Record<string, { readonly mean: number | null }>>;
+interface ScoredRun {
+  readonly name: string;
+  readonly groups: Readonly<Record<string, { readonly mean: number | null }>>;
+}
 
-/** How the score of each group changes from one run to another, and the same as a table for screen readers. */
+/** How the score of each group changes from run to run, and the same as a table for screen readers. */
 export default function ScoreSlope({
   title,
-  before,
-  after,
+  runs,
 }: {
   readonly title: string;
-  readonly before: Groups;
-  readonly after: Groups;
+  readonly runs: readonly ScoredRun[];
 }) {
-  const names = Object.keys(before)
-    .filter((name) => before[name]?.mean != null && after[name]?.mean != null)
+  const names = Object.keys(runs[0]?.groups ?? {})
+    .filter((name) => runs.every(({ groups }) => groups[name]?.mean != null))
     .slice(0, MAX_LINES);
   if (names.length === 0) return null;
-  const pointOf = (at: string, groups: Groups): Record<string, string | number> => ({
-    at,
-    ...Object.fromEntries(names.map((name) => [name, groups[name]?.mean ?? 0])),
-  });
+  const points = runs.map(({ name, groups }) => ({
+    run: name,
+    ...Object.fromEntries(names.map((group, at) => [`group ${at}`, groups[group]?.mean ?? 0])),
+  }));
   return (
     <figure className="chart">
       <Text component="figcaption" size="xs" c="dimmed" fw={600}>
@@ -33,13 +34,20 @@ export default function ScoreSlope({
       </Text>
       <div aria-hidden="true">
         <ResponsiveContainer width="100%" height={HEIGHT}>
-          <LineChart data={[pointOf('first', before), pointOf('other', after)]} accessibilityLayer={false}>
+          <LineChart data={points} accessibilityLayer={false}>
             <CartesianGrid vertical={false} stroke={COLORS.grid} />
-            <XAxis dataKey="at" padding={{ left: 60, right: 60 }} {...AXIS} />
+            <XAxis dataKey="run" padding={{ left: 60, right: 60 }} {...AXIS} />
             <YAxis domain={[0, 1]} width={44} {...AXIS} />
             <Tooltip {...TOOLTIP} formatter={(value) => formatScore(Number(value))} />
-            {names.map((name) => (
-              <Line key={name} dataKey={name} stroke={COLORS.bar} isAnimationActive={false} dot={{ r: 4 }} />
+            {names.map((name, at) => (
+              <Line
+                key={name}
+                name={name}
+                dataKey={`group ${at}`}
+                stroke={COLORS.bar}
+                isAnimationActive={false}
+                dot={{ r: 4 }}
+              />
             ))}
           </LineChart>
         </ResponsiveContainer>
@@ -51,8 +59,10 @@ export default function ScoreSlope({
             {names.map((name) => (
               <tr key={name}>
                 <th>{name}</th>
-                <td>{formatScore(before[name]?.mean)}</td>
-                <td>{formatScore(after[name]?.mean)}</td>
+                {runs.map(({ groups }, at) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: two runs may have the same name
+                  <td key={at}>{formatScore(groups[name]?.mean)}</td>
+                ))}
               </tr>
             ))}
           </tbody>

@@ -45,3 +45,16 @@ export function formatScore(score: number | null | undefined): string {
 export function formatPercent(share: number | null | undefined): string {
   return share === null || share === undefined ? '–' : `${(share * 100).toFixed(1)} %`;
 }
+
+/** A difference of scores with its sign; a dash without one. */
+export function formatSigned(difference: number | null | undefined): string {
+  if (difference === null || difference === undefined) return '–';
+  return `${difference < 0 ? '−' : '+'}${Math.abs(difference).toFixed(3)}`;
+}
+
+/** What something costs; a dash where nothing is known of it. */
+export function formatCost(
+  cost: { readonly amount: number; readonly currency: string } | null | undefined,
+): string {
+  return cost === null || cost === undefined ? '–' : `${cost.amount.toFixed(4)} ${cost.currency}`;
+}

@@ -1,0 +1,93 @@
+import { Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import type { JsonValue } from '../api/exact.ts';
+import type { Run } from '../runs/use-run.ts';
+import { ErrorView } from '../ui/error-view.tsx';
+import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { Panes } from '../ui/layout/panes.tsx';
+import { formatScore } from '../ui/text/formats.ts';
+import { plainText } from '../ui/text/pretty-json.ts';
+import { VirtualList } from '../ui/virtual-list.tsx';
+import { DifferencePane } from './difference-pane.tsx';
+import { type Difference, useComparison } from './use-comparison.ts';
+
+const route = getRouteApi('/compare');
+
+/** Rows from the end of what was read at which the next page is asked for. */
+const AHEAD = 50;
+
+/** The items in which two runs differ, and the outputs of all runs for the open one. */
+export function ItemsThatDiffer({
+  runs,
+  first,
+  other,
+}: {
+  readonly runs: readonly Run[];
+  readonly first: Run;
+  readonly other: Run;
+}) {
+  const { only, item } = route.useSearch();
+  const navigate = route.useNavigate();
+  const found = useComparison(first.id, other.id, only);
+  const differences = found.data?.pages.flatMap(({ data }) => data) ?? [];
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = found;
+  const onRange = useCallback(
+    (_first: number, last: number) => {
+      if (hasNextPage && !isFetchingNextPage && last >= differences.length - AHEAD) void fetchNextPage();
+    },
+    [hasNextPage, isFetchingNextPage, fetchNextPage, differences.length],
+  );
+  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.data === undefined) return <PageSkeleton rows={3} />;
+  const open = item === undefined ? undefined : differences[item];
+  return (
+    <Panes
+      label="Difference"
+      isOpen={open !== undefined}
+      onClose={() => void navigate({ search: (before) => ({ ...before, item: undefined }) })}
+      list={
+        differences.length === 0 ? (
+          <Text p="md" size="sm" c="dimmed">
+            No items differ.
+          </Text>
+        ) : (
+          <VirtualList
+            label="Items that differ"
+            count={differences.length}
+            selected={item}
+            onSelect={(index) =>
+              void navigate({ search: (before) => ({ ...before, item: index }), replace: true })
+            }
+            onRange={onRange}
+            columns="minmax(0, 1fr) 110px 70px"
+            renderRow={(index) => <Row difference={differences[index]} />}
+          />
+        )
+      }
+      entry={
+        open === undefined ? (
+          <Text c="dimmed" p="md" size="sm">
+            Choose an item to see the outputs side by side.
+          </Text>
+        ) : (
+          <DifferencePane runs={runs} other={other} difference={open} />
+        )
+      }
+    />
+  );
+}
+
+function Row({ difference }: { readonly difference: Difference | undefined }) {
+  if (difference === undefined) return <span>…</span>;
+  const { item_id, section, order_index, score, other_score } = difference;
+  return (
+    <>
+      <span>{plainText(item_id as JsonValue) || `${section} ${order_index}`}</span>
+      <span className="numbers">
+        {formatScore(score)} → {formatScore(other_score)}
+      </span>
+      <span>{difference.difference > 0 ? 'better' : 'worse'}</span>
+    </>
+  );
+}
