@@ -9,7 +9,7 @@ import type { Mapping } from '../mapping/mapping-fields.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
 import { formatCount } from '../ui/text/formats.ts';
-import type { ImportSearch } from './import-search.ts';
+import type { HubSource } from './use-hub-preview.ts';
 
 type Body = Paths['/datasets/hub/import']['post']['requestBody']['content']['application/json'];
 
@@ -22,17 +22,17 @@ interface DryRun {
 
 /** Checks every row without storing anything, or imports them as a job. */
 export function ImportActions({
-  source: { path, subset, split, revision },
+  source: { path, subset, split, revision, token },
   mapping,
 }: {
-  readonly source: ImportSearch & { readonly path: string };
+  readonly source: HubSource & { readonly path: string };
   readonly mapping: Mapping | null;
 }) {
   const api = useApi();
   const [name, setName] = useState(path.split('/').at(-1) ?? path);
   const bodyOf = (complete: Mapping): Body => ({
     name,
-    config: { path, subset, split, revision },
+    config: { path, subset, split, revision, token },
     mapping: complete,
   });
   const dryRun = useMutation({

@@ -1,10 +1,11 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { ImportForm } from './import-form.tsx';
+import type { ImportSearch } from './import-search.ts';
 import { useHubPreview } from './use-hub-preview.ts';
 
 const route = getRouteApi('/import');
@@ -14,11 +15,16 @@ export function ImportPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [typed, setTyped] = useState(search.path ?? '');
+  const [typedToken, setTypedToken] = useState('');
+  const [token, setToken] = useState<string>();
   useEffect(() => setTyped(search.path ?? ''), [search.path]);
-  const preview = useHubPreview(search, null);
+  const preview = useHubPreview({ ...search, token }, null);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    void navigate({ search: { path: pathOf(typed) } });
+    setToken(typedToken.trim() || undefined);
+    const asked = sourceOf(typed);
+    // the same dataset again keeps its slice
+    if (asked.path !== search.path || asked.revision !== undefined) void navigate({ search: asked });
   };
   return (
     <Page
@@ -37,6 +43,14 @@ export function ImportPage() {
             maw={560}
             required
           />
+          <PasswordInput
+            label="Token"
+            description="For a private or gated dataset"
+            autoComplete="off"
+            value={typedToken}
+            onChange={(event) => setTypedToken(event.currentTarget.value)}
+            w={220}
+          />
           <Button type="submit" loading={preview.isFetching && search.path !== undefined}>
             Preview
           </Button>
@@ -51,7 +65,7 @@ export function ImportPage() {
           {preview.data !== undefined && (
             <ImportForm
               key={`${search.path} ${preview.data.subset}`}
-              source={{ ...search, path: search.path }}
+              source={{ ...search, path: search.path, token }}
               preview={preview.data}
             />
           )}
@@ -61,8 +75,13 @@ export function ImportPage() {
   );
 }
 
-/** The path in what people paste: the address of a page of the hub names it after `datasets`. */
-function pathOf(text: string): string {
-  const match = /\/datasets\/([\w.-]+(?:\/(?!tree|viewer|blob|resolve)[\w.-]+)?)/.exec(text.trim());
-  return match?.[1] ?? text.trim();
+/** The dataset in what people paste: the address of its page names it after `datasets`, and may name a revision. */
+function sourceOf(text: string): ImportSearch {
+  const match =
+    /\/datasets\/([\w.-]+(?:\/(?!tree|viewer|blob|resolve)[\w.-]+)?)(?:\/(?:tree|blob|resolve)\/([\w.%-]+))?/.exec(
+      text.trim(),
+    );
+  if (match === null) return { path: text.trim() };
+  const [, path, revision] = match;
+  return { path, revision: revision === undefined ? undefined : decodeURIComponent(revision) };
 }

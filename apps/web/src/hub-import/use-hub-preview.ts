@@ -1,5 +1,5 @@
 import type { ResponseOf } from '@svc/client';
-import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { exact } from '../api/exact.ts';
@@ -8,20 +8,35 @@ import type { ImportSearch } from './import-search.ts';
 
 export type HubPreview = ResponseOf<'/datasets/hub/preview', 'post'>;
 
+/** A slice of a dataset of the hub. The token stays in the memory of the page. */
+export interface HubSource extends ImportSearch {
+  readonly token?: string | undefined;
+}
+
 const ROWS = 20;
 
 /** The preview of a slice of a hub dataset; with a mapping, also its first rows as items. */
-export function useHubPreview(search: ImportSearch, mapping: Mapping | null): UseQueryResult<HubPreview> {
+export function useHubPreview(source: HubSource, mapping: Mapping | null): UseQueryResult<HubPreview> {
   const api = useApi();
-  const { path, subset, split, revision } = search;
+  const { path, subset, split, revision, token } = source;
   return useQuery({
-    queryKey: ['hub-preview', path, subset, split, revision, mapping],
+    queryKey: [
+      'hub-preview',
+      path,
+      mapping === null ? 'columns' : 'items',
+      subset,
+      split,
+      revision,
+      token,
+      mapping,
+    ],
     queryFn: async ({ signal }) => {
       const body = {
         path: path ?? '',
         subset,
         split,
         revision,
+        token,
         limit: ROWS,
         ...(mapping === null ? {} : { mapping }),
       };
@@ -31,7 +46,7 @@ export function useHubPreview(search: ImportSearch, mapping: Mapping | null): Us
     },
     enabled: path !== undefined,
     staleTime: 5 * 60_000,
-    // the items of the last mapping stay until those of the next are there
-    placeholderData: mapping === null ? undefined : keepPreviousData,
+    // what was there for the last slice or mapping stays until the next is there
+    placeholderData: (before, query) => (query?.queryKey[1] === path ? before : undefined),
   });
 }

@@ -1,9 +1,8 @@
-import { Button, Collapse, MultiSelect, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Button, Collapse, SimpleGrid, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { ITEM_TYPES, MAPPING_FIELDS, type MappingDraft, type MappingField } from './mapping-fields.ts';
-
-/** Why the suggestion has a key, by key. */
-export type Reasons = Readonly<Record<string, string>>;
+import { useState } from 'react';
+import { MappingField } from './mapping-field.tsx';
+import { MAPPING_FIELDS, type MappingDraft, type MappingField as MappingKey } from './mapping-fields.ts';
 
 /** Chooses which column becomes which part of an item. */
 export function MappingEditor({
@@ -14,17 +13,20 @@ export function MappingEditor({
 }: {
   readonly columns: readonly string[];
   readonly mapping: MappingDraft;
-  readonly reasons: Reasons;
+  /** Why the suggestion has a key, by key. */
+  readonly reasons: Readonly<Record<string, string>>;
   readonly onChange: (mapping: MappingDraft) => void;
 }) {
   const [isOpen, more] = useDisclosure(false);
-  const isStated = ({ key }: MappingField): boolean => mapping[key] !== undefined && mapping[key] !== null;
-  const common = MAPPING_FIELDS.filter((field) => field.isRare !== true || isStated(field));
+  // a field stays where it is while it is edited
+  const [suggested] = useState(mapping);
+  const isSuggested = ({ key }: MappingKey): boolean => (suggested[key] ?? null) !== null;
+  const common = MAPPING_FIELDS.filter((field) => field.isRare !== true || isSuggested(field));
   const rare = MAPPING_FIELDS.filter((field) => !common.includes(field));
-  const fieldsOf = (fields: readonly MappingField[]) => (
+  const fieldsOf = (fields: readonly MappingKey[]) => (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
       {fields.map((field) => (
-        <Field
+        <MappingField
           key={field.key}
           field={field}
           columns={columns}
@@ -53,59 +55,4 @@ export function MappingEditor({
       </Collapse>
     </Stack>
   );
-}
-
-function Field({
-  field: { label, hint, kind, values = [] },
-  columns,
-  value,
-  reason,
-  onChange,
-}: {
-  readonly field: MappingField;
-  readonly columns: readonly string[];
-  readonly value: unknown;
-  readonly reason: string | undefined;
-  readonly onChange: (value: unknown) => void;
-}) {
-  const common = {
-    label,
-    description: reason === undefined ? hint : `Suggested: ${reason}`,
-    size: 'xs',
-  } as const;
-  const text = typeof value === 'string' ? value : null;
-  switch (kind) {
-    case 'columns':
-      return (
-        <MultiSelect
-          {...common}
-          data={[...columns]}
-          value={Array.isArray(value) ? value.map(String) : Object.keys((value as object | undefined) ?? {})}
-          onChange={onChange}
-          searchable
-          clearable
-        />
-      );
-    case 'text':
-      return (
-        <TextInput
-          {...common}
-          value={text ?? ''}
-          onChange={(event) => onChange(event.currentTarget.value || undefined)}
-        />
-      );
-    default: {
-      const data = kind === 'column' ? [...columns] : kind === 'type' ? [...ITEM_TYPES] : [...values];
-      return (
-        <Select
-          {...common}
-          data={text === null || data.includes(text) ? data : [...data, text]}
-          value={text}
-          onChange={(next) => onChange(next ?? undefined)}
-          searchable={kind === 'column'}
-          clearable
-        />
-      );
-    }
-  }
 }

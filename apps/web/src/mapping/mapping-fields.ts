@@ -10,7 +10,7 @@ export type Mapping = Exclude<
 export type MappingDraft = Partial<Mapping>;
 
 /** How a key of the mapping is edited. */
-export type FieldKind = 'column' | 'columns' | 'text' | 'type' | 'choice';
+type FieldKind = 'column' | 'columns' | 'named-columns' | 'text' | 'texts' | 'choice' | 'column-types';
 
 export interface MappingField {
   readonly key: keyof Mapping;
@@ -22,6 +22,22 @@ export interface MappingField {
   /** Shown only among the further fields. */
   readonly isRare?: boolean;
 }
+
+/** The types of items that the format defines. */
+export const ITEM_TYPES: readonly string[] = ['freeform', 'multiple_choice', 'exact', 'numeric', 'code'];
+
+/** What a column can be read as. */
+export const COLUMN_TYPES: readonly string[] = ['string', 'int64', 'float64', 'bool', 'json'];
+
+/** Checkers that need no parameters. */
+const CHECKER_NAMES: readonly string[] = [
+  'exact_match',
+  'includes',
+  'numeric',
+  'choice',
+  'json_equal',
+  'judge',
+];
 
 /** What an editor offers, in this order. */
 export const MAPPING_FIELDS: readonly MappingField[] = [
@@ -52,7 +68,8 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
     key: 'default_type',
     label: 'Type of item',
     hint: 'Decides how outputs are scored. Without one, a run needs a checker.',
-    kind: 'type',
+    kind: 'choice',
+    values: ITEM_TYPES,
   },
   {
     key: 'answer_pattern',
@@ -62,6 +79,13 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
     isRare: true,
   },
   { key: 'system_prompt_column', label: 'System prompt', hint: '', kind: 'column', isRare: true },
+  {
+    key: 'system_prompt_template',
+    label: 'System prompt from a template',
+    hint: 'Text with {column} in it.',
+    kind: 'text',
+    isRare: true,
+  },
   {
     key: 'id_column',
     label: 'Id',
@@ -78,10 +102,17 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
     isRare: true,
   },
   {
+    key: 'tags',
+    label: 'Tags of every item',
+    hint: 'Press Enter after each.',
+    kind: 'texts',
+    isRare: true,
+  },
+  {
     key: 'meta_columns',
     label: 'Metadata',
     hint: 'Columns to keep with each item.',
-    kind: 'columns',
+    kind: 'named-columns',
     isRare: true,
   },
   {
@@ -99,6 +130,14 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
     isRare: true,
   },
   {
+    key: 'checker',
+    label: 'Checker of every item',
+    hint: 'By default, the type of the item decides.',
+    kind: 'choice',
+    values: CHECKER_NAMES,
+    isRare: true,
+  },
+  {
     key: 'invalid_rows',
     label: 'Invalid rows',
     hint: 'Stop at the first one, or leave them out.',
@@ -106,19 +145,31 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
     values: ['fail', 'skip'],
     isRare: true,
   },
+  {
+    key: 'types',
+    label: 'Types of columns',
+    hint: 'Instead of the types that were found.',
+    kind: 'column-types',
+    isRare: true,
+  },
 ];
 
-/** The types of items that the format defines. */
-export const ITEM_TYPES: readonly string[] = ['freeform', 'multiple_choice', 'exact', 'numeric', 'code'];
-
-/** The mapping to send; null while it has no prompt. */
+/** The mapping to send; null while it has no prompt. A template takes the place of its column. */
 export function completeMapping(draft: MappingDraft): Mapping | null {
-  const entries = Object.entries(draft).filter(([, value]) => isStated(value));
-  const mapping = Object.fromEntries(entries) as MappingDraft;
-  return mapping.prompt_column || mapping.prompt_template ? (mapping as Mapping) : null;
+  const {
+    prompt_column: prompt,
+    system_prompt_column: system,
+    ...rest
+  } = Object.fromEntries(Object.entries(draft).filter(([, value]) => isStated(value))) as MappingDraft;
+  if (!prompt && !rest.prompt_template) return null;
+  return {
+    ...(rest.prompt_template ? {} : { prompt_column: prompt }),
+    ...(rest.system_prompt_template || !system ? {} : { system_prompt_column: system }),
+    ...rest,
+  } as Mapping;
 }
 
 function isStated(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return false;
-  return !Array.isArray(value) || value.length > 0;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
 }

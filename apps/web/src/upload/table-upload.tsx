@@ -1,21 +1,19 @@
-import { Grid, Stack, Text, Title } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Stack, Text } from '@mantine/core';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { useApi } from '../api/api-context.tsx';
-import { ItemPreview } from '../mapping/item-preview.tsx';
-import { MappingEditor } from '../mapping/mapping-editor.tsx';
-import { completeMapping, type MappingDraft } from '../mapping/mapping-fields.ts';
+import type { Mapping } from '../mapping/mapping-fields.ts';
+import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { PreviewTable } from '../mapping/preview-table.tsx';
+import { suggestMapping } from '../mapping/suggest-mapping.ts';
+import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import { LegacyUpload } from './legacy-upload.tsx';
 import { previewUpload, type UploadPreview } from './preview-upload.ts';
 import { SendForm } from './send-form.tsx';
-
-const TYPING_MS = 300;
 
 /** A table: its first rows, the mapping of its columns with the items that it makes, and the upload. */
 export function TableUpload({ files }: { readonly files: readonly File[] }) {
@@ -43,15 +41,13 @@ function MappedTable({
   readonly preview: UploadPreview;
 }) {
   const api = useApi();
-  const [draft, setDraft] = useState<MappingDraft>((preview.suggested_mapping ?? {}) as MappingDraft);
-  const [settled] = useDebouncedValue(draft, TYPING_MS);
-  const mapping = useMemo(() => mappingText(settled), [settled]);
-  // what is sent is what the fields show, also while the preview waits for the end of typing
-  const shown = mappingText(draft);
+  const suggested = useMemo(() => suggestMapping(preview), [preview]);
+  const mapping = useMappingDraft(suggested.mapping);
+  const asked = textOf(mapping.settled);
   const mapped = useQuery({
-    queryKey: ['upload-preview', fileKey, mapping],
-    queryFn: ({ signal }) => previewUpload(api, { files, mapping }, signal),
-    enabled: mapping !== undefined,
+    queryKey: ['upload-preview', fileKey, asked],
+    queryFn: ({ signal }) => previewUpload(api, { files, mapping: asked }, signal),
+    enabled: asked !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });
@@ -62,34 +58,23 @@ function MappedTable({
         {preview.num_rows === null ? '' : `, ${formatCount(preview.num_rows)} rows`}
       </Text>
       <PreviewTable features={preview.features} samples={preview.samples as readonly JsonObject[]} />
-      <Grid gap="lg">
-        <Grid.Col span={{ base: 12, md: 6 }}>
-          <Title order={2} size="h5" mb="xs">
-            Columns
-          </Title>
-          <MappingEditor
-            columns={preview.features.map(({ name }) => name)}
-            mapping={draft}
-            reasons={(preview.suggested_mapping_reasons ?? {}) as Readonly<Record<string, string>>}
-            onChange={setDraft}
-          />
-          <SendForm files={files} mapping={shown} expectedHash={null} isReady={shown !== undefined} />
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 6 }}>
-          <Title order={2} size="h5" mb="xs">
-            Items
-          </Title>
-          {mapped.error !== null && <ErrorView error={mapped.error} />}
-          <ItemPreview
-            rows={mapping === undefined ? [] : ((mapped.data?.items ?? []) as readonly JsonObject[])}
-          />
-        </Grid.Col>
-      </Grid>
+      <MappingPanes
+        columns={preview.features.map(({ name }) => name)}
+        reasons={suggested.reasons}
+        mapping={mapping}
+        items={mapped.data?.items}
+        error={mapped.error}
+      >
+        <SendForm
+          files={files}
+          mapping={textOf(mapping.shown)}
+          expectedHash={null}
+          isReady={mapping.shown !== null}
+        />
+      </MappingPanes>
     </Stack>
   );
 }
 
-function mappingText(draft: MappingDraft): string | undefined {
-  const complete = completeMapping(draft);
-  return complete === null ? undefined : JSON.stringify(complete);
-}
+const textOf = (mapping: Mapping | null): string | undefined =>
+  mapping === null ? undefined : JSON.stringify(mapping);

@@ -1,14 +1,13 @@
 import { Button, Group, Select, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
+import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import type { DatasetSearch } from '../dataset-search.ts';
 import type { Dataset } from './item-windows.ts';
 
 const route = getRouteApi('/datasets/$id');
-
-const TYPES = ['freeform', 'multiple_choice', 'exact', 'numeric', 'code'];
 
 /** The filters of a list of items. They are in the address of the page. */
 export function ItemFiltersBar({
@@ -48,7 +47,7 @@ export function ItemFiltersBar({
         clearable
         value={type ?? null}
         onChange={(value) => change({ type: value ?? undefined })}
-        data={type === undefined || TYPES.includes(type) ? TYPES : [...TYPES, type]}
+        data={type === undefined || ITEM_TYPES.includes(type) ? ITEM_TYPES : [...ITEM_TYPES, type]}
       />
       <TypedFilter label="Tag" value={tag} onChange={(text) => change({ tag: text })} />
       {isFiltered && (

@@ -1,0 +1,78 @@
+import { MultiSelect, Select, TagsInput, TextInput } from '@mantine/core';
+import { ColumnTypes } from './column-types.tsx';
+import type { MappingField as Field } from './mapping-fields.ts';
+
+/** Edits one key of a mapping. */
+export function MappingField({
+  field: { label, hint, kind, values = [] },
+  columns,
+  value,
+  reason,
+  onChange,
+}: {
+  readonly field: Field;
+  readonly columns: readonly string[];
+  readonly value: unknown;
+  readonly reason: string | undefined;
+  readonly onChange: (value: unknown) => void;
+}) {
+  const common = {
+    label,
+    description: reason === undefined ? hint : `Suggested: ${reason}`,
+    size: 'xs',
+  } as const;
+  const text = typeof value === 'string' ? value : null;
+  switch (kind) {
+    case 'columns':
+    case 'named-columns':
+      return (
+        <MultiSelect
+          {...common}
+          data={[...columns]}
+          value={columnsOf(value)}
+          onChange={(next) => onChange(kind === 'named-columns' ? namesOf(value, next) : next)}
+          searchable
+          clearable
+        />
+      );
+    case 'texts':
+      return <TagsInput {...common} value={columnsOf(value)} onChange={onChange} clearable />;
+    case 'column-types':
+      return <ColumnTypes {...common} columns={columns} value={value} onChange={onChange} />;
+    case 'text':
+      return (
+        <TextInput
+          {...common}
+          value={text ?? ''}
+          onChange={(event) => onChange(event.currentTarget.value || undefined)}
+        />
+      );
+    default: {
+      const data = kind === 'column' ? [...columns] : [...values];
+      return (
+        <Select
+          {...common}
+          data={text === null || data.includes(text) ? data : [...data, text]}
+          value={text}
+          onChange={(next) => onChange(next ?? undefined)}
+          searchable={kind === 'column'}
+          clearable
+        />
+      );
+    }
+  }
+}
+
+/** Columns of a list, or of an object with a name for each. */
+function columnsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.map(String);
+  return Object.values((value as object | null | undefined) ?? {}).map(String);
+}
+
+/** A name for each column: the one that it had, else its own. */
+function namesOf(before: unknown, columns: readonly string[]): Readonly<Record<string, string>> {
+  const stated = Array.isArray(before) ? [] : Object.entries((before as object | null | undefined) ?? {});
+  return Object.fromEntries(
+    columns.map((column) => [stated.find(([, one]) => one === column)?.[0] ?? column, column]),
+  );
+}

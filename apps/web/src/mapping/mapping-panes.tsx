@@ -1,0 +1,46 @@
+import { Grid, Title } from '@mantine/core';
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { ReactNode } from 'react';
+import { ErrorView } from '../ui/error-view.tsx';
+import { ItemPreview } from './item-preview.tsx';
+import { MappingEditor } from './mapping-editor.tsx';
+import type { SuggestedMapping } from './suggest-mapping.ts';
+import type { MappingState } from './use-mapping-draft.ts';
+
+/** The mapping of columns beside the items that it makes. */
+export function MappingPanes({
+  columns,
+  reasons,
+  mapping: { draft, setDraft, settled },
+  items,
+  error,
+  children,
+}: {
+  readonly columns: readonly string[];
+  readonly reasons: SuggestedMapping['reasons'];
+  readonly mapping: MappingState;
+  /** The first rows as items; undefined until they are there. */
+  readonly items: readonly object[] | undefined;
+  readonly error: unknown;
+  /** What is done with the mapping. */
+  readonly children: ReactNode;
+}) {
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <Title order={2} size="h5" mb="xs">
+          Columns
+        </Title>
+        <MappingEditor columns={columns} mapping={draft} reasons={reasons} onChange={setDraft} />
+        {children}
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <Title order={2} size="h5" mb="xs">
+          Items
+        </Title>
+        {error !== null && <ErrorView error={error} />}
+        <ItemPreview rows={settled === null ? [] : ((items ?? []) as readonly JsonObject[])} />
+      </Grid.Col>
+    </Grid>
+  );
+}
