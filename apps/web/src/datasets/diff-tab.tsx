@@ -1,5 +1,5 @@
-import { Button, Group, Select, Stack, Table, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
@@ -7,33 +7,24 @@ import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { formatCount } from '../ui/text/formats.ts';
+import { DatasetSelect } from './dataset-select.tsx';
 import type { Dataset } from './items/item-windows.ts';
 
 const route = getRouteApi('/datasets/$id');
 
 /** What another dataset adds, removes and moves, by item hash. */
 export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
-  const api = useApi();
   const { other } = route.useSearch();
   const navigate = route.useNavigate();
-  const others = useQuery({
-    queryKey: ['datasets', { limit: 100 }],
-    queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: 100 } }, signal })),
-  });
-  const options = (others.data?.data ?? [])
-    .filter(({ id }) => id !== dataset.id)
-    .map(({ id, name, version_hash }) => ({ value: id, label: `${name} (${version_hash.slice(0, 8)})` }));
   return (
     <Stack>
-      <Select
+      <DatasetSelect
         label="Other dataset"
         placeholder="Choose a dataset"
-        searchable
-        clearable
         maw={480}
         value={other ?? null}
+        without={dataset.id}
         onChange={(value) => void navigate({ search: { tab: 'diff', other: value ?? undefined } })}
-        data={options}
       />
       {other !== undefined && <Diff id={dataset.id} other={other} />}
     </Stack>

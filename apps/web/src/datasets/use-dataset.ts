@@ -4,14 +4,17 @@ import { dataOf } from '../api/api-problem.ts';
 import { exact } from '../api/exact.ts';
 import type { Dataset } from './items/item-windows.ts';
 
-/** A dataset as it is now, its numbers with every digit. */
-export function useDataset(id: string): UseQueryResult<Dataset> {
+/** A dataset as it is now, its numbers with every digit. Null asks for none. */
+export function useDataset(id: string | null): UseQueryResult<Dataset> {
   const api = useApi();
   return useQuery({
     queryKey: ['dataset', id],
     queryFn: async ({ signal }) =>
       exact<Dataset>(
-        await dataOf(api.GET('/datasets/{id}', { params: { path: { id } }, parseAs: 'text', signal })),
+        await dataOf(
+          api.GET('/datasets/{id}', { params: { path: { id: id ?? '' } }, parseAs: 'text', signal }),
+        ),
       ),
+    enabled: id !== null,
   });
 }

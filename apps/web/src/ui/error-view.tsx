@@ -20,7 +20,7 @@ export function ErrorView({ error, onRetry }: { readonly error: unknown; readonl
 }
 
 /** What a problem says: its detail, at most 20 places, and the id of its request. */
-export function ProblemDetails({
+function ProblemDetails({
   problem,
   message,
 }: {

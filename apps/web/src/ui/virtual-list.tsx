@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 
 /** Height of a row in pixels: a million of them stay below the height that browsers can lay out. */
-export const ROW_HEIGHT = 32;
+const ROW_HEIGHT = 32;
 
 /** Rows that one list can show: the height of a page is limited to some 33 million pixels. */
 export const MAX_ROWS = 1_000_000;

@@ -1,7 +1,8 @@
-import { Button, Menu } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconChevronDown, IconDownload, IconPencil, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
+import { IconPencil, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import { useCan } from '../../session/session.tsx';
+import { ExportMenu } from '../../ui/export-menu.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { DeleteDataset } from './delete-dataset.tsx';
@@ -32,25 +33,7 @@ export function DatasetActions({ dataset }: { readonly dataset: Dataset }) {
           New run
         </LinkButton>
       )}
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<IconDownload size={16} />}
-            rightSection={<IconChevronDown size={14} />}
-          >
-            Export
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {FORMATS.map(([label, path]) => (
-            <Menu.Item key={path} component="a" href={`/datasets/${dataset.id}/${path}`} download>
-              {label}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
+      <ExportMenu files={FORMATS.map(([label, path]) => [label, `/datasets/${dataset.id}/${path}`])} />
       {canEdit && (
         <Button size="xs" variant="default" leftSection={<IconPencil size={16} />} onClick={editing.open}>
           Edit

@@ -33,9 +33,14 @@ function Asset({ name, entry }: { readonly name: string; readonly entry: JsonObj
           {type}
           {typeof length === 'number' ? `, ${formatBytes(length)}` : ''}
         </Text>
-        {url !== undefined && (
+        {url?.startsWith('/') && (
           <Anchor size="xs" href={url} target="_blank" rel="noopener">
             Open
+          </Anchor>
+        )}
+        {url?.startsWith('data:') && (
+          <Anchor size="xs" href={url} download={name}>
+            Save
           </Anchor>
         )}
         {remote !== undefined && <RemoteLink url={remote} />}
@@ -61,14 +66,16 @@ function Shown({ url, type, name }: { readonly url: string; readonly type: strin
   return null;
 }
 
-const EMBEDDED = /^(?:image|audio|video)\//;
+const SHOWN = /^(?:image|audio|video)\/[a-z0-9.+-]+$/;
 
 /** The address of a file that this service holds: a link to its bytes, or the bytes themselves. */
 function ownUrl(entry: JsonObject, type: string): string | undefined {
   const url = textOf(entry, 'url');
   if (url !== undefined && /^\/datasets\/[\w-]+\/assets\/[0-9a-f]{64}$/.test(url)) return url;
   const data = textOf(entry, 'data');
-  return data !== undefined && EMBEDDED.test(type) ? `data:${type};base64,${data}` : undefined;
+  // any other type could be a page, which must not be opened here
+  const kept = SHOWN.test(type) ? type : 'application/octet-stream';
+  return data === undefined ? undefined : `data:${kept};base64,${data}`;
 }
 
 function textOf(entry: JsonObject, name: string): string | undefined {

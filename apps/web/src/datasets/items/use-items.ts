@@ -1,5 +1,5 @@
 import { type UseQueryResult, useQueries, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import {
   type Dataset,
@@ -11,8 +11,9 @@ import {
   type WindowStart,
 } from './item-windows.ts';
 
-/** Windows that were read and are out of sight are dropped after this time. */
-const KEPT_MS = 30_000;
+/** Windows on either side of what is visible that stay in memory, and for how long without being seen. */
+const KEPT_WINDOWS = 20;
+const KEPT_MS = 60_000;
 
 export interface Items {
   /** Rows of the list; grows while a filtered list is read. */
@@ -52,6 +53,9 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
     [dataset.id, section, type, tag, q],
   );
 
+  // where the windows of a filtered list begin: what is left of those that were dropped
+  const cursors = useMemo(() => ({ of: key, byWindow: new Map<number, string>() }), [key]);
+
   const startOf = useCallback(
     (window: number): WindowStart | null => {
       if (isDirect) {
@@ -59,10 +63,10 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
         return from === undefined ? null : { from };
       }
       if (window === 0) return {};
-      const before = queries.getQueryData<ItemWindow>([...key, window - 1]);
-      return before === undefined || before.nextCursor === null ? null : { cursor: before.nextCursor };
+      const cursor = cursors.byWindow.get(window);
+      return cursor === undefined ? null : { cursor };
     },
-    [isDirect, sections, queries, key],
+    [isDirect, sections, cursors],
   );
 
   const firstWindow = Math.floor(first / WINDOW_ITEMS);
@@ -71,14 +75,27 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
   const results: UseQueryResult<ItemWindow>[] = useQueries({
     queries: windows.map((window) => ({
       queryKey: [...key, window],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        readWindow(api, dataset.id, { section, type, tag, q }, startOf(window) ?? {}, signal),
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
+        const filtered = { section, type, tag, q };
+        const found = await readWindow(api, dataset.id, filtered, startOf(window) ?? {}, signal);
+        if (found.nextCursor !== null) cursors.byWindow.set(window + 1, found.nextCursor);
+        return found;
+      },
       enabled: startOf(window) !== null,
-      // cursors of later windows depend on the earlier ones of the same list
-      gcTime: isDirect ? KEPT_MS : 10 * KEPT_MS,
+      gcTime: KEPT_MS,
       staleTime: Number.POSITIVE_INFINITY,
     })),
   });
+
+  useEffect(() => {
+    const isFar = (window: unknown): boolean =>
+      Number(window) < firstWindow - KEPT_WINDOWS || Number(window) > lastWindow + KEPT_WINDOWS;
+    queries.removeQueries({
+      queryKey: key,
+      type: 'inactive',
+      predicate: ({ queryKey }) => isFar(queryKey.at(-1)),
+    });
+  }, [queries, key, firstWindow, lastWindow]);
 
   const directCount = sections.reduce((sum, { item_count }) => sum + item_count, 0);
   const known = results.findLast(({ data }) => data !== undefined);

@@ -3,7 +3,7 @@ import { oneOf, type RawSearch, textOf } from '../../ui/search-params.ts';
 export const SOURCES = ['hub', 'pkg_zip', 'file'] as const;
 
 /** Orders of the list; a minus turns one round. */
-export const SORTS = ['-created', 'created', 'name', '-name', 'items', '-items'] as const;
+const SORTS = ['-created', 'created', 'name', '-name', 'items', '-items'] as const;
 export type DatasetSort = (typeof SORTS)[number];
 
 /** What the address of the list of datasets states. */

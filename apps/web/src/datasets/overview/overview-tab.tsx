@@ -1,19 +1,17 @@
-import { Button, Group, Progress, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
+import { CountBars } from '../../ui/charts/count-bars.tsx';
 import { Histogram } from '../../ui/charts/histogram.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
-import { Part } from '../../ui/layout/part.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import type { Dataset } from '../items/item-windows.ts';
 import { readOverview } from './read-overview.ts';
 
 const route = getRouteApi('/datasets/$id');
-
-const MAX_ROWS = 30;
 
 const roundText = (value: number): string => formatCount(Math.round(value));
 
@@ -26,6 +24,8 @@ export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) 
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
+  const navigate = route.useNavigate();
+  const show = (filters: DatasetSearch): void => void navigate({ search: { tab: 'items', ...filters } });
   const sections = new Map(dataset.sections.map(({ name, item_count }) => [name, item_count]));
   return (
     <Stack>
@@ -49,9 +49,9 @@ export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) 
             </Group>
           )}
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="lg">
-            <Counts title="Sections" counts={sections} filter="section" />
-            <Counts title="Types" counts={found.data.types} filter="type" />
-            {found.data.tags.size > 0 && <Counts title="Tags" counts={found.data.tags} filter="tag" />}
+            <CountBars title="Sections" counts={sections} onChoose={(section) => show({ section })} />
+            <CountBars title="Types" counts={found.data.types} onChoose={(type) => show({ type })} />
+            <CountBars title="Tags" counts={found.data.tags} onChoose={(tag) => show({ tag })} />
             <Histogram
               title="Length of prompts, in characters"
               values={found.data.promptLengths}
@@ -67,48 +67,5 @@ export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) 
         </>
       )}
     </Stack>
-  );
-}
-
-function Counts({
-  title,
-  counts,
-  filter,
-}: {
-  readonly title: string;
-  readonly counts: ReadonlyMap<string, number>;
-  readonly filter: keyof DatasetSearch;
-}) {
-  const navigate = route.useNavigate();
-  const sorted = [...counts].sort(([, a], [, b]) => b - a);
-  const most = sorted[0]?.[1] ?? 1;
-  return (
-    <Part title={title}>
-      <ul className="plain-list">
-        {sorted.slice(0, MAX_ROWS).map(([name, count]) => (
-          <li key={name}>
-            <UnstyledButton
-              className="count-row"
-              onClick={() => void navigate({ search: { tab: 'items', [filter]: name } })}
-            >
-              <Group justify="space-between" gap="xs" wrap="nowrap">
-                <Text span size="sm" className="ellipsis">
-                  {name}
-                </Text>
-                <Text span size="sm" c="dimmed">
-                  {formatCount(count)}
-                </Text>
-              </Group>
-              <Progress value={(100 * count) / most} size="xs" aria-hidden="true" />
-            </UnstyledButton>
-          </li>
-        ))}
-      </ul>
-      {sorted.length > MAX_ROWS && (
-        <Text size="xs" c="dimmed">
-          and {formatCount(sorted.length - MAX_ROWS)} more
-        </Text>
-      )}
-    </Part>
   );
 }

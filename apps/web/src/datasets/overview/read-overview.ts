@@ -1,4 +1,5 @@
 import { getMember, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { linesOf } from '../../api/lines-of.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { choicesOf, questionOf, tagsOf } from '../items/item-reading.ts';
 
@@ -95,21 +96,4 @@ function lengthOf(item: JsonObject): number {
 
 function increment(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
-}
-
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  let rest: string[] = [];
-  for await (const text of body.pipeThrough(
-    new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>,
-  )) {
-    const pieces = text.split('\n');
-    const last = pieces.pop() ?? '';
-    for (const piece of pieces) {
-      yield rest.join('') + piece;
-      rest = [];
-    }
-    rest.push(last);
-  }
-  const end = rest.join('');
-  if (end !== '') yield end;
 }

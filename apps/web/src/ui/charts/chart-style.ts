@@ -3,7 +3,6 @@ export const COLORS = {
   bar: 'var(--mantine-primary-color-filled)',
   grid: 'var(--mantine-color-default-border)',
   text: 'var(--mantine-color-dimmed)',
-  error: 'var(--mantine-color-text)',
 } as const;
 
 export const AXIS = {

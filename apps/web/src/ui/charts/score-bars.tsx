@@ -1,7 +1,5 @@
-import { Text, VisuallyHidden } from '@mantine/core';
-import { Bar, BarChart, CartesianGrid, ErrorBar, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { formatScore } from '../text/formats.ts';
-import { AXIS, COLORS, TOOLTIP } from './chart-style.ts';
+import { Table, Text } from '@mantine/core';
+import { formatCount, formatScore } from '../text/formats.ts';
 
 /** A score of one group, with the interval that holds the true mean in 95 % of samples. */
 export interface GroupScore {
@@ -11,12 +9,9 @@ export interface GroupScore {
   readonly count: number;
 }
 
-const ROW_PX = 28;
-const AXIS_PX = 40;
-/** Further groups are in the table of the page only. */
-const MAX_BARS = 40;
+const MAX_ROWS = 100;
 
-/** Mean scores of groups as bars with their intervals, and as a table for screen readers. */
+/** Mean scores of groups: a row each, with a bar and its interval, and the numbers themselves. */
 export function ScoreBars({
   title,
   groups,
@@ -25,52 +20,67 @@ export function ScoreBars({
   readonly groups: readonly GroupScore[];
 }) {
   if (groups.length === 0) return null;
-  const data = groups.slice(0, MAX_BARS).map(({ name, mean, ci95 }) => ({
-    name,
-    mean,
-    error: ci95 === null ? [0, 0] : [mean - ci95[0], ci95[1] - mean],
-  }));
   return (
-    <figure className="chart">
-      <Text component="figcaption" size="xs" c="dimmed" fw={600}>
-        {title}
-      </Text>
-      <div aria-hidden="true">
-        <ResponsiveContainer width="100%" height={data.length * ROW_PX + AXIS_PX}>
-          <BarChart data={data} layout="vertical" accessibilityLayer={false} barSize={14}>
-            <CartesianGrid horizontal={false} stroke={COLORS.grid} />
-            <XAxis type="number" domain={[0, 1]} {...AXIS} />
-            <YAxis type="category" dataKey="name" width={120} {...AXIS} />
-            <Tooltip {...TOOLTIP} formatter={(value) => formatScore(Number(value))} />
-            <Bar dataKey="mean" fill={COLORS.bar} isAnimationActive={false}>
-              <ErrorBar dataKey="error" direction="x" width={4} stroke={COLORS.error} />
-            </Bar>
-          </BarChart>
-        </ResponsiveContainer>
-      </div>
-      <VisuallyHidden>
-        <table>
-          <caption>{title}</caption>
-          <thead>
-            <tr>
-              <th>Group</th>
-              <th>Mean</th>
-              <th>Interval (95 %)</th>
-              <th>Results</th>
-            </tr>
-          </thead>
-          <tbody>
-            {groups.map(({ name, mean, ci95, count }) => (
-              <tr key={name}>
-                <th>{name}</th>
-                <td>{formatScore(mean)}</td>
-                <td>{ci95 === null ? 'none' : `${formatScore(ci95[0])} to ${formatScore(ci95[1])}`}</td>
-                <td>{count}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </VisuallyHidden>
-    </figure>
+    <section className="scroll-x" aria-label={title} tabIndex={0}>
+      <Table verticalSpacing={3} horizontalSpacing={6} layout="fixed" captionSide="top">
+        <Table.Caption className="chart-title">{title}</Table.Caption>
+        <Table.Thead>
+          <Table.Tr className="chart-head">
+            <Table.Th w="28%">Group</Table.Th>
+            <Table.Th>0 to 1</Table.Th>
+            <Table.Th w={60} ta="end">
+              Score
+            </Table.Th>
+            <Table.Th w={110} ta="end" visibleFrom="xs">
+              95 %
+            </Table.Th>
+            <Table.Th w={70} ta="end" visibleFrom="xs">
+              Results
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody className="numbers">
+          {groups.slice(0, MAX_ROWS).map((group) => (
+            <Table.Tr key={group.name}>
+              <Table.Td className="ellipsis" title={group.name}>
+                {group.name}
+              </Table.Td>
+              <Table.Td>
+                <ScoreBar group={group} />
+              </Table.Td>
+              <Table.Td ta="end">{formatScore(group.mean)}</Table.Td>
+              <Table.Td ta="end" c="dimmed" fz="xs" visibleFrom="xs">
+                {group.ci95 === null ? '–' : group.ci95.map(formatScore).join(' to ')}
+              </Table.Td>
+              <Table.Td ta="end" c="dimmed" visibleFrom="xs">
+                {formatCount(group.count)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {groups.length > MAX_ROWS && (
+        <Text size="xs" c="dimmed">
+          and {formatCount(groups.length - MAX_ROWS)} more
+        </Text>
+      )}
+    </section>
+  );
+}
+
+/** A bar from 0 to 1. An interval beyond them is drawn as far as the bar can be. */
+function ScoreBar({ group: { mean, ci95 } }: { readonly group: GroupScore }) {
+  const percent = (score: number): string => `${100 * Math.min(1, Math.max(0, score))}%`;
+  const [low, high] = ci95 ?? [];
+  return (
+    <div className="score-bar" aria-hidden="true">
+      <div className="score-bar-mean" style={{ width: percent(mean) }} />
+      {low !== undefined && high !== undefined && (
+        <div
+          className="score-bar-interval"
+          style={{ left: percent(low), right: `calc(100% - ${percent(high)})` }}
+        />
+      )}
+    </div>
   );
 }

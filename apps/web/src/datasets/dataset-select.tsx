@@ -1,0 +1,67 @@
+import { Select, type SelectProps } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { formatCount } from '../ui/text/formats.ts';
+import { useDataset } from './use-dataset.ts';
+
+const TYPING_MS = 300;
+const SHOWN = 50;
+
+interface Choice {
+  readonly id: string;
+  readonly name: string;
+  readonly item_count: number;
+}
+
+/** Chooses one of any number of datasets: the service searches for what is typed. */
+export function DatasetSelect({
+  value,
+  without,
+  onChange,
+  ...rest
+}: Pick<SelectProps, 'label' | 'aria-label' | 'placeholder' | 'size' | 'w' | 'maw'> & {
+  readonly value: string | null;
+  /** A dataset that is not offered. */
+  readonly without?: string;
+  readonly onChange: (id: string | null) => void;
+}) {
+  const api = useApi();
+  const [typed, setTyped] = useState('');
+  const [settled] = useDebouncedValue(typed, TYPING_MS);
+  const chosen = useDataset(value).data;
+  // the field shows the label of what is chosen, which is nothing to search for
+  const q = settled === '' || (chosen !== undefined && settled === labelOf(chosen)) ? undefined : settled;
+  const found = useQuery({
+    queryKey: ['datasets', { limit: SHOWN, q }],
+    queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: SHOWN, q } }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const listed: readonly Choice[] = found.data?.data ?? [];
+  const choices = [
+    ...listed,
+    ...(chosen === undefined || listed.some(({ id }) => id === value) ? [] : [chosen]),
+  ];
+  return (
+    <Select
+      {...rest}
+      searchable
+      clearable
+      // the service has searched already
+      filter={({ options }) => options}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      nothingFoundMessage={found.isFetching ? 'Searching…' : 'No dataset has this in its name.'}
+      value={value}
+      onChange={onChange}
+      data={choices
+        .filter(({ id }) => id !== without)
+        .map((dataset) => ({ value: dataset.id, label: labelOf(dataset) }))}
+    />
+  );
+}
+
+const labelOf = ({ id, name, item_count }: Choice): string =>
+  `${name} (${formatCount(item_count)} ${item_count === 1 ? 'item' : 'items'}, ${id.slice(-4)})`;
