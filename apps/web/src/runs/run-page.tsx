@@ -9,8 +9,8 @@ import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { JsonText } from '../ui/text/json-text.tsx';
+import { RunActions } from './actions/run-actions.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
-import { RunActions } from './run-actions.tsx';
 import { RunSummary } from './run-summary.tsx';
 import { RUN_TABS } from './runs-search.ts';
 import { nameOf, type Run, useRun } from './use-run.ts';
@@ -36,6 +36,11 @@ export function RunPage() {
           <StatusBadge status={run.status} />
           <DatasetLink run={run} />
           {run.imported && <span>came with a package</span>}
+          {run.source_run_id !== null && (
+            <LinkAnchor to="/runs/$id" params={{ id: run.source_run_id }} size="sm">
+              Outputs of another run
+            </LinkAnchor>
+          )}
         </Group>
       }
       actions={<RunActions run={run} />}

@@ -1,21 +1,19 @@
-import { Button, Checkbox, Group, Select, Table, Text } from '@mantine/core';
+import { Button, Group, Select, Text } from '@mantine/core';
 import { IconArrowsDiff, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
+import { DatasetSelect } from '../datasets/dataset-select.tsx';
 import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Pager } from '../ui/layout/pager.tsx';
-import { StatusBadge } from '../ui/status-badge.tsx';
-import { formatAge, formatCount, formatPercent, formatScore } from '../ui/text/formats.ts';
-import { useNow } from '../ui/use-now.ts';
 import { RUN_STATUSES } from './runs-search.ts';
-import { nameOf, type Run } from './use-run.ts';
+import { RunsTable } from './runs-table.tsx';
 
 const route = getRouteApi('/runs');
 
@@ -46,7 +44,6 @@ export function RunsPage() {
   return (
     <Page
       title="Runs"
-      subtitle={dataset === undefined ? undefined : 'of one dataset'}
       actions={
         <>
           <Button
@@ -66,7 +63,7 @@ export function RunsPage() {
         </>
       }
     >
-      <Group role="search" aria-label="Runs">
+      <Group gap="xs" role="search" aria-label="Runs">
         <Select
           aria-label="Status"
           placeholder="Status"
@@ -79,11 +76,14 @@ export function RunsPage() {
           }
           data={RUN_STATUSES}
         />
-        {dataset !== undefined && (
-          <Button size="xs" variant="subtle" onClick={() => void navigate({ search: { status } })}>
-            Runs of all datasets
-          </Button>
-        )}
+        <DatasetSelect
+          aria-label="Dataset"
+          placeholder="Dataset"
+          size="xs"
+          w={260}
+          value={dataset ?? null}
+          onChange={(id) => void navigate({ search: { status, dataset: id ?? undefined } })}
+        />
       </Group>
       {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
       {found.isPending && <PageSkeleton />}
@@ -91,7 +91,9 @@ export function RunsPage() {
         <>
           {found.data.data.length === 0 ? (
             <Text c="dimmed" size="sm">
-              No runs yet. A run sends the items of a dataset to a model and scores the answers.
+              {status === undefined && dataset === undefined
+                ? 'No runs yet. A run sends the items of a dataset to a model and scores the answers.'
+                : 'No run matches the filters.'}
             </Text>
           ) : (
             <RunsTable runs={found.data.data} chosen={chosen} onToggle={toggle} />
@@ -106,64 +108,5 @@ export function RunsPage() {
         </>
       )}
     </Page>
-  );
-}
-
-function RunsTable({
-  runs,
-  chosen,
-  onToggle,
-}: {
-  readonly runs: readonly Run[];
-  readonly chosen: readonly string[];
-  readonly onToggle: (id: string) => void;
-}) {
-  const now = useNow();
-  return (
-    <section className="scroll-x" aria-label="Table of runs" tabIndex={0}>
-      <Table highlightOnHover miw={760}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Td w={36} />
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th>Done</Table.Th>
-            <Table.Th>Score</Table.Th>
-            <Table.Th>Passed</Table.Th>
-            <Table.Th>Failed</Table.Th>
-            <Table.Th>Started</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {runs.map((run) => (
-            <Table.Tr key={run.id}>
-              <Table.Td>
-                <Checkbox
-                  size="xs"
-                  aria-label={`Compare ${nameOf(run)}`}
-                  checked={chosen.includes(run.id)}
-                  onChange={() => onToggle(run.id)}
-                />
-              </Table.Td>
-              <Table.Td maw={360}>
-                <Link to="/runs/$id" params={{ id: run.id }} className="row-link">
-                  <span className="break">{nameOf(run)}</span>
-                </Link>
-              </Table.Td>
-              <Table.Td>
-                <StatusBadge status={run.status} />
-              </Table.Td>
-              <Table.Td>
-                {formatCount(run.counts.done)} / {formatCount(run.counts.total)}
-              </Table.Td>
-              <Table.Td>{formatScore(run.scores.mean)}</Table.Td>
-              <Table.Td>{formatPercent(run.scores.pass_rate)}</Table.Td>
-              <Table.Td>{run.counts.failed === 0 ? '–' : formatCount(run.counts.failed)}</Table.Td>
-              <Table.Td>{formatAge(run.created_at, now)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </section>
   );
 }

@@ -1,5 +1,5 @@
 import type { ResponseOf } from '@svc/client';
-import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { useEvents } from '../api/use-events.ts';
@@ -7,31 +7,50 @@ import { useEvents } from '../api/use-events.ts';
 export type Run = ResponseOf<'/runs/{id}', 'get'>;
 export type Result = ResponseOf<'/runs/{id}/results', 'get'>['data'][number];
 
+/** A run with how fast it is; only the events of a run that works say so. */
+export type WatchedRun = Run & {
+  readonly progress?: { readonly results_per_minute: number | null; readonly remaining_ms: number | null };
+};
+
+/** Events tell counts; scores by group and latencies of a run that works are read so often. */
+const REFRESH_MS = 3_000;
+
 /** A run as it is now, followed until its end. */
-export function useRun(id: string): UseQueryResult<Run> {
+export function useRun(id: string): UseQueryResult<WatchedRun> {
   const api = useApi();
   const queries = useQueryClient();
   const found = useQuery({
     queryKey: ['run', id],
-    queryFn: ({ signal }) => dataOf(api.GET('/runs/{id}', { params: { path: { id } }, signal })),
+    queryFn: async ({ signal }): Promise<WatchedRun> =>
+      await dataOf(api.GET('/runs/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: ({ state }) => (state.data?.finished_at === null ? REFRESH_MS : false),
   });
   const isActive = found.data !== undefined && found.data.finished_at === null;
-  useEvents<Run>(isActive ? `/runs/${id}/events` : null, (run) => {
-    queries.setQueryData(['run', id], run);
-    if (run.finished_at !== null) void queries.invalidateQueries({ queryKey: ['results', id] });
-  });
+  useEvents<WatchedRun>(isActive ? `/runs/${id}/events` : null, (run) => followRun(queries, run));
   return found;
+}
+
+/** Takes over what an event says. It lacks the parts that are only read with a run. */
+function followRun(queries: QueryClient, run: WatchedRun): void {
+  queries.setQueryData<WatchedRun>(['run', run.id], (before) => ({
+    ...before,
+    ...run,
+    scores: { ...before?.scores, ...run.scores },
+  }));
+  if (run.finished_at === null) return;
+  void queries.invalidateQueries({ queryKey: ['run', run.id] });
+  void queries.invalidateQueries({ queryKey: ['results', run.id] });
 }
 
 /** What a run of a provider without a model is called. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { item_field: 'Answers in the items', echo: 'Echo' };
 
-/** The name of a run: its own, its model, or what its provider does. */
+/** The name of a run: its own, else what its provider is, with the end of its id to tell it from others. */
 export function nameOf(run: Pick<Run, 'id' | 'name' | 'config'>): string {
   if (run.name !== null) return run.name;
   const { provider } = run.config as {
     readonly provider?: { readonly type?: string; readonly model?: string };
   };
-  const type = provider?.type ?? '';
-  return provider?.model ?? PROVIDER_NAMES[type] ?? `Run ${run.id.slice(0, 8)}`;
+  const base = provider?.model ?? PROVIDER_NAMES[provider?.type ?? ''] ?? 'Run';
+  return `${base} #${run.id.slice(-4)}`;
 }

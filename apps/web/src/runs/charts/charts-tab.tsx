@@ -1,45 +1,61 @@
 import { SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
+import { getRouteApi } from '@tanstack/react-router';
+import { CountBars } from '../../ui/charts/count-bars.tsx';
 import { Histogram } from '../../ui/charts/histogram.tsx';
 import { type GroupScore, ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
 import type { Run } from '../use-run.ts';
-import { MEASURED_RESULTS, readMeasures } from './read-measures.ts';
+import { readMeasures } from './read-measures.ts';
+
+const route = getRouteApi('/runs/$id');
+
+const REFRESH_MS = 5_000;
 
 type Groups = NonNullable<Run['scores']['by_section']>;
 
-/** The scores of a run by section, type and tag, and how its latencies and tokens are distributed. */
+/** The scores of a run by section, type and tag, how its results ended, and their latencies and tokens. */
 export default function ChartsTab({ run }: { readonly run: Run }) {
-  const api = useApi();
+  const navigate = route.useNavigate();
+  const isActive = run.finished_at === null;
   const measures = useQuery({
-    queryKey: ['measures', run.id, run.counts.done],
-    queryFn: ({ signal }) => readMeasures(api, run.id, signal),
+    queryKey: ['measures', run.id, run.finished_at],
+    queryFn: ({ signal }) => readMeasures(run.id, signal),
     placeholderData: (before) => before,
+    refetchInterval: isActive && REFRESH_MS,
+    staleTime: isActive ? REFRESH_MS : Number.POSITIVE_INFINITY,
   });
   const { by_section, by_type, by_tag } = run.scores;
+  const found = measures.data;
   return (
     <Stack>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <ScoreBars title="Score by section" groups={groupsOf(by_section)} />
         <ScoreBars title="Score by type" groups={groupsOf(by_type)} />
         <ScoreBars title="Score by tag" groups={groupsOf(by_tag)} />
+        <CountBars
+          title="Finish reasons"
+          counts={new Map(Object.entries(run.finish_reasons ?? {}))}
+          onChoose={(finish_reason) => void navigate({ search: { finish_reason } })}
+        />
       </SimpleGrid>
-      {measures.error !== null && <ErrorView error={measures.error} />}
+      {measures.error !== null && (
+        <ErrorView error={measures.error} onRetry={() => void measures.refetch()} />
+      )}
       {measures.isPending && <PageSkeleton rows={3} />}
-      {measures.data !== undefined && (
+      {found !== undefined && (
         <>
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-            <Histogram title="Latency" values={measures.data.latenciesMs} format={formatDuration} />
-            <Histogram title="Output tokens" values={measures.data.outputTokens} format={round} />
+            <Histogram title="Latency" values={found.latenciesMs} format={formatDuration} />
+            <Histogram title="Output tokens" values={found.outputTokens} format={round} />
           </SimpleGrid>
-          {run.counts.done > MEASURED_RESULTS && (
-            <Text size="xs" c="dimmed">
-              Latencies and tokens are those of the first {formatCount(MEASURED_RESULTS)} results.
-            </Text>
-          )}
+          <Text size="xs" c="dimmed">
+            {found.isWhole ? '' : 'Of the first results only: '}
+            {formatCount(found.latenciesMs.length)} latencies and {formatCount(found.outputTokens.length)}{' '}
+            numbers of tokens in {formatCount(found.results)} results.
+          </Text>
         </>
       )}
     </Stack>

@@ -1,37 +1,53 @@
-import type { ApiClient, ResponseOf } from '@svc/client';
-import { dataOf } from '../../api/api-problem.ts';
+import { getMember, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { linesOf } from '../../api/lines-of.ts';
 
 /** Latencies and tokens of results. */
 export interface Measures {
+  readonly results: number;
+  /** Whether these are all results. */
+  readonly isWhole: boolean;
   readonly latenciesMs: readonly number[];
   readonly outputTokens: readonly number[];
 }
 
-/** How many results the histograms are made of. */
-export const MEASURED_RESULTS = 1_000;
+/** Where reading stops: a page keeps two numbers of each result. */
+const MAX_RESULTS = 200_000;
 
-const PAGE = 100;
-
-type Page = ResponseOf<'/runs/{id}/results', 'get'>;
+/** Results between two looks at the clock of the page. */
+const STEP = 1_000;
 
 /** Names of the output tokens in what providers report. */
 const TOKEN_NAMES = ['completion_tokens', 'output_tokens'];
 
-/** Reads the latencies and output tokens of the first results of a run. */
-export async function readMeasures(api: ApiClient, id: string, signal: AbortSignal): Promise<Measures> {
+/** Reads the latencies and output tokens of the results of a run, as a stream of just these two columns. */
+export async function readMeasures(id: string, signal: AbortSignal): Promise<Measures> {
+  const own = new AbortController();
+  const response = await fetch(`/runs/${id}/results.jsonl?columns=latency_ms,usage`, {
+    signal: AbortSignal.any([signal, own.signal]),
+  });
+  if (!response.ok || response.body === null)
+    throw new Error(`Cannot read the results: HTTP ${response.status}.`);
   const latenciesMs: number[] = [];
   const outputTokens: number[] = [];
-  let cursor: string | undefined;
-  for (let read = 0; read < MEASURED_RESULTS; read += PAGE) {
-    const params = { path: { id }, query: { limit: PAGE, cursor } };
-    const { data, meta }: Page = await dataOf(api.GET('/runs/{id}/results', { params, signal }));
-    for (const { latency_ms, usage } of data) {
-      if (latency_ms !== null) latenciesMs.push(latency_ms);
-      const tokens = TOKEN_NAMES.map((name) => usage?.[name]).find((value) => typeof value === 'number');
-      if (typeof tokens === 'number') outputTokens.push(tokens);
+  let results = 0;
+  for await (const line of linesOf(response.body)) {
+    if (results >= MAX_RESULTS) {
+      own.abort();
+      return { results, isWhole: false, latenciesMs, outputTokens };
     }
-    if (meta.next_cursor === null) break;
-    cursor = meta.next_cursor;
+    results += 1;
+    const row = parseJson(line);
+    if (!isJsonObject(row)) continue;
+    const latencyMs = getMember(row, 'latency_ms');
+    if (typeof latencyMs === 'number') latenciesMs.push(latencyMs);
+    const tokens = tokensOf(getMember(row, 'usage'));
+    if (tokens !== undefined) outputTokens.push(tokens);
+    if (results % STEP === 0) await new Promise((resolve) => setTimeout(resolve));
   }
-  return { latenciesMs, outputTokens };
+  return { results, isWhole: true, latenciesMs, outputTokens };
+}
+
+function tokensOf(usage: JsonValue | undefined): number | undefined {
+  if (usage === undefined || !isJsonObject(usage)) return undefined;
+  return TOKEN_NAMES.map((name) => getMember(usage, name)).find((value) => typeof value === 'number');
 }

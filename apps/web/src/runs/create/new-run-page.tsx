@@ -1,13 +1,14 @@
-import { Accordion, Button, Grid, Select, Stack, TextInput } from '@mantine/core';
+import { Accordion, Button, Grid, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import { DatasetSelect } from '../../datasets/dataset-select.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Page } from '../../ui/layout/page.tsx';
-import { formatCount } from '../../ui/text/formats.ts';
+import { PaceFields } from './pace-fields.tsx';
 import { PlanView } from './plan-view.tsx';
 import { ProviderFields } from './provider-fields.tsx';
 import { EMPTY_FORM, type NewRunBody, type RunForm, toRequest } from './run-form.ts';
@@ -28,10 +29,6 @@ export function NewRunPage() {
   const change = (changes: Partial<RunForm>): void => setForm((before) => ({ ...before, ...changes }));
   const [settled] = useDebouncedValue(form, TYPING_MS);
   const request = useMemo(() => toRequest(settled), [settled]);
-  const datasets = useQuery({
-    queryKey: ['datasets', { limit: 100 }],
-    queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: 100 } }, signal })),
-  });
   const start = useMutation({
     mutationFn: async (body: NewRunBody) => {
       const run = await dataOf(
@@ -52,20 +49,15 @@ export function NewRunPage() {
       <Grid gap="xl">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack>
-            <Select
+            <DatasetSelect
               label="Dataset"
-              searchable
               value={form.datasetId}
               onChange={(datasetId) => change({ datasetId })}
-              data={(datasets.data?.data ?? []).map(({ id, name, item_count }) => ({
-                value: id,
-                label: `${name} (${formatCount(item_count)} ${item_count === 1 ? 'item' : 'items'})`,
-              }))}
             />
             <ProviderFields form={form} onChange={change} />
             <TextInput
               label="Name of the run"
-              description="By default the model"
+              description="Tells it from other runs of the same model"
               value={form.name}
               onChange={(event) => change({ name: event.currentTarget.value })}
               maxLength={255}
@@ -78,9 +70,15 @@ export function NewRunPage() {
                 </Accordion.Panel>
               </Accordion.Item>
               <Accordion.Item value="scoring">
-                <Accordion.Control>Scoring, pace and price</Accordion.Control>
+                <Accordion.Control>Scoring</Accordion.Control>
                 <Accordion.Panel>
                   <ScoringFields form={form} onChange={change} />
+                </Accordion.Panel>
+              </Accordion.Item>
+              <Accordion.Item value="pace">
+                <Accordion.Control>Repetitions, pace and price</Accordion.Control>
+                <Accordion.Panel>
+                  <PaceFields form={form} onChange={change} />
                 </Accordion.Panel>
               </Accordion.Item>
             </Accordion>

@@ -1,4 +1,5 @@
-import { Group, NumberInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { ModelFields } from './model-fields.tsx';
 import type { RunForm } from './run-form.ts';
 
 const PROVIDERS: readonly { readonly value: RunForm['provider']; readonly label: string }[] = [
@@ -16,7 +17,7 @@ const HINTS = {
   echo: 'Returns the prompt. A trial of a dataset or a deployment.',
 } as const satisfies Record<RunForm['provider'], string>;
 
-/** Where the outputs come from. Keys stay on the workers: the form asks for the name of their variable. */
+/** Where the outputs come from. */
 export function ProviderFields({
   form,
   onChange,
@@ -44,44 +45,11 @@ export function ProviderFields({
         {HINTS[provider]}
       </Text>
       {isModel && (
-        <>
-          <TextInput
-            label="Base URL"
-            placeholder={provider === 'anthropic' ? 'https://api.anthropic.com' : 'http://127.0.0.1:8000/v1'}
-            value={form.baseUrl}
-            onChange={(event) => onChange({ baseUrl: event.currentTarget.value.trim() })}
-            required
-          />
-          <TextInput
-            label="Model"
-            value={form.model}
-            onChange={(event) => onChange({ model: event.currentTarget.value.trim() })}
-            required
-          />
-          <TextInput
-            label="Variable with the key"
-            description="The name of an environment variable of the workers, never the key itself"
-            placeholder="SVC_PROVIDER_OPENAI"
-            value={form.apiKeyEnv}
-            onChange={(event) => onChange({ apiKeyEnv: event.currentTarget.value.trim() })}
-          />
-          <Group grow>
-            <NumberInput
-              label="Temperature"
-              step={0.1}
-              min={0}
-              value={form.temperature}
-              onChange={(temperature) => onChange({ temperature })}
-            />
-            <NumberInput
-              label="Most output tokens"
-              min={1}
-              allowDecimal={false}
-              value={form.maxTokens}
-              onChange={(maxTokens) => onChange({ maxTokens })}
-            />
-          </Group>
-        </>
+        <ModelFields
+          type={provider}
+          form={form.model}
+          onChange={(changes) => onChange({ model: { ...form.model, ...changes } })}
+        />
       )}
       {provider === 'item_field' && (
         <TextInput

@@ -1,18 +1,16 @@
 import type { Paths } from '@svc/client';
+import { type CheckerForm, checkerOf, NO_CHECKER } from './checker-form.ts';
+import { type JudgeForm, judgeOf, NO_JUDGE } from './judge-form.ts';
+import { EMPTY_MODEL, type ModelForm, modelOf, nonEmpty, numberOf, stated } from './model-form.ts';
 
 export type NewRunBody = Paths['/runs']['post']['requestBody']['content']['application/json'];
-export type RunConfig = NewRunBody['config'];
 
 /** What the form of a new run states. Numbers are texts while they are typed. */
 export interface RunForm {
   readonly datasetId: string | null;
   readonly name: string;
   readonly provider: 'openai_compatible' | 'anthropic' | 'item_field' | 'echo';
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly apiKeyEnv: string;
-  readonly temperature: string | number;
-  readonly maxTokens: string | number;
+  readonly model: ModelForm;
   readonly pointer: string;
   readonly systemPrompt: string;
   readonly promptTemplate: string;
@@ -20,14 +18,19 @@ export interface RunForm {
   readonly sections: readonly string[];
   readonly types: readonly string[];
   readonly tags: readonly string[];
+  readonly itemIds: readonly string[];
   readonly sampleSize: string | number;
-  readonly checker: string | null;
-  readonly pattern: string;
-  readonly tolerance: string | number;
+  readonly seed: string | number;
+  readonly checker: CheckerForm;
   readonly isOverride: boolean;
+  readonly allowsUnscored: boolean;
+  readonly judge: JudgeForm;
   readonly repetitions: string | number;
   readonly concurrency: string | number;
   readonly requestsPerMinute: string | number;
+  readonly maxRetries: string | number;
+  readonly timeoutS: string | number;
+  readonly maxConsecutiveFailures: string | number;
   readonly inputPrice: string | number;
   readonly outputPrice: string | number;
   readonly currency: string;
@@ -37,11 +40,7 @@ export const EMPTY_FORM: RunForm = {
   datasetId: null,
   name: '',
   provider: 'openai_compatible',
-  baseUrl: '',
-  model: '',
-  apiKeyEnv: '',
-  temperature: '',
-  maxTokens: '',
+  model: EMPTY_MODEL,
   pointer: '/answer',
   systemPrompt: '',
   promptTemplate: '',
@@ -49,105 +48,79 @@ export const EMPTY_FORM: RunForm = {
   sections: [],
   types: [],
   tags: [],
+  itemIds: [],
   sampleSize: '',
-  checker: null,
-  pattern: '',
-  tolerance: '',
+  seed: '',
+  checker: NO_CHECKER,
   isOverride: false,
-  repetitions: 1,
-  concurrency: 8,
+  allowsUnscored: false,
+  judge: NO_JUDGE,
+  repetitions: '',
+  concurrency: '',
   requestsPerMinute: '',
+  maxRetries: '',
+  timeoutS: '',
+  maxConsecutiveFailures: '',
   inputPrice: '',
   outputPrice: '',
   currency: 'USD',
 };
 
-/** Checkers that need nothing but their parameters. */
-export const CHECKERS: readonly string[] = [
-  'exact_match',
-  'includes',
-  'regex',
-  'numeric',
-  'choice',
-  'json_equal',
-];
-
 /** The request of a form; null while something that it needs is absent. */
 export function toRequest(form: RunForm): NewRunBody | null {
-  if (form.datasetId === null) return null;
   const provider = providerOf(form);
-  if (provider === null) return null;
+  const judge = judgeOf(form.judge);
+  if (form.datasetId === null || provider === null || judge === null) return null;
+  const timeoutS = numberOf(form.timeoutS);
   const config = {
     provider,
     ...stated({
-      select: nonEmpty({
-        ...stated({ limit: numberOf(form.limit) }),
-        ...(form.sections.length === 0 ? {} : { sections: form.sections }),
-        ...(form.types.length === 0 ? {} : { types: form.types }),
-        ...(form.tags.length === 0 ? {} : { tags: form.tags }),
-        ...(numberOf(form.sampleSize) === undefined
-          ? {}
-          : { sample: { n: numberOf(form.sampleSize), seed: 1 } }),
-      }),
+      judge,
+      select: nonEmpty(selectionOf(form)),
       system_prompt: form.systemPrompt || undefined,
       prompt_template: form.promptTemplate || undefined,
-      checker: checkerOf(form),
-      checker_mode: form.checker !== null && form.isOverride ? 'override' : undefined,
+      checker: checkerOf(form.checker),
+      checker_mode: form.checker.checker !== null && form.isOverride ? 'override' : undefined,
+      allow_unscored: form.allowsUnscored || undefined,
       repetitions: numberOf(form.repetitions),
       concurrency: numberOf(form.concurrency),
       requests_per_minute: numberOf(form.requestsPerMinute),
+      max_retries: numberOf(form.maxRetries),
+      timeout_ms: timeoutS === undefined ? undefined : Math.round(1000 * timeoutS),
+      max_consecutive_failures: numberOf(form.maxConsecutiveFailures),
       price: priceOf(form),
     }),
   };
   return {
     dataset_id: form.datasetId,
     name: form.name.trim() || null,
-    config: config as unknown as RunConfig,
+    config: config as unknown as NewRunBody['config'],
   };
 }
 
-function providerOf(form: RunForm): object | null {
-  const { provider, baseUrl, model, apiKeyEnv, pointer } = form;
+function providerOf({ provider, model, pointer }: RunForm): object | null {
   if (provider === 'echo') return { type: provider };
   if (provider === 'item_field') return { type: provider, pointer };
-  if (baseUrl === '' || model === '') return null;
-  const params = nonEmpty(
-    stated({ temperature: numberOf(form.temperature), max_tokens: numberOf(form.maxTokens) }),
-  );
-  return {
-    type: provider,
-    base_url: baseUrl,
-    model,
-    ...stated({ params, api_key_env: apiKeyEnv || undefined }),
-  };
+  return modelOf(provider, model);
 }
 
-function checkerOf({ checker, pattern, tolerance }: RunForm): object | undefined {
-  if (checker === null) return undefined;
-  return {
-    type: checker,
-    ...stated({
-      pattern: checker === 'regex' ? pattern : undefined,
-      tolerance: checker === 'numeric' ? numberOf(tolerance) : undefined,
-    }),
-  };
+function selectionOf(form: RunForm): Readonly<Record<string, unknown>> {
+  const { limit, sections, types, tags, itemIds, sampleSize, seed } = form;
+  const listed = (names: readonly string[]): readonly string[] | undefined =>
+    names.length === 0 ? undefined : names;
+  const n = numberOf(sampleSize);
+  return stated({
+    limit: numberOf(limit),
+    sections: listed(sections),
+    types: listed(types),
+    tags: listed(tags),
+    item_ids: listed(itemIds)?.flatMap((id) => (/^-?\d{1,15}$/.test(id) ? [id, Number(id)] : [id])),
+    sample: n === undefined ? undefined : { n, ...stated({ seed: numberOf(seed) }) },
+  });
 }
 
 function priceOf({ inputPrice, outputPrice, currency }: RunForm): object | undefined {
   const [input, output] = [numberOf(inputPrice), numberOf(outputPrice)];
   if (input === undefined && output === undefined) return undefined;
   return { input_per_million: input ?? 0, output_per_million: output ?? 0, currency };
-}
-
-function numberOf(value: string | number): number | undefined {
-  return value === '' || !Number.isFinite(Number(value)) ? undefined : Number(value);
-}
-
-/** The members that are not undefined. */
-function stated(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-}
-
-function nonEmpty(members: Readonly<Record<string, unknown>>): object | undefined {
-  return Object.keys(members).length === 0 ? undefined : members;
 }

@@ -5,6 +5,7 @@ const LISTS = [
   ['sections', 'Sections'],
   ['types', 'Types'],
   ['tags', 'Tags'],
+  ['itemIds', 'Ids of items'],
 ] as const;
 
 /** Which items of the dataset run, and with which prompts. */
@@ -28,11 +29,19 @@ export function SelectionFields({
         />
         <NumberInput
           label="Random sample"
-          description="The same sample each time"
+          description="So many of them"
           min={1}
           allowDecimal={false}
           value={form.sampleSize}
           onChange={(sampleSize) => onChange({ sampleSize })}
+        />
+        <NumberInput
+          label="Seed of the sample"
+          description="The same seed, the same items"
+          placeholder="0"
+          allowDecimal={false}
+          value={form.seed}
+          onChange={(seed) => onChange({ seed })}
         />
       </Group>
       {LISTS.map(([name, label]) => (

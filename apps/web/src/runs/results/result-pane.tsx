@@ -31,6 +31,21 @@ export function ResultPane({ run, result }: { readonly run: Run; readonly result
               {formatDuration(result.latency_ms)}
             </Text>
           )}
+          {result.truncated && (
+            <Badge size="sm" color="orange" variant="dot" tt="none">
+              truncated
+            </Badge>
+          )}
+          {result.finish_reason !== null && (
+            <Text size="sm" c="dimmed">
+              {result.finish_reason}
+            </Text>
+          )}
+          {result.attempts !== null && result.attempts > 1 && (
+            <Text size="sm" c="dimmed">
+              {result.attempts} attempts
+            </Text>
+          )}
           {result.repetition > 1 && (
             <Text size="sm" c="dimmed">
               repetition {result.repetition}
@@ -50,6 +65,13 @@ export function ResultPane({ run, result }: { readonly run: Run; readonly result
           )}
           {result.error !== null && (
             <ErrorView error={new Error(`${result.error.code ?? 'failed'}: ${result.error.message ?? ''}`)} />
+          )}
+          {result.omitted_assets !== null && result.omitted_assets.length > 0 && (
+            <Part title="Files that the model was not sent">
+              <Text size="sm" className="break">
+                {result.omitted_assets.join(', ')}
+              </Text>
+            </Part>
           )}
           {result.usage !== null && (
             <Part title="Usage">

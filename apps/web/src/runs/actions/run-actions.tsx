@@ -1,0 +1,110 @@
+import { Button } from '@mantine/core';
+import { IconArrowsDiff, IconPencil, IconPlayerStop, IconTrash } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { useCan } from '../../session/session.tsx';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { ExportMenu } from '../../ui/export-menu.tsx';
+import { LinkButton } from '../../ui/layout/links.tsx';
+import type { Run } from '../use-run.ts';
+import { AgainMenu, type RetryOnly } from './again-menu.tsx';
+import { DeleteRun } from './delete-run.tsx';
+import { RenameRun } from './rename-run.tsx';
+import { RescoreRun } from './rescore-run.tsx';
+
+/** What can be done with a run; what the session's role may not do is not offered. */
+export function RunActions({ run }: { readonly run: Run }) {
+  const canEdit = useCan('editor');
+  const [dialog, setDialog] = useState<'rename' | 'rescore' | 'delete' | null>(null);
+  const close = (): void => setDialog(null);
+  const hasEnded = run.finished_at !== null;
+  const { cancel, retry } = useRunChanges(run.id);
+  return (
+    <>
+      {canEdit && !hasEnded && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconPlayerStop size={16} />}
+          disabled={run.status === 'cancelling'}
+          loading={cancel.isPending}
+          onClick={() => cancel.mutate()}
+        >
+          Cancel
+        </Button>
+      )}
+      {canEdit && hasEnded && (
+        <AgainMenu
+          run={run}
+          isPending={retry.isPending}
+          onRetry={(only) => retry.mutate(only)}
+          onRescore={() => setDialog('rescore')}
+        />
+      )}
+      <LinkButton
+        size="xs"
+        variant="default"
+        leftSection={<IconArrowsDiff size={16} />}
+        to="/compare"
+        search={{ runs: run.id }}
+      >
+        Compare
+      </LinkButton>
+      <ExportMenu
+        files={[
+          ['Package with the dataset', `/datasets/${run.dataset_id}/export?run_id=${run.id}`],
+          ['Results as JSON Lines', `/runs/${run.id}/results.jsonl`],
+          ['Results as CSV', `/runs/${run.id}/results.csv`],
+          ['Results as Parquet', `/runs/${run.id}/results.parquet`],
+        ]}
+      />
+      {canEdit && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconPencil size={16} />}
+          onClick={() => setDialog('rename')}
+        >
+          Rename
+        </Button>
+      )}
+      {canEdit && hasEnded && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconTrash size={16} />}
+          onClick={() => setDialog('delete')}
+        >
+          Delete
+        </Button>
+      )}
+      {[cancel, retry].map(({ error, submittedAt }) =>
+        error === null ? null : <ErrorView key={submittedAt} error={error} />,
+      )}
+      {dialog === 'rename' && <RenameRun run={run} onClose={close} />}
+      {dialog === 'delete' && <DeleteRun run={run} onClose={close} />}
+      {dialog === 'rescore' && <RescoreRun run={run} onClose={close} />}
+    </>
+  );
+}
+
+function useRunChanges(id: string) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const params = { path: { id } };
+  const onSettled = async (): Promise<void> => {
+    await queries.invalidateQueries({ queryKey: ['run', id] });
+    await queries.invalidateQueries({ queryKey: ['runs'] });
+  };
+  const cancel = useMutation({
+    mutationFn: () => dataOf(api.POST('/runs/{id}/cancel', { params })),
+    onSettled,
+  });
+  const retry = useMutation({
+    mutationFn: (only: RetryOnly) => dataOf(api.POST('/runs/{id}/retry', { params, body: { only } })),
+    onSettled,
+  });
+  return { cancel, retry };
+}
