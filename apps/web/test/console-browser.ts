@@ -18,7 +18,7 @@ interface PageOptions {
 }
 
 /** A page, and what went wrong in it. */
-export interface ConsolePage extends AsyncDisposable {
+interface ConsolePage extends AsyncDisposable {
   readonly page: Page;
   /** Errors of scripts and of the content policy, and requests to other origins. */
   readonly faults: readonly string[];
@@ -42,6 +42,8 @@ export async function startConsoleBrowser(url: string): Promise<ConsoleBrowser> 
       const context: BrowserContext = await browser.newContext({
         viewport: { width, height },
         colorScheme: scheme,
+        // nothing is looked at halfway
+        reducedMotion: 'reduce',
       });
       if (hasSeenTour)
         await context.addInitScript(

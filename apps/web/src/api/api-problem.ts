@@ -1,4 +1,4 @@
-import type { ApiClient, Paths } from '@svc/client';
+import type { Paths } from '@svc/client';
 
 /** The body of an error response. */
 export type Problem = Paths['/datasets']['get']['responses']['default']['content']['application/json'];
@@ -59,5 +59,3 @@ export function toProblem(
     request_id: response.headers.get('x-request-id') ?? '',
   };
 }
-
-export type { ApiClient };

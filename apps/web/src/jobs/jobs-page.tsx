@@ -15,11 +15,16 @@ import { formatAge } from '../ui/text/formats.ts';
 import { useNow } from '../ui/use-now.ts';
 import { CancelJob } from './cancel-job.tsx';
 import { progressText, shareOf } from './job-progress.tsx';
-import { JOB_STATUSES } from './jobs-search.ts';
+import { JOB_KINDS, JOB_STATUSES } from './jobs-search.ts';
 
 type Job = ResponseOf<'/jobs', 'get'>['data'][number];
 
 const route = getRouteApi('/jobs');
+
+const FILTERS = [
+  { key: 'status', label: 'Status', values: JOB_STATUSES },
+  { key: 'kind', label: 'Kind', values: JOB_KINDS },
+] as const;
 
 const REFRESH_MS = 2000;
 const IDLE_REFRESH_MS = 15_000;
@@ -42,18 +47,23 @@ export function JobsPage() {
   return (
     <Page title="Jobs" subtitle="Imports that run in the background, newest first.">
       <Group role="search" aria-label="Jobs">
-        <Select
-          aria-label="Status"
-          placeholder="Status"
-          size="xs"
-          w={150}
-          clearable
-          value={search.status ?? null}
-          onChange={(value) =>
-            void navigate({ search: { status: JOB_STATUSES.find((status) => status === value) } })
-          }
-          data={JOB_STATUSES}
-        />
+        {FILTERS.map(({ key, label, values }) => (
+          <Select
+            key={key}
+            aria-label={label}
+            placeholder={label}
+            size="xs"
+            w={150}
+            clearable
+            value={search[key] ?? null}
+            onChange={(value) =>
+              void navigate({
+                search: (before) => ({ ...before, cursor: undefined, [key]: value ?? undefined }),
+              })
+            }
+            data={[...values]}
+          />
+        ))}
       </Group>
       {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
       {found.isPending && <PageSkeleton />}
@@ -61,7 +71,9 @@ export function JobsPage() {
         <>
           {found.data.data.length === 0 ? (
             <Text c="dimmed" size="sm">
-              No jobs.
+              {search.status === undefined && search.kind === undefined
+                ? 'No jobs yet. An import from the hub runs as a job, and an upload that asks for it.'
+                : 'No job matches the filters.'}
             </Text>
           ) : (
             <JobsTable jobs={found.data.data} />

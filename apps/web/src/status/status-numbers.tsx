@@ -1,0 +1,135 @@
+import { SimpleGrid, Stack, Table } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { Fact } from '../ui/layout/fact.tsx';
+import { Part } from '../ui/layout/part.tsx';
+import { formatCount, formatDuration, formatPercent } from '../ui/text/formats.ts';
+import { InProgress } from './in-progress.tsx';
+import { type Sample, sumOf } from './parse-metrics.ts';
+
+const isServerError = ({ status_code }: Sample['labels']): boolean => /^5/.test(status_code ?? '');
+
+interface Totals {
+  readonly atMs: number;
+  readonly requests: number;
+  readonly errors: number;
+  readonly seconds: number;
+}
+
+/** What the metrics of the service say: work in progress, rates since the last look, and totals since its start. */
+export function StatusNumbers({
+  samples,
+  atMs,
+}: {
+  readonly samples: readonly Sample[];
+  readonly atMs: number;
+}) {
+  const now: Totals = {
+    atMs,
+    requests: sumOf(samples, 'svc_http_requests_total'),
+    errors: sumOf(samples, 'svc_http_requests_total', isServerError),
+    seconds: sumOf(samples, 'svc_http_request_duration_seconds_sum'),
+  };
+  const before = usePrevious(now);
+  const requests = before === null ? 0 : now.requests - before.requests;
+  const elapsedS = before === null ? 0 : (now.atMs - before.atMs) / 1000;
+  const [startedAtS] = samples.flatMap(({ name, value }) =>
+    name === 'process_start_time_seconds' ? [value] : [],
+  );
+  const queued = (state: string): string =>
+    formatCount(sumOf(samples, 'svc_queue_jobs', (labels) => labels['state'] === state));
+  return (
+    <Stack>
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="xs" component="dl" m={0}>
+        <Fact
+          name="Version"
+          value={samples.find(({ name }) => name === 'svc_build_info')?.labels['version'] ?? '–'}
+          note={startedAtS === undefined ? '' : `up for ${formatDuration(Date.now() - 1000 * startedAtS)}`}
+        />
+        <InProgress />
+        <Fact name="Tasks in the queue" value={queued('queued')} note={`${queued('running')} with workers`} />
+        <Fact
+          name="Requests"
+          value={elapsedS > 0 ? `${(requests / elapsedS).toFixed(1)} per second` : '–'}
+          note={`${formatCount(now.requests)} since the start`}
+        />
+        <Fact
+          name="Server errors"
+          value={
+            before === null || requests <= 0 ? '–' : formatPercent((now.errors - before.errors) / requests)
+          }
+          note={`${formatCount(now.errors)} since the start`}
+        />
+        <Fact
+          name="Mean response"
+          value={
+            before === null || requests <= 0
+              ? '–'
+              : formatDuration((1000 * (now.seconds - before.seconds)) / requests)
+          }
+          note={`${formatCount(sumOf(samples, 'svc_http_requests_in_progress'))} requests in progress`}
+        />
+        <Fact
+          name="Imported items"
+          value={formatCount(sumOf(samples, 'svc_dataset_import_items_total'))}
+          note="since the start"
+        />
+        <Fact
+          name="Results of runs"
+          value={formatCount(sumOf(samples, 'svc_run_items_total'))}
+          note="since the start"
+        />
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 2, sm: 4 }}>
+        <Counts title="Queue" samples={samples} name="svc_queue_jobs" label="state" />
+        <Counts title="Runs" samples={samples} name="svc_runs_total" label="status" />
+        <Counts title="Imports" samples={samples} name="svc_dataset_imports_total" label="outcome" />
+        <Counts title="Responses" samples={samples} name="svc_http_requests_total" label="status_code" />
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+/** The totals of the look before this one; null at first. */
+function usePrevious(now: Totals): Totals | null {
+  const [[previous, last], setLooks] = useState<readonly [Totals | null, Totals]>([null, now]);
+  useEffect(() => {
+    if (last.atMs !== now.atMs) setLooks([last, now]);
+  }, [last, now]);
+  return last.atMs === now.atMs ? previous : last;
+}
+
+function Counts({
+  title,
+  samples,
+  name,
+  label,
+}: {
+  readonly title: string;
+  readonly samples: readonly Sample[];
+  readonly name: string;
+  readonly label: string;
+}) {
+  const groups = Map.groupBy(
+    samples.filter((sample) => sample.name === name),
+    ({ labels }) => labels[label] ?? '',
+  );
+  if (groups.size === 0) return null;
+  return (
+    <Part title={title}>
+      <Table verticalSpacing={3}>
+        <Table.Tbody className="numbers">
+          {[...groups]
+            .sort(([a], [b]) => a.localeCompare(b))
+            .map(([group, members]) => (
+              <Table.Tr key={group}>
+                <Table.Th fw={400}>{group}</Table.Th>
+                <Table.Td ta="end">
+                  {formatCount(members.reduce((sum, { value }) => sum + value, 0))}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+        </Table.Tbody>
+      </Table>
+    </Part>
+  );
+}
