@@ -8,6 +8,7 @@ import { addDeleteCommand } from './commands/datasets/delete.ts';
 import { addDiffCommand } from './commands/datasets/diff.ts';
 import { addItemsCommand } from './commands/datasets/items.ts';
 import { addListCommand } from './commands/datasets/list.ts';
+import { addRenameCommand } from './commands/datasets/rename.ts';
 import { addShowCommand } from './commands/datasets/show.ts';
 import { withExamples } from './commands/define-command.ts';
 import { addExportCommand } from './commands/export.ts';
@@ -17,7 +18,9 @@ import { addInspectCommand } from './commands/inspect.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addPackCommand } from './commands/pack.ts';
 import { addPreviewCommand } from './commands/preview.ts';
+import { addCancelCommand } from './commands/runs/cancel.ts';
 import { addCompareCommand } from './commands/runs/compare.ts';
+import { addRescoreCommand } from './commands/runs/rescore.ts';
 import { addResultsCommand } from './commands/runs/results.ts';
 import { addRetryCommand } from './commands/runs/retry.ts';
 import { addRunCommand } from './commands/runs/run.ts';
@@ -76,12 +79,15 @@ export function createProgram(
   addShowCommand(program, cli);
   addItemsCommand(program, cli);
   addDiffCommand(program, cli);
+  addRenameCommand(program, cli);
   addDeleteCommand(program, cli);
   program.commandsGroup('Runs:');
   addRunCommand(program, cli);
   addRunsCommand(program, cli);
   addResultsCommand(program, cli);
   addRetryCommand(program, cli);
+  addRescoreCommand(program, cli);
+  addCancelCommand(program, cli);
   addCompareCommand(program, cli);
   program.commandsGroup('Services:');
   addLoginCommand(program, cli);
@@ -189,9 +195,11 @@ function helpHint(program: Command, argv: readonly string[]): string {
 
 /** Names the command or option that helps with an error. */
 function nextCommand(code: string, argv: readonly string[]): string | undefined {
-  const file = argv.find((argument) => /\.zip$/i.test(argument)) ?? '<file>';
+  const file = argv.find((argument) => FILE_NAME.test(argument)) ?? '<file>';
   return NEXT_COMMANDS[code]?.(file);
 }
+
+const FILE_NAME = /\.(?:zip|csv|tsv|jsonl?|parquet|txt|gz|zst)$/i;
 
 const NEXT_COMMANDS: Readonly<Record<string, (file: string) => string>> = {
   package_no_sections: (file) => `If it is a legacy archive: svc-pkg convert ${printableValue(file)}`,
@@ -200,4 +208,8 @@ const NEXT_COMMANDS: Readonly<Record<string, (file: string) => string>> = {
   service_unreachable: () => 'Another service: --api-url <url>, or svc-pkg login --api-url <url>',
   unauthenticated: () => 'Store a key: svc-pkg login',
   dataset_not_found: () => 'The datasets that there are: svc-pkg list',
+  run_not_found: () => 'The runs that there are: svc-pkg runs',
+  job_not_found: () => 'The jobs and runs that there are: svc-pkg jobs, svc-pkg runs',
+  mapping_required: (file) => `Its columns: svc-pkg preview ${printableValue(file)}`,
+  package_invalid_line: (file) => `Every error with its line: svc-pkg check ${printableValue(file)}`,
 };

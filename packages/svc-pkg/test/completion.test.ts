@@ -43,6 +43,10 @@ describe('completion', () => {
     expect(complete('svc-pkg --json results --form')).toBe('--format');
   });
 
+  it.skipIf(!hasProgram('bash'))('has no error that bash finds', async () => {
+    execFileSync('bash', ['-n'], { input: await script('bash'), stdio: ['pipe', 'ignore', 'pipe'] });
+  });
+
   it.skipIf(!hasProgram('zsh'))('loads in zsh', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'functions'));

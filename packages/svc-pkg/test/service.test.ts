@@ -89,7 +89,8 @@ describe('upload', () => {
       stdout: '',
       stderr:
         'svc-pkg: The value is wrong (package_invalid_line)\n' +
-        'sections/a.jsonl:3:7: The value is wrong at /inputs (package_invalid_line)\n  ... and 3 more\n',
+        'sections/a.jsonl:3:7: The value is wrong at /inputs (package_invalid_line)\n  ... and 3 more\n' +
+        `Every error with its line: svc-pkg check ${path}\n`,
     });
     const outcome = await svcPkg(['upload', path, '--api-url', service.url, '--json']);
     expect(outcome.error()).toEqual({

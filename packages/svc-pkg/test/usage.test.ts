@@ -4,8 +4,21 @@ import { svcPkg } from './run-svc-pkg.ts';
 
 const COMMANDS = [
   ...['convert', 'pack', 'check', 'inspect', 'hash', 'seal'],
-  ...['export', 'upload', 'import-hub', 'preview', 'list', 'show', 'items', 'diff', 'delete'],
-  ...['run', 'runs', 'results', 'retry', 'compare', 'login', 'jobs', 'open', 'completion', 'migrate'],
+  ...['export', 'upload', 'import-hub', 'preview', 'list', 'show', 'items', 'diff', 'rename', 'delete'],
+  ...[
+    'run',
+    'runs',
+    'results',
+    'retry',
+    'rescore',
+    'cancel',
+    'compare',
+    'login',
+    'jobs',
+    'open',
+    'completion',
+    'migrate',
+  ],
 ];
 
 it('prints its version', async () => {
@@ -47,8 +60,8 @@ const WRONG: readonly [string, string[], RegExp][] = [
     ['check', '--nope', 'a'],
     /^svc-pkg: Unknown option '--nope' \(usage\)\nSee svc-pkg check --help\n$/,
   ],
-  ['a missing argument', ['hash'], /Missing required argument 'package'/],
-  ['too many arguments', ['hash', 'a', 'b'], /Too many arguments/],
+  ['a missing argument', ['hash'], /Missing required argument 'packages'/],
+  ['too many arguments', ['show', 'a', 'b'], /Too many arguments/],
   ['a missing option value', ['upload', 'a', '--name'], /argument missing/],
   ['a missing option', ['import-hub', 'a/b'], /'--name <name>' not specified/],
   ['an invalid count', ['inspect', 'a', '--samples', '1e2'], /It must be a whole number from 0 to 100/],

@@ -5,6 +5,7 @@ import { collectDiagnostics, type DiagnosticCollector, MAX_PER_CODE } from '../c
 import type { Cli } from '../cli-context.ts';
 import { EXIT } from '../errors/exit-codes.ts';
 import { errorLine } from '../errors/print-error.ts';
+import { eachPath } from '../output/each-path.ts';
 import { jsonText, printResult } from '../output/print-result.ts';
 import { hashDocument } from '../package/hash-package.ts';
 import { openLocalPackage } from '../package/open-local-package.ts';
@@ -15,28 +16,34 @@ import { withExamples } from './define-command.ts';
 export function addCheckCommand(program: Command, cli: Cli): void {
   const command = program
     .command('check')
-    .summary('report everything that is wrong with a package')
+    .summary('report everything that is wrong with packages')
     .description(
       'Reads a package as an import does and reports every invalid line, missing file, damaged entry and wrong ' +
         `checksum as "file:line:column: message (code)". Shows the first ${MAX_PER_CODE} of each code and ` +
         'counts all. Exits with code 1 if it reports anything.',
     )
-    .argument('<package>', 'a .pkg.zip file, - for standard input')
+    .argument('<packages...>', '.pkg.zip files, - for standard input')
     .option(
       '--strict',
       'also report style: byte order marks, CR LF, blank and non-canonical lines, missing and duplicate ids, unknown ' +
         'types, empty sections, files that are not part of the package',
     )
-    .action(async (path: string, options: { strict?: boolean }) => {
-      const found = collectDiagnostics();
-      const checked = await checkFile(cli, path, options.strict === true, found);
-      await printResult(cli, {
-        text: () => reportText(path, checked, found),
-        json: () => jsonText(reportDocument(path, checked, found)),
+    .action(async (paths: readonly string[], options: { strict?: boolean }) => {
+      await eachPath(cli, paths, async (out, path) => {
+        const found = collectDiagnostics();
+        const checked = await checkFile(cli, path, options.strict === true, found);
+        await printResult(out, {
+          text: () => reportText(path, checked, found),
+          json: () => jsonText(reportDocument(path, checked, found)),
+        });
+        if (found.counts.size > 0) cli.endWith(EXIT.failed);
       });
-      if (found.counts.size > 0) cli.endWith(EXIT.failed);
     });
-  withExamples(command, ['svc-pkg check gsm8k.pkg.zip', 'svc-pkg check --strict --json gsm8k.pkg.zip']);
+  withExamples(command, [
+    'svc-pkg check gsm8k.pkg.zip',
+    'svc-pkg check --strict --json gsm8k.pkg.zip',
+    'svc-pkg check *.pkg.zip',
+  ]);
 }
 
 /** Null for a file that is not a readable package, with that as the only error. */

@@ -1,8 +1,13 @@
 import { type ConversionReport, convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { outputPackage, type PackageOutputOptions, type PackageReport } from '../output/package-output.ts';
-import { printHint } from '../output/print-hint.ts';
+import { eachPath } from '../output/each-path.ts';
+import {
+  checkOutputOfSeveral,
+  outputPackage,
+  type PackageOutputOptions,
+  type PackageReport,
+} from '../output/package-output.ts';
 import { jsonText } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
 import { openInputFile } from '../package/input-file.ts';
@@ -17,32 +22,37 @@ interface Options extends PackageOutputOptions {
 export function addConvertCommand(program: Command, cli: Cli): void {
   const command = program
     .command('convert')
-    .summary('turn a legacy archive into a package')
+    .summary('turn legacy archives into packages')
     .description(
       'Turns a legacy archive into a package and reports what it changed. It drops nothing: members without an ' +
         'equivalent stay as they are. The same archive always gives the same package.',
     )
-    .argument('<legacy>', 'a .zip file, - for standard input')
+    .argument('<legacy...>', '.zip files, - for standard input')
     .option('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)');
   withOutputOptions(command, '<legacy>.pkg.zip in the folder of the archive').action(
-    async (path: string, options: Options) => {
+    async (paths: readonly string[], options: Options) => {
       checkName(options.name);
-      await using file = await openInputFile(cli, path);
-      const input = file.path;
-      // What comes from standard input goes to standard output.
-      const output = options.output ?? (path === '-' ? '-' : undefined);
-      const chosen = { ...options, ...(output !== undefined && { output }) };
-      await outputPackage(cli, chosen, { input, defaultPath: legacyOutputPath(input) }, (target, force) =>
-        convert(cli, input, options.name, { target, force }),
-      );
-      if (output !== '-') await printHint(cli, 'Next: svc-pkg check, or svc-pkg upload, with the output');
+      await checkOutputOfSeveral(paths, options);
+      await eachPath(cli, paths, (out, path) => convertOne(out, path, options));
     },
   );
   withExamples(command, [
     'svc-pkg convert old.zip',
     'svc-pkg convert old.zip --name "GSM8K" --output packages/',
+    'svc-pkg convert old/*.zip --output packages/',
     'svc-pkg convert old.zip --output - | ssh backup "cat > new.pkg.zip"',
   ]);
+}
+
+async function convertOne(cli: Cli, path: string, options: Options): Promise<void> {
+  await using file = await openInputFile(cli, path);
+  const input = file.path;
+  // What comes from standard input goes to standard output.
+  const output = options.output ?? (path === '-' ? '-' : undefined);
+  const chosen = { ...options, ...(output !== undefined && { output }) };
+  await outputPackage(cli, chosen, { input, defaultPath: legacyOutputPath(input) }, (target, force) =>
+    convert(cli, input, options.name, { target, force }),
+  );
 }
 
 async function convert(

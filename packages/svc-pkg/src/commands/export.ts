@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { databaseUrl } from '../database/database-url.ts';
 import { createOutputFile, outputPath } from '../output/output-file.ts';
+import { printHint } from '../output/print-hint.ts';
 import { jsonText, printResult } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
 import { writeText } from '../output/write-text.ts';
@@ -88,6 +89,7 @@ async function writeToFile(cli: Cli, download: Download, options: Options): Prom
   await receive(cli, download, (chunk) => file.write(chunk));
   await file.commit();
   await printExport(cli, download, options.run, path, file.bytesWritten);
+  await printHint(cli, `Next: svc-pkg check ${path}, or svc-pkg inspect ${path}`);
 }
 
 async function writeToStdout(cli: Cli, download: Download, runId: string | undefined): Promise<void> {

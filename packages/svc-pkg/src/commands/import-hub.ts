@@ -12,6 +12,7 @@ import {
   withMappingOptions,
 } from '../mapping/mapping-options.ts';
 import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
+import { printHint } from '../output/print-hint.ts';
 import { printResult } from '../output/print-result.ts';
 import type { ServiceClient } from '../service/client/service-client.ts';
 import type { FieldError } from '../service/client/service-error.ts';
@@ -77,10 +78,9 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     const service = openService(cli, options);
     const body = importRequest(path, options, given.wire, token);
     if (options.dryRun) return await dryRun(cli, service, body);
-    await printDataset(
-      cli,
-      await storeDataset(cli, service, () => ({ ...IMPORT, body }), options.background),
-    );
+    const dataset = await storeDataset(cli, service, () => ({ ...IMPORT, body }), options.background);
+    await printDataset(cli, dataset);
+    await printHint(cli, `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo`);
   });
   withServiceOptions(command);
   withExamples(command, [

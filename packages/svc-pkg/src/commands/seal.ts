@@ -1,7 +1,8 @@
 import { type SealReport, sealedOutputPath, sealPackageFile } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
+import { eachPath } from '../output/each-path.ts';
+import { checkOutputOfSeveral, outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
 import { jsonText } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
@@ -21,36 +22,37 @@ export function addSealCommand(program: Command, cli: Cli): void {
       'Checks a package, or a folder with the files of one, and writes it with a new manifest: counts, hashes and ' +
         'checksums. All other files stay as they are, byte for byte.',
     )
-    .argument('<package>', 'a .pkg.zip file, or a folder with the files of one')
+    .argument('<packages...>', '.pkg.zip files, or folders with the files of one each')
     .option('--name <name>', 'name of the dataset (default: the name in the manifest, else the file name)');
   withOutputOptions(command, '<package>.pkg.zip next to the input').action(
-    async (input: string, options: Options) => {
-      const { name } = options;
-      checkName(name);
-      await outputPackage(
-        cli,
-        options,
-        { input, defaultPath: sealedOutputPath(input) },
-        async (target, force) => {
-          using progress = showProgress(cli, 'sealing');
-          const report = await sealPackageFile(input, target, {
-            force,
-            signal: cli.signal,
-            onRead: (readBytes, totalBytes) => progress.update(readBytes, totalBytes),
-            ...(name !== undefined && { name }),
-          });
-          return (output) => ({
-            text: () => sealText(report, output),
-            json: () => jsonText(sealDocument(input, report, output)),
-          });
-        },
-      );
+    async (inputs: readonly string[], options: Options) => {
+      checkName(options.name);
+      await checkOutputOfSeveral(inputs, options);
+      await eachPath(cli, inputs, (out, input) => seal(out, input, options));
     },
   );
   withExamples(command, [
     'unzip gsm8k.pkg.zip -d gsm8k && $EDITOR gsm8k/sections/test.jsonl && svc-pkg seal gsm8k --force',
     'svc-pkg seal edited.pkg.zip --output sealed.pkg.zip',
   ]);
+}
+
+async function seal(cli: Cli, input: string, options: Options): Promise<void> {
+  const { name } = options;
+  const defaultPath = sealedOutputPath(input);
+  await outputPackage(cli, options, { input, defaultPath }, async (target, force) => {
+    using progress = showProgress(cli, 'sealing');
+    const report = await sealPackageFile(input, target, {
+      force,
+      signal: cli.signal,
+      onRead: (readBytes, totalBytes) => progress.update(readBytes, totalBytes),
+      ...(name !== undefined && { name }),
+    });
+    return (output) => ({
+      text: () => sealText(report, output),
+      json: () => jsonText(sealDocument(input, report, output)),
+    });
+  });
 }
 
 function sealText(report: SealReport, output: string): string {

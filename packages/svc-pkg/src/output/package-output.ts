@@ -1,11 +1,13 @@
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Cli } from '../cli-context.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { isSystemError, toFileError } from '../errors/file-error.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { outputExists, outputPath, replaceableFile } from './output-file.ts';
+import { printHint } from './print-hint.ts';
 import { printResult, type Result } from './print-result.ts';
 import { writeText } from './write-text.ts';
 
@@ -13,6 +15,23 @@ import { writeText } from './write-text.ts';
 export interface PackageOutputOptions {
   readonly output?: string;
   readonly force?: boolean;
+}
+
+/**
+ * Several inputs need a folder to write to, or none.
+ *
+ * @throws CliError `usage`
+ */
+export async function checkOutputOfSeveral(
+  inputs: readonly string[],
+  { output }: PackageOutputOptions,
+): Promise<void> {
+  if (inputs.length === 1 || output === undefined || output.endsWith('/')) return;
+  const isFolder = await stat(output).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) throw new CliError('usage', '--output must be a folder for several inputs');
 }
 
 /** Reports on a package by the path that it has now. */
@@ -38,6 +57,7 @@ export async function outputPackage(
   try {
     const target = await replaceableFile(output, force);
     await printResult(cli, (await write(target, force))(output));
+    await printHint(cli, `Next: svc-pkg check ${output}, or svc-pkg upload ${output}`);
   } catch (error) {
     throw outputError(error, input, output);
   }

@@ -14,7 +14,7 @@ export interface Credentials {
 type Environment = Pick<CliContext, 'env' | 'platform'>;
 
 /** The file in the user's configuration folder (XDG Base Directory; `%APPDATA%` on Windows). */
-export function credentialsPath({ env, platform }: Environment): string {
+function credentialsPath({ env, platform }: Environment): string {
   const folder =
     platform === 'win32'
       ? (env['APPDATA'] ?? join(homeOf(env), 'AppData', 'Roaming'))

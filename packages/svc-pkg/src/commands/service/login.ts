@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { askSecret } from '../../output/ask.ts';
+import { printHint } from '../../output/print-hint.ts';
 import { jsonText, printResult } from '../../output/print-result.ts';
 import { readCredentials, writeCredentials } from '../../service/credentials.ts';
 import {
@@ -42,6 +43,7 @@ export function addLoginCommand(program: Command, cli: Cli): void {
           ]),
         json: () => jsonText({ url, path }),
       });
+      await printHint(cli, 'Next: svc-pkg list');
     });
   withExamples(command, [
     'svc-pkg login --api-url https://datasets.example.org',

@@ -40,12 +40,17 @@ export async function followRun(
  */
 export async function printRun(cli: Cli, response: JsonResponse<RunResponse>): Promise<void> {
   const run = response.value;
-  await printResult(cli, { text: () => runText(run), json: () => response.text });
+  await printRunFacts(cli, response);
   if (run.status === 'failed' || run.status === 'cancelled') {
     const why = run.error?.message === undefined ? '' : `: ${run.error.message}`;
     throw new CliError('run_failed', `Run ${run.id} has the status ${run.status}${why}`);
   }
   if (run.status === 'completed') await printHint(cli, `Its results: svc-pkg results ${run.id}`);
+}
+
+/** Prints a run, whatever its status: for machines the response as it is, for people the main facts. */
+export function printRunFacts(cli: Cli, response: JsonResponse<RunResponse>): Promise<void> {
+  return printResult(cli, { text: () => runText(response.value), json: () => response.text });
 }
 
 function runText(run: RunResponse): string {

@@ -1,0 +1,57 @@
+import type { Job } from '@svc/client';
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { eachPath } from '../../output/each-path.ts';
+import { printResult } from '../../output/print-result.ts';
+import type { ServiceClient } from '../../service/client/service-client.ts';
+import { ServiceError } from '../../service/client/service-error.ts';
+import type { JsonResponse } from '../../service/client/service-request.ts';
+import { type RunResponse, runPath } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { formatFacts } from '../../text/format-facts.ts';
+import { withExamples, withServiceOptions } from '../define-command.ts';
+
+/** `cancel`: stops runs and jobs. */
+export function addCancelCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('cancel')
+    .summary('cancel runs and jobs')
+    .description(
+      'Cancels runs and background jobs. A run keeps its results so far; a job stores nothing. A run that has ended is an ' +
+        'error; a job that has ended stays as it is.',
+    )
+    .argument('<ids...>', 'ids of runs or jobs')
+    .action(async (ids: readonly string[], options: ServiceOptions) => {
+      const service = openService(cli, options);
+      await eachPath(cli, ids, async (out, id) => {
+        const { kind, response } = await cancel(service, id);
+        await printResult(out, {
+          text: () =>
+            formatFacts([
+              [kind, response.value.id],
+              ['status', response.value.status],
+            ]),
+          json: () => response.text,
+        });
+      });
+    });
+  withServiceOptions(command);
+  withExamples(command, ['svc-pkg cancel 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d']);
+}
+
+interface Cancelled {
+  readonly kind: 'run' | 'job';
+  readonly response: JsonResponse<RunResponse | Job>;
+}
+
+/** Ids do not say what they are of. */
+async function cancel(service: ServiceClient, id: string): Promise<Cancelled> {
+  try {
+    const path = `${runPath(id)}/cancel`;
+    return { kind: 'run', response: await service.sendForJson<RunResponse>({ method: 'POST', path }) };
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.code === 'run_not_found')) throw error;
+    const path = `/jobs/${encodeURIComponent(id)}/cancel`;
+    return { kind: 'job', response: await service.sendForJson<Job>({ method: 'POST', path }) };
+  }
+}

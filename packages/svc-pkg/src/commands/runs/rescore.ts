@@ -1,0 +1,46 @@
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { createOnce } from '../../service/client/create-request.ts';
+import { readRunConfig } from '../../service/runs/run-config.ts';
+import { followRun, printRun, type RunResponse, runPath } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly config?: string;
+  readonly set?: readonly string[];
+  readonly name?: string;
+  readonly wait: boolean;
+}
+
+/** `rescore`: scores stored outputs again. */
+export function addRescoreCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('rescore')
+    .summary('score the outputs of a run again')
+    .description(
+      'Scores the stored outputs of a run with another checker or judge, as a new run. Asks no model but the judge.',
+    )
+    .argument('<run>', 'id of the run')
+    .option('--config <file>', 'JSON file with the members checker and judge, - for standard input')
+    .option('--set <member=value...>', 'set their members, such as checker.type=numeric')
+    .option('--name <name>', 'name of the new run (default: the name of the old one)')
+    .option('--no-wait', 'end when the run is queued')
+    .action(async (run: string, { name, wait, config, set, ...options }: Options) => {
+      const given = await readRunConfig(cli, { ...(config && { config }), ...(set && { set }) });
+      const service = openService(cli, options);
+      const started = await createOnce<RunResponse>(cli, service, () => ({
+        method: 'POST',
+        path: `${runPath(run)}/rescore`,
+        headers: { 'content-type': 'application/json' },
+        body: canonicalJson({ ...given, ...(name !== undefined && { name }) }),
+      }));
+      await printRun(cli, wait ? await followRun(cli, service, started) : started);
+    });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --set checker.type=numeric',
+    'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --config judge.json --name "with a judge"',
+  ]);
+}
