@@ -39,6 +39,8 @@ await runProcess('svc-api', process, async (config, logger) => {
   const hub = openHub({
     endpoint: config.hubEndpoint,
     token: config.hubToken?.reveal(),
+    cacheDir: config.hubCacheDir,
+    cacheMaxBytes: config.hubCacheBytes,
     version,
     logger,
     metrics,

@@ -48,7 +48,15 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   });
   starting.defer(() => store.close());
   const hub = starting.use(
-    openHub({ endpoint: config.hubEndpoint, token: config.hubToken?.reveal(), version, logger, metrics }),
+    openHub({
+      endpoint: config.hubEndpoint,
+      token: config.hubToken?.reveal(),
+      cacheDir: config.hubCacheDir,
+      cacheMaxBytes: config.hubCacheBytes,
+      version,
+      logger,
+      metrics,
+    }),
   );
   const tokenCipher = createTokenCipher(config.jobKey);
   const worker = await startWorker({

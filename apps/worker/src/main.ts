@@ -23,7 +23,15 @@ await runProcess('svc-worker', process, async (config, logger) => {
     }),
   );
   const hub = starting.use(
-    openHub({ endpoint: config.hubEndpoint, token: config.hubToken?.reveal(), version, logger, metrics }),
+    openHub({
+      endpoint: config.hubEndpoint,
+      token: config.hubToken?.reveal(),
+      cacheDir: config.hubCacheDir,
+      cacheMaxBytes: config.hubCacheBytes,
+      version,
+      logger,
+      metrics,
+    }),
   );
   const worker = await startWorker({
     config,

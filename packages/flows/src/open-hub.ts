@@ -5,6 +5,9 @@ export interface HubOptions {
   readonly endpoint: string;
   /** Sent with requests that bring no token. */
   readonly token: string | undefined;
+  /** Folder that keeps what is read of files, and its size in bytes. */
+  readonly cacheDir?: string | undefined;
+  readonly cacheMaxBytes?: number | undefined;
   /** Version of the service, for the user agent. */
   readonly version: string;
   readonly logger: Logger;
@@ -12,10 +15,9 @@ export interface HubOptions {
 }
 
 /** Opens a hub client that logs and counts its requests. The caller closes it. */
-export function openHub({ endpoint, token, version, logger, metrics }: HubOptions): HubClient {
+export function openHub({ logger, metrics, version, ...options }: HubOptions): HubClient {
   return createHubClient({
-    endpoint,
-    token,
+    ...options,
     userAgent: `svc/${version}`,
     onRequest: (event) => {
       const outcome = outcomeOf(event);

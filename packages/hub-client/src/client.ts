@@ -1,4 +1,5 @@
-import { type HttpDispatcher, openTransport } from '#platform';
+import { type HttpDispatcher, openDiskCache, openTransport } from '#platform';
+import type { FileCache } from './cache/file-cache.ts';
 import { checkNumber, withDefaults } from './check-number.ts';
 import { type HubDataset, openDataset } from './dataset.ts';
 import { HubError } from './errors.ts';
@@ -25,6 +26,9 @@ export interface HubTimeouts {
 
 const DEFAULT_TIMEOUTS: HubTimeouts = { connectMs: 10_000, headersMs: 30_000, idleBodyMs: 30_000 };
 
+/** Default of `cacheMaxBytes`. */
+const DEFAULT_CACHE_BYTES = 10 * 1024 ** 3;
+
 export interface HubClientOptions {
   /** Origin of the hub, with a path if it has one; default the public hub. */
   readonly endpoint?: string | undefined;
@@ -34,9 +38,19 @@ export interface HubClientOptions {
   readonly retry?: Partial<RetryPolicy> | undefined;
   /** Replaces the runtime's own HTTP client. */
   readonly fetch?: FetchFunction | undefined;
-  /** Node only: what undici sends requests through, such as a proxy agent. It stays the caller's to close, and what it connects to
-   * is not looked at: by itself, a client of a hub on a public address connects to public addresses only. */
+  /**
+   * Node only: what undici 6, 7 or 8 sends requests through, such as a proxy agent. You close it. Without it, the client
+   * uses the proxies of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, and a client of a hub on a public address connects to
+   * public addresses only.
+   */
   readonly dispatcher?: HttpDispatcher | undefined;
+  /**
+   * Node only: a folder that keeps what is read of files, by commit and path, for this and other processes. What the hub
+   * serves only to the owner of a token is read only with that token. Default: nothing is kept.
+   */
+  readonly cacheDir?: string | undefined;
+  /** What the folder may hold, in bytes; default 10 GiB. Files that were not used for the longest time are removed. */
+  readonly cacheMaxBytes?: number | undefined;
   readonly userAgent?: string | undefined;
   /** Receives every finished HTTP exchange. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
@@ -80,7 +94,7 @@ export interface HubClient extends AsyncDisposable {
  * Creates a client of a dataset hub. No request is made and no connection is opened until a dataset is.
  *
  * @throws HubError `invalid_request` if the endpoint is not an http(s) address or the token is invalid; TypeError,
- *   RangeError for an invalid number in `timeouts` or `retry`
+ *   RangeError for an invalid number in `timeouts`, `retry` or `cacheMaxBytes`
  *
  * @example
  * const hub = createHubClient();
@@ -94,6 +108,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   const timeouts = resolveTimeouts(options.timeouts);
   const ownRetry = resolveRetry(DEFAULT_RETRY_POLICY, options.retry);
   const clock = options.clock ?? SYSTEM_CLOCK;
+  const cache = chooseCache(options);
   const transport = chooseTransport(endpoint, options, timeouts);
   const requester = new Requester({
     endpoint,
@@ -119,6 +134,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
         deadlineMs: budgetMs === undefined ? undefined : clock.nowMs() + budgetMs,
         headersTimeoutMs,
         retry: resolveRetry(ownRetry, retry),
+        cache,
       };
       return await openDataset(requester, dataset, asked, context);
     },
@@ -141,6 +157,18 @@ function resolveRetry(defaults: RetryPolicy, given: Partial<RetryPolicy> | undef
     checkNumber(`retry.${name}`, value, { min: 0, fractions: name !== 'maxRetries' });
   }
   return policy;
+}
+
+function chooseCache({
+  cacheDir,
+  cacheMaxBytes = DEFAULT_CACHE_BYTES,
+}: HubClientOptions): FileCache | undefined {
+  checkNumber('cacheMaxBytes', cacheMaxBytes, { min: 1 });
+  if (cacheDir === undefined) return undefined;
+  if (typeof cacheDir !== 'string' || cacheDir === '') {
+    throw new HubError('invalid_request', '`cacheDir` must be the path of a folder.');
+  }
+  return openDiskCache({ folder: cacheDir, maxBytes: cacheMaxBytes });
 }
 
 function chooseTransport(endpoint: URL, options: HubClientOptions, timeouts: HubTimeouts): OpenTransport {

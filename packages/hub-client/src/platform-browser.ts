@@ -1,3 +1,5 @@
+import type { FileCache } from './cache/file-cache.ts';
+import { HubError } from './errors.ts';
 import { fetchTransport, type OpenTransport } from './http/transport.ts';
 import { parseYaml, type YamlLocation, type YamlValue } from './repository/parse-yaml.ts';
 
@@ -10,6 +12,11 @@ export function openTransport(): OpenTransport {
     send: fetchTransport((url, init) => globalThis.fetch(url, init)),
     async close() {},
   };
+}
+
+/** @throws HubError `invalid_request`: a browser has no folder, and keeps responses itself */
+export function openDiskCache(): FileCache {
+  throw new HubError('invalid_request', '`cacheDir` needs Node.');
 }
 
 /** Null: Web Crypto cannot hash streams. */

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
-import { Agent, type Dispatcher, request } from 'undici';
+import { EnvHttpProxyAgent, request } from 'undici';
+import { dispatchRequest, type HttpDispatcher } from './dispatch-request.ts';
 import { guardConnections } from './http/guard-connections.ts';
 import { contentLength, type OpenTransport, type ResponseHeaders } from './http/transport.ts';
 
+export { openDiskCache } from './cache/disk-cache.ts';
+export type { HttpDispatcher } from './dispatch-request.ts';
 export { parseYamlApart } from './repository/parse-yaml-apart.ts';
-
-/** Anything that undici sends requests through: an agent, a proxy agent, a mock. */
-export type HttpDispatcher = Dispatcher;
 
 /**
  * HTTP by undici. Range reads of one file run side by side, each on a separate connection: one HTTP/2
- * connection would share its flow-control window among them.
+ * connection would share its flow-control window among them. Proxies are those of `HTTPS_PROXY`, `HTTP_PROXY` and
+ * `NO_PROXY`, unless there is a dispatcher; a proxy decides itself what it connects to.
  */
 export function openTransport(options: {
   /** The hub; where it is on a public address, no connection goes to a private one. */
@@ -21,21 +22,22 @@ export function openTransport(options: {
   const own =
     options.dispatcher === undefined
       ? // The exchange has timeouts for both, which also hold for other transports and include connecting.
-        new Agent({
+        new EnvHttpProxyAgent({
           connect: guardConnections(options.endpoint, { timeoutMs: options.connectTimeoutMs }),
+          proxyTls: { timeout: options.connectTimeoutMs },
+          requestTls: { timeout: options.connectTimeoutMs },
           headersTimeout: 0,
           bodyTimeout: 0,
           allowH2: false,
         })
       : undefined;
-  const dispatcher = options.dispatcher ?? own;
+  const { dispatcher } = options;
   return {
     async send(url, requestHeaders, signal) {
-      const response = await request(url, {
-        headers: requestHeaders,
-        signal,
-        ...(dispatcher && { dispatcher }),
-      });
+      const response =
+        dispatcher === undefined
+          ? await request(url, { headers: requestHeaders, signal, ...(own && { dispatcher: own }) })
+          : await dispatchRequest(dispatcher, url, requestHeaders, signal);
       const headers: ResponseHeaders = { get: (name) => headerText(response.headers[name]) };
       const contentEncoding = headers.get('content-encoding');
       return {
@@ -48,7 +50,8 @@ export function openTransport(options: {
       };
     },
     async close() {
-      await own?.destroy();
+      // Bun's own undici has agents that cannot be destroyed.
+      await own?.destroy?.();
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { ByteSource } from '@svc/tabular/internal';
+import { isPinned } from './cache/file-cache.ts';
 import { HubError } from './errors.ts';
 import type { RequestContext } from './http/request.ts';
 import type { Requester } from './http/requester.ts';
@@ -118,8 +119,13 @@ class FileList {
   }
 
   #open({ path, size, sha256 }: ListedFile, context: RequestContext): ByteSource {
-    const { id, commit } = this.#repository;
-    return openFile(this.#requester, { dataset: id, commit, path, byteLength: size, sha256 }, context);
+    const { id, commit, isPublic } = this.#repository;
+    const location = { dataset: id, commit, path, byteLength: size, sha256 };
+    const file = openFile(this.#requester, location, context);
+    if (context.cache === undefined || !isPinned(commit)) return file;
+    const { href: endpoint } = this.#requester.endpoint;
+    const reader = isPublic ? 'everybody' : { token: context.token };
+    return context.cache.open(file, { endpoint, dataset: id, commit, reader });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { FileCache } from '../cache/file-cache.ts';
 import type { HubErrorCode } from '../errors.ts';
 import type { ResponseHeaders } from './transport.ts';
 
@@ -59,6 +60,8 @@ export interface RequestContext {
   readonly retry: RetryPolicy;
   /** From a request to the headers of its response; default the client's. */
   readonly headersTimeoutMs?: number | undefined;
+  /** Keeps bytes of files; absent if nothing is kept. */
+  readonly cache?: FileCache | undefined;
   /** Counts the bytes of the files that are read; absent for files that are not data. */
   readonly received?: { bytes: number } | undefined;
 }

@@ -22,6 +22,8 @@ export interface Repository {
   /** The branch, tag or commit that was asked for. */
   readonly revision: string;
   readonly commit: string;
+  /** Whether the hub serves its files to everybody. */
+  readonly isPublic: boolean;
   /** What the hub says about the repository: description, citation, tags and the like. */
   readonly about: Readonly<Record<string, unknown>>;
 }
@@ -79,7 +81,8 @@ export async function openRepository(
     if (about['disabled'] === true) {
       throw new HubError('hub_gated', `The hub has disabled dataset ${shorten(path)}.`);
     }
-    return { id: currentId(about, path), revision, commit, about };
+    const isPublic = about['private'] === false && about['gated'] === false;
+    return { id: currentId(about, path), revision, commit, isPublic, about };
   } catch (error) {
     if (error instanceof HubError && error.code === 'hub_revision_not_found') {
       throw await withRevisions(requester, path, revision, context, error);

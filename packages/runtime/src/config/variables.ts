@@ -54,6 +54,10 @@ function text(name: string, fallback: string, description: string): Variable<str
   return { name, default: fallback, description, parse: (value) => value ?? fallback };
 }
 
+function optionalText(name: string, description: string): Variable<string | undefined> {
+  return { name, default: 'none', description, parse: (value) => value };
+}
+
 function oneOf<const T extends string>(
   name: string,
   fallback: T,
@@ -304,6 +308,16 @@ export const VARIABLES = {
   ),
   hubEndpoint: httpUrl('HUB_ENDPOINT', 'https://huggingface.co', 'the dataset hub'),
   hubToken: token('HUB_TOKEN', 'the hub token for requests that have none'),
+  hubCacheDir: optionalText(
+    'SVC_HUB_CACHE_DIR',
+    'folder that keeps what is read of hub files, by commit and path, for all processes that name it; nothing is kept without it',
+  ),
+  hubCacheBytes: integer(
+    'SVC_HUB_CACHE_BYTES',
+    10 * GIB,
+    { min: MIB, max: Number.MAX_SAFE_INTEGER },
+    'size of that folder; what was not used for the longest time is removed',
+  ),
   providerAllowedHosts,
   logLevel: oneOf('SVC_LOG_LEVEL', 'info', ['error', 'warn', 'info', 'debug'], 'lowest level that is logged'),
   corsOrigins: origins,

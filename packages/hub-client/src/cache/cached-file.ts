@@ -1,0 +1,165 @@
+import type { ByteSource } from '@svc/tabular/internal';
+import type { EntryReader } from './entry.ts';
+import type { EntryStore, PendingEntry } from './entry-store.ts';
+
+/** How much of a file is kept that was not read to its end, as a preview does. */
+const MAX_HEAD_BYTES = 16 * 1024 * 1024;
+/** One request in place of a damaged part of an entry. */
+const REPAIR_BYTES = 8 * 1024 * 1024;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A file of which the ranges, the beginning, or the whole is in the cache once it was read. */
+export class CachedFile implements ByteSource {
+  readonly path: string;
+  readonly byteLength: number;
+  readonly #file: ByteSource;
+  readonly #store: EntryStore;
+  readonly #nameOf: (part: string) => string;
+
+  constructor(file: ByteSource, store: EntryStore, nameOf: (part: string) => string) {
+    this.path = file.path;
+    this.byteLength = file.byteLength;
+    this.#file = file;
+    this.#store = store;
+    this.#nameOf = nameOf;
+  }
+
+  async readRange(start: number, end: number, signal?: AbortSignal): Promise<Bytes> {
+    signal?.throwIfAborted();
+    if (start >= 0 && start < end && end <= this.byteLength) {
+      const range = this.#nameOf(`${start}-${end}`);
+      const found =
+        (await this.#read(range, end - start, 0, end - start, signal)) ??
+        (await this.#read(this.#wholeName, this.byteLength, start, end, signal));
+      if (found !== null) return found;
+      const bytes = await this.#file.readRange(start, end, signal);
+      await this.#store.save(range, bytes);
+      return bytes;
+    }
+    return await this.#file.readRange(start, end, signal);
+  }
+
+  async *stream(signal?: AbortSignal, head: readonly Uint8Array[] = []): AsyncGenerator<Uint8Array> {
+    const whole = await this.#store.open(this.#wholeName, this.byteLength);
+    if (whole === null) yield* this.#fill(signal, await this.#longerHead(head, signal));
+    else yield* this.#replay(whole, signal, head);
+  }
+
+  get #wholeName(): string {
+    return this.#nameOf(`0-${this.byteLength}`);
+  }
+
+  get #headName(): string {
+    return this.#nameOf('head');
+  }
+
+  /** Bytes of an entry; null if it is absent or damaged, which removes it. */
+  async #read(
+    name: string,
+    byteLength: number,
+    start: number,
+    end: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Bytes | null> {
+    const entry = await this.#store.open(name, byteLength);
+    if (entry === null) return null;
+    try {
+      const bytes = new Uint8Array(end - start);
+      for (let offset = start; offset < end; ) {
+        signal?.throwIfAborted();
+        const block = await readFrom(entry, offset);
+        if (block === null) {
+          await this.#store.remove(name);
+          return null;
+        }
+        bytes.set(block.subarray(0, end - offset), offset - start);
+        offset += block.length;
+      }
+      return bytes;
+    } finally {
+      await entry.close();
+    }
+  }
+
+  /** The whole file from its entry; from the hub where the entry is damaged. */
+  async *#replay(
+    whole: EntryReader,
+    signal: AbortSignal | undefined,
+    head: readonly Uint8Array[],
+  ): AsyncGenerator<Uint8Array> {
+    let offset = 0;
+    try {
+      for (const chunk of head) {
+        yield chunk;
+        offset += chunk.length;
+      }
+      while (offset < this.byteLength) {
+        signal?.throwIfAborted();
+        const block = await readFrom(whole, offset);
+        if (block === null) break;
+        offset += block.length;
+        yield block;
+      }
+    } finally {
+      await whole.close();
+    }
+    if (offset < this.byteLength) await this.#store.remove(this.#wholeName);
+    while (offset < this.byteLength) {
+      const end = Math.min(offset + REPAIR_BYTES, this.byteLength);
+      const bytes = await this.#file.readRange(offset, end, signal);
+      offset = end;
+      yield bytes;
+    }
+  }
+
+  /** The first bytes that the reader has, or more of them from the cache. */
+  async #longerHead(
+    head: readonly Uint8Array[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Uint8Array[]> {
+    const known = head.reduce((sum, chunk) => sum + chunk.length, 0);
+    const entry = await this.#store.open(this.#headName);
+    const length = entry?.byteLength ?? 0;
+    await entry?.close();
+    if (length <= known || length > Math.min(this.byteLength, MAX_HEAD_BYTES)) return head;
+    const more = await this.#read(this.#headName, length, known, length, signal);
+    return more === null ? head : [...head, more];
+  }
+
+  /** The whole file from the hub, on the way into the cache: all of it, or its beginning if the reader stops early. */
+  async *#fill(signal: AbortSignal | undefined, head: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+    const whole = await this.#store.begin(this.#wholeName, this.byteLength);
+    const start = await this.#store.begin(this.#headName, Math.min(this.byteLength, MAX_HEAD_BYTES));
+    const known = head.reduce((sum, chunk) => sum + chunk.length, 0);
+    let reached = 0;
+    let isDone = false;
+    let isBroken = false;
+    try {
+      for await (const chunk of this.#file.stream(signal, head)) {
+        await whole?.add(chunk);
+        if (start !== null && reached < MAX_HEAD_BYTES)
+          await start.add(chunk.subarray(0, MAX_HEAD_BYTES - reached));
+        reached += chunk.length;
+        yield chunk;
+      }
+      isDone = true;
+    } catch (error) {
+      isBroken = true;
+      throw error;
+    } finally {
+      await end(whole, isDone ? this.#wholeName : null);
+      await end(start, !isDone && !isBroken && reached > known ? this.#headName : null);
+    }
+  }
+}
+
+async function end(entry: PendingEntry | null, name: string | null): Promise<void> {
+  if (name === null) await entry?.discard();
+  else await entry?.commit(name);
+}
+
+/** A file system that fails to read a block has lost it. */
+async function readFrom(entry: EntryReader, offset: number): Promise<Bytes | null> {
+  return await entry.readFrom(offset).catch(() => null);
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, rename, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EntryReader, EntryWriter, storedSize } from './entry.ts';
+import type { CacheOptions } from './file-cache.ts';
+import { removeOldest, TEMPORARY } from './remove-oldest.ts';
+
+/** An entry is marked as used at most this often. */
+const TOUCH_INTERVAL_MS = 60_000;
+
+/**
+ * The entries of a cache folder, which any number of processes share: an entry appears by one rename when it is complete,
+ * and never changes. Nothing here throws for a file that cannot be read or written: the cache then has no such entry.
+ */
+export class EntryStore {
+  readonly #folder: string;
+  readonly #maxBytes: number;
+  /** Bytes that may be written before the folder is looked through again. */
+  #allowance = 0;
+  #removal: Promise<void> = Promise.resolve();
+
+  constructor({ folder, maxBytes }: CacheOptions) {
+    this.#folder = folder;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Opens an entry of a length, or of any; null if there is none. The caller closes it. */
+  async open(name: string, byteLength?: number): Promise<EntryReader | null> {
+    const path = this.#pathOf(name);
+    const handle = await open(path, 'r').catch(() => null);
+    if (handle === null) return null;
+    try {
+      const { size, mtimeMs } = await handle.stat();
+      if (byteLength !== undefined && size !== storedSize(byteLength)) throw new Error('wrong size');
+      const now = Date.now();
+      if (now - mtimeMs > TOUCH_INTERVAL_MS)
+        await utimes(path, now / 1000, now / 1000).catch(() => undefined);
+      return new EntryReader(name, handle, size);
+    } catch {
+      await handle.close().catch(() => undefined);
+      await this.remove(name);
+      return null;
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(this.#pathOf(name), { force: true }).catch(() => undefined);
+  }
+
+  /** Begins a file of at most `maxBytes` bytes; null if it is too large for the cache, or cannot be written. */
+  async begin(name: string, maxBytes: number): Promise<PendingEntry | null> {
+    const size = storedSize(maxBytes);
+    if (size > this.#maxBytes / 2) return null;
+    try {
+      await this.#makeRoom(size);
+      const path = this.#pathOf(name);
+      await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
+      const temporary = join(this.#folder, `${TEMPORARY}${randomUUID()}`);
+      const writer = new EntryWriter(name, await open(temporary, 'wx', 0o600));
+      return new PendingEntry(writer, temporary, (as) => this.#pathOf(as));
+    } catch {
+      return null;
+    }
+  }
+
+  /** Writes an entry at once. */
+  async save(name: string, bytes: Uint8Array): Promise<void> {
+    const pending = await this.begin(name, bytes.length);
+    await pending?.add(bytes);
+    await pending?.commit(name);
+  }
+
+  async #makeRoom(size: number): Promise<void> {
+    this.#allowance -= size;
+    if (this.#allowance >= 0) return;
+    const step = Math.max(this.#maxBytes / 10, size);
+    this.#allowance = step - size;
+    this.#removal = this.#removal.then(() => removeOldest(this.#folder, this.#maxBytes - step));
+    await this.#removal;
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#folder, name.slice(0, 2), name.slice(2));
+  }
+}
+
+/** An entry that is being written, until it is committed or discarded. */
+export class PendingEntry {
+  readonly #writer: EntryWriter;
+  readonly #temporary: string;
+  readonly #pathOf: (name: string) => string;
+  #isBroken = false;
+
+  constructor(writer: EntryWriter, temporary: string, pathOf: (name: string) => string) {
+    this.#writer = writer;
+    this.#temporary = temporary;
+    this.#pathOf = pathOf;
+  }
+
+  get byteLength(): number {
+    return this.#writer.byteLength;
+  }
+
+  async add(bytes: Uint8Array): Promise<void> {
+    if (this.#isBroken) return;
+    try {
+      await this.#writer.add(bytes);
+    } catch {
+      this.#isBroken = true;
+    }
+  }
+
+  /** Makes the entry appear under the name that it was begun with. */
+  async commit(name: string): Promise<void> {
+    try {
+      if (this.#isBroken) throw new Error('not written');
+      await this.#writer.end();
+      await rename(this.#temporary, this.#pathOf(name));
+    } catch {
+      await this.discard();
+    }
+  }
+
+  async discard(): Promise<void> {
+    await this.#writer.close().catch(() => undefined);
+    await rm(this.#temporary, { force: true }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,28 @@
+import type { ByteSource } from '@svc/tabular/internal';
+
+/** What identifies the bytes of a file, and who may read them. */
+export interface CacheKey {
+  readonly endpoint: string;
+  readonly dataset: string;
+  /** A full commit hash: what a branch or tag names may change. */
+  readonly commit: string;
+  /** Whom the hub serves the file to: everybody, or the owner of a token. */
+  readonly reader: 'everybody' | { readonly token: string | undefined };
+}
+
+/** Keeps bytes of files. */
+export interface FileCache {
+  /** A file that is read from the cache where it has the bytes, and otherwise fills it. */
+  open(file: ByteSource, key: CacheKey): ByteSource;
+}
+
+/** Where to keep bytes, and how many. */
+export interface CacheOptions {
+  readonly folder: string;
+  readonly maxBytes: number;
+}
+
+/** Whether a commit is a full hash, SHA-1 or SHA-256. */
+export function isPinned(commit: string): boolean {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit);
+}

@@ -1,0 +1,129 @@
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { Agent as Agent7, MockAgent } from 'undici';
+import { Agent as Agent6 } from 'undici-6';
+import { Agent as Agent8 } from 'undici-8';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createHubClient, type HubClientOptions } from '../src/index.ts';
+import { type FakeHub, startFakeHub } from './fake-hub.ts';
+
+let hub: FakeHub;
+const text = Array.from({ length: 20_000 }, (_, n) => `{"n":${n},"text":"${'x'.repeat(200)}"}\n`).join('');
+
+beforeEach(async () => {
+  hub = await startFakeHub({ id: 'o/d', files: { 'train.jsonl': text } });
+});
+afterEach(() => hub.close());
+
+async function rows(options: HubClientOptions, limit?: number): Promise<number> {
+  await using client = createHubClient({
+    endpoint: hub.endpoint,
+    retry: { maxRetries: 1, baseDelayMs: 1 },
+    ...options,
+  });
+  const selection = await (await client.openDataset({ path: 'o/d' })).select();
+  let count = 0;
+  for await (const _ of selection.rows({ limit })) count += 1;
+  return count;
+}
+
+describe.each([
+  ['6', () => new Agent6()],
+  ['7', () => new Agent7()],
+  ['8', () => new Agent8()],
+])('a dispatcher of undici %s', (_version, open) => {
+  it('carries every request, whole and left early, after faults and aborts', async () => {
+    const dispatcher = open();
+    expect(await rows({ dispatcher })).toBe(20_000);
+    expect(await rows({ dispatcher }, 3)).toBe(3);
+    hub.fail({ match: /resolve|lfs/, fault: { kind: 'cut', afterBytes: 200_000 }, times: 1 });
+    expect(await rows({ dispatcher })).toBe(20_000);
+    hub.fail({ match: /\/api\//, fault: { kind: 'garbage' } });
+    await expect(rows({ dispatcher })).rejects.toMatchObject({ code: 'hub_bad_response' });
+    hub.forget();
+
+    await using client = createHubClient({ endpoint: hub.endpoint, dispatcher });
+    const selection = await (await client.openDataset({ path: 'o/d' })).select();
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    let seen = 0;
+    const reading = (async () => {
+      for await (const _ of selection.rows({ signal: abort.signal })) {
+        seen += 1;
+        if (seen === 5) abort.abort(reason);
+      }
+    })();
+    await expect(reading).rejects.toBe(reason);
+    expect(seen).toBe(5);
+
+    hub.fail({ match: /\/api\//, fault: { kind: 'silent' } });
+    const silent = client.openDataset({ path: 'o/d', signal: AbortSignal.timeout(50) });
+    await expect(silent).rejects.toMatchObject({ name: 'TimeoutError' });
+    await client.close();
+    // It stays the caller's: still open, and closed without waiting for anything.
+    hub.forget();
+    expect(await rows({ dispatcher }, 1)).toBe(1);
+    await dispatcher.close();
+  });
+});
+
+it('takes a mock', async () => {
+  const mock = new MockAgent();
+  mock.disableNetConnect();
+  mock.get('http://hub.test').intercept({ path: /.*/ }).reply(404, 'no').persist();
+  const client = createHubClient({ endpoint: 'http://hub.test', dispatcher: mock });
+  await expect(client.openDataset({ path: 'o/d' })).rejects.toMatchObject({ code: 'hub_dataset_not_found' });
+});
+
+describe('proxies of the environment', () => {
+  let proxy: Server;
+  let asked: string[];
+  const kept = { ...process.env };
+
+  beforeEach(async () => {
+    asked = [];
+    proxy = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      const { method, headers } = request;
+      const onward = httpRequest(request.url ?? '', { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(onward);
+    });
+    proxy.on('connect', (request, socket) => {
+      asked.push(`CONNECT ${request.url}`);
+      const [host = '', port] = (request.url ?? '').split(':');
+      const onward = connect(Number(port), host, () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        onward.pipe(socket);
+        socket.pipe(onward);
+      });
+      for (const end of [onward, socket]) end.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(() => {
+    for (const name of ['HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy']) {
+      if (kept[name] === undefined) delete process.env[name];
+      else process.env[name] = kept[name];
+    }
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+
+  it('carry requests, except to the hosts of NO_PROXY', async () => {
+    process.env['http_proxy'] = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    process.env['no_proxy'] = '';
+    expect(await rows({}, 3)).toBe(3);
+    expect(asked.length).toBeGreaterThan(2);
+    expect(asked.join()).toContain(new URL(hub.endpoint).host);
+    asked = [];
+    process.env['no_proxy'] = '127.0.0.1,localhost';
+    expect(await rows({}, 3)).toBe(3);
+    process.env['no_proxy'] = '';
+    expect(await rows({ dispatcher: new Agent7() }, 3)).toBe(3);
+    expect(asked).toEqual([]);
+  });
+});
