@@ -78,6 +78,14 @@ export interface ResultsFilter {
   readonly values: readonly unknown[];
 }
 
+/** Items of a section, in which results are. */
+export interface ResultBlock {
+  /** Order index of the section, and those of its first and last item. */
+  readonly section: number;
+  readonly first: number;
+  readonly last: number;
+}
+
 const NO_FILTER: ResultsFilter = { sql: '', values: [] };
 
 /** Results behind a position: as many as fit into a page, and one at least. */
@@ -103,9 +111,25 @@ export async function planResults(
     readonly maxBytes: number;
     /** Conditions on `run_results result` that begin with AND, and their values from $7 on. */
     readonly filter?: ResultsFilter | undefined;
+    /** Where to look for them; undefined for everywhere. */
+    readonly within?: readonly ResultBlock[] | undefined;
   },
 ): Promise<PlannedResults> {
-  const { runId, after, limit, maxBytes, filter = NO_FILTER } = request;
+  const { runId, after, limit, maxBytes, filter = NO_FILTER, within } = request;
+  const values = [runId, ...after, limit + 1, maxBytes, ...filter.values];
+  const isBehind = `run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int) ${filter.sql}`;
+  const inBlocks = `unnest($${values.length + 1}::int[], $${values.length + 2}::int[], $${values.length + 3}::int[])
+    AS block (section, first, last) CROSS JOIN LATERAL (
+      SELECT * FROM run_results result WHERE section_order_index = block.section
+        AND order_index BETWEEN block.first AND block.last AND ${isBehind} OFFSET 0
+    ) AS result`;
+  if (within !== undefined) {
+    values.push(
+      within.map(({ section }) => section),
+      within.map(({ first }) => first),
+      within.map(({ last }) => last),
+    );
+  }
   const rows = await query<ResultRow>(
     `SELECT ${boundedName('section')} AS section, section_order_index AS "sectionOrderIndex",
        ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge",
@@ -114,13 +138,12 @@ export async function planResults(
        SELECT candidate.*, bytes <= $6 AND sum(bytes) OVER (ORDER BY section_order_index, order_index, repetition)
          <= ${EAGER_BYTES} AS "isRead"
        FROM (
-         SELECT *, ${TEXTS.map((text) => `coalesce(octet_length(${text}), 0)::bigint`).join(' + ')} AS bytes
-         FROM run_results result
-         WHERE run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int) ${filter.sql}
+         SELECT result.*, ${TEXTS.map((text) => `coalesce(octet_length(${text}), 0)::bigint`).join(' + ')} AS bytes
+         FROM ${within === undefined ? `run_results result WHERE ${isBehind}` : inBlocks}
          ORDER BY section_order_index, order_index, repetition LIMIT $5
        ) candidate
      ) sized ORDER BY section_order_index, order_index, repetition`,
-    [runId, ...after, limit + 1, maxBytes, ...filter.values],
+    values,
   );
   const results: ResultRow[] = [];
   let pageBytes = 0;

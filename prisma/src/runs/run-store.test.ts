@@ -320,6 +320,75 @@ describe('a run in the hands of a worker', () => {
     await using open = await store.datasets.open(run.datasetId);
     expect((await Array.fromAsync(open.results(run.id))).flat()).toHaveLength(8);
   });
+
+  it('finds the results that pass filters, wherever they are', async () => {
+    const sections = { one: texts(1500), two: texts(3000), three: texts(100) };
+    const run = await createRun(sections, 2);
+    const { session } = (await takeRun(run.id))!;
+    const names = Object.keys(sections) as (keyof typeof sections)[];
+    const all = names.flatMap((section, sectionOrderIndex) =>
+      sections[section].flatMap((_, orderIndex) =>
+        [1, 2].map((repetition) => {
+          const number = orderIndex * 2 + repetition;
+          const passed = number % 7 === 0;
+          return result(orderIndex, {
+            ...{ section, sectionOrderIndex, repetition, passed, score: Number(passed) },
+            finishReason: number % 1999 === 5 ? 'length' : 'stop',
+            output: number % 1000 === 17 ? `Ein ÜBLES Zeichen 漢 ${number}` : 'out',
+          });
+        }),
+      ),
+    );
+    await session.saveResults(all);
+    await session.finish({ status: 'completed' });
+    const list = async (conditions: object, limit: number): Promise<[number, RunResult[]]> => {
+      const found: RunResult[] = [];
+      let total = -1;
+      let cursor: string | undefined;
+      do {
+        const page = await store.runs.listResults(run.id, { ...conditions, limit, cursor });
+        page.release();
+        if (total !== -1) expect(page.totalItems).toBe(total);
+        total = page.totalItems;
+        found.push(...(page.data as unknown as RunResult[]));
+        cursor = page.nextCursor ?? undefined;
+      } while (cursor !== undefined);
+      return [total, found];
+    };
+    const cases: [object, number, (one: RunResult) => boolean][] = [
+      [{ finishReason: 'length' }, 2, ({ finishReason }) => finishReason === 'length'],
+      [{ finishReason: 'length', passed: false }, 1, (one) => one.finishReason === 'length' && !one.passed],
+      [{ passed: true, section: 'two' }, 100, (one) => one.passed === true && one.section === 'two'],
+      [{ q: 'üBLes' }, 3, ({ output }) => output !== 'out'],
+      [{ q: 'ZEICHEN 漢', section: 'one' }, 1, (one) => one.output !== 'out' && one.section === 'one'],
+      [{ section: 'none' }, 1, () => false],
+      [{ finishReason: 'other' }, 1, () => false],
+      [{ status: 'failed', passed: true }, 1, () => false],
+    ];
+    for (const [conditions, limit, isWanted] of cases) {
+      const wanted = all.filter(isWanted);
+      const [total, found] = await list(conditions, limit);
+      expect(total).toBe(wanted.length);
+      const at = ({ sectionOrderIndex, orderIndex, repetition }: RunResult): string =>
+        [sectionOrderIndex, orderIndex, repetition].join();
+      expect(found.map(at)).toEqual(wanted.map(at));
+    }
+    // a cursor of an older version, and one of another filter
+    const older = Buffer.from('["results",1,2999,1]').toString('base64url');
+    const behind = await store.runs.listResults(run.id, { section: 'two', limit: 1, cursor: older });
+    expect(behind).toMatchObject({
+      totalItems: 6000,
+      data: [{ orderIndex: 2999, repetition: 2 }],
+      nextCursor: null,
+    });
+    const { nextCursor } = await store.runs.listResults(run.id, { passed: true, q: 'OUT', limit: 1 });
+    const other = await store.runs.listResults(run.id, {
+      q: 'out',
+      limit: 1,
+      cursor: nextCursor ?? undefined,
+    });
+    expect(other.totalItems).toBe(all.filter(({ output }) => output === 'out').length);
+  });
 });
 
 describe('cancellation', () => {

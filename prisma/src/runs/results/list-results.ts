@@ -1,4 +1,3 @@
-import type { RunResultStatus } from '@svc/evaluation';
 import type { StoreContext } from '../../context.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../database/page.ts';
 import { createReadQuery, type ReadQuery } from '../../database/read-query.ts';
@@ -12,8 +11,9 @@ import {
   readPlannedResults,
 } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
-import type { RunSummary } from '../scores/summarize-run.ts';
+import { type CountedBefore, findResults } from './find-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
+import type { RunTotals } from './known-total.ts';
 import { type ResultsConditions, resultsFilter } from './results-filter.ts';
 
 export interface ResultsRequest extends PageRequest, ResultsConditions {
@@ -46,16 +46,13 @@ export async function listResults(
   id: string,
   { limit, cursor, signal, includeItems = false, ...conditions }: ResultsRequest,
 ): Promise<ResultsPage> {
-  const after: ResultPosition =
-    cursor === undefined ? [-1, -1, -1] : decodeCursor('results', ['index', 'index', 'index'], cursor);
+  const { after, before } = readCursor(cursor);
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);
-  // The run has the totals of one filter alone; any other needs a pass over all of its results.
-  const known = knownTotal(run, conditions);
-  using _permit = known === undefined ? await searches.acquire(signal) : undefined;
-  const totalItems = known ?? (await countResults(query, id, conditions));
+  const request = { conditions, after, limit, before, signal };
+  const { total, within, countedFor } = await findResults(query, { searches }, run, request);
   const filter = resultsFilter(conditions, 7);
-  const plan = await planResults(query, { runId: id, after, limit, filter, maxBytes: maxItemBytes });
+  const plan = await planResults(query, { runId: id, after, limit, filter, within, maxBytes: maxItemBytes });
   const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
   let release = (): void => permits?.[Symbol.dispose]();
   try {
@@ -76,8 +73,11 @@ export async function listResults(
     const last = results.at(-1);
     return {
       data: results,
-      nextCursor: hasMore && last !== undefined ? encodeCursor('results', positionOf(last)) : null,
-      totalItems,
+      nextCursor:
+        hasMore && last !== undefined
+          ? encodeCursor('results', [...positionOf(last), total, countedFor])
+          : null,
+      totalItems: total,
       isLarge,
       release,
     };
@@ -87,21 +87,29 @@ export async function listResults(
   }
 }
 
-interface RunCounts {
-  readonly datasetId: string;
-  readonly ok: number;
-  readonly failed: number;
-  readonly unscored: number;
-  readonly passed: number;
-  readonly scored: number;
-  /** Of these results; null while there is none. */
-  readonly summary: string | null;
+/** The position in a cursor, and the total that was found with it; those of older versions have none. */
+function readCursor(cursor: string | undefined): {
+  readonly after: ResultPosition;
+  readonly before: CountedBefore | undefined;
+} {
+  if (cursor === undefined) return { after: [-1, -1, -1], before: undefined };
+  try {
+    const [section, item, repetition, total, countedFor] = decodeCursor(
+      'results',
+      ['index', 'index', 'index', 'count', 'text'],
+      cursor,
+    );
+    return { after: [section, item, repetition], before: { total, countedFor } };
+  } catch {
+    return { after: decodeCursor('results', ['index', 'index', 'index'], cursor), before: undefined };
+  }
 }
 
-async function readRun(query: ReadQuery, id: string): Promise<RunCounts> {
+async function readRun(query: ReadQuery, id: string): Promise<RunTotals & { readonly datasetId: string }> {
   const [run] = isUuid(id)
-    ? await query<RunCounts>(
-        `SELECT dataset_id AS "datasetId", ok, failed, unscored, passed, scored,
+    ? await query<RunTotals & { readonly datasetId: string }>(
+        `SELECT id, dataset_id AS "datasetId", results_version || ':' || ok + failed + unscored AS version, ok, failed,
+           unscored, passed, scored, imported,
            CASE WHEN summary_of = results_version || ':' || ok + failed + unscored THEN summary END AS summary
          FROM runs WHERE id = $1`,
         [id],
@@ -109,31 +117,4 @@ async function readRun(query: ReadQuery, id: string): Promise<RunCounts> {
     : [];
   if (run === undefined) throw runNotFound(id);
   return run;
-}
-
-/** The total that the run or its summary has; undefined if results must be counted. */
-function knownTotal(run: RunCounts, conditions: ResultsConditions): number | undefined {
-  const given = Object.entries(conditions).filter(([, value]) => value !== undefined);
-  const [name, value] = given[0] ?? [];
-  if (given.length > 1) return undefined;
-  if (name === undefined) return run.ok + run.failed + run.unscored;
-  if (name === 'status') return run[value as RunResultStatus];
-  // A score without a verdict neither passed nor failed; only imported runs have such.
-  if (name === 'passed' && value === true) return run.passed;
-  if (run.summary === null || !['section', 'type', 'tag', 'finishReason'].includes(name)) return undefined;
-  const { scores, finish_reasons } = JSON.parse(run.summary) as RunSummary;
-  const groups = { section: scores.by_section, type: scores.by_type, tag: scores.by_tag };
-  const text = String(value);
-  if (name === 'finishReason') return Object.hasOwn(finish_reasons, text) ? finish_reasons[text] : undefined;
-  const group = groups[name as keyof typeof groups];
-  return Object.hasOwn(group, text) ? group[text]?.results : undefined;
-}
-
-async function countResults(query: ReadQuery, id: string, conditions: ResultsConditions): Promise<number> {
-  const { sql, values } = resultsFilter(conditions, 2);
-  const [row] = await query<{ count: string }>(
-    `SELECT count(*) FROM run_results result WHERE run_id = $1 ${sql}`,
-    [id, ...values],
-  );
-  return Number(row?.count ?? 0);
 }

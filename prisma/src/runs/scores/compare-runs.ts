@@ -7,7 +7,7 @@ import { createReadQuery } from '../../database/read-query.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { isUuid } from '../../database/values.ts';
 import { runNotFound } from '../run-row.ts';
-import { DIFFERENCES, PAIR_SUMS } from './compare-sql.ts';
+import { DIFFERENCES, pairSums } from './compare-sql.ts';
 
 export interface CompareRequest extends PageRequest {
   /** Items in which the other run is worse, or better. */
@@ -71,40 +71,76 @@ type DifferenceRow = RunDifference & { readonly sectionOrderIndex: number };
 /** With the numbers of stored differences. */
 type StoredSums = PairSums & { readonly improvements: number; readonly regressions: number };
 
+interface ComparedRun {
+  readonly id: string;
+  readonly version: string;
+  readonly datasetHash: string;
+}
+
 /** Compares once for each state of the two runs, and stores what it finds. */
 async function storedSums(pool: pg.Pool, id: string, otherId: string): Promise<StoredSums> {
+  const known = await readSums(pool, id, otherId, await stateOf(pool, id, otherId));
+  if (known !== undefined) return known;
   return await inTransaction(
     pool,
     async (client) => {
-      const { rows: runs } = await client.query<{ id: string; version: string }>(
-        `SELECT id, results_version || ':' || ok + failed + unscored AS version FROM runs WHERE id IN ($1, $2)`,
-        [id, otherId],
-      );
-      const versionOf = (wanted: string): string => {
-        const run = runs.find((row) => row.id === wanted.toLowerCase());
-        if (run === undefined) throw runNotFound(wanted);
-        return run.version;
-      };
-      const comparisonOf = `${versionOf(id)} ${versionOf(otherId)}`;
       // Locks the comparison: a second request waits for what the first one stores.
-      const { rows: known } = await client.query<{ comparison_of: string; summary: string }>(
+      await client.query(
         `INSERT INTO run_comparisons (run_id, other_run_id, comparison_of, summary) VALUES ($1, $2, '', '')
-         ON CONFLICT (run_id, other_run_id) DO UPDATE SET run_id = excluded.run_id RETURNING comparison_of, summary`,
+         ON CONFLICT (run_id, other_run_id) DO UPDATE SET run_id = excluded.run_id`,
         [id, otherId],
       );
-      if (known[0]?.comparison_of === comparisonOf) return JSON.parse(known[0].summary);
+      const state = await stateOf(client, id, otherId);
+      const found = await readSums(client, id, otherId, state);
+      if (found !== undefined) return found;
       await client.query('DELETE FROM run_differences WHERE run_id = $1 AND other_run_id = $2', [
         id,
         otherId,
       ]);
-      const { rows } = await client.query<StoredSums>(PAIR_SUMS, [id, otherId]);
+      const { rows } = await client.query<StoredSums>(pairSums(state.haveEqualItems), [id, otherId]);
       const sums = rows[0] as StoredSums;
       await client.query(
         'UPDATE run_comparisons SET comparison_of = $3, summary = $4 WHERE run_id = $1 AND other_run_id = $2',
-        [id, otherId, comparisonOf, JSON.stringify(sums)],
+        [id, otherId, state.comparisonOf, JSON.stringify(sums)],
       );
       return sums;
     },
     "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
   );
+}
+
+/** Of which results a comparison is, and how items pair. @throws StoreError `run_not_found` */
+async function stateOf(
+  client: pg.Pool | pg.ClientBase,
+  id: string,
+  otherId: string,
+): Promise<{ readonly comparisonOf: string; readonly haveEqualItems: boolean }> {
+  const { rows } = await client.query<ComparedRun>(
+    `SELECT runs.id, results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash"
+     FROM runs JOIN datasets ON datasets.id = dataset_id WHERE runs.id IN ($1, $2)`,
+    [id, otherId],
+  );
+  const [run, other] = [id, otherId].map((wanted) => {
+    const found = rows.find((row) => row.id === wanted.toLowerCase());
+    if (found === undefined) throw runNotFound(wanted);
+    return found;
+  }) as [ComparedRun, ComparedRun];
+  return {
+    comparisonOf: `${run.version} ${other.version}`,
+    haveEqualItems: run.datasetHash === other.datasetHash,
+  };
+}
+
+/** What is stored of these results. */
+async function readSums(
+  client: pg.Pool | pg.ClientBase,
+  id: string,
+  otherId: string,
+  { comparisonOf }: { readonly comparisonOf: string },
+): Promise<StoredSums | undefined> {
+  const { rows } = await client.query<{ summary: string }>(
+    'SELECT summary FROM run_comparisons WHERE run_id = $1 AND other_run_id = $2 AND comparison_of = $3',
+    [id, otherId, comparisonOf],
+  );
+  return rows[0] === undefined ? undefined : JSON.parse(rows[0].summary);
 }

@@ -1,28 +1,40 @@
 import { boundedName, boundedText } from '../../database/item-size.ts';
 
-/** An item of a run with its mean score and whether more than half of its scored results passed. */
+/** The scored items of run `${run}` with their mean score and whether more than half of their scored results passed. */
 const scoredItems = (run: string): string => `
-  SELECT *, row_number() OVER (PARTITION BY item_hash ORDER BY section_order_index, order_index) AS occurrence FROM (
-    SELECT section_order_index, order_index, item_hash, avg(score) AS score, avg(passed::int) > 0.5 AS passed FROM (
-      SELECT result.section_order_index, result.order_index, score, passed, coalesce(result.item_hash, (
-        SELECT i.item_hash FROM runs JOIN sections s USING (dataset_id) JOIN items i ON i.section_id = s.id
-        WHERE runs.id = ${run} AND s.order_index = result.section_order_index AND i.order_index = result.order_index
-          AND result.item_hash IS NULL
-      )) AS item_hash
-      FROM run_results result WHERE run_id = ${run} AND score IS NOT NULL
-    ) AS scored WHERE item_hash IS NOT NULL GROUP BY section_order_index, order_index, item_hash
-  ) AS items`;
+  SELECT section_order_index, order_index, avg(score) AS score, avg(passed::int) > 0.5 AS passed
+  FROM run_results WHERE run_id = ${run} AND score IS NOT NULL GROUP BY section_order_index, order_index`;
+
+/** The same with the hash of each item, and which of the equal items it is. */
+const hashedItems = (run: string): string => `
+  SELECT scored.*, i.item_hash,
+    row_number() OVER (PARTITION BY i.item_hash ORDER BY scored.section_order_index, scored.order_index) AS occurrence
+  FROM (${scoredItems(run)}) AS scored
+    JOIN sections s ON s.dataset_id = (SELECT dataset_id FROM runs WHERE id = ${run})
+      AND s.order_index = scored.section_order_index
+    JOIN items i ON i.section_id = s.id AND i.order_index = scored.order_index`;
+
+const PAIR = `this.section_order_index, this.order_index, other.section_order_index AS other_section_order_index,
+  other.order_index AS other_order_index, this.score, other.score AS other_score,
+  coalesce(this.passed, false) AS passed, coalesce(other.passed, false) AS other_passed`;
+
+/** Pairs of items by their hash, equal items in their order. */
+const BY_HASH = `SELECT ${PAIR} FROM (${hashedItems('$1')}) AS this JOIN (${hashedItems('$2')}) AS other
+  USING (item_hash, occurrence)`;
+
+/** The same where both runs have the same items in the same order: no item needs to be read. */
+const BY_POSITION = `SELECT ${PAIR} FROM (${scoredItems('$1')}) AS this JOIN (${scoredItems('$2')}) AS other
+  USING (section_order_index, order_index)`;
 
 /**
- * SQL that pairs the items of run `$1` and run `$2` by their hash, equal items in their order; stores those that differ,
- * and gives the members of `PairSums` of @svc/evaluation.
+ * SQL that pairs the items of run `$1` and run `$2`; stores those that differ, and gives the members of `PairSums` of
+ * @svc/evaluation.
+ *
+ * @param haveEqualItems whether the datasets of both runs have equal hashes
  */
-export const PAIR_SUMS: string = `
-  WITH this AS (${scoredItems('$1')}), other AS (${scoredItems('$2')}), pairs AS MATERIALIZED (
-    SELECT this.section_order_index, this.order_index, other.section_order_index AS other_section_order_index,
-      other.order_index AS other_order_index, this.score, other.score AS other_score,
-      coalesce(this.passed, false) AS passed, coalesce(other.passed, false) AS other_passed
-    FROM this JOIN other USING (item_hash, occurrence)
+export const pairSums = (haveEqualItems: boolean): string => `
+  WITH pairs AS MATERIALIZED (
+    ${haveEqualItems ? BY_POSITION : BY_HASH}
   ), stored AS (
     INSERT INTO run_differences (run_id, other_run_id, section_order_index, order_index, other_section_order_index,
       other_order_index, score, other_score, passed, other_passed)

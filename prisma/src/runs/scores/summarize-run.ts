@@ -1,7 +1,7 @@
 import { type GroupScores, groupScores, type ResultSums } from '@svc/evaluation';
 import type pg from 'pg';
 import { type ReadQuery, readFrom } from '../../database/read-query.ts';
-import { GROUP_SUMS, RUN_FACTS, type SumsRow } from './summary-sql.ts';
+import { groupSums, RUN_FACTS, type SumsRow } from './summary-sql.ts';
 
 /** The scores of a run and of its parts, as the API shows them. */
 export interface RunScores extends GroupScores {
@@ -27,6 +27,8 @@ export interface RunSummary {
 /** What decides whether a stored summary is still true. */
 interface SummaryState {
   readonly repetitions: number;
+  /** Whether an item may have several results: those of a package may have more than the run states. */
+  readonly isRepeated: boolean;
   readonly version: string;
   readonly isFinished: boolean;
   readonly summary: string | null;
@@ -39,7 +41,7 @@ interface SummaryState {
 /** A summary of a run that goes on may be so much older than the time that it took. */
 const MAX_AGE_FACTOR = 20;
 
-const STATE = `SELECT repetitions, results_version || ':' || ok + failed + unscored AS version,
+const STATE = `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", results_version || ':' || ok + failed + unscored AS version,
     finished_at IS NOT NULL AS "isFinished", summary, summary_of AS "summaryOf", summary_ms AS "summaryMs",
     extract(epoch FROM clock_timestamp() - summary_at)::float8 * 1000 AS "ageMs"
   FROM runs WHERE id = $1`;
@@ -61,7 +63,7 @@ export async function summarizeRun(
       const [found] = await query<SummaryState>(STATE, [id]);
       if (found === undefined || isCurrent(found)) return found;
       const startMs = performance.now();
-      const summary = JSON.stringify(await aggregate(query, id, found.repetitions));
+      const summary = JSON.stringify(await aggregate(query, id, found));
       return { ...found, summary, takenMs: performance.now() - startMs };
     },
     signal,
@@ -83,9 +85,13 @@ function isCurrent({ summary, summaryOf, version, isFinished, ageMs, summaryMs }
   return !isFinished && (ageMs ?? 0) < (summaryMs ?? 0) * MAX_AGE_FACTOR;
 }
 
-async function aggregate(query: ReadQuery, id: string, repetitions: number): Promise<RunSummary> {
+async function aggregate(
+  query: ReadQuery,
+  id: string,
+  { repetitions, isRepeated }: SummaryState,
+): Promise<RunSummary> {
   const groups = new Map<SumsRow['kind'], Map<string, SumsRow[]>>();
-  for (const row of await query<SumsRow>(GROUP_SUMS, [id])) {
+  for (const row of await query<SumsRow>(groupSums(isRepeated), [id])) {
     const ofKind = groups.get(row.kind) ?? new Map<string, SumsRow[]>();
     groups.set(row.kind, ofKind);
     ofKind.set(row.key, [...(ofKind.get(row.key) ?? []), row]);

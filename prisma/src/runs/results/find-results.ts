@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import type { StoreContext } from '../../context.ts';
+import type { ReadQuery } from '../../database/read-query.ts';
+import type { ResultBlock, ResultPosition } from '../run-results.ts';
+import { knownTotal, type RunTotals } from './known-total.ts';
+import { type ResultsConditions, resultsFilter } from './results-filter.ts';
+
+/** Where the results of a page are, and how many there are in all. */
+export interface FoundResults {
+  readonly total: number;
+  /** Blocks that have enough of them for the page; undefined if they are frequent enough to look for them in order. */
+  readonly within: readonly ResultBlock[] | undefined;
+  /** What a later page needs to know to trust the total. */
+  readonly countedFor: string;
+}
+
+/** The total that an earlier page found, as its cursor has it. */
+export interface CountedBefore {
+  readonly total: number;
+  readonly countedFor: string;
+}
+
+/** Of fewer than one in so many, a page is found by a pass over all, which several processes of the database share. */
+const SPARSE = 1_000;
+const BLOCK_ITEMS = 1_024;
+
+/**
+ * Finds the results for a page. Many filters have a total that is known, from the run, its summary or an earlier page, and
+ * let enough results pass to look for them in order. Any other filter needs one pass over all results of the run, which
+ * counts those that pass in blocks of items: the total, and where the results of the page are.
+ */
+export async function findResults(
+  query: ReadQuery,
+  { searches }: Pick<StoreContext, 'searches'>,
+  run: RunTotals,
+  request: {
+    readonly conditions: ResultsConditions;
+    readonly after: ResultPosition;
+    readonly limit: number;
+    readonly before: CountedBefore | undefined;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<FoundResults> {
+  const { conditions, after, limit, before, signal } = request;
+  const countedFor = keyOf(run, conditions);
+  const known = knownTotal(run, conditions) ?? (before?.countedFor === countedFor ? before.total : undefined);
+  if (known === 0) return { total: 0, within: [], countedFor };
+  const results = run.ok + run.failed + run.unscored;
+  if (known !== undefined && known * SPARSE >= results)
+    return { total: known, within: undefined, countedFor };
+  using _permit = await searches.acquire(signal);
+  const blocks = await countBlocks(query, run.id, conditions);
+  const total = blocks.reduce((sum, { count }) => sum + count, 0);
+  return { total, within: blocksOfPage(blocks, after, limit), countedFor };
+}
+
+interface CountedBlock extends ResultBlock {
+  readonly count: number;
+}
+
+async function countBlocks(
+  query: ReadQuery,
+  runId: string,
+  conditions: ResultsConditions,
+): Promise<readonly CountedBlock[]> {
+  const { sql, values } = resultsFilter(conditions, 2);
+  return await query<CountedBlock>(
+    `SELECT section_order_index AS section, block * ${BLOCK_ITEMS} AS first, block * ${BLOCK_ITEMS} + ${BLOCK_ITEMS - 1} AS last,
+       count::float8 AS count
+     FROM (
+       SELECT section_order_index, order_index / ${BLOCK_ITEMS} AS block, count(*) AS count FROM run_results result
+       WHERE run_id = $1 ${sql} GROUP BY 1, 2
+     ) AS blocks ORDER BY 1, 2`,
+    [runId, ...values],
+  );
+}
+
+/** The blocks that have a page and one result more; the first one may begin before the page. */
+function blocksOfPage(
+  blocks: readonly CountedBlock[],
+  [section, item]: ResultPosition,
+  limit: number,
+): readonly ResultBlock[] {
+  const page: CountedBlock[] = [];
+  let count = 0;
+  for (const block of blocks) {
+    if (block.section < section || (block.section === section && block.last < item)) continue;
+    page.push(block);
+    const isWhole = block.section > section || block.first > item;
+    if (isWhole) count += block.count;
+    if (count > limit) break;
+  }
+  return page;
+}
+
+/** Names a filter and the state of the results that it was applied to. */
+function keyOf(run: RunTotals, conditions: ResultsConditions): string {
+  const text = JSON.stringify([run.id, run.version, conditions]);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+}
