@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- [--sizes 10000,100000,1000000] [--cases upload,export] [--rounds 3] [--images 100000]
- * [--asset-bytes 20971520] [--table-bytes 1073741824] [--shapes all|code,numbers] [--shape-bytes 1000000000] [--write]`
+ * [--asset-bytes 20971520] [--table-bytes 1073741824] [--results 1000000] [--shapes all|code,numbers] [--shape-bytes 1000000000] [--write]`
  *
  * Generates its data, runs each case and its baseline in turn, and prints ratios; `--write` puts the tables into
  * bench/README.md with a description of the machine.
@@ -23,7 +23,8 @@ import { hubCase, previewCost } from './hub-import.ts';
 import { type Case, type Measured, measure } from './measure.ts';
 import { peakMemory } from './memory.ts';
 import { packCase } from './pack/pack-case.ts';
-import { upload, watchHealth } from './service.ts';
+import { resultsTable, waitingTable } from './runs/run-tables.ts';
+import { upload, watchProbe } from './service.ts';
 import { measureShape, perItemRows, type ShapeMeasured, worstShapes } from './shapes/shape-cases.ts';
 import { shapesNamed } from './shapes/shapes.ts';
 import { hasPrograms } from './shell.ts';
@@ -35,7 +36,7 @@ const { values: options } = parseArgs({
     cases: {
       type: 'string',
       default:
-        'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,memory,images,assets,tables',
+        'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,memory,images,assets,tables,results,waiting',
     },
     rounds: { type: 'string', default: '3' },
     images: { type: 'string', default: '100000' },
@@ -43,6 +44,7 @@ const { values: options } = parseArgs({
     shapes: { type: 'string', default: 'all' },
     'shape-bytes': { type: 'string', default: '1000000000' },
     'table-bytes': { type: 'string', default: String(2 ** 30) },
+    results: { type: 'string', default: '1000000' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -112,7 +114,7 @@ if (wanted.has('health')) {
   await writePackage(largest, count);
   await bench.empty();
   await bench.withService(async (service) => {
-    const { p99, max } = await watchHealth(service, () => upload(service, largest));
+    const { p99, max } = await watchProbe(service, '/healthz', () => upload(service, largest));
     show(
       '',
       `While ${count.toLocaleString('en')} items were uploaded, the 99th percentile of /healthz was ${p99.toFixed(0)} ms, the maximum ${max.toFixed(0)} ms.`,
@@ -156,6 +158,8 @@ if (wanted.has('assets')) {
     );
   }
 }
+if (wanted.has('results')) for await (const line of resultsTable(bench, Number(options.results))) show(line);
+if (wanted.has('waiting')) show(...(await waitingTable(bench)));
 
 if (options.write) {
   const page = fileURLToPath(new URL('README.md', import.meta.url));

@@ -70,9 +70,10 @@ export async function upload(service: Service, path: string): Promise<{ id: stri
   return (await response.json()) as { id: string; item_count: number };
 }
 
-/** The longest and the typical time that `/healthz` takes to answer while `work` runs, in milliseconds. */
-export async function watchHealth(
+/** The longest and the typical time that a probe takes to answer while `work` runs, in milliseconds. */
+export async function watchProbe(
   service: Service,
+  path: string,
   work: () => Promise<unknown>,
 ): Promise<{ max: number; p99: number }> {
   const times: number[] = [];
@@ -80,7 +81,7 @@ export async function watchHealth(
   const watching = (async () => {
     while (!ended) {
       const startedAt = performance.now();
-      await (await fetch(`${service.url}/healthz`)).arrayBuffer();
+      await (await fetch(`${service.url}${path}`)).arrayBuffer();
       times.push(performance.now() - startedAt);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
