@@ -65,7 +65,13 @@ def count(usages, *names):
     return sum(next((u[n] for n in names if n in u), 0) for u in usages if u is not None)
 
 
-def summary(results, repetitions, price):
+def amount(price, input_tokens, output_tokens):
+    return Fraction(0) if price is None else (
+        Fraction(str(price["input_per_million"])) * input_tokens + Fraction(str(price["output_per_million"])) * output_tokens
+    )
+
+
+def summary(results, repetitions, price, judge_price):
     sections = sorted({r["section"] for r in results})
     latencies = [r["latency_ms"] for r in results if r["latency_ms"] is not None]
     usages = [r["usage"] for r in results]
@@ -82,9 +88,10 @@ def summary(results, repetitions, price):
     }
     by_section = {name: scores([r for r in results if r["section"] == name], repetitions) for name in sections}
     cost = None
-    if price is not None:
-        tokens = used["input_tokens"] * price["input_per_million"] + used["output_tokens"] * price["output_per_million"]
-        cost = {"amount": tokens / 1e6, "currency": price["currency"]}
+    if price is not None or judge_price is not None:
+        model = amount(price, used["input_tokens"], used["output_tokens"])
+        judge = amount(judge_price, used["judge_input_tokens"], used["judge_output_tokens"])
+        cost = {"amount": float((model + judge) / 10**6), "currency": (price or judge_price)["currency"]}
     return {
         "scores": {**scores(results, repetitions), "by_section": by_section},
         "usage": used,
@@ -144,7 +151,8 @@ def comparison(results, other):
 request = json.load(sys.stdin)
 answer = {}
 if "results" in request:
-    answer = summary(request["results"], request["repetitions"], request.get("price"))
+    prices = [request.get("price"), request.get("judge_price")]
+    answer = summary(request["results"], request["repetitions"], *prices)
 if "other" in request:
     answer["comparison"] = comparison(request["results"], request["other"])
 if "mcnemar" in request:

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createCheckRunner } from '@svc/evaluation';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import {
@@ -49,12 +50,16 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const left = await staging.clean();
   if (left.files > 0) logger.log('spool.clean', left);
 
+  await using starting = new AsyncDisposableStack();
+  // A thread, which starts with the first pattern.
+  const checks = starting.use(createCheckRunner({ threads: 1 }));
   const draining = new AbortController();
   const stopping = new AbortController();
   const uploads = config.maxConcurrentUploads;
   const routes = apiRoutes({
     ...deps,
     staging,
+    checks,
     console: openConsole(deps.consoleFolder),
     // A client with slow uploads leaves permits for the others.
     uploads: limit('uploads', uploads, config.importWaitMs, Math.max(1, Math.floor(uploads / 2))),
@@ -84,6 +89,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     logger,
     metrics,
   });
+  const started = starting.move();
   return {
     url: server.url,
     stop: async (signal) => {
@@ -93,6 +99,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
         new RequestError('unavailable', 'The service is stopping.', { headers: { 'Retry-After': '5' } }),
       );
       await server.close();
+      await started.disposeAsync();
     },
   };
 }

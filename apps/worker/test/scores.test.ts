@@ -184,6 +184,22 @@ it('selects the same items every time, in the order of its members', async () =>
   expect((await plan({ item_ids: ['q9'] }, { allow_unscored: true })).plan.scorable).toBe(0);
   const override = { checker: { type: 'regex', pattern: '^\\d+$' }, checker_mode: 'override' };
   expect((await plan({}, override)).plan).toMatchObject({ scorable: COUNT, unscorable: 0 });
+  // patterns are tried before a run starts: its own, and those of its items
+  const backReference = { checker: { type: 'regex', pattern: '(a)\\1' } };
+  expect(await plan({}, backReference)).toMatchObject({
+    ...{ status: 400, code: 'invalid_request' },
+    errors: [{ path: '/config/checker/pattern', message: expect.stringContaining('(a)') }],
+  });
+  const patterns = ['^4', '(?<=a)b', 'x'.repeat(30_000), null, '('].map((pattern, index) => ({
+    ...{ inputs: { prompt: 'p' }, answer: index === 3 ? '[' : 'a' },
+    checker: { type: 'regex', pattern, flags: 'i' },
+  }));
+  const checked = await service.importItems([...patterns, { ...patterns[0], checker: 'regex' }]);
+  const { body: tried } = await service.post('/runs?dry_run=true', { dataset_id: checked, config: config() });
+  expect(tried).toMatchObject({
+    plan: { items: 6, scorable: 2, unscorable_reasons: { invalid_pattern: 4 } },
+    warnings: [{ code: 'unscorable_items' }],
+  });
 
   const select = { types: ['numeric'], sample: { n: 5, seed: 'a' } };
   const [first, second] = [await run({ select }), await run({ select })];
@@ -288,6 +304,28 @@ it('scores stored outputs again without asking, renames and deletes', async () =
     usage: { input_tokens: 0, output_tokens: 0 },
   });
   expect([...provider.asked.values()].reduce((sum, times) => sum + times, 0)).toBe(requests);
+  expect(again.cost).toEqual({ amount: 0, currency: 'EUR' });
+  const judgePrice = { input_per_million: 1, output_per_million: 4, currency: 'EUR' };
+  reply = () => ({ text: '{"score": 0.5, "passed": true}' });
+  const judge = { base_url: provider.baseUrl, model: 'j', price: judgePrice };
+  const judged = await service.post(`/runs/${source.id}/rescore`, {
+    checker: { type: 'judge', judge_prompt: 'Is {{output}} right?' },
+    judge,
+  });
+  expect(judged.body).toMatchObject({ plan: { requests: 10, scorable: 10 }, warnings: [] });
+  await runEnded(service, judged.body.id);
+  const { truncated: _, ...computed } = compute({
+    ...{ results: await resultsOf(judged.body.id), repetitions: 1 },
+    ...{ price: PRICE, judge_price: judgePrice },
+  });
+  expect((await service.get(`/runs/${judged.body.id}`)).body).toMatchObject(close(computed) as object);
+  expect(computed.usage.judge_output_tokens).toBe(10 * '{"score": 0.5, "passed": true}'.length);
+  expect(computed.cost.amount).toBeGreaterThan(0);
+  const dollars = { ...judge, price: { ...judgePrice, currency: 'USD' } };
+  expect(await service.post(`/runs/${source.id}/rescore`, { judge: dollars })).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: '/judge/price/currency' }] },
+  });
   const texts = async (id: string): Promise<unknown[]> => (await resultsOf(id)).map(({ output }) => output);
   expect(await texts(again.id)).toEqual(await texts(source.id));
   expect(await service.post(`/runs/${source.id}/rescore`, { checker: 'script' })).toMatchObject({

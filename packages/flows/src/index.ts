@@ -18,7 +18,7 @@ export type { DryRun } from './mapping/dry-run.ts';
 export type { SkippedRows } from './mapping/skipped-rows.ts';
 export { type ImportFailure, type ObservedImport, observeImport, requestFailure } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
-export { type PlanRunRequest, planRun } from './plan-run.ts';
+export { type PlanRunDeps, type PlanRunRequest, planRun } from './plan-run.ts';
 export type { PreviewRows } from './preview/collect-rows.ts';
 export type { PreviewItem } from './preview/preview-items.ts';
 export type { TruncatedCell } from './preview/preview-samples.ts';

@@ -1,27 +1,47 @@
-import { describePlan, type RunConfig, type RunPlan, type RunWarning, scoringFacts } from '@svc/evaluation';
+import {
+  type CheckRunner,
+  checkRunPattern,
+  describePlan,
+  type RunConfig,
+  type RunPlan,
+  type RunWarning,
+  scoringFacts,
+  withoutInvalidPatterns,
+} from '@svc/evaluation';
 import type { Store } from '@svc/store';
 import { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 
 export interface PlanRunRequest {
   readonly datasetId: string;
   readonly config: RunConfig;
+  /** JSON Pointer of the checker in the request, for errors. */
+  readonly checkerPath: string;
   /** Whether stored outputs are scored again, so that no provider is asked. */
   readonly isRescore?: boolean;
   readonly signal: AbortSignal;
 }
 
+export interface PlanRunDeps {
+  readonly store: Pick<Store, 'datasets' | 'runs'>;
+  /** Compiles patterns, which are untrusted, on a thread. */
+  readonly checks: Pick<CheckRunner, 'run'>;
+}
+
 /**
- * Plans a run: dataset → what scores its items → counts → plan and warnings. The database counts; nothing is stored.
+ * Plans a run: pattern of its checker → dataset → what scores its items → counts → patterns of items → plan and warnings.
+ * The database counts; nothing is stored.
  *
- * @throws RunError `nothing_to_score`; StoreError `dataset_not_found`
+ * @throws RunError `invalid_request` for a pattern that cannot be used, `nothing_to_score`; StoreError `dataset_not_found`
  */
 export async function planRun(
-  store: Pick<Store, 'datasets' | 'runs'>,
-  { datasetId, config, isRescore = false, signal }: PlanRunRequest,
+  { store, checks }: PlanRunDeps,
+  { datasetId, config, checkerPath, isRescore = false, signal }: PlanRunRequest,
 ): Promise<{ readonly plan: RunPlan; readonly warnings: readonly RunWarning[] }> {
+  await checkRunPattern(config.checker, checkerPath, checks, signal);
   const { schema } = await store.datasets.get(datasetId);
   const scoring = scoringFacts(config, config.judge === null ? null : defaultJudgePrompts(schema));
-  const counts = await store.runs.plan({ datasetId, selection: config.select, scoring, signal });
+  const found = await store.runs.plan({ datasetId, selection: config.select, scoring, signal });
+  const counts = await withoutInvalidPatterns(found.counts, found.patterns, checks, signal);
   const { type } = config.provider;
   const asksProvider = !isRescore && (type === 'openai_compatible' || type === 'anthropic');
   return describePlan(config, counts, asksProvider);

@@ -444,7 +444,7 @@ describe('runDataset', () => {
       ...CONFIG,
       judge: {
         ...{ type: 'openai_compatible', baseUrl: '', model: '', params: {}, apiKeyEnv: null },
-        ...{ auth: 'bearer', query: {}, extraHeaders: {}, threshold: 0.7 },
+        ...{ auth: 'bearer', query: {}, extraHeaders: {}, threshold: 0.7, price: null },
       },
     };
     await run(session, echo, { config, defaultJudgePrompts: 'From the dataset' }, judge);

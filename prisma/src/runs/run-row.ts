@@ -58,6 +58,8 @@ export interface Run {
   readonly usage: RunUsage;
   /** `price` of the configuration, JSON text; null without one. */
   readonly price: string | null;
+  /** The same of its judge. */
+  readonly judgePrice: string | null;
   /** Results that were ever written, and those that are still to be written. */
   readonly resultsWritten: number;
   readonly resultsLeft: number;
@@ -83,6 +85,7 @@ export const RUN_COLUMNS: string = `id, dataset_id AS "datasetId", dataset_versi
   ${boundedText('warnings', 65_536)} AS warnings, has_selection AS "hasSelection", source_run_id AS "sourceRunId", retries,
   truncated, input_tokens::float8 AS "inputTokens", output_tokens::float8 AS "outputTokens",
   judge_input_tokens::float8 AS "judgeInputTokens", judge_output_tokens::float8 AS "judgeOutputTokens", ${boundedText(`(${readableJson('config::json')} -> 'price')::text`, 1_000)} AS price,
+  ${boundedText(`(${readableJson('config::json')} #> '{judge,price}')::text`, 1_000)} AS "judgePrice",
   CASE WHEN summary_of = results_version || ':' || ok + failed + unscored
     THEN (${readableJson('summary::json')} #>> '{scores,stderr}')::float8 END AS stderr,
   results_version::float8 AS "resultsVersion", results_due::float8 AS "resultsDue"`;
@@ -121,6 +124,7 @@ export interface RunRow {
   readonly judgeInputTokens: number;
   readonly judgeOutputTokens: number;
   readonly price: string | null;
+  readonly judgePrice: string | null;
   readonly stderr: number | null;
   readonly resultsVersion: number;
   readonly resultsDue: number | null;
@@ -165,6 +169,7 @@ export function toRun(row: RunRow): Run {
       judgeOutputTokens: row.judgeOutputTokens,
     },
     price: row.price,
+    judgePrice: row.judgePrice,
     resultsWritten: row.resultsVersion,
     resultsLeft: Math.max(
       0,

@@ -1,4 +1,4 @@
-import type { PlanCounts, RunSession } from '@svc/evaluation';
+import type { RunSession } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
@@ -12,7 +12,7 @@ import { deleteRun, type RetryOnly, renameRun, retryRun } from './change-run.ts'
 import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
-import { type PlanRequest, planRun } from './plan/plan-run.ts';
+import { type PlannedRun, type PlanRequest, planRun } from './plan/plan-run.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './results/list-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
@@ -40,7 +40,7 @@ export interface RunStore {
    *
    * @throws StoreError `dataset_not_found`
    */
-  plan(request: PlanRequest): Promise<PlanCounts>;
+  plan(request: PlanRequest): Promise<PlannedRun>;
   /** Changes the name. @throws StoreError `run_not_found`, `invalid_request` */
   rename(id: string, name: string | null): Promise<Run>;
   /** Aggregates of the results of a run; null for an unknown run. A run that goes on may have older ones. */

@@ -21,7 +21,7 @@ export function checkPrompts(config: JsonObject, maxTextChars: number, problems:
 }
 
 /** Checks a checker: the service must know its type, and its options must be valid. */
-export function checkChecker(checker: JsonValue, steps: string[], problems: ConfigProblems): void {
+function checkChecker(checker: JsonValue, steps: string[], problems: ConfigProblems): void {
   const type = isJsonObject(checker) ? checker['type'] : checker;
   const known = ['judge', ...Object.keys(CHECKERS)];
   if (typeof type !== 'string' || !known.includes(type)) {

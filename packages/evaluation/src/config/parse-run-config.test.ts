@@ -52,7 +52,13 @@ describe('parseRunConfig', () => {
       params: { temperature: 0, stop: null },
       api_key_env: 'SVC_PROVIDER_A',
     },
-    judge: { base_url: 'http://127.0.0.1:1', model: 'j', threshold: 0.7, api_key_env: 'SVC_PROVIDER_B' },
+    judge: {
+      base_url: 'http://127.0.0.1:1',
+      model: 'j',
+      threshold: 0.7,
+      api_key_env: 'SVC_PROVIDER_B',
+      price: { input_per_million: 1, output_per_million: 2, currency: 'EUR' },
+    },
     select: {
       limit: 10,
       sections: ['s'],

@@ -47,7 +47,15 @@ export function parseRescore(request: JsonObject, source: RunConfig): RunConfig 
   const { checker = null, judge = null } = request;
   const mode = checker === null ? {} : { checker, checker_mode: 'override' };
   const parsed = parse({ provider: 'echo', judge, ...mode }, '', MAX_PARAM_TEXT_CHARS);
-  return { ...source, judge: parsed.judge ?? source.judge, checker: parsed.checker ?? source.checker };
+  const config = {
+    ...source,
+    judge: parsed.judge ?? source.judge,
+    checker: parsed.checker ?? source.checker,
+  };
+  const problems = new ConfigProblems('');
+  checkCurrencies(config, problems);
+  if (!problems.isEmpty) throw problems.toError();
+  return config;
 }
 
 function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig {
@@ -67,5 +75,15 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
   }
   checkPrompts(config, maxTextChars, problems);
   if (!problems.isEmpty) throw problems.toError();
-  return runConfigFromJson(config);
+  const parsed = runConfigFromJson(config);
+  checkCurrencies(parsed, problems);
+  if (!problems.isEmpty) throw problems.toError();
+  return parsed;
+}
+
+/** The cost of a run is one amount. */
+function checkCurrencies({ price, judge }: RunConfig, problems: ConfigProblems): void {
+  const judgePrice = judge?.price ?? null;
+  if (price === null || judgePrice === null || price.currency === judgePrice.currency) return;
+  problems.add(`must be ${price.currency}, the currency of \`price\``, ['judge', 'price', 'currency']);
 }

@@ -103,6 +103,28 @@ export const PROVIDER_SCHEMAS: Readonly<
   },
 };
 
+const PRICE_SCHEMA: RunConfigSchema = {
+  type: 'object',
+  description: 'what the provider charges, for `cost`',
+  properties: {
+    input_per_million: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1e9,
+      description: 'for a million input tokens',
+    },
+    output_per_million: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1e9,
+      description: 'for a million output tokens',
+    },
+    currency: { type: 'string', pattern: '^[A-Z]{3}$', default: 'USD', description: 'ISO 4217 code' },
+  },
+  required: ['input_per_million', 'output_per_million'],
+  additionalProperties: false,
+};
+
 /** The model that judges. */
 export const JUDGE_SCHEMA: RunConfigSchema = {
   type: 'object',
@@ -123,6 +145,7 @@ export const JUDGE_SCHEMA: RunConfigSchema = {
       default: 0.5,
       description: 'the least score that passes if the judge does not say',
     },
+    price: { ...PRICE_SCHEMA, description: 'what the provider of the judge charges, for `cost`' },
   },
   required: ['base_url', 'model'],
   additionalProperties: false,
@@ -179,28 +202,6 @@ const SELECT_SCHEMA: RunConfigSchema = {
       additionalProperties: false,
     },
   },
-  additionalProperties: false,
-};
-
-const PRICE_SCHEMA: RunConfigSchema = {
-  type: 'object',
-  description: 'what the provider charges, for `cost`',
-  properties: {
-    input_per_million: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1e9,
-      description: 'for a million input tokens',
-    },
-    output_per_million: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1e9,
-      description: 'for a million output tokens',
-    },
-    currency: { type: 'string', pattern: '^[A-Z]{3}$', default: 'USD', description: 'ISO 4217 code' },
-  },
-  required: ['input_per_million', 'output_per_million'],
   additionalProperties: false,
 };
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { readCanonicalText } from '../item/canonical-text.ts';
-import type { JudgeConfig, ModelConfig, RunConfig, RunSelection } from './run-config.ts';
+import type { JudgeConfig, ModelConfig, Price, RunConfig, RunSelection } from './run-config.ts';
 
 /** The configuration as it is stored, displayed and exported, with all defaults. `parseRunConfig` accepts it. */
 export function runConfigToJson(config: RunConfig): JsonObject {
@@ -23,20 +23,20 @@ export function runConfigToJson(config: RunConfig): JsonObject {
     timeout_ms: config.timeoutMs,
     max_consecutive_failures: config.maxConsecutiveFailures,
     requests_per_minute: config.requestsPerMinute,
-    price:
-      price === null
-        ? null
-        : {
-            input_per_million: price.inputPerMillion,
-            output_per_million: price.outputPerMillion,
-            currency: price.currency,
-          },
+    price: price === null ? null : priceToJson(price),
   });
 }
 
-/** A judge as it is stored. */
-export function judgeToJson(judge: JudgeConfig): JsonObject {
-  return { type: judge.type, ...modelToJson(judge), threshold: judge.threshold };
+function judgeToJson(judge: JudgeConfig): JsonObject {
+  const { type, threshold, price } = judge;
+  return {
+    ...{ type, ...modelToJson(judge), threshold },
+    ...(price === null ? {} : { price: priceToJson(price) }),
+  };
+}
+
+function priceToJson({ inputPerMillion, outputPerMillion, currency }: Price): JsonObject {
+  return { input_per_million: inputPerMillion, output_per_million: outputPerMillion, currency };
 }
 
 function modelToJson(model: ModelConfig): JsonObject {

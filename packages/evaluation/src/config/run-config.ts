@@ -26,6 +26,7 @@ export type ProviderConfig =
 export type JudgeConfig = ModelConfig & {
   readonly type: 'openai_compatible' | 'anthropic';
   readonly threshold: number;
+  readonly price: Price | null;
 };
 
 /** Which items of a dataset a run takes; its members apply in this order. */
@@ -109,13 +110,13 @@ function toProvider(provider: JsonObject): ProviderConfig {
   }
 }
 
-/** Reads a judge that satisfies the schema. */
-export function toJudge(judge: JsonObject): JudgeConfig {
+function toJudge(judge: JsonObject): JudgeConfig {
   const threshold = judge['threshold'];
   return {
     type: judge['type'] === 'anthropic' ? 'anthropic' : 'openai_compatible',
     ...toModel(judge),
     threshold: typeof threshold === 'number' ? threshold : 0.5,
+    price: toPrice(judge['price'] as JsonObject | undefined),
   };
 }
 

@@ -25,7 +25,7 @@ export interface RunPlan {
 
 /** Something to know before a run starts. */
 export interface RunWarning {
-  readonly code: 'no_items' | 'unscorable_items' | 'judge_not_used';
+  readonly code: 'no_items' | 'unscorable_items' | 'judge_not_used' | 'judge_not_priced';
   readonly message: string;
 }
 
@@ -36,6 +36,7 @@ const REASONS: Readonly<Record<string, string>> = {
   no_choices: 'have no choices',
   no_judge: 'need a judge, which the run does not have',
   unknown_checker: 'have a checker of another type, which is not run',
+  invalid_pattern: 'have a pattern that cannot be used',
 };
 
 /**
@@ -45,7 +46,7 @@ const REASONS: Readonly<Record<string, string>> = {
  * @throws RunError `nothing_to_score` if no item can be scored, unless the configuration allows that
  */
 export function describePlan(
-  config: Pick<RunConfig, 'allowUnscored' | 'judge' | 'repetitions'>,
+  config: Pick<RunConfig, 'allowUnscored' | 'judge' | 'price' | 'repetitions'>,
   { items, scored, judged, unscorable: reasons }: PlanCounts,
   asksProvider: boolean,
 ): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
@@ -66,6 +67,10 @@ export function describePlan(
   }
   if (config.judge !== null && judged === 0) {
     warnings.push({ code: 'judge_not_used', message: 'No item needs the judge.' });
+  }
+  if (config.price !== null && judged > 0 && config.judge?.price === null) {
+    const message = 'The cost of the run will not include the judge: it has no price.';
+    warnings.push({ code: 'judge_not_priced', message });
   }
   const requests = (asksProvider ? items : 0) + judged;
   return {

@@ -1,16 +1,33 @@
 import type { Price } from '../config/run-config.ts';
 
-/**
- * What the tokens of a run cost at its price; those of the judge do not count. Null without a price.
- *
- * @param tokens of the provider
- */
+/** What the providers of a run charge; null if unknown. Both are in one currency. */
+export interface RunPrices {
+  readonly model: Price | null;
+  readonly judge: Price | null;
+}
+
+/** Tokens of a run. */
+interface RunTokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly judgeInputTokens: number;
+  readonly judgeOutputTokens: number;
+}
+
+/** What the tokens of a run cost: those of the model and those of the judge, each if it has a price. Null without one. */
 export function runCost(
-  price: Price | null,
-  tokens: { readonly inputTokens: number; readonly outputTokens: number },
+  { model, judge }: RunPrices,
+  tokens: RunTokens,
 ): { readonly amount: number; readonly currency: string } | null {
-  if (price === null) return null;
-  const { inputPerMillion, outputPerMillion, currency } = price;
-  const amount = (tokens.inputTokens * inputPerMillion + tokens.outputTokens * outputPerMillion) / 1e6;
+  const currency = model?.currency ?? judge?.currency;
+  if (currency === undefined) return null;
+  const amount =
+    costOf(model, tokens.inputTokens, tokens.outputTokens) +
+    costOf(judge, tokens.judgeInputTokens, tokens.judgeOutputTokens);
   return { amount, currency };
+}
+
+function costOf(price: Price | null, inputTokens: number, outputTokens: number): number {
+  if (price === null) return 0;
+  return (inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / 1e6;
 }

@@ -1,4 +1,4 @@
-import type { PlanCounts, RunSelection, ScoringFacts } from '@svc/evaluation';
+import type { PlanCounts, PlannedPattern, RunSelection, ScoringFacts } from '@svc/evaluation';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
 import { readFrom } from '../../database/read-query.ts';
@@ -16,6 +16,21 @@ export interface PlanRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What a run would do, with the patterns that score items. */
+export interface PlannedRun {
+  readonly counts: PlanCounts;
+  /** Those of most items. */
+  readonly patterns: readonly PlannedPattern[];
+}
+
+const MAX_PATTERNS = 1_000;
+/** More than the longest pattern that is allowed takes as JSON text. */
+const MAX_PATTERN_BYTES = 16_384;
+
+/** The beginning of a longer pattern is as invalid as the whole, and as JSON text it must end. */
+const shortened = (text: string): string =>
+  `CASE WHEN octet_length(${text}) > ${MAX_PATTERN_BYTES} THEN '"' || repeat('a', ${MAX_PATTERN_BYTES}) || '"' ELSE ${text} END`;
+
 /**
  * See `RunStore.plan`. The database reads the items, for as long as the caller waits; searches share a part of its
  * connections.
@@ -23,7 +38,7 @@ export interface PlanRequest {
 export async function planRun(
   { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
   { datasetId, selection, scoring, signal }: PlanRequest,
-): Promise<PlanCounts> {
+): Promise<PlannedRun> {
   if (!isUuid(datasetId)) throw datasetNotFound(datasetId);
   const { add, values } = new Parameters();
   add(datasetId);
@@ -35,19 +50,40 @@ export async function planRun(
           JOIN items i ON i.section_id = s.id AND i.order_index = chosen.item`;
   const items = `SELECT i.type, i.payload, i.answer, i.checker FROM ${from}`;
   using _permit = await searches.acquire(signal);
-  const rows = await readFrom(
+  return await readFrom(
     pool,
     async (query) => {
       const [dataset] = await query('SELECT 1 FROM datasets WHERE id = $1', [datasetId]);
       if (dataset === undefined) throw datasetNotFound(datasetId);
-      return await query<{ scoring: string; count: string }>(
-        `SELECT scoring, count(*) FROM (${scoringOf(items, scoring, add)}) AS scored GROUP BY scoring ORDER BY scoring`,
+      const scored = scoringOf(items, scoring, add);
+      const rows = await query<ScoringRow>(
+        `SELECT scoring, count(*), coalesce(bool_or(has_pattern), false) AS "hasPattern"
+         FROM (${scored}) AS scored GROUP BY scoring ORDER BY scoring`,
         values,
       );
+      const hasPatterns = rows.some((row) => row.scoring === 'scored' && row.hasPattern);
+      const patterns = hasPatterns
+        ? await query<PlannedPattern>(
+            `SELECT ${shortened('pattern')} AS pattern, ${shortened('flags')} AS flags, count(*)::float8 AS items
+             FROM (${scored}) AS scored WHERE has_pattern AND scoring = 'scored'
+             GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ${MAX_PATTERNS}`,
+            values,
+          )
+        : [];
+      return { counts: countsOf(rows), patterns };
     },
     signal,
     'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0',
   );
+}
+
+interface ScoringRow {
+  readonly scoring: string;
+  readonly count: string;
+  readonly hasPattern: boolean;
+}
+
+function countsOf(rows: readonly ScoringRow[]): PlanCounts {
   const counts = Object.fromEntries(rows.map((row) => [row.scoring, Number(row.count)]));
   const { scored = 0, judged = 0, ...unscorable } = counts;
   return { items: rows.reduce((sum, row) => sum + Number(row.count), 0), scored, judged, unscorable };

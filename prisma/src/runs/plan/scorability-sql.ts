@@ -1,5 +1,5 @@
 import type { ScoringFacts } from '@svc/evaluation';
-import { insideJsonString, readableJson } from '../../database/values.ts';
+import { insideJsonString, memberText, readableJson } from '../../database/values.ts';
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 const list = (values: readonly string[]): string => `ARRAY[${values.map(text).join(', ')}]::text[]`;
@@ -15,7 +15,8 @@ const HAS_CHOICES = hasElements(`${readableJson('i.payload')} #> '{inputs,choice
  * `no_judge`, `unknown_checker`. It decides as the workers do (`planCheck` of @svc/evaluation) without an output, and
  * reads no more of an item than it needs.
  *
- * @returns the column `scoring` of the rows of `source`, which has the columns of `items i`
+ * @returns the columns `scoring`, and of items with a `regex` checker `pattern` and `flags` as JSON texts, of the rows of
+ * `source`, which has the columns of `items i`
  */
 export function scoringOf(source: string, facts: ScoringFacts, add: (value: unknown) => string): string {
   const { checker, checkerTypes, judge } = facts;
@@ -37,7 +38,10 @@ export function scoringOf(source: string, facts: ScoringFacts, add: (value: unkn
       WHEN NOT ${HAS_REFERENCE} THEN 'no_answer'
       WHEN kind = 'numeric' AND i.answer::text !~ '[0-9]' THEN 'no_answer'
       WHEN kind = 'choice' AND NOT ${HAS_CHOICES} THEN 'no_choices'
-      ELSE 'scored' END AS scoring
+      ELSE 'scored' END AS scoring, kind = 'regex' AS has_pattern,
+      CASE WHEN kind = 'regex' THEN CASE WHEN json_typeof(stated) = 'object' AND json_typeof(stated -> 'pattern') <> 'null'
+        THEN ${memberText(`stated -> 'pattern'`)} ELSE i.answer::text END END AS pattern,
+      CASE WHEN kind = 'regex' AND json_typeof(stated) = 'object' THEN ${memberText(`stated -> 'flags'`)} END AS flags
     FROM (SELECT i.*, CASE
         WHEN json_typeof(stated) = 'string' AND btrim(stated::text, '" ') <> '' THEN btrim(stated::text, '" ')
         WHEN json_typeof(stated) = 'object' AND json_typeof(stated -> 'type') = 'string'

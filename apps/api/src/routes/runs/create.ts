@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig, runConfigToJson } from '@svc/evaluation';
+import {
+  type CheckRunner,
+  parseRunConfig,
+  RUN_CONFIG_SCHEMA,
+  type RunConfig,
+  runConfigToJson,
+} from '@svc/evaluation';
 import { planRun } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
@@ -14,12 +20,14 @@ import { PLANNED, RUN, serializeRun } from './serialize.ts';
 export interface CreateRunDeps {
   readonly logger: Logger;
   readonly store: Pick<Store, 'datasets' | 'runs' | 'reads' | 'idempotency'>;
+  /** Compiles the patterns of checkers. */
+  readonly checks: Pick<CheckRunner, 'run'>;
   /** Secrets known to this process, which no run may contain. */
   readonly secrets: readonly string[];
 }
 
 /** `POST /runs` */
-export function createRunRoute({ store, logger, secrets }: CreateRunDeps): Route {
+export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps): Route {
   return {
     method: 'post',
     path: '/runs',
@@ -60,7 +68,11 @@ export function createRunRoute({ store, logger, secrets }: CreateRunDeps): Route
       const config = parseRunConfig(getMember(body, 'config') ?? null);
       const configJson = checkSecrets(config, secrets);
       const datasetId = String(getMember(body, 'dataset_id'));
-      const plan = (): Promise<Planned> => planRun(store, { datasetId, config, signal: request.signal });
+      const plan = (): Promise<Planned> =>
+        planRun(
+          { store, checks },
+          { datasetId, config, checkerPath: '/config/checker', signal: request.signal },
+        );
       if (request.query['dry_run'] === true) return json((await plan()) as unknown as JsonBody);
       const digest = (): Uint8Array => requestDigest('POST /runs', canonicalJson(body));
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {

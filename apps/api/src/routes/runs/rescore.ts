@@ -9,7 +9,7 @@ import { type CreateRunDeps, checkSecrets, logCreated, newRun, runAccepted } fro
 import { RUN } from './serialize.ts';
 
 /** `POST /runs/{id}/rescore` */
-export function rescoreRunRoute({ store, logger, secrets }: CreateRunDeps): Route {
+export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDeps): Route {
   return {
     method: 'post',
     path: '/runs/{id}/rescore',
@@ -40,7 +40,10 @@ export function rescoreRunRoute({ store, logger, secrets }: CreateRunDeps): Rout
         const stored = parseStoredRunConfig(readStoredJson(source.config));
         const config = parseRescore(body, { ...stored, repetitions });
         const configJson = checkSecrets(config, secrets);
-        const planned = await planRun(store, { datasetId, config, isRescore: true, signal: request.signal });
+        const planned = await planRun(
+          { store, checks },
+          { datasetId, config, checkerPath: '/checker', isRescore: true, signal: request.signal },
+        );
         const run = await store.runs.create(
           {
             ...newRun(config, configJson, planned),

@@ -4,7 +4,7 @@ import { PAGE_QUERY } from '../docs/schemas.ts';
 import { RESULT_STATUSES } from './serialize.ts';
 
 /** Query parameters that choose results. */
-export const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
+const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
   status: { type: 'string', enum: RESULT_STATUSES },
   passed: { type: 'boolean' },
   section: { type: 'string', description: 'of the section of this name' },

@@ -30,9 +30,8 @@ export function usageOf({ usage }: Run): JsonBody {
 }
 
 /** What the tokens of a run cost; null without a price. */
-export function costOf({ price, usage }: Run): { amount: number; currency: string } | null {
-  const stated: unknown = price === null ? null : JSON.parse(price);
-  return runCost(isPrice(stated) ? toPrice(stated) : null, usage);
+export function costOf({ price, judgePrice, usage }: Run): { amount: number; currency: string } | null {
+  return runCost({ model: toPrice(price), judge: toPrice(judgePrice) }, usage);
 }
 
 interface StatedPrice {
@@ -49,7 +48,9 @@ function isPrice(value: unknown): value is StatedPrice {
   );
 }
 
-function toPrice(price: StatedPrice): Price {
+function toPrice(json: string | null): Price | null {
+  const price: unknown = json === null ? null : JSON.parse(json);
+  if (!isPrice(price)) return null;
   return {
     inputPerMillion: price.input_per_million,
     outputPerMillion: price.output_per_million,

@@ -40,7 +40,7 @@ export const USAGE: Schema = shape({
 export const COST: Schema = {
   ...shape({ amount: { type: 'number', minimum: 0 }, currency: { type: 'string' } }),
   type: ['object', 'null'],
-  description: 'of the tokens at `config.price`, without those of the judge',
+  description: 'of the tokens at `config.price`, and of the judge’s at `config.judge.price`',
 };
 
 export const LATENCY: Schema = shape({ p50: NUMBER_OR_NULL, p90: NUMBER_OR_NULL, p99: NUMBER_OR_NULL });

@@ -1,0 +1,91 @@
+import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { ConfigProblems } from '../config/config-problems.ts';
+import { readCanonicalText } from '../item/canonical-text.ts';
+import type { RunChecker } from '../item/with-checker.ts';
+import { RunError } from '../run-error.ts';
+import { packValue } from '../scoring/packed-value.ts';
+import type { CheckRunner } from '../threads/check-runner.ts';
+import type { PlanCounts } from './describe-plan.ts';
+
+/** A pattern of `regex` checkers, and the items that it scores. */
+export interface PlannedPattern {
+  /** JSON texts of `pattern` and `flags`; null for an absent one. */
+  readonly pattern: string | null;
+  readonly flags: string | null;
+  readonly items: number;
+}
+
+/** How long the patterns of items may take together; the rest of them count as valid. */
+const ITEM_PATTERNS_MS = 5_000;
+
+type Checks = Pick<CheckRunner, 'run'>;
+
+/**
+ * Compiles the pattern of a run's own `regex` checker on a thread.
+ *
+ * @param path JSON Pointer of the checker in the request body
+ * @throws RunError `invalid_request` if the pattern cannot be used
+ */
+export async function checkRunPattern(
+  checker: RunChecker | null,
+  path: string,
+  checks: Checks,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = checker === null ? null : readCanonicalText(checker.json);
+  if (!isJsonObject(options) || options['type'] !== 'regex' || options['pattern'] == null) return;
+  const problem = await patternProblem(options, checks, signal);
+  if (problem === undefined) return;
+  const problems = new ConfigProblems(path);
+  problems.add(`is invalid: ${problem.replace(/\.$/, '')}`, ['pattern']);
+  throw problems.toError();
+}
+
+/** Compiles the patterns of items on a thread, and counts the items of the others as `invalid_pattern`. */
+export async function withoutInvalidPatterns(
+  counts: PlanCounts,
+  patterns: readonly PlannedPattern[],
+  checks: Checks,
+  signal: AbortSignal,
+): Promise<PlanCounts> {
+  const late = AbortSignal.timeout(ITEM_PATTERNS_MS);
+  let invalid = 0;
+  try {
+    for (const { pattern, flags, items } of patterns) {
+      const options = { pattern: read(pattern), flags: read(flags) };
+      if ((await patternProblem(options, checks, AbortSignal.any([signal, late]))) !== undefined)
+        invalid += items;
+    }
+  } catch (error) {
+    if (!late.aborted || signal.aborted) throw error;
+  }
+  if (invalid === 0) return counts;
+  return {
+    ...counts,
+    scored: counts.scored - invalid,
+    unscorable: { ...counts.unscorable, invalid_pattern: invalid },
+  };
+}
+
+const read = (json: string | null): JsonValue => (json === null ? null : readCanonicalText(json));
+
+/** Why a pattern cannot be used; undefined if it can. */
+async function patternProblem(
+  options: JsonValue,
+  checks: Checks,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    await checks.run(
+      {
+        ...{ kind: 'check', type: 'regex', chars: 0 },
+        ...{ output: packValue(''), answer: null, choices: null, options: packValue(options) },
+      },
+      signal,
+    );
+    return undefined;
+  } catch (error) {
+    if (error instanceof RunError) return error.message;
+    throw error;
+  }
+}
