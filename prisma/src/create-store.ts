@@ -7,9 +7,9 @@ import { createS3Objects } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';
 import type { StoreContext } from './context.ts';
 import { createRowEncoder } from './copy/row-encoder.ts';
-import { createPool } from './database/connection.ts';
 import { StoreError, toStoreError } from './database/errors.ts';
 import { type Listener, type ListenOptions, listen } from './database/listen.ts';
+import { createPool } from './database/pool/connection.ts';
 import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/idempotency-store.ts';
@@ -26,6 +26,8 @@ import { createSettingsStore, type SettingsStore } from './settings/settings-sto
 export interface StoreOptions {
   /** Postgresql:// URL of a migrated database. */
   readonly url: string;
+  /** Postgresql:// URL of the same server without a pooler, for notifications; by default `url`. */
+  readonly directUrl?: string | undefined;
   /** A streaming replica of that database, from which `reads` reads where it is current. */
   readonly replica?: ReplicaOptions | null | undefined;
   /** Maximum connections, 20 by default. Imports, exports, and searches with comparisons hold up to a quarter each. */
@@ -147,7 +149,7 @@ export function createStore(options: StoreOptions): Store {
     settings: createSettingsStore(context),
     idempotency: createIdempotencyStore(context),
     cancellationsAmong: (ids) => cancellationsAmong(context, ids),
-    listen: (wanted) => listen({ ...wanted, url: options.url }),
+    listen: (wanted) => listen({ ...wanted, url: options.directUrl ?? options.url }),
     async queueSizes() {
       try {
         return await inTime(queueSizes(pool));

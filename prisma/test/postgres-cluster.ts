@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,12 +28,18 @@ export interface ClusterServer {
   start(): Promise<void>;
 }
 
-/** A PostgreSQL with a streaming replica, in one temporary folder. */
+/** A PostgreSQL with an empty, migrated database, in a temporary folder. */
 export interface Cluster extends AsyncDisposable {
   readonly primary: ClusterServer;
-  readonly replica: ClusterServer;
-  /** Starts PgBouncer in transaction mode in front of the primary. @returns the URL of the database through it */
-  startPooler(): Promise<string>;
+  /** Starts a streaming replica. */
+  startReplica(settings?: Readonly<Record<string, string>>): Promise<ClusterServer>;
+  /**
+   * Starts PgBouncer in transaction mode in front of the primary.
+   *
+   * @param sessions of the server that all clients share
+   * @returns the URL of the database through it
+   */
+  startPooler(sessions: number): Promise<string>;
 }
 
 const SETTINGS = {
@@ -45,8 +51,8 @@ const SETTINGS = {
   shared_preload_libraries: 'pg_stat_statements',
 };
 
-/** Starts both servers with a migrated database. */
-export async function startCluster(replicaSettings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+/** Starts a server with a migrated database. */
+export async function startCluster(): Promise<Cluster> {
   await using starting = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'svc-cluster-'));
   starting.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -71,18 +77,20 @@ export async function startCluster(replicaSettings: Readonly<Record<string, stri
   await queryDatabase(urlOf(primaryFolder, 'postgres', 'postgres'), 'CREATE DATABASE svc OWNER svc');
   await primary.query('CREATE EXTENSION pg_stat_statements');
   await migrate(primary.url);
-  const replicaFolder = ownFolder(join(folder, 'r'));
-  const source = ['-h', primaryFolder, '-U', 'postgres', '-c', 'fast', '-R', '-N'];
-  run('pg_basebackup', ['-D', join(replicaFolder, 'data'), ...source]);
-  const replica = createServer(replicaFolder, { ...SETTINGS, ...replicaSettings });
-  starting.defer(() => replica.kill());
-  await replica.start();
   const running = starting.move();
   return {
     primary,
-    replica,
-    async startPooler() {
-      const pooler = startPgBouncer(ownFolder(join(folder, 'b')), primaryFolder);
+    async startReplica(settings = {}) {
+      const replicaFolder = ownFolder(join(folder, 'r'));
+      const source = ['-h', primaryFolder, '-U', 'postgres', '-c', 'fast', '-R', '-N'];
+      run('pg_basebackup', ['-D', join(replicaFolder, 'data'), ...source]);
+      const replica = createServer(replicaFolder, { ...SETTINGS, ...settings });
+      running.defer(() => replica.kill());
+      await replica.start();
+      return replica;
+    },
+    async startPooler(sessions) {
+      const pooler = startPgBouncer(ownFolder(join(folder, 'b')), primaryFolder, sessions);
       running.defer(() => endOf(pooler.child, 'SIGTERM'));
       await responded(pooler.url, pooler.child);
       return pooler.url;
@@ -113,7 +121,11 @@ function createServer(folder: string, settings: Readonly<Record<string, string>>
   };
 }
 
-function startPgBouncer(folder: string, primaryFolder: string): { url: string; child: ChildProcess } {
+function startPgBouncer(
+  folder: string,
+  primaryFolder: string,
+  sessions: number,
+): { url: string; child: ChildProcess } {
   const settings = [
     '[databases]',
     `* = host=${primaryFolder} port=5432`,
@@ -121,12 +133,14 @@ function startPgBouncer(folder: string, primaryFolder: string): { url: string; c
     `unix_socket_dir = ${folder}`,
     'listen_port = 5432',
     'pool_mode = transaction',
-    'auth_type = any',
-    'default_pool_size = 10',
+    'auth_type = trust',
+    `auth_file = ${join(folder, 'users.txt')}`,
+    `default_pool_size = ${sessions}`,
     'max_client_conn = 400',
   ];
   const file = join(folder, 'pgbouncer.ini');
-  execFileSync('tee', [file], { input: `${settings.join('\n')}\n`, stdio: ['pipe', 'ignore', 'inherit'] });
+  writeFileSync(file, `${settings.join('\n')}\n`);
+  writeFileSync(join(folder, 'users.txt'), '"svc" ""\n');
   const child = spawn(programOf('pgbouncer') ?? '', [file], { ...account(), cwd: folder, stdio: 'ignore' });
   return { url: urlOf(folder, 'svc', 'svc'), child };
 }

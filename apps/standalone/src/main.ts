@@ -30,14 +30,16 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     logger.log('database.stop', { duration_ms: Math.round(performance.now() - stoppedAt) });
   });
   const url = postgres?.url ?? config.databaseUrl?.reveal() ?? '';
+  const directUrl = config.databaseDirectUrl?.reveal();
   logger.log('database.start', { embedded: postgres !== undefined, duration_ms: elapsedMs() });
-  const { applied } = await migrate(url);
+  const { applied } = await migrate(directUrl ?? url);
   signal.throwIfAborted();
   if (applied.length > 0) logger.log('database.migrate', { applied, duration_ms: elapsedMs() });
 
   const metrics = createMetrics({ version });
   const store = createStore({
     url,
+    directUrl,
     replica: replicaOptions(config, logger, metrics),
     assetStore: config.assetStore,
     poolSize: config.databasePoolSize,

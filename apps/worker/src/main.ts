@@ -16,6 +16,7 @@ await runProcess('svc-worker', process, async (config, logger) => {
   const store = starting.use(
     createStore({
       url: databaseUrl,
+      directUrl: config.databaseDirectUrl?.reveal(),
       assetStore: config.assetStore,
       poolSize: config.databasePoolSize,
       maxItemBytes: config.maxLineBytes,

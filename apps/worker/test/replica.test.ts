@@ -1,22 +1,31 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cluster, NO_CLUSTER, startCluster } from '../../../prisma/test/postgres-cluster.ts';
+import {
+  type Cluster,
+  type ClusterServer,
+  NO_CLUSTER,
+  startCluster,
+} from '../../../prisma/test/postgres-cluster.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { runEnded, startTestService, type TestService, until } from './start-test-service.ts';
 
 describe.runIf(NO_CLUSTER === undefined)('reads from a replica', () => {
   let cleanUp: AsyncDisposableStack;
   let cluster: Cluster;
+  let replica: ClusterServer;
   /** Two APIs, each with its own store, as separate processes are. */
   let one: TestService;
   let other: TestService;
 
   beforeAll(async () => {
     cleanUp = new AsyncDisposableStack();
-    cluster = cleanUp.use(
-      await startCluster({ max_standby_streaming_delay: '50ms', max_standby_archive_delay: '50ms' }),
-    );
-    one = await startService(cluster.replica.url);
-    other = await startService(cluster.replica.url, false);
+    cluster = cleanUp.use(await startCluster());
+    const delay = '50ms';
+    replica = await cluster.startReplica({
+      max_standby_streaming_delay: delay,
+      max_standby_archive_delay: delay,
+    });
+    one = await startService(replica.url);
+    other = await startService(replica.url, false);
     for (const service of [one, other]) await until(service.apiLog, endsWith('replica.current'));
   });
   afterAll(() => cleanUp.disposeAsync());
@@ -63,7 +72,7 @@ describe.runIf(NO_CLUSTER === undefined)('reads from a replica', () => {
 
   it('reads from the primary while the replica is behind, and stays ready', async () => {
     const kept = await upload(one, 'kept');
-    await cluster.replica.query('SELECT pg_wal_replay_pause()');
+    await replica.query('SELECT pg_wal_replay_pause()');
     const id = await upload(one, 'new');
     expect(await look(id)).toEqual(['new', true, 2, LINES]);
     expect(other.apiLog().findLast(({ event }) => event === 'replica.lost')).toMatchObject({
@@ -75,7 +84,7 @@ describe.runIf(NO_CLUSTER === undefined)('reads from a replica', () => {
     expect((await other.get('/readyz')).status).toBe(200);
     expect(await reads(other, 'primary')).toBeGreaterThan(4);
 
-    await cluster.replica.query('SELECT pg_wal_replay_resume()');
+    await replica.query('SELECT pg_wal_replay_resume()');
     await until(other.apiLog, endsWith('replica.current'));
     const before = await reads(other, 'replica');
     expect(await look(id)).toEqual(['new', true, 2, LINES]);
@@ -116,7 +125,7 @@ describe.runIf(NO_CLUSTER === undefined)('reads from a replica', () => {
         await cluster.primary.query('VACUUM items');
       },
       async () => {
-        await cluster.replica.kill();
+        await replica.kill();
       },
     ]) {
       await until(() => other.get('/datasets').then(() => other.apiLog()), endsWith('replica.current'));
@@ -130,7 +139,7 @@ describe.runIf(NO_CLUSTER === undefined)('reads from a replica', () => {
     expect(body.data[0].id).toBe(id);
     expect(other.apiLog().findLast(({ event }) => event === 'replica.lost')?.['reason']).toBe('unreachable');
     expect((await other.get('/readyz')).status).toBe(200);
-    await cluster.replica.start();
+    await replica.start();
     await until(other.apiLog, endsWith('replica.current'));
   });
 

@@ -55,6 +55,7 @@ export interface TestServiceOptions {
   readonly hub?: Pick<HubClient, 'openDataset'>;
   /** Of a migrated database that is used instead of a new one. */
   readonly databaseUrl?: string;
+  readonly statementTimeoutMs?: number;
   /** False for an API whose workers are separate processes. */
   readonly worker?: boolean;
   /** no notification reaches the worker, as behind a proxy that drops them */
@@ -97,7 +98,15 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       version: '0.0.0-test',
       logger,
       metrics,
-      store: cleanUp.use(createStore({ url: database.url, replica, poolSize: 8 })),
+      store: cleanUp.use(
+        createStore({
+          url: database.url,
+          directUrl: config.databaseDirectUrl?.reveal(),
+          replica,
+          poolSize: 8,
+          statementTimeoutMs: options.statementTimeoutMs,
+        }),
+      ),
       log: (): LogLine[] => lines.map((line) => JSON.parse(line)),
     };
   };

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { destroySocket } from '../database/client-socket.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
+import { destroySocket } from '../database/pool/client-socket.ts';
 
 /** How long a server may take to confirm that a COPY was aborted, before its connection is closed. */
 const ABORT_TIMEOUT_MS = 5_000;

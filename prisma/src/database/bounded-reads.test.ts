@@ -6,7 +6,7 @@ import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
-import { createPool } from './connection.ts';
+import { createPool } from './pool/connection.ts';
 
 const MIB = 1024 * 1024;
 

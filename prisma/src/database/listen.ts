@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@svc/postgres-client';
+import { isThroughPooler } from './pool/pooler.ts';
 
 /**
  * - `svc_cancel`: a run or job is to be cancelled; the payload is its id
@@ -28,7 +29,8 @@ const PROBE_TIMEOUT_MS = 10_000;
 
 /**
  * Listens to channels on a separate connection, and reconnects when that breaks. Returns at once; an unavailable database
- * is not an error here. Notifications may be lost: callers that rely on them must also poll.
+ * is not an error here. Notifications may be lost, and behind a pooler in transaction mode there are none: callers must
+ * also poll.
  */
 export function listen(options: ListenOptions): Listener {
   const closing = new AbortController();
@@ -70,6 +72,11 @@ async function listenOnce(options: ListenOptions, signal: AbortSignal, onConnect
   let probe: NodeJS.Timeout | undefined;
   try {
     await client.connect();
+    if (await isThroughPooler(client)) {
+      // Another session would get them.
+      await broken;
+      return;
+    }
     client.on('notification', ({ payload, channel }) => {
       options.onNotification(payload ?? '', channel as Channel);
     });

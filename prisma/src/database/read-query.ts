@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { cancelQuery } from './cancel-query.ts';
-import { destroySocket } from './client-socket.ts';
+import { destroySocket } from './pool/client-socket.ts';
+import { LimitedPool } from './pool/limited-pool.ts';
 
 /** Runs one statement of a read and gives its rows. */
 export type ReadQuery = <Row extends pg.QueryResultRow>(
@@ -58,9 +59,13 @@ export async function readFrom<T>(
   let cancelling: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const onAbort = (): void => {
+    if (cancelling !== undefined) return;
     timer = setTimeout(() => destroySocket(client), CANCEL_TIMEOUT_MS);
     cancelling = cancelQuery(client);
   };
+  const limits = pool instanceof LimitedPool ? pool : null;
+  const limitMs = begin === undefined ? (limits?.cancelAfterMs ?? null) : null;
+  const limit = limitMs === null ? undefined : setTimeout(onAbort, limitMs);
   let isLost = false;
   let wasCancelled = false;
   const attempt = async <R>(statement: () => Promise<R>): Promise<R> => {
@@ -87,7 +92,7 @@ export async function readFrom<T>(
       signal?.throwIfAborted();
       return await attempt(async () => Buffer.concat(await Array.fromAsync(client.query(copyTo(sql)))));
     };
-    if (begin !== undefined) await query(begin);
+    if (begin !== undefined) await query(limits?.beginWithLimit(begin) ?? begin);
     const result = await work(query, copy);
     if (begin !== undefined) await query('COMMIT');
     return result;
@@ -98,6 +103,7 @@ export async function readFrom<T>(
     throw error;
   } finally {
     signal?.removeEventListener('abort', onAbort);
+    clearTimeout(limit);
     await cancelling;
     clearTimeout(timer);
     // A cancel request that has found no query might end the next one.

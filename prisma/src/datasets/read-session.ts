@@ -3,12 +3,15 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
 import { decodeRows, type ItemRow } from '../copy/decode-rows.ts';
 import { cancelQuery } from '../database/cancel-query.ts';
-import { destroySocket } from '../database/client-socket.ts';
 import { toStoreError } from '../database/errors.ts';
 import { hasAtMost, itemTooLarge } from '../database/item-size.ts';
+import { destroySocket } from '../database/pool/client-socket.ts';
+import { LimitedPool } from '../database/pool/limited-pool.ts';
 import type { ReadQuery } from '../database/read-query.ts';
 import type { StoredSection } from './dataset-row.ts';
 import type { StoredItem } from './list-items.ts';
+
+const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /** Sections of one COPY: small ones share a statement, whose text stays short. */
 const SECTIONS_PER_COPY = 1_000;
@@ -28,7 +31,7 @@ export async function openReadSession(
   }
   const session = new ReadSession(client, permit, maxItemBytes, signal);
   try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    await client.query(pool instanceof LimitedPool ? pool.beginWithLimit(BEGIN) : BEGIN);
   } catch (error) {
     await session.close();
     throw error;

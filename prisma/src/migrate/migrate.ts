@@ -2,13 +2,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type pg from 'pg';
-import { createPool } from '../database/connection.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
+import { createPool } from '../database/pool/connection.ts';
 import { MigrationAdapter } from './migration-adapter.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
-/** Held while one process migrates; the others wait. Not the number that Prisma's engine uses at the same time. */
+/** Held while one process migrates; the others wait. */
 const MIGRATION_LOCK = 5_267_719;
+/** The lock of Prisma's engine, such as of a `prisma migrate deploy` elsewhere. */
+const ENGINE_LOCK = 72_707_369;
 const OLDEST_SERVER = 150_000;
 
 /** What {@link migrate} did. */
@@ -84,7 +86,9 @@ async function applyUnderLock(pool: pg.Pool, names: readonly string[]): Promise<
   const client = await pool.connect();
   try {
     await client.query('BEGIN');
-    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    for (const lock of [MIGRATION_LOCK, ENGINE_LOCK]) {
+      await client.query('SELECT pg_advisory_xact_lock($1)', [lock]);
+    }
     if ((await missingMigrations(pool, names)).length === 0) return [];
     return await apply(pool, names);
   } finally {

@@ -11,13 +11,21 @@ export interface ApiKey {
 
 type Values = { readonly [K in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[K]['parse']> };
 
-type SecretNames = 'apiKeys' | 'metricsKey' | 'databaseUrl' | 'databaseReadUrl' | 'hubToken' | 'jobKey';
+type SecretNames =
+  | 'apiKeys'
+  | 'metricsKey'
+  | 'databaseUrl'
+  | 'databaseDirectUrl'
+  | 'databaseReadUrl'
+  | 'hubToken'
+  | 'jobKey';
 
 /** The configuration: the values of the variables, with secrets wrapped so that they do not print. */
 export interface Config extends Omit<Values, SecretNames> {
   readonly apiKeys: readonly ApiKey[];
   readonly metricsKey: Secret | undefined;
   readonly databaseUrl: Secret | undefined;
+  readonly databaseDirectUrl: Secret | undefined;
   readonly databaseReadUrl: Secret | undefined;
   readonly hubToken: Secret | undefined;
   readonly jobKey: Secret | undefined;
@@ -109,6 +117,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (parsed.databaseReadUrl !== undefined && parsed.databaseUrl === undefined) {
     problems.push('DATABASE_READ_URL needs DATABASE_URL: the embedded database has no replica');
   }
+  if (parsed.databaseDirectUrl !== undefined && parsed.databaseUrl === undefined) {
+    problems.push('DATABASE_DIRECT_URL needs DATABASE_URL: the embedded database has no pooler');
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze({
     ...parsed,
@@ -116,6 +127,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     apiKeys: parsed.apiKeys.map(({ role, key }) => ({ role, key: new Secret(key) })),
     metricsKey: wrap(parsed.metricsKey),
     databaseUrl: wrap(parsed.databaseUrl),
+    databaseDirectUrl: wrap(parsed.databaseDirectUrl),
     databaseReadUrl: wrap(parsed.databaseReadUrl),
     hubToken: wrap(parsed.hubToken),
     jobKey: wrap(parsed.jobKey),

@@ -280,6 +280,11 @@ export const VARIABLES = {
     'embedded',
     'the PostgreSQL (15 or newer) to use; without it, `npm start` runs an embedded one',
   ),
+  databaseDirectUrl: postgresUrl(
+    'DATABASE_DIRECT_URL',
+    'DATABASE_URL',
+    'the same server without a pooler, for notifications and for the migrations of `npm start`; needed only where `DATABASE_URL` leads through a pooler in transaction mode',
+  ),
   databaseReadUrl: postgresUrl(
     'DATABASE_READ_URL',
     'none',

@@ -127,7 +127,7 @@ async function settled(starting: Promise<Running>, timeout: AbortSignal): Promis
 
 /** Secrets that the logger must redact. */
 export function secretsOf(config: Config): string[] {
-  const databases = [config.databaseUrl, config.databaseReadUrl];
+  const databases = [config.databaseUrl, config.databaseDirectUrl, config.databaseReadUrl];
   const passwords = databases.map((url) => URL.parse(url?.reveal() ?? '')?.password ?? '');
   return [
     ...config.apiKeys.map(({ key }) => key.reveal()),

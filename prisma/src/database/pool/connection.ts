@@ -1,6 +1,7 @@
 import { type ConnectionOptions, connectionConfig } from '@svc/postgres-client';
 import pg from 'pg';
 import { socketOf } from './client-socket.ts';
+import { LimitedPool } from './limited-pool.ts';
 import { watchConnections } from './watch-connections.ts';
 
 /** How long a query may go without a byte before the server is asked whether it still works on it. */
@@ -19,14 +20,9 @@ export function createPool(
   },
 ): pg.Pool {
   const { statementTimeoutMs } = options;
-  const pool = new pg.Pool({
-    ...connectionConfig(options),
-    max: options.size,
-    // Not a parameter of the connection's start: a pooler may refuse those.
-    ...(statementTimeoutMs === undefined
-      ? {}
-      : { onConnect: (client) => client.query(`SET statement_timeout = ${statementTimeoutMs}`) }),
-  });
+  const config = { ...connectionConfig(options), max: options.size };
+  const pool =
+    statementTimeoutMs === undefined ? new pg.Pool(config) : new LimitedPool(config, statementTimeoutMs);
   pool.on('error', () => undefined);
   pool.on('connect', containParserErrors);
   watchConnections(pool, options, options.silenceMs ?? SILENCE_MS);

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ConnectionOptions, createClient } from '@svc/postgres-client';
 import pg from 'pg';
+import { toStoreError } from '../errors.ts';
 import { destroySocket, socketOf } from './client-socket.ts';
-import { toStoreError } from './errors.ts';
 
 /** What of `pg` a watched connection is known by. */
 interface Watched {
