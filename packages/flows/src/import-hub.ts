@@ -1,10 +1,10 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
+import { hubSchema } from '@svc/hub-client/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { DatasetDraft, DatasetSummary } from '@svc/store';
 import { type DryRun, dryRunResult } from './mapping/dry-run.ts';
 import { planMapping, typedColumns } from './mapping/plan-mapping.ts';
 import { skippedRows } from './mapping/skipped-rows.ts';
-import { hubProvenance } from './provenance.ts';
 import type { ImportRequest } from './requests.ts';
 
 export interface ImportOptions {
@@ -29,12 +29,14 @@ export async function importHub(
   options: ImportOptions,
 ): Promise<DatasetSummary> {
   const slice = await writeSlice(hub, draft, request, options);
+  const { config, mapping, mappingAsSent } = request;
+  const rows = { mapping: mappingAsSent, skipped: skippedRows(mapping, draft) };
   return await draft.insert({
     name: request.name,
     description: request.description,
     notes: null,
     source: 'hub',
-    schema: canonicalJson(hubProvenance(request, slice, skippedRows(request.mapping, draft))),
+    schema: canonicalJson(hubSchema(config, slice, rows)),
   });
 }
 

@@ -15,7 +15,6 @@ export { UploadError } from './files/upload-error.ts';
 export { type ImportError, ImportErrors } from './import-errors.ts';
 export { dryRunHub, type ImportOptions, importHub } from './import-hub.ts';
 export type { DryRun } from './mapping/dry-run.ts';
-export type { SkippedRows } from './mapping/skipped-rows.ts';
 export { type ImportFailure, type ObservedImport, observeImport, requestFailure } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
 export { type PlanRunDeps, type PlanRunRequest, planRun } from './plan-run.ts';

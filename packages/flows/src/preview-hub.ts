@@ -1,5 +1,6 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
 import type { Mapping } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { mappingWarnings, withWarnings } from './mapping/mapping-warnings.ts';
 import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
 import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
@@ -17,9 +18,16 @@ export interface Preview extends PreviewHead, PreviewRows {}
 /** A slice of a hub dataset, open for a preview. */
 export interface OpenPreview {
   readonly head: PreviewHead;
-  /** Reads the first rows. @param maxBytes that samples and truncated cells may take as JSON text */
-  readSamples(limit: number, maxBytes: number): Promise<PreviewRows>;
+  /**
+   * Reads the first rows, which may add warnings to the head's `info`.
+   *
+   * @param maxBytes that samples, truncated cells and new warnings may take as JSON text
+   */
+  readSamples(limit: number, maxBytes: number): Promise<PreviewRows & Pick<PreviewHead, 'info'>>;
 }
+
+/** Of the sentence about numbers that JSON does not have, as JSON text. */
+const WARNING_BYTES = 128;
 
 /** Previews are interactive: fewer retries, shorter budget, and time for another attempt if the hub does not respond. */
 const PREVIEW_RETRY_POLICY = {
@@ -43,23 +51,25 @@ export async function openPreview(
   const dataset = await hub.openDataset({ path, revision, token, signal, ...PREVIEW_RETRY_POLICY });
   const textColumns = mapping === null ? undefined : typedColumns(mapping);
   const reader = await dataset.select({ subset, split, signal, textColumns });
-  const { numRows, info, splits, specifiedMapping = null } = reader;
+  const { numRows, splits, specifiedMapping = null } = reader;
+  const infoNow = (): JsonObject =>
+    mapping === null ? reader.info : withWarnings(reader.info, mappingWarnings(mapping));
   if (mapping !== null) planMapping(mapping, reader.features, Number.POSITIVE_INFINITY, reader.unreadRow);
   const features = withTypes(reader.features, mapping);
   const { resolvedRevision } = dataset;
   return {
     head: {
       ...{ features, numRows, splits, resolvedRevision },
-      info: mapping === null ? info : withWarnings(info, mappingWarnings(mapping)),
+      info: infoNow(),
       subset: reader.subset,
       split: reader.split,
     },
     async readSamples(limit, maxBytes) {
-      const collector = new RowsCollector(reader.features, mapping, maxBytes);
+      const collector = new RowsCollector(reader.features, mapping, maxBytes - WARNING_BYTES);
       for await (const batch of reader.rowBatches({ limit, signal })) {
         for (const { row, rowIndex, split } of batch) await collector.add(row, rowIndex, split);
       }
-      return collector.end(specifiedMapping);
+      return { ...collector.end(specifiedMapping), info: infoNow() };
     },
   };
 }

@@ -5,6 +5,7 @@ import { type FileOptions, inferSchema, openFileTable, readRows, type Table } fr
 import { tableSource } from '@svc/tabular/internal';
 import { columnsOf, type TableFile } from './files/recognise-upload.ts';
 import { toUploadError } from './files/upload-error.ts';
+import { mappingWarnings, withWarnings } from './mapping/mapping-warnings.ts';
 import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
 import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
 
@@ -68,7 +69,10 @@ export async function previewFiles(
       options: detected,
       features: withTypes(columns, mapping),
       numRows: files.length === 1 ? table.rowCount : null,
-      info: { sections, ...(table.warnings?.length ? { warnings: [...table.warnings] } : {}) },
+      info: withWarnings({ sections }, [
+        ...(table.warnings ?? []),
+        ...(mapping === null ? [] : mappingWarnings(mapping)),
+      ]),
       ...collector.end(),
     };
   } catch (error) {

@@ -45,7 +45,7 @@ export interface SplitReader {
   /**
    * `description`, `citation`, `homepage`, `license` (null if unknown); if known `pretty_name`, `language`, `tags`,
    * `ignored_files` (in no split), `class_labels` (column to names), `converted_parquet`, `converted_revision`, `partial`,
-   * `warnings` (what reading changes in the values of text files).
+   * `warnings` (what reading changes in the values, as far as they have been read).
    */
   readonly info: JsonObject;
   readonly suggestedMapping: Mapping | null;
@@ -132,7 +132,9 @@ export function createSplitReader(
       const numRows = split.subset === subset.name ? counts.get(split.split) : undefined;
       return { ...split, numRows: numRows ?? split.numRows };
     }),
-    info: { ...known.info, ...classLabels(features), ...warningsOf(tables) },
+    get info() {
+      return { ...known.info, ...classLabels(features), ...warningsOf(tables) };
+    },
     suggestedMapping: suggestMapping(mappable, known.evalYaml, task),
     specifiedMapping: specifiedMapping(mappable, known.evalYaml, task),
     unreadRow: [...tables.values()].find((table) => table.unreadRow !== undefined)?.unreadRow,

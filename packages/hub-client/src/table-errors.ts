@@ -5,6 +5,9 @@ const HUB_CODES = {
   invalid_row: 'invalid_row',
   damaged_file: 'hub_bad_response',
   unsupported_file: 'hub_unsupported_dataset',
+  // A hub dataset has neither: its types come from its first rows, and its files have paths.
+  type_changed: 'invalid_row',
+  invalid_name: 'hub_unsupported_dataset',
 } as const satisfies Record<TableErrorCode, HubErrorCode>;
 
 /** The error of this package for an error of a table; any other error as it is. */
@@ -24,6 +27,10 @@ export function withHubErrors(table: Table): SplitTable {
   const { unreadRow } = table;
   return {
     ...table,
+    // It grows while rows are read.
+    get warnings() {
+      return table.warnings ?? [];
+    },
     unreadRow: unreadRow && (toHubError(unreadRow) as HubError),
     read: (range) => mapErrors(table.read(range)),
     readCells: (range) => mapErrors(table.readCells(range)),

@@ -47,7 +47,7 @@ export {
 } from './lines/split-lines.ts';
 export { checkValueCount, MAX_LINE_VALUES, ValueCounter } from './lines/value-counter.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
-export type { CellBatch } from './mapping/cell-batch.ts';
+export type { CellBatch, UnreadRow } from './mapping/cell-batch.ts';
 export { type Cells, CellWriter } from './mapping/cell-writer.ts';
 export { toChoices } from './mapping/choices.ts';
 export { type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';

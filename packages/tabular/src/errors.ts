@@ -1,7 +1,16 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
+import type { UnreadRow } from '@svc/jsonl-v23/internal';
 
-/** Every way in which reading a table fails. */
-export type TableErrorCode = 'invalid_row' | 'damaged_file' | 'unsupported_file';
+/**
+ * Every way in which reading a table fails. `type_changed`: a value does not fit the type that the first rows gave its
+ * column, so open the file again and take the types from all rows.
+ */
+export type TableErrorCode =
+  | 'invalid_row'
+  | 'damaged_file'
+  | 'unsupported_file'
+  | 'type_changed'
+  | 'invalid_name';
 
 /** What a `TableError` may have besides its message. */
 export interface TableErrorOptions {
@@ -23,6 +32,11 @@ export class TableError extends Error {
     this.code = code;
     this.location = options.location;
   }
+}
+
+/** The error as batches have it, which may be posted to a thread. */
+export function toUnreadRow({ message, location = {} }: TableError): UnreadRow {
+  return { message, location };
 }
 
 /** A value in a message: quoted, and cut after `maxLength` characters. */

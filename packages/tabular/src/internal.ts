@@ -1,4 +1,4 @@
-/** What `@svc/hub-client` needs beyond the public names. Not part of the public API. */
+/** What the other packages of this repository need beyond the public names. Not part of the public API. */
 
 export { type Compression, decompress } from '#runtime';
 export { shorten, TableError, type TableErrorCode } from './errors.ts';
@@ -6,6 +6,8 @@ export { datasetNameOf, sectionNames } from './files/section-names.ts';
 export { tableSource } from './files/table-source.ts';
 export { compressionOf, type DataFormat, type FileCompression, suffixes } from './format.ts';
 export { openParquetTable } from './parquet/parquet-table.ts';
+export { type FileFacts, fileSchema } from './provenance/file-schema.ts';
+export { type RowFacts, rowsSchema, type SkippedRows } from './provenance/rows-schema.ts';
 export {
   dtypeOf,
   type Feature,

@@ -1,4 +1,4 @@
-import { type Cells, CellWriter } from '@svc/jsonl-v23/internal';
+import { type Cells, CellWriter, type UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { TableError } from './errors.ts';
 import type { Features } from './schema/features.ts';
@@ -8,6 +8,8 @@ export interface RowBatch {
   /** Index of the first row in the table. */
   readonly firstRow: number;
   readonly rows: readonly JsonObject[];
+  /** Rows that cannot be read, by their index in the batch, of a table that goes on after them; their values are null. */
+  readonly invalid?: ReadonlyMap<number, UnreadRow> | undefined;
 }
 
 /** Some consecutive rows of a table: the canonical JSON texts of their cells, row by row. */
@@ -15,6 +17,8 @@ export interface CellRows extends Cells {
   /** Index of the first row in the table. */
   readonly firstRow: number;
   readonly rowCount: number;
+  /** As in `RowBatch`. */
+  readonly invalid?: ReadonlyMap<number, UnreadRow> | undefined;
 }
 
 /** Which rows of a table are read, and which columns. */
@@ -29,7 +33,7 @@ export interface RowRange {
 
 /** The rows of one or more files of the same format. */
 export interface Table {
-  /** The columns, as far as the files have been read. */
+  /** The columns, as far as the files have been read: reading further may change their types. */
   readonly features: Features;
   /** What reading changes in the values, one sentence each: numbers of CSV files that are not written as in JSON. */
   readonly warnings?: readonly string[];
@@ -51,8 +55,8 @@ export async function* toCellRows(
   columns: readonly string[],
 ): AsyncGenerator<CellRows> {
   const writer = new CellWriter();
-  for await (const { firstRow, rows } of batches) {
+  for await (const { firstRow, rows, invalid } of batches) {
     for (const row of rows) for (const name of columns) writer.value(row[name] ?? null);
-    yield { firstRow, rowCount: rows.length, ...writer.end() };
+    yield { firstRow, rowCount: rows.length, invalid, ...writer.end() };
   }
 }

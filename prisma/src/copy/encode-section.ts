@@ -66,7 +66,8 @@ export async function* encodeCells(
     }
     return;
   }
-  const results = mapOrdered(batches, encoder.parallelism, (batch) => {
+  // One batch more: to make its cells takes the calling thread as long as the server takes to store another one.
+  const results = mapOrdered(batches, encoder.parallelism + 1, (batch) => {
     const encoding = encode(batch);
     nextOrderIndex += batch.rowCount;
     return encoding;

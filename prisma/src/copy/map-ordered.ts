@@ -1,7 +1,7 @@
 /**
  * Applies `work` to every value, at most `parallelism` at a time, and yields the results in the order of the values. The
- * source is read only as fast as results are taken. When the consumer stops, or anything throws, the source is closed and
- * no further value is started.
+ * next values are read and worked on while the consumer uses a result, which counts towards `parallelism` until the next
+ * one is requested. When the consumer stops, or anything throws, the source is closed and no further value is started.
  *
  * @example
  * for await (const page of mapOrdered(urls, 4, (url) => fetch(url))) …
@@ -11,17 +11,68 @@ export async function* mapOrdered<I, O>(
   parallelism: number,
   work: (value: I) => Promise<O>,
 ): AsyncGenerator<O> {
-  const running: Promise<O>[] = [];
-  try {
-    for await (const value of source) {
+  const iterator = source[Symbol.asyncIterator]();
+  const results: Promise<O>[] = [];
+  let used = 0;
+  let isStopped = false;
+  let isExhausted = false;
+  let failure: { readonly error: unknown } | undefined;
+  let wakeReader = (): void => undefined;
+  let wakeConsumer = (): void => undefined;
+
+  async function readAll(): Promise<void> {
+    while (!isStopped) {
+      if (results.length + used >= Math.max(1, parallelism)) {
+        await new Promise<void>((resolve) => {
+          wakeReader = resolve;
+        });
+        continue;
+      }
+      const { done, value } = await iterator.next();
+      if (done === true) {
+        isExhausted = true;
+        break;
+      }
+      if (isStopped) break;
       const result = work(value);
       // A failure is thrown when its turn comes; until then it must not count as unhandled.
       result.catch(() => {});
-      running.push(result);
-      if (running.length >= parallelism) yield await (running.shift() as Promise<O>);
+      results.push(result);
+      wakeConsumer();
     }
-    while (running.length > 0) yield await (running.shift() as Promise<O>);
+  }
+
+  const reading = readAll()
+    .catch((error: unknown) => {
+      isExhausted = true;
+      failure = { error };
+    })
+    .finally(() => {
+      isStopped = true;
+      wakeConsumer();
+    });
+  try {
+    for (;;) {
+      const next = results.shift();
+      if (next !== undefined) {
+        used = 1;
+        yield await next;
+        used = 0;
+        wakeReader();
+      } else if (isStopped) {
+        if (failure !== undefined) throw failure.error;
+        return;
+      } else {
+        await new Promise<void>((resolve) => {
+          wakeConsumer = resolve;
+        });
+      }
+    }
   } finally {
-    await Promise.allSettled(running);
+    isStopped = true;
+    wakeReader();
+    await reading;
+    if (!isExhausted) await iterator.return?.();
+    await Promise.allSettled(results);
   }
 }

@@ -75,6 +75,11 @@ export class RowFailureList {
     }
   }
 
+  clear(): void {
+    this.first.length = 0;
+    this.total = 0;
+  }
+
   add(failures: RowFailures): void {
     this.total += failures.total;
     const room = MAX_ROW_FAILURES - this.first.length;

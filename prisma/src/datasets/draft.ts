@@ -8,7 +8,7 @@ import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-sect
 import type { LineOptions } from '../copy/encoded-rows.ts';
 import { ItemsTransaction, type TransactionStep } from '../copy/items-transaction.ts';
 import type { RowEncoder } from '../copy/row-encoder.ts';
-import { RowFailureList } from '../copy/row-failures.ts';
+import { RowFailureList, toFailure } from '../copy/row-failures.ts';
 import { type SectionRecord, SectionTotals } from '../copy/section-totals.ts';
 import {
   completeClaim,
@@ -70,6 +70,10 @@ export interface DatasetDraft extends AsyncDisposable {
   checkLines(batches: AsyncIterable<LineBatch>, options: LineOptions): Promise<void>;
   /** Rows that could not be converted, of a dry run or skipped, or faulty lines: the first 100, and how many. */
   readonly failures: { readonly first: readonly JsonlError[]; readonly total: number };
+  /** Adds a failure that no row of a batch has. */
+  addFailure(error: JsonlError): void;
+  /** Discards all sections, rows and failures, so that the import can begin again. */
+  restart(): Promise<void>;
   /** Adds the name of a file to the failures so far that do not know theirs. */
   locateFailures(file: string): void;
   /** Counts and hashes of all sections (item-v23, section 4). Ends the last section. */
@@ -117,11 +121,13 @@ class Draft implements DatasetDraft {
   #assets = 0;
   #bytes = 0;
   #source: { readonly readBytes: number } | undefined;
-  readonly #transaction: ItemsTransaction;
-  readonly #assetWriter: AssetWriter;
+  readonly #context: StoreContext;
+  #transaction: ItemsTransaction;
+  #assetWriter: AssetWriter;
   #transactionId: string | undefined;
 
   constructor(context: StoreContext, options: DraftOptions, permit: Disposable) {
+    this.#context = context;
     this.#encoder = context.encoder;
     this.#transaction = new ItemsTransaction(context.pool, options.signal);
     this.#assetWriter = new AssetWriter(context.assets, options.signal);
@@ -172,6 +178,25 @@ class Draft implements DatasetDraft {
 
   get failures(): { readonly first: readonly JsonlError[]; readonly total: number } {
     return this.#failures;
+  }
+
+  addFailure(error: JsonlError): void {
+    this.#failures.add({ first: [toFailure(error)], total: 1 });
+  }
+
+  async restart(): Promise<void> {
+    await this.#transaction[Symbol.asyncDispose]();
+    const { pool, assets } = this.#context;
+    const { signal } = this.#options;
+    this.#transaction = new ItemsTransaction(pool, signal);
+    this.#assetWriter = new AssetWriter(assets, signal);
+    this.#sections.length = 0;
+    this.#failures.clear();
+    this.#items = 0;
+    this.#rowsRead = 0;
+    this.#itemsTotal = null;
+    this.#assets = 0;
+    this.#bytes = 0;
   }
 
   locateFailures(file: string): void {

@@ -38,7 +38,7 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   column_not_found: { status: 400, title: 'Mapped column not found' },
   assets_not_object: { status: 400, title: '`assets` must be an object' },
   invalid_row: INVALID_ROW,
-  invalid_mapping: { status: 400, title: 'Invalid mapping', code: 'invalid_request' },
+  invalid_mapping: { ...HTTP_PROBLEM_ROWS.invalid_request, code: 'invalid_request' },
   invalid_utf8: INVALID_ROW,
   duplicate_key: INVALID_ROW,
   nesting_too_deep: INVALID_ROW,

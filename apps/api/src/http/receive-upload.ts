@@ -23,6 +23,8 @@ export interface Upload extends AsyncDisposable {
   readonly fields: ReadonlyMap<string, string>;
 }
 
+/** What may wait for the disk while the next bytes arrive; it is written at once. */
+const WRITE_BEHIND_BYTES = 1024 * 1024;
 /** A file of unknown size reserves room in steps of this size. */
 const ROOM_STEP_BYTES = 1024 * 1024;
 
@@ -121,6 +123,6 @@ export async function stageFile(
   }
   // Open before the first byte: a file that a failed stream opens later would outlive its deletion.
   await using handle = await open(file.path, 'wx', 0o600);
-  await pipeline(counted, handle.createWriteStream());
+  await pipeline(counted, handle.createWriteStream({ highWaterMark: WRITE_BEHIND_BYTES }));
   return { bytes, sha256: hash.digest('hex') };
 }

@@ -8,10 +8,10 @@ export interface UploadErrorEntry {
   readonly file?: string;
 }
 
-/** An uploaded file that is not read, or a table that comes without a mapping. */
+/** An uploaded file that is not read, a table that comes without a mapping, or files whose names do not fit together. */
 export class UploadError extends Error {
   override readonly name: string = 'UploadError';
-  readonly code: 'unsupported_file' | 'mapping_required';
+  readonly code: 'unsupported_file' | 'mapping_required' | 'invalid_request';
   readonly location: SourceLocation;
   readonly entries: readonly UploadErrorEntry[];
 
@@ -32,10 +32,14 @@ export class UploadError extends Error {
 /** The error of an upload for an error of one of its files; errors of rows get the name of the file. */
 export function toUploadError(error: unknown, file: string): unknown {
   if (error instanceof TableError) {
+    // For the one who opened the file.
+    if (error.code === 'type_changed') return error;
     const location = { file, ...error.location };
-    return error.code === 'invalid_row'
-      ? new JsonlError('invalid_row', error.message, location, { cause: error })
-      : new UploadError('unsupported_file', error.message, location, [], error);
+    if (error.code === 'invalid_row') {
+      return new JsonlError('invalid_row', error.message, location, { cause: error });
+    }
+    const code = error.code === 'invalid_name' ? 'invalid_request' : 'unsupported_file';
+    return new UploadError(code, error.message, location, [], error);
   }
   if (!(error instanceof JsonlError) || error.location.file !== undefined) return error;
   if (error.code === 'invalid_mapping') return error;

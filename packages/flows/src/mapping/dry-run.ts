@@ -1,6 +1,7 @@
 import type { JsonlError, Mapping } from '@svc/jsonl-v23';
 import type { DatasetDraft } from '@svc/store';
-import { type SkippedRows, skippedRows } from './skipped-rows.ts';
+import type { SkippedRows } from '@svc/tabular/internal';
+import { skippedRows } from './skipped-rows.ts';
 
 /** What a dry run found. */
 export interface DryRun {

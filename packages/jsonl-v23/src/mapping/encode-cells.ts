@@ -55,10 +55,20 @@ export function createCellEncoder(
 
   return {
     *encode(batch, onError) {
-      const { firstRow, rowCount, split } = batch;
+      const { firstRow, rowCount, split, invalid } = batch;
       const reader = new JsonReader('', MAX_CELL_DEPTH);
       fastEncoder.load(batch);
       for (let row = 0; row < rowCount; row++) {
+        const unread = invalid?.get(row);
+        if (unread !== undefined) {
+          const error = new JsonlError('invalid_row', unread.message, {
+            ...unread.location,
+            row: firstRow + row,
+          });
+          if (onError === undefined) throw error;
+          onError(error);
+          continue;
+        }
         const fast = fastEncoder.encode(row);
         if (!fast.fallback) line.setEncoded(fast);
         else {

@@ -1,12 +1,12 @@
-import { createHubClient, type SplitReader } from '@svc/hub-client';
+import { createHubClient } from '@svc/hub-client';
+import { hubSchema } from '@svc/hub-client/internal';
 import { compileMapping } from '@svc/jsonl-v23';
 import { mappedColumns } from '@svc/jsonl-v23/internal';
-import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import { showProgress } from '../output/progress.ts';
-import { mapRows, SkippedRows } from './map-rows.ts';
+import { mapRows, SkippedCounter } from './map-rows.ts';
 
 /** What to read of the hub. */
 export interface DatasetRef {
@@ -45,7 +45,7 @@ export async function importHubFile(
   const textColumns = new Set(Object.keys(mapping.types ?? {}));
   const reader = await dataset.select({ subset, split, signal, textColumns });
   const toItem = compileMapping(mapping, reader.features);
-  const skipped = mapping.invalidRows === 'skip' ? new SkippedRows() : null;
+  const skipped = mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
   const rows = reader.rowBatches({ columns: mappedColumns(mapping), signal });
   using progress = showProgress(cli, 'importing', 'items');
   const written = await writePackageFile(
@@ -54,35 +54,14 @@ export async function importHubFile(
       name: facts.name,
       description: facts.description ?? null,
       sections: [{ name: SECTION, items: mapRows(rows, toItem, skipped) }],
-      schema: () => hubSchema(selection, reader, dataset.resolvedRevision, wire, skipped),
+      schema: () =>
+        hubSchema(
+          selection,
+          { reader, resolvedRevision: dataset.resolvedRevision },
+          { mapping: wire, skipped },
+        ),
     },
     { force: target.force, signal, onProgress: (items) => progress.update(items, reader.numRows) },
   );
   return { ...written, skipped: skipped?.count ?? 0 };
-}
-
-/** Where the items came from, as a service notes it. */
-function hubSchema(
-  { path, split, revision }: DatasetRef,
-  reader: SplitReader,
-  resolvedRevision: string,
-  wire: JsonObject,
-  skipped: SkippedRows | null,
-): JsonObject {
-  const types = new Map(Object.entries((wire['types'] ?? {}) as JsonObject));
-  return {
-    source: 'hub',
-    config: {
-      path,
-      split: split ?? null,
-      subset: reader.subset,
-      revision: revision ?? null,
-      resolved_revision: resolvedRevision,
-      resolved_split: reader.split,
-    },
-    features: Object.fromEntries(reader.features.map(({ name, dtype }) => [name, types.get(name) ?? dtype])),
-    info: reader.info,
-    mapping: wire,
-    ...(skipped === null ? {} : { skipped: skipped.toJson() }),
-  };
 }

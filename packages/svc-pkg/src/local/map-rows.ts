@@ -1,5 +1,6 @@
 import { type Item, JsonlError, type RowMapper } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { SkippedRows } from '@svc/tabular/internal';
 
 /** A row with its location. */
 export interface LocatedRow {
@@ -11,23 +12,18 @@ export interface LocatedRow {
 
 const MAX_NAMED = 100;
 
-/** Rows that a mapping skips because they do not become items. */
-export class SkippedRows {
+/** Counts the rows that a mapping skips because they do not become items. */
+export class SkippedCounter implements SkippedRows {
   #count = 0;
-  readonly #rows: JsonObject[] = [];
-
-  add(row: number, message: string): void {
-    this.#count += 1;
-    if (this.#rows.length < MAX_NAMED) this.#rows.push({ row, message });
-  }
+  readonly rows: JsonlError[] = [];
 
   get count(): number {
     return this.#count;
   }
 
-  /** As a dataset's schema has it: how many, and the first 100. */
-  toJson(): JsonObject {
-    return { count: this.#count, rows: [...this.#rows] };
+  add(error: JsonlError): void {
+    this.#count += 1;
+    if (this.rows.length < MAX_NAMED) this.rows.push(error);
   }
 }
 
@@ -41,7 +37,7 @@ export class SkippedRows {
 export async function* mapRows(
   batches: AsyncIterable<readonly LocatedRow[]>,
   toItem: RowMapper,
-  skipped: SkippedRows | null,
+  skipped: SkippedCounter | null,
   file?: string,
 ): AsyncGenerator<Item> {
   for await (const batch of batches) {
@@ -52,7 +48,7 @@ export async function* mapRows(
       } catch (error) {
         if (!(error instanceof JsonlError)) throw error;
         if (skipped === null) throw inFile(error, file);
-        skipped.add(rowIndex, error.message);
+        skipped.add(inFile(error, file));
         continue;
       }
       yield item;

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { compileMapping, type Item, type Mapping, readItems } from '@svc/jsonl-v23';
 import { mappedColumns } from '@svc/jsonl-v23/internal';
-import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { type Features, mergeFeatures, openFileTable, readTextFile, type Table } from '@svc/tabular';
-import { tableSource, toMappable } from '@svc/tabular/internal';
+import { fileSchema, tableSource, toMappable } from '@svc/tabular/internal';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
-import { mapRows, SkippedRows } from './map-rows.ts';
+import { mapRows, SkippedCounter } from './map-rows.ts';
 import type { LocalFile } from './open-files.ts';
 
 /** What a package of files has besides their rows. */
@@ -33,10 +32,10 @@ export interface PackTarget {
 export async function packFiles(
   files: readonly LocalFile[],
   given: GivenMapping | null,
-  facts: PackedFacts,
+  { name, description }: PackedFacts,
   { path, force, signal, onProgress }: PackTarget,
 ): Promise<WrittenPackage & { readonly skipped: number }> {
-  const skipped = given?.mapping.invalidRows === 'skip' ? new SkippedRows() : null;
+  const skipped = given?.mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
   const features: Features[] = [];
   const sections = files.map((file) => ({
     name: file.section,
@@ -49,14 +48,23 @@ export async function packFiles(
             onTable: (table) => features.push(table.features),
           }),
   }));
-  const digests = await Promise.all(files.map((file) => sha256Of(file.path, signal)));
+  const facts = await Promise.all(
+    files.map(async ({ name, path: file, source, detected }) => {
+      return { name, bytes: source.byteLength, sha256: await sha256Of(file, signal), detected };
+    }),
+  );
   const written = await writePackageFile(
     path,
     {
-      name: facts.name,
-      description: facts.description ?? null,
+      name,
+      description: description ?? null,
       sections,
-      schema: () => fileSchema(files, digests, mergeFeatures(features), given?.wire ?? null, skipped),
+      schema: () =>
+        fileSchema(facts, {
+          features: mergeFeatures(features).map(toMappable),
+          mapping: given?.wire ?? null,
+          skipped,
+        }),
     },
     { force, signal, onProgress },
   );
@@ -70,14 +78,14 @@ async function* lineItems({ path, source, detected }: LocalFile, signal: AbortSi
 }
 
 interface RowOptions {
-  readonly skipped: SkippedRows | null;
+  readonly skipped: SkippedCounter | null;
   readonly signal: AbortSignal;
   readonly onTable: (table: Table) => void;
 }
 
 /** The rows of a file as items. */
 async function* rowItems(
-  { path, source, detected, section }: LocalFile,
+  { name, path, source, detected, section }: LocalFile,
   mapping: Mapping,
   { skipped, signal, onTable }: RowOptions,
 ): AsyncGenerator<Item> {
@@ -91,33 +99,8 @@ async function* rowItems(
       yield batch.rows.map((row, index) => ({ row, rowIndex: batch.firstRow + index, split: section }));
     }
   }
-  yield* mapRows(rows(), toItem, skipped, path);
-}
-
-/** Where the items came from, as a service notes it. */
-function fileSchema(
-  files: readonly LocalFile[],
-  digests: readonly string[],
-  features: Features,
-  wire: JsonObject | null,
-  skipped: SkippedRows | null,
-): JsonObject {
-  const types = new Map(Object.entries((wire?.['types'] ?? {}) as JsonObject));
-  return {
-    source: 'file',
-    files: files.map(({ name, source, detected }, index) => ({
-      name,
-      format: detected.format,
-      bytes: source.byteLength,
-      sha256: digests[index] ?? null,
-    })),
-    options: { ...files[0]?.detected.options },
-    features: Object.fromEntries(
-      features.map(toMappable).map(({ name, dtype }) => [name, types.get(name) ?? dtype]),
-    ),
-    mapping: wire,
-    ...(skipped === null ? {} : { skipped: skipped.toJson() }),
-  };
+  // A person finds an error by the path, and a skipped row by the name that the schema has.
+  yield* mapRows(rows(), toItem, skipped, skipped === null ? path : name);
 }
 
 async function sha256Of(path: string, signal: AbortSignal): Promise<string> {

@@ -17,7 +17,7 @@ export interface ByteDialect {
 
 const MIN_BUFFER_BYTES = 64 * 1024;
 /** More columns than any table should have. */
-export const MAX_FIELDS = 50_000;
+const MAX_FIELDS = 50_000;
 
 /**
  * Splits UTF-8 CSV into records (RFC 4180) without making strings: a record is a list of ranges of one buffer. Lines end
@@ -53,7 +53,8 @@ export class CsvScanner {
   #recordStart = 0;
   #fieldStart = 0;
   #hasEscape = false;
-  #hasQuotes = false;
+  /** Line ends within quoted fields of the current record. */
+  #innerLines = 0;
   #nextLine = 1;
   #isDone = true;
   #isEnded = false;
@@ -108,14 +109,19 @@ export class CsvScanner {
     const quote = this.#quote;
     let at = this.#at;
     let state = this.#state;
+    let innerLines = this.#innerLines;
     while (at < length) {
       if (state === QUOTED) {
-        const closing = bytes.indexOf(quote, at);
-        if (closing >= length) {
+        // The sentinel ends the search. A line end counts where it begins: LF alone, CRLF and CR.
+        for (let code = bytes[at] as number; code !== quote; code = bytes[at] as number) {
+          if (code === CR || (code === LF && bytes[at - 1] !== CR)) innerLines += 1;
+          at += 1;
+        }
+        if (at >= length) {
           at = length;
           break;
         }
-        at = closing + 1;
+        at += 1;
         state = QUOTE_ENDED;
         continue;
       }
@@ -137,9 +143,11 @@ export class CsvScanner {
         if (code === CR && at + 1 === length && !this.#isEnded) break;
         const next = code === CR && bytes[at + 1] === LF && at + 1 < length ? at + 2 : at + 1;
         this.#endField(at, state);
-        if (this.#endRecord(at, next)) return true;
+        this.#innerLines = innerLines;
+        if (this.#endRecord(next)) return true;
         at = next;
         state = FIELD_START;
+        innerLines = 0;
       } else if (state === QUOTE_ENDED) {
         if (code !== quote) throw this.#textAfterQuote(at);
         this.#hasEscape = true;
@@ -147,7 +155,6 @@ export class CsvScanner {
         state = QUOTED;
       } else if (code === quote && state === FIELD_START) {
         at += 1;
-        this.#hasQuotes = true;
         state = QUOTED;
       } else {
         state = PLAIN;
@@ -155,6 +162,7 @@ export class CsvScanner {
     }
     this.#at = at;
     this.#state = state;
+    this.#innerLines = innerLines;
     return this.#isEnded && this.#finish();
   }
 
@@ -172,7 +180,7 @@ export class CsvScanner {
   #startRecord(): void {
     this.#isDone = false;
     this.fieldCount = 0;
-    this.#hasQuotes = false;
+    this.#innerLines = 0;
     this.#recordStart = this.#at;
     this.#fieldStart = this.#at;
     this.#state = FIELD_START;
@@ -211,11 +219,9 @@ export class CsvScanner {
   }
 
   /** Ends the record; false if it was a blank line. */
-  #endRecord(end: number, next: number): boolean {
+  #endRecord(next: number): boolean {
     const start = this.#recordStart;
-    // Only a quoted field goes on over more lines.
-    const innerLines = this.#hasQuotes ? countLineEnds(this.bytes.subarray(start, end)) : 0;
-    this.#nextLine = this.line + 1 + innerLines;
+    this.#nextLine = this.line + 1 + this.#innerLines;
     this.#at = next;
     const isBlank = this.fieldCount === 1 && this.ends[0] === this.starts[0] && this.starts[0] === start;
     if (isBlank) {
@@ -248,14 +254,5 @@ export class CsvScanner {
 function countLineFeeds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count += 1;
-  return count;
-}
-
-/** Line ends within a record: LF, CRLF and CR. */
-function countLineEnds(bytes: Uint8Array): number {
-  let count = countLineFeeds(bytes);
-  for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at + 1)) {
-    if (bytes[at + 1] !== LF) count += 1;
-  }
   return count;
 }

@@ -60,13 +60,16 @@ function numberKind(text: string): CsvValueKind {
 
 /** The kinds of the values of a column so far. */
 export interface CsvColumnShape {
-  kind: 'null' | 'int' | 'uint' | 'float' | 'bool' | 'text';
+  kind: CsvValueKind;
   hasNegative: boolean;
+  /** Whether it became text after it had been of another kind, or had nothing but missing values. */
+  wasOther: boolean;
 }
 
 /** Adds a value to the kinds of a column; a column of several kinds is text. */
 export function noteValue(shape: CsvColumnShape, kind: CsvValueKind, isNegative: boolean): void {
   if (kind === 'null' || shape.kind === 'text') return;
+  shape.wasOther = true;
   if (isNegative) shape.hasNegative = true;
   if (shape.kind === 'null') shape.kind = kind;
   else if (shape.kind !== kind) {

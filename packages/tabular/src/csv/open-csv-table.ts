@@ -1,15 +1,16 @@
-import { CellWriter } from '@svc/jsonl-v23/internal';
+import { CellWriter, type UnreadRow } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
-import { TableError } from '../errors.ts';
+import { TableError, toUnreadRow } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import type { CellRows, RowBatch, RowRange, Table } from '../table.ts';
 import { CachedFile } from '../text/cached-file.ts';
-import { decodeText, isUtf8 } from '../text/decode-text.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextColumns } from '../text/raw-row.ts';
 import { uniqueNames } from '../text/read-csv.ts';
 import { CsvScanner } from './csv-scanner.ts';
 import { type CsvColumnShape, csvValueKind, dtypeOfShape, noteValue } from './csv-values.ts';
+import { RecordReader } from './record-reader.ts';
+import { utf8Chunks } from './utf8-chunks.ts';
 
 /** How a CSV file is written. */
 export interface CsvOptions {
@@ -27,17 +28,20 @@ export interface CsvOptions {
 export interface CsvTableOptions extends CsvOptions {
   /** Columns that keep their texts, missing values too. */
   readonly textColumns: TextColumns;
-  /** Whether types come from all rows; otherwise from the first ones, for a preview. */
+  /** Whether types come from all rows; otherwise from the first ones. */
   readonly wholeFile: boolean;
+  /** Whether reading goes on after rows that cannot be read, where it can. */
+  readonly skipsInvalid: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Bytes from which a preview takes the types. */
-const PREVIEW_BYTES = 1024 * 1024;
+/** Types that do not come from all rows come from so many bytes, and from so many rows: as many as a preview shows. */
+const FIRST_BYTES = 1024 * 1024;
+const FIRST_ROWS = 100;
 /** A file of this size is read whole: its rows are counted. */
 const COUNTED_BYTES = 4 * 1024 * 1024;
-/** Content that is kept for the next reading. */
-const CACHED_BYTES = 16 * 1024 * 1024;
+/** Content that is kept for the second reading. */
+const CACHED_BYTES = COUNTED_BYTES;
 /** Size of a batch of cells: enough to be worth posting to a thread. */
 const CELL_BATCH_BYTES = 256 * 1024;
 const MAX_BATCH_ROWS = 10_000;
@@ -47,19 +51,20 @@ const MAX_BATCH_ROWS = 10_000;
  * written as its JSON text (`1.50`, `001` and `+1` are texts), and a word for a missing value, `NA`, `null`, `None` or
  * nothing, is null only in columns that are not text. Every row must have as many fields as the first one.
  *
- * @throws TableError `invalid_row` with file, line and column, `unsupported_file`, `damaged_file`; errors of the source;
- *   the signal's reason
+ * @throws TableError `invalid_row` with file, line and column, `unsupported_file`, `damaged_file`; while rows are read
+ *   `type_changed`, unless the types come from all rows; errors of the source; the signal's reason
  */
 export async function openCsvTable(source: ByteSource, options: CsvTableOptions): Promise<Table> {
   const reader = new CsvReader(new CachedFile(source, { bytes: CACHED_BYTES }), options);
   const scan = await reader.scan();
   const { names, shapes, rowCount, isWhole } = scan;
-  const features: Features = names.map((name, index) => ({
-    name,
-    feature: valueFeature(dtypeOfShape(shapes[index] as CsvColumnShape)),
-  }));
   return {
-    features,
+    get features(): Features {
+      return names.map((name, index) => ({
+        name,
+        feature: valueFeature(dtypeOfShape(shapes[index] as CsvColumnShape)),
+      }));
+    },
     rowCount: isWhole ? rowCount : null,
     atLeastRows: rowCount,
     read: (range) => toRows(reader.readCells(scan, range), range.columns),
@@ -93,93 +98,124 @@ class CsvReader {
     let names: string[] | null = null;
     let shapes: CsvColumnShape[] = [];
     let rowCount = 0;
+    let isWhole = true;
     let readBytes = 0;
+    const reader = new RecordReader(this.#options.skipsInvalid);
     for await (const scanner of this.#chunks(signal)) {
-      while (scanner.next()) {
+      while (reader.next(scanner)) {
         if (names === null) {
           names = this.#namesOf(scanner);
           shapes = names.map((name) => ({
             kind: isTextColumn(this.#options.textColumns, name) ? 'text' : 'null',
             hasNegative: false,
+            wasOther: false,
           }));
           if (this.#options.header) continue;
         }
-        this.#checkWidth(scanner, names.length);
         rowCount += 1;
-        noteRow(scanner, shapes);
+        const problem = checkWidth(scanner, names.length);
+        if (problem === null) noteRow(scanner, shapes);
+        else if (!this.#options.skipsInvalid) throw problem;
       }
       readBytes = scanner.readBytes;
       const isKnown = names !== null && shapes.every(({ kind }) => kind === 'text');
-      if (!mustCount && (isKnown || (!wholeFile && readBytes >= PREVIEW_BYTES))) {
-        return { names: names ?? [], shapes, rowCount, isWhole: false };
-      }
+      const isEnough = !wholeFile && readBytes >= FIRST_BYTES && rowCount >= FIRST_ROWS;
+      isWhole = mustCount || !(isKnown || isEnough);
+      if (!isWhole || reader.end !== null) break;
     }
     if (names === null) {
       const location = { file: this.#file.path };
-      throw new TableError('unsupported_file', 'Cannot read the file: it has no rows.', { location });
+      throw (
+        reader.end ??
+        new TableError('unsupported_file', 'Cannot read the file: it has no rows.', { location })
+      );
     }
-    return { names, shapes, rowCount, isWhole: true };
+    for (const shape of shapes) shape.wasOther = false;
+    return { names, shapes, rowCount, isWhole: isWhole && reader.end === null };
   }
 
   async *readCells(
-    { names, shapes }: CsvScan,
+    { names, shapes, isWhole }: CsvScan,
     { from, to, columns, signal }: RowRange,
   ): AsyncGenerator<CellRows> {
+    const { skipsInvalid } = this.#options;
     const indexes = columns.map((name) => names.indexOf(name));
     const end = to ?? Number.POSITIVE_INFINITY;
     const writer = new CellWriter();
     let row = 0;
     let firstRow = from;
+    let invalid: Map<number, UnreadRow> | undefined;
     let isFirst = this.#options.header;
+    const reader = new RecordReader(skipsInvalid);
     for await (const scanner of this.#chunks(signal)) {
-      while (row < end && scanner.next()) {
+      while (row < end && reader.next(scanner)) {
         if (isFirst) {
           isFirst = false;
           continue;
         }
-        this.#checkWidth(scanner, names.length);
+        let problem = checkWidth(scanner, names.length);
         row += 1;
+        if (problem === null) {
+          if (!isWhole) noteRow(scanner, shapes);
+          if (row > from) problem = this.#writeRow(writer, scanner, indexes, shapes);
+        } else if (row > from) for (const _ of indexes) writer.value(null);
+        if (problem !== null && !skipsInvalid) throw problem;
         if (row <= from) continue;
-        for (const index of indexes) this.#writeCell(writer, scanner, index, shapes[index]);
         const rowCount = row - firstRow;
+        if (problem !== null) {
+          invalid ??= new Map();
+          invalid.set(rowCount - 1, toUnreadRow(problem));
+        }
         if (writer.byteLength < CELL_BATCH_BYTES && rowCount < MAX_BATCH_ROWS) continue;
-        yield { firstRow, rowCount, ...writer.end() };
+        yield { firstRow, rowCount, invalid, ...writer.end() };
         firstRow = row;
+        invalid = undefined;
       }
-      if (row >= end) break;
+      if (row >= end || reader.end !== null) break;
     }
-    if (row > firstRow) yield { firstRow, rowCount: row - firstRow, ...writer.end() };
+    if (row > firstRow) yield { firstRow, rowCount: row - firstRow, invalid, ...writer.end() };
+    if (reader.end !== null) throw reader.end;
   }
 
+  /** Writes the cells of a row. @returns why it cannot be read @throws TableError `type_changed` */
+  #writeRow(
+    writer: CellWriter,
+    scanner: CsvScanner,
+    indexes: readonly number[],
+    shapes: readonly CsvColumnShape[],
+  ): TableError | null {
+    let problem: TableError | null = null;
+    for (const index of indexes) {
+      if (this.#writeCell(writer, scanner, index, shapes[index])) continue;
+      writer.value(null);
+      problem ??= notUtf8(scanner, scanner.starts[index] as number, scanner.ends[index] as number);
+    }
+    return problem;
+  }
+
+  /** Writes a cell. @returns whether it is UTF-8 @throws TableError `type_changed` */
   #writeCell(
     writer: CellWriter,
     scanner: CsvScanner,
     index: number,
     shape: CsvColumnShape | undefined,
-  ): void {
+  ): boolean {
     if (shape === undefined) {
       writer.value(null);
-      return;
+      return true;
     }
     const { bytes } = scanner;
     const start = scanner.starts[index] as number;
     const end = scanner.ends[index] as number;
     if (shape.kind === 'text') {
-      const isWritten =
-        scanner.escaped[index] === 0
-          ? writer.text(bytes, start, end)
-          : this.#writeEscaped(writer, bytes, start, end);
-      if (!isWritten) throw notUtf8(scanner, start, end);
-      return;
+      if (shape.wasOther) throw typeChanged(scanner, start);
+      return scanner.escaped[index] === 0
+        ? writer.text(bytes, start, end)
+        : this.#writeEscaped(writer, bytes, start, end);
     }
-    const kind = csvValueKind(bytes, start, end);
-    if (kind === 'null') writer.value(null);
-    else if (kind !== 'text' && (kind === 'bool') === (shape.kind === 'bool')) {
-      writer.canonical(bytes, start, end);
-    } else {
-      // Only a preview reads rows from which the types were not taken.
-      throw scanner.error(`The value is not a ${dtypeOfShape(shape)} as those before.`, start);
-    }
+    if (csvValueKind(bytes, start, end) === 'null') writer.value(null);
+    else writer.canonical(bytes, start, end);
+    return true;
   }
 
   /** Writes a field in which quotes are doubled. */
@@ -205,13 +241,6 @@ class CsvReader {
     return this.#options.header ? uniqueNames(fields) : fields.map((_, index) => String(index));
   }
 
-  #checkWidth(scanner: CsvScanner, width: number): void {
-    const count = scanner.fieldCount;
-    if (count === width) return;
-    const at = scanner.ends[Math.min(count, width) - 1] as number;
-    throw scanner.error(`The row must have ${width} fields, got ${count}.`, at);
-  }
-
   /** The scanner, after each chunk of the file. */
   async *#chunks(signal: AbortSignal | undefined): AsyncGenerator<CsvScanner> {
     const { delimiter, encoding } = this.#options;
@@ -228,6 +257,23 @@ class CsvReader {
   }
 }
 
+/** The error for a row that has not as many fields as the first one; null if it has. */
+function checkWidth(scanner: CsvScanner, width: number): TableError | null {
+  const count = scanner.fieldCount;
+  if (count === width) return null;
+  const at = scanner.ends[Math.min(count, width) - 1] as number;
+  return scanner.error(`The row must have ${width} fields, got ${count}.`, at);
+}
+
+/** Cells of the column were written as values of another type. */
+function typeChanged(scanner: CsvScanner, start: number): TableError {
+  const { message, location } = scanner.error(
+    'The value is of another type than those of the first rows.',
+    start,
+  );
+  return new TableError('type_changed', message, location === undefined ? {} : { location });
+}
+
 function noteRow(scanner: CsvScanner, shapes: readonly CsvColumnShape[]): void {
   const { bytes, starts, ends } = scanner;
   for (let index = 0; index < shapes.length; index += 1) {
@@ -239,50 +285,6 @@ function noteRow(scanner: CsvScanner, shapes: readonly CsvColumnShape[]): void {
 }
 
 const MINUS = 45;
-
-interface Utf8Options {
-  readonly file: string;
-  readonly encoding: string;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** The bytes of a text file in UTF-8, without a byte order mark. */
-async function* utf8Chunks(
-  content: AsyncIterable<Uint8Array>,
-  options: Utf8Options,
-): AsyncGenerator<Uint8Array> {
-  if (!isUtf8(options.encoding)) {
-    const encoder = new TextEncoder();
-    for await (const text of decodeText(content, options)) yield encoder.encode(text);
-    return;
-  }
-  let head: Uint8Array | null = new Uint8Array(0);
-  for await (const chunk of content) {
-    if (head === null) {
-      yield chunk;
-      continue;
-    }
-    head = joinBytes(head, chunk);
-    if (head.length < MARK.length) continue;
-    yield withoutMark(head);
-    head = null;
-  }
-  if (head !== null && head.length > 0) yield withoutMark(head);
-}
-
-function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (first.length === 0) return second;
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
-}
-
-const MARK = [0xef, 0xbb, 0xbf];
-
-function withoutMark(bytes: Uint8Array): Uint8Array {
-  return MARK.every((byte, index) => bytes[index] === byte) ? bytes.subarray(MARK.length) : bytes;
-}
 
 const quoteOf = ({ quote }: CsvOptions): number => (quote === null ? -1 : quote.charCodeAt(0));
 
@@ -311,13 +313,13 @@ function notUtf8(scanner: CsvScanner, start: number, end: number): TableError {
   return scanner.error('The line is not UTF-8 text.', start + before);
 }
 
-/** Rows as values, for a preview. */
+/** Rows as values. */
 async function* toRows(
   batches: AsyncGenerator<CellRows>,
   columns: readonly string[],
 ): AsyncGenerator<RowBatch> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  for await (const { firstRow, rowCount, bytes, ends } of batches) {
+  for await (const { firstRow, rowCount, invalid, bytes, ends } of batches) {
     let start = 0;
     const rows = Array.from({ length: rowCount }, (_, row) => {
       const object: JsonObject = {};
@@ -329,6 +331,6 @@ async function* toRows(
       }
       return object;
     });
-    yield { firstRow, rows };
+    yield { firstRow, rows, invalid };
   }
 }

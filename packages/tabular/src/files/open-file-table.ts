@@ -13,8 +13,13 @@ import type { DetectedFile } from './file-format.ts';
 export interface FileTableOptions {
   /** Columns of CSV files that keep their texts, missing values too; default none. */
   readonly textColumns?: TextColumns;
-  /** Whether the types of CSV columns come from all rows; otherwise from the first ones, for a preview. Default true. */
+  /**
+   * Whether the types of CSV columns come from all rows; otherwise from the first ones, and a later value that needs
+   * another type ends reading with `type_changed`. Default true.
+   */
   readonly wholeFile?: boolean;
+  /** Whether reading goes on after rows of CSV and JSON Lines that cannot be read. Default false. */
+  readonly skipsInvalid?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,7 +34,7 @@ export interface FileTableOptions {
 export async function openFileTable(
   file: ByteSource,
   detected: DetectedFile,
-  { textColumns = new Set(), wholeFile = true, signal }: FileTableOptions = {},
+  { textColumns = new Set(), wholeFile = true, skipsInvalid = false, signal }: FileTableOptions = {},
 ): Promise<Table> {
   const { format, compression, options } = detected;
   const source = withCompression(file, compression);
@@ -46,7 +51,8 @@ export async function openFileTable(
       encoding = 'utf-8',
       header = true,
     } = options;
-    return await openCsvTable(source, { delimiter, quote, encoding, header, textColumns, wholeFile, signal });
+    const written = { delimiter, quote, encoding, header };
+    return await openCsvTable(source, { ...written, textColumns, wholeFile, skipsInvalid, signal });
   }
   const tables = await openTextTables(new Map([[TABLE, [source]]]), {
     format: format === 'text' ? 'text' : 'json',
@@ -55,6 +61,7 @@ export async function openFileTable(
     count: new Set(),
     signal,
     textColumns: 'all',
+    skipsInvalid,
   });
   const table = tables.get(TABLE) as Table;
   // Texts stay as they are, also those that could be times.

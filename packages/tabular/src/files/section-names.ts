@@ -1,4 +1,4 @@
-import { JsonlError } from '@svc/jsonl-v23';
+import { TableError } from '../errors.ts';
 
 const COMPRESSIONS = /\.(?:gz|zst)$/i;
 const FORMATS = /\.(?:csv|tsv|jsonl|ndjson|json|parquet|txt)$/i;
@@ -7,7 +7,7 @@ const FORMATS = /\.(?:csv|tsv|jsonl|ndjson|json|parquet|txt)$/i;
  * The names of the sections that files become: the names of the files without their format and their compression; one file
  * becomes `default`.
  *
- * @throws JsonlError `invalid_mapping` for two files of one name
+ * @throws TableError `invalid_name` for two files of one name, and for one without a name
  */
 export function sectionNames(files: readonly string[]): string[] {
   if (files.length === 1) return [DEFAULT_SECTION];
@@ -17,10 +17,10 @@ export function sectionNames(files: readonly string[]): string[] {
   });
   const taken = new Set<string>();
   for (const [index, name] of names.entries()) {
-    if (name === '') throw new JsonlError('invalid_mapping', 'Each of several files must have a name.');
+    if (name === '') throw new TableError('invalid_name', 'Each of several files must have a name.');
     if (taken.has(name)) {
       const message = `Two files would become the section ${JSON.stringify(name.slice(0, 100))}.`;
-      throw new JsonlError('invalid_mapping', message, { file: files[index] ?? name });
+      throw new TableError('invalid_name', message, { location: { file: files[index] ?? name } });
     }
     taken.add(name);
   }
@@ -28,7 +28,7 @@ export function sectionNames(files: readonly string[]): string[] {
 }
 
 /** The section of a single file. */
-export const DEFAULT_SECTION = 'default';
+const DEFAULT_SECTION = 'default';
 
 /** The longest name of a dataset, in characters. */
 const MAX_NAME_LENGTH = 255;

@@ -32,6 +32,7 @@ export function tableSource(path: string, source: RandomAccess): ByteSource {
   return {
     path,
     byteLength,
+    isNear: true,
     readRange,
     async *stream(signal, head = []) {
       yield* head;

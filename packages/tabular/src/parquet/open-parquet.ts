@@ -44,6 +44,7 @@ export async function openParquet(file: ByteSource, signal?: AbortSignal): Promi
 /** A file whose end is in memory. */
 function withTail(file: ByteSource, tailStart: number, tail: Uint8Array<ArrayBuffer>): ByteSource {
   return {
+    ...(file.isNear === undefined ? {} : { isNear: file.isNear }),
     path: file.path,
     byteLength: file.byteLength,
     stream: (signal, head) => file.stream(signal, head),

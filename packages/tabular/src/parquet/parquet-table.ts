@@ -8,6 +8,7 @@ import type { ByteSource } from '../source/byte-source.ts';
 import { createExpansionMeter, rowBytes } from '../source/expansion-limit.ts';
 import type { CellRows, RowBatch, RowRange, Table } from '../table.ts';
 import { type CellConverter, compileCell } from './cells/cell.ts';
+import { mayHaveNonNumbers, NonNumberCounter } from './cells/non-numbers.ts';
 import { decodeText } from './cells/texts.ts';
 import { StringColumn } from './encodings/string-column.ts';
 import { openParquet, type ParquetFile } from './open-parquet.ts';
@@ -49,11 +50,16 @@ export async function openParquetTable(
   const features = applyDeclared(mergeFeatures(stored), options.declared, { addMissing: true });
   const atLeastRows = footers.rowCounts.reduce((sum, count) => sum + count, 0);
   const { declared } = options;
+  const nonNumbers = new NonNumberCounter();
   return {
     features,
+    // Of the rows that were read as values.
+    get warnings() {
+      return nonNumbers.warnings;
+    },
     rowCount: opened === files.length ? atLeastRows : null,
     atLeastRows,
-    read: (range) => readFiles(footers, range, (part) => readRows(part, declared)),
+    read: (range) => readFiles(footers, range, (part) => readRows(part, declared, nonNumbers)),
     readCells: (range) => readFiles(footers, range, (part) => readCells(part, declared)),
   };
 }
@@ -135,7 +141,11 @@ async function* readFiles<T>(
   }
 }
 
-async function* readRows(part: FilePart, declared: Features | null): AsyncGenerator<RowBatch> {
+async function* readRows(
+  part: FilePart,
+  declared: Features | null,
+  nonNumbers: NonNumberCounter,
+): AsyncGenerator<RowBatch> {
   const { file, firstRow, names, ...range } = part;
   const own = ownFeatures(file, declared);
   const variants = new VariantColumns(names, own, file.path);
@@ -146,6 +156,7 @@ async function* readRows(part: FilePart, declared: Features | null): AsyncGenera
   });
   const present = names.filter((name) => own.has(name));
   const plain = present.filter((name) => variants.indexOf(name) === -1);
+  const floats = plain.filter((name) => mayHaveNonNumbers(own.get(name) as Feature));
   const meter = createExpansionMeter(file.bytes);
   for await (const batch of readParquet(file, { columns: present, ...range })) {
     for (let start = 0; start < batch.rowCount; ) {
@@ -157,6 +168,7 @@ async function* readRows(part: FilePart, declared: Features | null): AsyncGenera
         const location = { file: file.path, row: batch.firstRow + end };
         const row = rowBytes(cellsOf(batch, end, plain), location, values);
         meter.add(row);
+        for (const cell of cellsOf(batch, end, floats)) nonNumbers.add(cell);
         decoded.push(values);
         bytes += row;
       }

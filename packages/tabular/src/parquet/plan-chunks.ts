@@ -6,6 +6,8 @@ import type { ParquetFile } from './open-parquet.ts';
 
 /** Row groups are fetched together up to this size; larger ones page by page. */
 const BATCH_BYTES = 16 * 1024 * 1024;
+/** From a disk, row groups are read together only up to this size. */
+const NEAR_BATCH_BYTES = 1024 * 1024;
 /** Limits of fetching; reading over a gap costs less than another request, some 10 ms of transfer. */
 export const RANGE_LIMITS: RangeLimits = { maxGapBytes: 256 * 1024, maxRangeBytes: BATCH_BYTES };
 /** A group of this size is fetched whole, even for some of its rows. */
@@ -60,15 +62,16 @@ export function spansOf(footer: ParquetFooter, rows: { from: number; to: number 
 /** Joins consecutive groups that are fetched together. */
 export function joinSpans(
   spans: readonly GroupSpan[],
-  footer: ParquetFooter,
+  { footer, bytes: { isNear = false } }: ParquetFile,
   leaves: readonly number[],
 ): GroupSpan[][] {
   const batches: GroupSpan[][] = [];
+  const maxBytes = isNear ? NEAR_BATCH_BYTES : BATCH_BYTES;
   let bytes = 0;
   for (const span of spans) {
     const size = groupBytes(footer, span.group, leaves);
     const batch = batches.at(-1);
-    if (batch === undefined || bytes + size > BATCH_BYTES) {
+    if (batch === undefined || bytes + size > maxBytes) {
       batches.push([span]);
       bytes = size;
     } else {

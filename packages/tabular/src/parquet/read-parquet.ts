@@ -81,7 +81,7 @@ export async function* readParquet(
     return { plans, ranges: fetchRanges(file.bytes, first, RANGE_LIMITS, signal) };
   };
   try {
-    const batches = joinSpans(spans, footer, leaves);
+    const batches = joinSpans(spans, file, leaves);
     let next = batches[0] === undefined ? null : fetch(batches[0]);
     for (let index = 1; next !== null; index += 1) {
       const { plans, ranges } = await next;

@@ -13,6 +13,8 @@ export interface ByteSource {
   readonly byteLength: number;
   /** How the file is compressed, null if it is not; absent where its name says so. */
   readonly compression?: FileCompression;
+  /** Whether a read takes no longer for a few bytes than for many, as from a disk: then little is read ahead. Default false. */
+  readonly isNear?: boolean;
   /** Reads the bytes from `start` to `end` (exclusive), exactly that many. */
   readRange(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /**

@@ -14,6 +14,8 @@ export interface RawRow {
   readonly text?: string;
   /** JSON formats: how many `NaN` and infinities the row is written with, which became null. */
   readonly nonNumbers?: number;
+  /** Why the row cannot be read, with the option `skipsInvalid`; `row` is empty then. */
+  readonly error?: TableError;
 }
 
 /** Parameters of the format, by the names that pandas and the `datasets` library use, such as `sep` or `field`. */
@@ -31,6 +33,8 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
   /** Columns of CSV files that keep their texts: missing values in them are texts too. */
   readonly textColumns?: TextColumns | undefined;
+  /** Whether reading goes on after lines of JSON Lines that cannot be read. */
+  readonly skipsInvalid?: boolean | undefined;
 }
 
 /** Longest row by default: enough for a few embedded images. */

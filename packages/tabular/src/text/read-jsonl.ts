@@ -1,6 +1,7 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { splitLines } from '@svc/jsonl-v23/internal';
 import { isJsonObject } from '@svc/jsonl-v23/json';
+import { TableError } from '../errors.ts';
 import { parseRow } from './parse-row.ts';
 import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type ReadOptions } from './raw-row.ts';
 
@@ -15,7 +16,7 @@ export async function* readJsonl(
   source: AsyncIterable<Uint8Array>,
   options: ReadOptions,
 ): AsyncGenerator<RawRow, void, undefined> {
-  const { file, signal, maxRowSize: maxLineBytes = DEFAULT_MAX_ROW_SIZE } = options;
+  const { file, signal, maxRowSize: maxLineBytes = DEFAULT_MAX_ROW_SIZE, skipsInvalid = false } = options;
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
     for await (const batch of splitLines(source, { file, maxLineBytes, ...(signal && { signal }) })) {
@@ -23,7 +24,8 @@ export async function* readJsonl(
       for (let start = 0; start < batch.bytes.length; line += 1) {
         const lineFeed = batch.bytes.indexOf(10, start);
         const end = lineFeed === -1 ? batch.bytes.length : lineFeed;
-        const row = parseLine(batch.bytes.subarray(start, end), utf8, file, line);
+        const bytes = batch.bytes.subarray(start, end);
+        const row = skipsInvalid ? parseOrError(bytes, utf8, file, line) : parseLine(bytes, utf8, file, line);
         if (row !== null) yield row;
         start = end + 1;
       }
@@ -31,6 +33,22 @@ export async function* readJsonl(
   } catch (error) {
     if (error instanceof JsonlError) throw invalidRow(error.message, error.location, error);
     throw error;
+  }
+}
+
+/** The row, or why it cannot be read. */
+function parseOrError(
+  bytes: Uint8Array,
+  utf8: InstanceType<typeof TextDecoder>,
+  file: string,
+  line: number,
+): RawRow | null {
+  try {
+    return parseLine(bytes, utf8, file, line);
+  } catch (error) {
+    if (!(error instanceof JsonlError) && !(error instanceof TableError)) throw error;
+    const found = error instanceof JsonlError ? invalidRow(error.message, error.location, error) : error;
+    return { row: {}, line, size: bytes.length + 1, error: found };
   }
 }
 

@@ -1,5 +1,6 @@
+import type { UnreadRow } from '@svc/jsonl-v23/internal';
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
-import { TableError } from '../errors.ts';
+import { TableError, toUnreadRow } from '../errors.ts';
 import type { Features } from '../schema/features.ts';
 import {
   INFERENCE_WINDOW_ROWS,
@@ -40,6 +41,8 @@ export interface TextTablesOptions {
   readonly signal: AbortSignal | undefined;
   /** Columns whose texts stay as they are written, whatever type they would have. */
   readonly textColumns?: TextColumns | undefined;
+  /** Whether reading goes on after lines of JSON Lines that cannot be read. */
+  readonly skipsInvalid?: boolean | undefined;
 }
 
 /** What has been read of the tables. */
@@ -63,7 +66,7 @@ export async function openTextTables(
   files: ReadonlyMap<string, readonly ByteSource[]>,
   options: TextTablesOptions,
 ): Promise<Map<string, Table>> {
-  const { format, params, signal, textColumns } = options;
+  const { format, params, signal, textColumns, skipsInvalid } = options;
   const budget: CacheBudget = { bytes: SMALL_BYTES };
   const tables = new Map(
     [...files].map(([name, sources]) => [name, sources.map((source) => new CachedFile(source, budget))]),
@@ -72,6 +75,7 @@ export async function openTextTables(
     readRows(file.read(reading), format, params, {
       file: file.path,
       textColumns,
+      skipsInvalid,
       ...(reading && { signal: reading }),
     });
   const builder = inferSchema(format, options.declared, textColumns);
@@ -145,7 +149,7 @@ async function scanAll(
   try {
     for (const file of files) {
       for await (const row of rowsOf(file)) {
-        builder.add(row);
+        if (row.error === undefined) builder.add(row);
         count += 1;
       }
     }
@@ -166,7 +170,7 @@ async function scanHead(
   let count = 0;
   let size = 0;
   for await (const row of rowsOf(file)) {
-    builder.add(row);
+    if (row.error === undefined) builder.add(row);
     count += 1;
     size += row.size;
     if (size >= maxSize || count >= INFERENCE_WINDOW_ROWS) break;
@@ -187,11 +191,16 @@ async function* readTable(
   const end = to ?? Number.POSITIVE_INFINITY;
   let index = 0;
   let rows: JsonObject[] = [];
+  let invalid: Map<number, UnreadRow> | undefined;
   let size = 0;
   for (const file of files) {
     if (index >= end) break;
     for await (const raw of rowsOf(file, signal)) {
       if (index >= from) {
+        if (raw.error !== undefined) {
+          invalid ??= new Map();
+          invalid.set(rows.length, toUnreadRow(raw.error));
+        }
         rows.push(project(schema.toRow(raw.row), columns));
         // Columns that the file does not have are null in the row.
         size += Math.max(raw.size, columns.length * NULL_SIZE);
@@ -199,13 +208,14 @@ async function* readTable(
       index += 1;
       if (index >= end) break;
       if (size >= BATCH_SIZE || rows.length >= MAX_BATCH_ROWS) {
-        yield { firstRow: index - rows.length, rows };
+        yield { firstRow: index - rows.length, rows, invalid };
         rows = [];
+        invalid = undefined;
         size = 0;
       }
     }
   }
-  if (rows.length > 0) yield { firstRow: index - rows.length, rows };
+  if (rows.length > 0) yield { firstRow: index - rows.length, rows, invalid };
 }
 
 function project(row: JsonObject, columns: readonly string[]): JsonObject {

@@ -39,8 +39,8 @@ function serializeItem(shown: PreviewItem): JsonBody {
 }
 
 function serializeRowError({ message, code, location }: JsonlError): JsonBody {
-  const { file, row, path } = location;
-  return { message, code, file, row, path };
+  const { file, line, column, row, path } = location;
+  return { message, code, file, line, column, row, path };
 }
 
 /** The result of a dry run as JSON. */
@@ -56,6 +56,6 @@ export function serializeDryRun({ itemCount, versionHash, errors, errorsTotal, s
   };
 }
 
-function serializeSkippedRow({ message, location: { file, row } }: JsonlError): JsonBody {
-  return { row, message, file };
+function serializeSkippedRow({ message, location: { file, line, row } }: JsonlError): JsonBody {
+  return { row, message, file, line };
 }

@@ -1,0 +1,31 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import { type RowFacts, rowsSchema } from '@svc/tabular/internal';
+import type { SplitReader } from './split-reader.ts';
+
+/** What a person asked for. */
+export interface HubSelection {
+  readonly path: string;
+  readonly split?: string | undefined;
+  readonly revision?: string | undefined;
+}
+
+/** The `schema` of a dataset that was made of a hub dataset: `path`, `split` and `revision` as sent, and as resolved. */
+export function hubSchema(
+  { path, split, revision }: HubSelection,
+  { reader, resolvedRevision }: { readonly reader: SplitReader; readonly resolvedRevision: string },
+  rows: Omit<RowFacts, 'features'>,
+): JsonObject {
+  return {
+    source: 'hub',
+    config: {
+      path,
+      split: split ?? null,
+      subset: reader.subset,
+      revision: revision ?? null,
+      resolved_revision: resolvedRevision,
+      resolved_split: reader.split,
+    },
+    info: reader.info,
+    ...rowsSchema({ ...rows, features: reader.features }),
+  };
+}

@@ -1,0 +1,27 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { DetectedFile } from '../files/file-format.ts';
+import { type RowFacts, rowsSchema } from './rows-schema.ts';
+
+/** A file from which the items of a dataset were made. */
+export interface FileFacts {
+  readonly name: string;
+  readonly bytes: number;
+  /** Hex digits; null if unknown. */
+  readonly sha256: string | null;
+  readonly detected: DetectedFile;
+}
+
+/** The `schema` of a dataset that was made of files with tables or items. */
+export function fileSchema(files: readonly FileFacts[], rows: RowFacts): JsonObject {
+  return {
+    source: 'file',
+    files: files.map(({ name, bytes, sha256, detected }) => ({
+      name,
+      format: detected.format,
+      bytes,
+      sha256,
+    })),
+    options: { ...files[0]?.detected.options },
+    ...rowsSchema(rows),
+  };
+}
