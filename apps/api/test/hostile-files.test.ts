@@ -283,7 +283,12 @@ it('takes each of 200 hostile files exactly, or refuses it with its location and
   addCsv();
   addJson();
   await addBinaries(await readFile(parquet));
-  expect(files.length).toBeGreaterThanOrEqual(200);
+  const distinct = new Set(
+    files.map(({ name, content, fields }) =>
+      JSON.stringify([name, Buffer.from(content as string).toString('latin1'), fields]),
+    ),
+  );
+  expect(distinct.size).toBeGreaterThanOrEqual(200);
 
   const api = cleanUp.use(await startTestApi({ SVC_MAX_UNCOMPRESSED_BYTES: '20000000' }));
   let stored = 0;

@@ -243,6 +243,30 @@ describe('a preview of an upload', () => {
     ]);
     const missing = await preview(file, { mapping: { prompt_column: 'questoin' } });
     expect(missing).toMatchObject({ status: 400, body: { code: 'column_not_found' } });
+    const odd = await preview(file, { mapping: { prompt_column: 'question', default_type: 'quiz' } });
+    expect(odd.body['info']).toMatchObject({ warnings: [expect.stringContaining('"quiz"')] });
+    const [parquet, instance] = [join(folder, 'nan.parquet'), await DuckDBInstance.create()];
+    const connection = await instance.connect();
+    await connection.run(
+      `COPY (SELECT * FROM (VALUES ('x', 'NaN'::FLOAT, ['inf'::DOUBLE, 1]), ('y', 2, [])) AS t(q, a, l)) TO '${parquet}' (FORMAT parquet)`,
+    );
+    connection.closeSync();
+    instance.closeSync();
+    const numbers = await preview({ 'nan.parquet': await readFile(parquet) });
+    expect(numbers.body).toMatchObject({
+      samples: [
+        { q: 'x', a: null, l: [null, 1] },
+        { q: 'y', a: 2, l: [] },
+      ],
+      info: { warnings: ['NaN and infinities are read as null: 2 in the rows that were read.'] },
+    });
+    hub.add({ id: 'org/nan', files: { 'train.parquet': await readFile(parquet) } });
+    const fromHub = await fetch(`${api.url}/datasets/hub/preview`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ path: 'org/nan' }),
+    });
+    expect(await fromHub.json()).toMatchObject({ info: { warnings: [expect.stringContaining(': 2 in')] } });
     expect(await datasetCount()).toBe(await datasetCount());
   });
 
@@ -301,6 +325,99 @@ describe('an upload', () => {
       body: { item_count: 1 },
     });
     expect(await api.stagedFiles()).toEqual([]);
+  });
+
+  it('tells an archive of tables from an older one by whether its items have prompts', async () => {
+    const rows = '{"q":"x","a":1}\n{"q":"y","a":2}\n';
+    const lines = await makePackage({ 'b.jsonl': rows, 'a.jsonl': rows });
+    const kinds = { 'a.zip': lines };
+    expect(await preview(kinds)).toMatchObject({ body: { kind: 'items', format: 'jsonl' } });
+    expect(await upload(kinds)).toMatchObject({ status: 201, body: { item_count: 4 } });
+    const json = { 'a.zip': await makePackage({ 'data/a.json': `[${rows.trim().replace('\n', ',')}]` }) };
+    expect(await upload(json)).toMatchObject({
+      status: 400,
+      body: { code: 'mapping_required', errors: [{ file: 'data/a.json' }, {}] },
+    });
+    const mapping = { prompt_column: 'q', answer_column: 'a' };
+    expect(await upload(json, { mapping })).toMatchObject({ status: 201, body: { item_count: 2 } });
+    const both = await upload({ 'x.zip': lines, 'c.csv': 'q,a\nz,3\n' }, { mapping });
+    expect(both.body['sections']).toMatchObject([{ name: 'a' }, { name: 'b' }, { name: 'c' }]);
+    const pkg = await makePackage({ 'sections/a.jsonl': rows });
+    expect(await upload({ 'p.zip': pkg, 'c.csv': 'q\nz\n' }, { mapping })).toMatchObject({
+      status: 400,
+      body: { code: 'unsupported_file', errors: [{ file: 'p.zip' }] },
+    });
+    expect(await upload({ 'x/a.csv': 'q\nx\n', 'a.tsv': 'q\nx\n' }, { mapping })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', title: 'Invalid request', errors: [{ file: 'a.tsv' }] },
+    });
+  });
+
+  it('lists rows that cannot be read in a dry run, skips them on request, and goes on', async () => {
+    const csv = 'q,a\nx,1\ny\n"z\n2",3\nw,4,5\n';
+    const jsonl = '{"q":"x","a":1}\n{"q":\n\n{"q":"y","a":null,"a":1}\n{"q":"z"}\n';
+    const mapping = { prompt_column: 'q', answer_column: 'a' };
+    const files = { 'a.csv': csv, 'b.jsonl': jsonl };
+    const dry = await post('/datasets/upload?dry_run=true', files, { mapping });
+    expect(dry).toMatchObject({
+      status: 200,
+      body: {
+        item_count: 4,
+        version_hash: null,
+        errors: [
+          { code: 'invalid_row', file: 'a.csv', line: 3, column: 2, row: 1 },
+          { file: 'a.csv', line: 6, column: 4, row: 3 },
+          { file: 'b.jsonl', line: 2, row: 1 },
+          { file: 'b.jsonl', line: 4, row: 2 },
+        ],
+        errors_total: 4,
+      },
+    });
+    const open = await post('/datasets/upload?dry_run=true', { 'a.csv': `${csv}"v,6\n` }, { mapping });
+    expect(open.body).toMatchObject({ errors: [{ line: 3 }, { line: 6 }, { line: 7 }], errors_total: 3 });
+    const stored = await upload(files, { mapping: { ...mapping, invalid_rows: 'skip' } });
+    expect(stored).toMatchObject({ status: 201, body: { schema: { skipped: { count: 4 } } } });
+    expect((await items(stored.body['id'])).map(({ id }) => id)).toEqual(['a-0', 'a-2', 'b-0', 'b-3']);
+    expect(await upload(files, { mapping })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_row', errors: [{ file: 'a.csv', line: 3 }] },
+    });
+  });
+
+  it('keeps texts of a column that looks like numbers up to the last row of a large file', async () => {
+    const lines = Array.from({ length: 2500 }, (_, row) => `${row} ${'x'.repeat(2000)},${row},${row}`);
+    const mapping = { prompt_column: 'q', answer_column: 'a', id_column: 'id' };
+    const numbers = await upload({ 'a.csv': ['q,a,id', ...lines].join('\n') }, { mapping });
+    expect(numbers).toMatchObject({ status: 201, body: { item_count: 2500 } });
+    expect(numbers.body['schema']).toMatchObject({ features: { q: 'string', a: 'int64' } });
+    const mixed = { 'b.csv': 'q,a,id\nx,1,y\n', 'a.csv': ['q,a,id', ...lines, 'last,007,z'].join('\n') };
+    const texts = await upload(mixed, { mapping });
+    expect(texts).toMatchObject({ status: 201, body: { item_count: 2502 } });
+    expect(texts.body['schema']).toMatchObject({ features: { a: 'json', id: 'string' } });
+    const found = await items(texts.body['id']);
+    expect([found[0], found[2500], found[2501]]).toMatchObject([
+      { id: '0', answer: '0' },
+      { id: 'z', answer: '007' },
+      { answer: 1 },
+    ]);
+    const dry = await post('/datasets/upload?dry_run=true', mixed, { mapping });
+    expect(dry.body).toMatchObject({ item_count: 2502, version_hash: texts.body['version_hash'] });
+  });
+
+  it('gives the same answer to the same key, and refuses it with another mapping', async () => {
+    const send = (mapping: object) => {
+      const form = new FormData();
+      form.append('mapping', JSON.stringify(mapping));
+      form.append('file', new Blob(['q,a\nx,1\n']), 'a.csv');
+      const headers = { 'Idempotency-Key': 'a table' };
+      return fetch(`${api.url}/datasets/upload`, { method: 'POST', body: form, headers });
+    };
+    const answers = await Promise.all([send({ prompt_column: 'q' }), send({ prompt_column: 'q' })]);
+    const [first, second] = (await Promise.all(answers.map((answer) => answer.json()))) as Body[];
+    expect([answers[0]?.status, answers[1]?.status]).toEqual([201, 201]);
+    expect(second).toEqual(first);
+    const other = await send({ prompt_column: 'a' });
+    expect([other.status, await other.json()]).toMatchObject([409, { code: 'idempotency_key_reused' }]);
   });
 
   it('asks for a mapping, and lists the columns', async () => {

@@ -5,6 +5,7 @@
 export type { CheckedLine, FileEnds } from './check/check-lines.ts';
 export { inspectPackage, type PackageEvent } from './check/inspect-package.ts';
 export { toPackageError } from './errors.ts';
+export { type ArchiveKind, archiveKind } from './legacy/archive-kind.ts';
 export { type Archive, openArchive } from './package/open-archive.ts';
 export { checkResultCount } from './package/package-run.ts';
 export { createResultReader } from './package/run-results.ts';

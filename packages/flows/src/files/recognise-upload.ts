@@ -1,6 +1,6 @@
-import { JsonlError, type MappableFeature } from '@svc/jsonl-v23';
+import type { MappableFeature } from '@svc/jsonl-v23';
 import type { ByteSource as ArchiveBytes, PackageLimits } from '@svc/pkg-format';
-import { openArchive } from '@svc/pkg-format/internal';
+import { archiveKind, openArchive } from '@svc/pkg-format/internal';
 import { type DetectedFile, detectFormat, dtypeOf, openFileTable, type Table } from '@svc/tabular';
 import { sectionNames, tableSource } from '@svc/tabular/internal';
 import type { FileRequest } from '../requests.ts';
@@ -26,8 +26,8 @@ export type Recognised =
 /**
  * Finds out what an upload is, from the first bytes of its files.
  *
- * @throws PackageError for a ZIP archive that cannot be read; UploadError `unsupported_file`; JsonlError `invalid_mapping`
- *   for two files of one name; errors of the sources; the signal's reason
+ * @throws PackageError for a ZIP archive that cannot be read; UploadError `unsupported_file`, `invalid_request` for two
+ *   files of one name; errors of the sources; the signal's reason
  */
 export async function recogniseUpload(
   files: readonly UploadedFile[],
@@ -35,11 +35,16 @@ export async function recogniseUpload(
   limits: Partial<PackageLimits>,
   signal: AbortSignal,
 ): Promise<Recognised> {
-  const [first] = files;
-  if (first !== undefined && files.length === 1 && (await isZip(first.source))) {
-    return { kind: await archiveKind(first, request, limits) };
+  let isPacked = false;
+  for (const file of files) {
+    if (!(await isZip(file.source))) continue;
+    const kind = await kindOf(file, request, limits, signal);
+    if (files.length === 1) return { kind };
+    if (kind !== 'packed') throw notAlone(file.name);
+    isPacked = true;
   }
-  const names = sectionNames(files.map(({ name }) => name));
+  if (isPacked) return { kind: 'packed' };
+  const names = namesOf(files);
   const found: TableFile[] = [];
   for (const [index, file] of files.entries()) {
     const { name, source } = file;
@@ -56,29 +61,44 @@ export async function recogniseUpload(
   return { kind: areItems ? 'items' : 'table', files: found };
 }
 
+/** The names of the sections. @throws UploadError `invalid_request` */
+function namesOf(files: readonly UploadedFile[]): string[] {
+  try {
+    return sectionNames(files.map(({ name }) => name));
+  } catch (error) {
+    throw toUploadError(error, '');
+  }
+}
+
 async function isZip(source: ArchiveBytes): Promise<boolean> {
   const head = Buffer.from(await source.read(0, Math.min(4, source.byteLength))).toString('latin1');
   return head === 'PK\x03\x04' || head === 'PK\x05\x06';
 }
 
-/** A mapping says that the files of an archive are tables; without one, an older archive has JSON with items. */
-async function archiveKind(
+/** With a mapping, the files of an archive are tables, also those that could be items. */
+async function kindOf(
   { name, source }: UploadedFile,
   { mapping }: FileRequest,
   limits: Partial<PackageLimits>,
+  signal: AbortSignal,
 ): Promise<'package' | 'legacy_package' | 'packed'> {
-  const { files } = await openArchive(source, limits, () => Promise.resolve());
-  const paths = [...files.keys()];
-  if (paths.includes('[Content_Types].xml')) throw officeDocument(name);
-  if (paths.length === 0 || paths.some((path) => /^sections\/.*\.jsonl$/.test(path))) return 'package';
-  if (mapping === null && paths.some((path) => /\.jsonl?$/i.test(path))) return 'legacy_package';
-  if (paths.some((path) => path === 'manifest.json')) return 'package';
-  return 'packed';
+  const archive = await openArchive(source, limits, () => Promise.resolve());
+  const kind = await archiveKind(archive, signal);
+  if (kind === 'office_document') throw officeDocument(name);
+  const areTables = kind === 'legacy_package' && mapping !== null && !archive.files.has('manifest.json');
+  if (kind === 'files' || areTables) return 'packed';
+  return kind;
 }
 
 function officeDocument(file: string): UploadError {
   const message = 'Cannot read the file: it is an Office document; save its table as CSV.';
   return new UploadError('unsupported_file', message, { file });
+}
+
+function notAlone(file: string): UploadError {
+  return new UploadError('unsupported_file', 'Cannot read the file: a package must be the only file.', {
+    file,
+  });
 }
 
 /** The columns of a table, as a mapping sees them. */
@@ -93,7 +113,7 @@ export function columnsOf({ features }: Pick<Table, 'features'>): MappableFeatur
  */
 export async function requireMapping(files: readonly TableFile[], signal: AbortSignal): Promise<never> {
   const file = files.find(({ detected }) => detected.format !== 'jsonl') ?? files[0];
-  if (file === undefined) throw new JsonlError('invalid_mapping', 'The upload has no files.');
+  if (file === undefined) throw new RangeError('An upload has at least one file.');
   const { name, source, detected } = file;
   try {
     const table = await openFileTable(tableSource(name, source), detected, { wholeFile: false, signal });

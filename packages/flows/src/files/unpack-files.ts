@@ -15,8 +15,8 @@ export interface UnpackedFile {
 const MAX_FILES = 1000;
 
 /**
- * Unpacks the files of a ZIP archive, or a file that is compressed as a whole, one after another. Read the content of each
- * before you go on. What comes out is bounded by the limits of packages.
+ * Unpacks ZIP archives, and files that are compressed as a whole, one after another. Read the content of each before you
+ * go on. What comes out is bounded by the limits of packages.
  *
  * @throws PackageError, UploadError `unsupported_file`; errors of the source; the signal's reason
  */
@@ -25,33 +25,43 @@ export async function* unpackFiles(
   limits: Partial<PackageLimits> & Pick<PackageLimits, 'maxTotalBytes'>,
   signal: AbortSignal,
 ): AsyncGenerator<UnpackedFile> {
-  const [first] = files;
-  const head = first === undefined ? '' : Buffer.from(await first.source.read(0, 2)).toString('latin1');
-  if (first !== undefined && head === 'PK') {
-    const archive = await openArchive(first.source, limits, () => Promise.resolve());
-    const paths = [...archive.files.keys()];
-    if (paths.length > MAX_FILES) {
-      const message = `Cannot read the archive: it has ${paths.length} files, more than ${MAX_FILES}.`;
-      throw new UploadError('unsupported_file', message, { file: first.name });
+  let leftBytes = limits.maxTotalBytes;
+  let count = 0;
+  for (const file of files) {
+    for await (const { name, content } of contentsOf(file, limits, signal)) {
+      count += 1;
+      if (count > MAX_FILES) {
+        const message = `Cannot read the archive: it has more than ${MAX_FILES} files.`;
+        throw new UploadError('unsupported_file', message, { file: file.name });
+      }
+      async function* counted(): AsyncGenerator<Uint8Array> {
+        for await (const chunk of content) {
+          leftBytes -= chunk.byteLength;
+          if (leftBytes < 0) {
+            const message = `Cannot read the file: unpacked files must have at most ${limits.maxTotalBytes} bytes.`;
+            throw new UploadError('unsupported_file', message, { file: name });
+          }
+          yield chunk;
+        }
+      }
+      yield { name, content: counted() };
     }
-    for (const path of paths) yield { name: path, content: archive.read(path, { signal }) };
+  }
+}
+
+/** The files of an archive, or one file, decompressed. */
+async function* contentsOf(
+  { name, source }: UploadedFile,
+  limits: Partial<PackageLimits>,
+  signal: AbortSignal,
+): AsyncGenerator<UnpackedFile> {
+  const head = Buffer.from(await source.read(0, Math.min(2, source.byteLength))).toString('latin1');
+  if (head !== 'PK') {
+    yield { name, content: decompressed(tableSource(name, source), name, signal) };
     return;
   }
-  let left = limits.maxTotalBytes;
-  for (const { name, source } of files) {
-    const content = decompressed(tableSource(name, source), name, signal);
-    async function* counted(): AsyncGenerator<Uint8Array> {
-      for await (const chunk of content) {
-        left -= chunk.byteLength;
-        if (left < 0) {
-          const message = `Cannot read the file: unpacked files must have at most ${limits.maxTotalBytes} bytes.`;
-          throw new UploadError('unsupported_file', message, { file: name });
-        }
-        yield chunk;
-      }
-    }
-    yield { name, content: counted() };
-  }
+  const archive = await openArchive(source, limits, () => Promise.resolve());
+  for (const path of archive.files.keys()) yield { name: path, content: archive.read(path, { signal }) };
 }
 
 async function* decompressed(

@@ -26,7 +26,7 @@ export interface LegacyItem {
  *   `package_corrupt`
  */
 export async function* readLegacyItems(
-  archive: Archive,
+  archive: Pick<Archive, 'read' | 'limits'>,
   file: string,
   kind: LegacySection['kind'],
   signal?: AbortSignal,

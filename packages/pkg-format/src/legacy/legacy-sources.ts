@@ -60,7 +60,7 @@ export async function findLegacySources(
 }
 
 /** Whether a file of a package has no items, whatever its extension. */
-function isOtherFile(file: string): boolean {
+export function isOtherFile(file: string): boolean {
   return (
     file === RUN_CONFIG_FILE ||
     file === RESULTS_FILE ||

@@ -112,6 +112,6 @@ function packedTwice([file]: readonly StagedFile[]): UploadError {
 /** The error for an older archive. */
 export function legacyError(): PackageError {
   const message =
-    'The archive has no sections/*.jsonl file, but it is an older archive: convert it with "svc-pkg convert", or send convert=true to convert it on upload.';
+    'The archive has no sections/*.jsonl file, but it is an older archive: convert it with "svc-pkg convert", or send convert=true to convert it on upload; if its files are tables, send a mapping.';
   return new PackageError('package_no_sections', message);
 }
