@@ -52,8 +52,8 @@ const sizes = options.sizes.split(',').map(Number);
 const wanted = new Set(options.cases.split(','));
 const rounds = Number(options.rounds);
 const shapes = shapesNamed(options.shapes);
-if (!(await hasPrograms(['bash', 'psql', 'unzip', 'gzip', 'zip', 'sync']))) {
-  throw new Error('the baselines need bash, psql, unzip, gzip, zip and sync');
+if (!(await hasPrograms(['bash', 'curl', 'psql', 'unzip', 'gzip', 'zip', 'sync']))) {
+  throw new Error('the baselines need bash, curl, psql, unzip, gzip, zip and sync');
 }
 
 await using cleanUp = new AsyncDisposableStack();
