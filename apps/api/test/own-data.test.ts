@@ -412,9 +412,9 @@ describe('an upload', () => {
       const headers = { 'Idempotency-Key': 'a table' };
       return fetch(`${api.url}/datasets/upload`, { method: 'POST', body: form, headers });
     };
-    const answers = await Promise.all([send({ prompt_column: 'q' }), send({ prompt_column: 'q' })]);
-    const [first, second] = (await Promise.all(answers.map((answer) => answer.json()))) as Body[];
-    expect([answers[0]?.status, answers[1]?.status]).toEqual([201, 201]);
+    const responses = await Promise.all([send({ prompt_column: 'q' }), send({ prompt_column: 'q' })]);
+    const [first, second] = (await Promise.all(responses.map((response) => response.json()))) as Body[];
+    expect([responses[0]?.status, responses[1]?.status]).toEqual([201, 201]);
     expect(second).toEqual(first);
     const other = await send({ prompt_column: 'a' });
     expect([other.status, await other.json()]).toMatchObject([409, { code: 'idempotency_key_reused' }]);

@@ -3,7 +3,7 @@ import { type RowFacts, rowsSchema } from '@svc/tabular/internal';
 import type { SplitReader } from './split-reader.ts';
 
 /** What a person asked for. */
-export interface HubSelection {
+export interface DatasetRef {
   readonly path: string;
   readonly split?: string | undefined;
   readonly revision?: string | undefined;
@@ -11,7 +11,7 @@ export interface HubSelection {
 
 /** The `schema` of a dataset that was made of a hub dataset: `path`, `split` and `revision` as sent, and as resolved. */
 export function hubSchema(
-  { path, split, revision }: HubSelection,
+  { path, split, revision }: DatasetRef,
   { reader, resolvedRevision }: { readonly reader: SplitReader; readonly resolvedRevision: string },
   rows: Omit<RowFacts, 'features'>,
 ): JsonObject {

@@ -2,4 +2,4 @@
 
 export { type AddressRange, createAddressSet } from './http/address-set.ts';
 export { parseRetryAfter } from './http/retry-after.ts';
-export { type HubSelection, hubSchema } from './hub-schema.ts';
+export { type DatasetRef, hubSchema } from './hub-schema.ts';

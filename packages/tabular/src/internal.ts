@@ -6,7 +6,7 @@ export { datasetNameOf, sectionNames } from './files/section-names.ts';
 export { tableSource } from './files/table-source.ts';
 export { compressionOf, type DataFormat, type FileCompression, suffixes } from './format.ts';
 export { openParquetTable } from './parquet/parquet-table.ts';
-export { type FileFacts, fileSchema } from './provenance/file-schema.ts';
+export { fileSchema, type SourceFile } from './provenance/file-schema.ts';
 export { type RowFacts, rowsSchema, type SkippedRows } from './provenance/rows-schema.ts';
 export {
   dtypeOf,

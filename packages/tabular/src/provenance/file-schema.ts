@@ -3,7 +3,7 @@ import type { DetectedFile } from '../files/file-format.ts';
 import { type RowFacts, rowsSchema } from './rows-schema.ts';
 
 /** A file from which the items of a dataset were made. */
-export interface FileFacts {
+export interface SourceFile {
   readonly name: string;
   readonly bytes: number;
   /** Hex digits; null if unknown. */
@@ -12,7 +12,7 @@ export interface FileFacts {
 }
 
 /** The `schema` of a dataset that was made of files with tables or items. */
-export function fileSchema(files: readonly FileFacts[], rows: RowFacts): JsonObject {
+export function fileSchema(files: readonly SourceFile[], rows: RowFacts): JsonObject {
   return {
     source: 'file',
     files: files.map(({ name, bytes, sha256, detected }) => ({
