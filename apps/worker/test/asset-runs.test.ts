@@ -132,6 +132,17 @@ describe('a run over items with files', () => {
     ]);
   });
 
+  it('names what only the judge was not sent, of small and large items', async () => {
+    const judge = { type: 'anthropic', base_url: baseUrl, model: 'judge' };
+    const small = { inputs: { prompt: 'p' }, criteria: ['c'], assets: { voice: entry('audio/wav', voice) } };
+    const large = { ...small, meta: { filler: 'x'.repeat(80_000) } };
+    const results = await runItems([small, large], { ...chat(), judge });
+    expect(results.map(({ omitted_assets }) => omitted_assets)).toEqual([['voice'], ['voice']]);
+    expect(requests.filter(({ model }) => model === 'm').map((asked) => partsOf(asked).length)).toEqual([
+      2, 2,
+    ]);
+  });
+
   it('fails an item whose file is gone, and goes on', async () => {
     const [lost, kept] = [randomBytes(400_000), randomBytes(100)];
     const items = [lost, kept].map((bytes) => ({

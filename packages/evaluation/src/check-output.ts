@@ -3,8 +3,9 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from './assets/marked-files.ts';
 import type { CheckOutcome } from './checkers/checker.ts';
 import { askJudge, type Judge } from './scoring/ask-judge.ts';
-import { planCheck } from './scoring/plan-check.ts';
+import { type CheckPlan, planCheck } from './scoring/plan-check.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
+import type { Scored } from './threads/score-task.ts';
 
 /** An output to score, and what scores it. */
 export interface ScoreRequest {
@@ -19,6 +20,9 @@ export interface ScoreRequest {
   readonly signal: AbortSignal;
 }
 
+/** How an output is scored, see {@link planCheck}; the question of a large item is JSON text, see `ProviderRequest`. */
+export type ScorePlan = CheckPlan | Scored;
+
 /**
  * Scores an output as {@link planCheck} chooses.
  *
@@ -26,7 +30,15 @@ export interface ScoreRequest {
  * much time or memory; the signal's reason when it is aborted
  */
 export async function checkOutput(request: ScoreRequest): Promise<CheckOutcome> {
-  const { judge, checks, files, signal } = request;
+  return await performCheck(planOutput(request), request);
+}
+
+/** Chooses how an output is scored. @throws RunError as {@link planCheck} */
+export function planOutput({
+  output,
+  item,
+  judge,
+}: Pick<ScoreRequest, 'output' | 'item' | 'judge'>): CheckPlan {
   const planned =
     judge === null
       ? null
@@ -34,8 +46,15 @@ export async function checkOutput(request: ScoreRequest): Promise<CheckOutcome> 
           defaultPrompts: judge.defaultPrompts,
           wireFormat: judge.provider.wireFormat ?? ('chat_completions' as const),
         };
-  const plan = planCheck({ ...request, judge: planned });
+  return planCheck({ output, item, judge: planned });
+}
+
+/** Runs the check, or asks the judge. @throws as {@link checkOutput} */
+export async function performCheck(
+  plan: ScorePlan,
+  { judge, checks, files, signal }: Pick<ScoreRequest, 'judge' | 'checks' | 'files' | 'signal'>,
+): Promise<CheckOutcome> {
   if ('outcome' in plan) return plan.outcome;
   if ('task' in plan) return await checks.run(plan.task, signal);
-  return await askJudge(judge, plan.judgeMessages, files, signal);
+  return await askJudge(judge, plan.question.messages, files, signal);
 }

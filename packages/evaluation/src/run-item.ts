@@ -1,8 +1,7 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { type MarkedFiles, markFiles, type ReadFile } from './assets/marked-files.ts';
-import { checkOutput } from './check-output.ts';
-import type { CheckOutcome } from './checkers/checker.ts';
+import { performCheck, planOutput, type ScorePlan } from './check-output.ts';
 import { type CompleteItemDeps, completeItem } from './complete-item.ts';
 import { isLargeItem, MAX_INLINE_TEXT_CHARS, readItem } from './item/large-item.ts';
 import type { RunPrompts } from './item/prompt-template.ts';
@@ -10,7 +9,7 @@ import { type RunChecker, withChecker } from './item/with-checker.ts';
 import { JsonText } from './json-text.ts';
 import { RunError } from './run-error.ts';
 import type { RunFailure, RunItem, RunResult, StoredOutput } from './run-session.ts';
-import { askJudge, type Judge } from './scoring/ask-judge.ts';
+import type { Judge } from './scoring/ask-judge.ts';
 import { packValue } from './scoring/packed-value.ts';
 
 /** A monotonic clock. */
@@ -99,25 +98,33 @@ async function score(
   signal: AbortSignal,
 ): Promise<RunResult> {
   const { output } = facts;
+  let known = facts;
   try {
-    const onThread = output instanceof JsonText || isLongText(output) || isLargeItem(parts);
-    const { judgeUsage = null, ...outcome } = onThread
-      ? await scoreOnThread(deps, parts, files, output, signal)
-      : await checkOutput({ ...deps, output, item: readItem(parts), files, signal });
-    return { ...facts, ...outcome, judgeUsage, error: null };
+    const plan =
+      output instanceof JsonText || isLongText(output) || isLargeItem(parts)
+        ? await planOnThread(deps, parts, output, signal)
+        : planOutput({ ...deps, output, item: readItem(parts) });
+    if ('question' in plan) known = withOmitted(facts, plan.question.omittedAssets);
+    const { judgeUsage = null, ...outcome } = await performCheck(plan, { ...deps, files, signal });
+    return { ...known, ...outcome, judgeUsage, error: null };
   } catch (error) {
-    return failed(facts, error, signal);
+    return failed(known, error, signal);
   }
 }
 
-async function scoreOnThread(
+/** Adds the assets that the judge was not sent. */
+function withOmitted(facts: Facts, names: readonly string[]): Facts {
+  if (names.length === 0) return facts;
+  return { ...facts, omittedAssets: [...new Set([...(facts.omittedAssets ?? []), ...names])] };
+}
+
+async function planOnThread(
   { judge, checks }: RunItemDeps,
   parts: ItemParts,
-  files: MarkedFiles | undefined,
   output: RunResult['output'],
   signal: AbortSignal,
-): Promise<CheckOutcome & Partial<Pick<RunResult, 'judgeUsage'>>> {
-  const scored = await checks.run(
+): Promise<ScorePlan> {
+  return await checks.run(
     {
       kind: 'score',
       parts,
@@ -132,8 +139,6 @@ async function scoreOnThread(
     },
     signal,
   );
-  if ('outcome' in scored) return scored.outcome;
-  return await askJudge(judge, scored.judgeConversationJson, files, signal);
 }
 
 function isLongText(output: JsonValue): boolean {

@@ -69,7 +69,7 @@ export interface RunResult {
   readonly finishReason: string | null;
   /** Requests to the provider; null if it sends none. */
   readonly attempts: number | null;
-  /** Names of the item's assets that the provider was not sent; null if unknown. */
+  /** Names of the item's assets that the provider, or the judge, was not sent; null if unknown. */
   readonly omittedAssets: readonly string[] | null;
   /** What neither the item nor its provider caused, behind the error `internal`; for the log, not stored. */
   readonly cause?: unknown;

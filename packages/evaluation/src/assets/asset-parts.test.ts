@@ -58,7 +58,9 @@ describe('assetParts', () => {
     const item = { assets: [embedded('video/mp4'), embedded('image/gif')], inputs: { prompt: 'p' } };
     const { parts, omitted } = assetParts(item, 'chat_completions');
     expect(omitted).toEqual(['0']);
-    const [, question] = judgeQuestion({ output: 'o', item, options: {} }, null);
+    const { messages, omittedAssets } = judgeQuestion({ output: 'o', item, options: {} }, null);
+    expect(omittedAssets).toEqual(['0']);
+    const [, question] = messages;
     expect(question?.content).toEqual([{ type: 'text', text: expect.stringContaining('Task') }, ...parts]);
   });
 });

@@ -4,9 +4,9 @@ import { measureCheck } from '../checkers/check-limits.ts';
 import { type CheckOutcome, unscored } from '../checkers/checker.ts';
 import { CHECKERS } from '../checkers/checkers.ts';
 import { labelledChoices } from '../item/labelled-choices.ts';
-import type { ChatMessage, WireFormat } from '../provider.ts';
+import type { WireFormat } from '../provider.ts';
 import type { CheckTask } from './check-task.ts';
-import { asksForJudge, judgeQuestion } from './judge-question.ts';
+import { asksForJudge, type JudgeQuestion, judgeQuestion } from './judge-question.ts';
 import { packValue } from './packed-value.ts';
 
 /** An output to score. */
@@ -22,7 +22,7 @@ interface PlannedCheck {
 export type CheckPlan =
   | { readonly outcome: CheckOutcome }
   | { readonly task: CheckTask }
-  | { readonly judgeMessages: readonly ChatMessage[] };
+  | { readonly question: JudgeQuestion };
 
 /** The default checker by the type of the item. */
 const BY_ITEM_TYPE: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ export function planCheck({ output, item, judge }: PlannedCheck): CheckPlan {
   if (type === 'judge') {
     if (judge === null) return { outcome: unscored('The run has no judge model') };
     const { defaultPrompts, wireFormat } = judge;
-    return { judgeMessages: judgeQuestion({ output, item, options }, defaultPrompts, wireFormat) };
+    return { question: judgeQuestion({ output, item, options }, defaultPrompts, wireFormat) };
   }
   if (!Object.hasOwn(CHECKERS, type))
     return { outcome: unscored(`Checkers of type ${excerpt(type)} are not run`) };

@@ -22,7 +22,12 @@ export interface ScoreTask {
 /** A score, or the conversation for the judge as JSON text in UTF-8, see `ProviderRequest`. */
 export type Scored =
   | { readonly outcome: CheckOutcome }
-  | { readonly judgeConversationJson: Uint8Array<ArrayBuffer> };
+  | {
+      readonly question: {
+        readonly messages: Uint8Array<ArrayBuffer>;
+        readonly omittedAssets: readonly string[];
+      };
+    };
 
 /**
  * Does the task on the current thread.
@@ -37,8 +42,9 @@ export function scoreItem(task: ScoreTask): Scored {
   if ('task' in plan) return { outcome: runCheck(plan.task) };
   if ('outcome' in plan) return plan;
   const format = task.judge?.wireFormat ?? 'chat_completions';
-  const conversation = canonicalJson(wireConversation(plan.judgeMessages, format));
-  return { judgeConversationJson: new TextEncoder().encode(conversation) };
+  const { messages, omittedAssets } = plan.question;
+  const conversation = canonicalJson(wireConversation(messages, format));
+  return { question: { messages: new TextEncoder().encode(conversation), omittedAssets } };
 }
 
 function unpack(packed: PackedValue): JsonValue {

@@ -73,7 +73,7 @@ export function replyTo(task: ThreadTask): ThreadReply {
 export function transferredBytes(reply: ThreadReply): ArrayBuffer[] {
   if (reply.kind !== 'outcome') return [];
   const { outcome } = reply;
-  if ('judgeConversationJson' in outcome) return [outcome.judgeConversationJson.buffer];
+  if ('question' in outcome) return [outcome.question.messages.buffer];
   const isQuestion = 'conversationJson' in outcome && outcome.conversationJson !== undefined;
   return isQuestion ? [outcome.conversationJson.buffer] : [];
 }
