@@ -1,5 +1,6 @@
 export type { AssetContent, AssetLocation, AssetStore, ByteRange } from './assets/asset-store.ts';
 export { type Assets, assetNotFound, type DatasetAsset } from './assets/assets.ts';
+export type { MoveProgress } from './assets/move-items.ts';
 export type { LineOptions, MappingPlan } from './copy/encoded-rows.ts';
 export { createStore, type ReplicaOptions, type Store, type StoreOptions } from './create-store.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';

@@ -9,6 +9,7 @@ import { migrate, readMigrations } from '../src/migrate/migrate.ts';
 import { MigrationAdapter } from '../src/migrate/migration-adapter.ts';
 import { openSchemaEngine } from '../src/migrate/schema-engine.ts';
 import { importItems } from './import-items.ts';
+import { migrateTo } from './migrate-to.ts';
 import { queryDatabase } from './query-database.ts';
 
 /** Data as the service stored them at its first migration: see `test/upgrade`. */
@@ -29,25 +30,11 @@ beforeEach(async () => {
 });
 afterEach(() => cleanUp.disposeAsync());
 
-/** Applies the first migrations only, as an older version of the service did. */
-async function migrateTo(wanted: readonly string[]): Promise<void> {
-  const pool = new pg.Pool({ connectionString: url });
-  try {
-    using opened = await openSchemaEngine(new MigrationAdapter(pool));
-    await opened.engine.applyMigrations({
-      migrationsList: await readMigrations(wanted),
-      filters: { externalTables: [], externalEnums: [] },
-    });
-  } finally {
-    await pool.end();
-  }
-}
-
 /** A database as it was when `names[count - 1]` was the newest migration. */
 async function databaseAt(count: number): Promise<void> {
-  await migrateTo(names.slice(0, 1));
+  await migrateTo(url, names.slice(0, 1));
   await queryDatabase(url, await readFile(new URL(`upgrade/${FIRST}.sql`, import.meta.url), 'utf8'));
-  if (count > 1) await migrateTo(names.slice(0, count));
+  if (count > 1) await migrateTo(url, names.slice(0, count));
 }
 
 /** The hashes of a dataset, recomputed from its items. */

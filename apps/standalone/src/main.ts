@@ -10,6 +10,7 @@ import { configureHeap, createTokenCipher, isProcessAlive, runProcess, secretsOf
 import { createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';
 import { leaveRoot, obstacleTo } from './leave-root.ts';
+import { startMovingItems } from './move/move-older-items.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
@@ -96,6 +97,8 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
       ...(obstacle === null ? {} : { reason: `the account of the database may not enter ${obstacle}` }),
     });
   }
+
+  starting.defer(startMovingItems({ store, logger, thread: { url, assetStore: config.assetStore } }));
 
   process.stderr.write(
     [
