@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
@@ -15,6 +15,8 @@ const MIB = 1024 * 1024;
 const ASSET_BYTES = times(20, 1) * MIB;
 const ITEMS = times(1_000, 10);
 const REFERENCES = times(21, 5);
+/** Readers that take the head of a response and nothing more. */
+const STALLED = 16;
 /** Of one process that does all of it, threads included; bench/ measures each use in a process with less. */
 const MAX_PEAK_BYTES = 400e6;
 
@@ -33,7 +35,11 @@ beforeAll(async () => {
 beforeEach(async () => {
   // The one item would have 588 MB with its files.
   own = await startService(
-    { SVC_MAX_LINE_BYTES: String(1024 * MIB), SVC_MAX_EXPANSION_RATIO: '1000000' },
+    {
+      SVC_MAX_LINE_BYTES: String(1024 * MIB),
+      SVC_MAX_EXPANSION_RATIO: '1000000',
+      SVC_MAX_STREAMS_PER_CLIENT: String(STALLED),
+    },
     'standalone',
   );
   url = own.service.url;
@@ -46,7 +52,7 @@ afterAll(() => {
 
 const asset = randomBytes(ASSET_BYTES);
 
-async function upload(items: number, references: number): Promise<string> {
+async function upload(items: number, references: number, content = asset): Promise<string> {
   const assets = Array.from({ length: references }, () => 'assets/shared.png');
   const lines = Array.from({ length: items }, (_, id) => {
     return JSON.stringify({ id, type: 'exact', answer: 'x', inputs: { prompt: 'p' }, assets });
@@ -54,7 +60,7 @@ async function upload(items: number, references: number): Promise<string> {
   const archive = buildZip({
     entries: [
       { name: 'sections/default.jsonl', content: lines.join('\n'), method: 'deflated' },
-      { name: 'assets/shared.png', content: asset, method: 'stored' },
+      { name: 'assets/shared.png', content, method: 'stored' },
     ],
   }) as Uint8Array<ArrayBuffer>;
   const { status, body, text } = await ask(`${url}/datasets/upload`, {
@@ -78,6 +84,12 @@ async function read(path: string): Promise<{ bytes: number; sha256: string; end:
     end = Buffer.concat([end, chunk]).subarray(-2_000);
   }
   return { bytes, sha256: hash.digest('hex'), end: end.toString() };
+}
+
+/** Bytes that the service's process has in memory, or had at most. */
+async function memoryOf(field: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const status = await readFile(`/proc/${own.service.child.pid}/status`, 'utf8').catch(() => '');
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) * 1024;
 }
 
 async function run(datasetId: string): Promise<string> {
@@ -134,8 +146,7 @@ describe('an asset that is large and shared', () => {
       expect(await run(id)).toBe(`completed ${items}`);
       expect(sentBytes).toBeGreaterThan(items * references * base64Bytes);
 
-      const status = await readFile(`/proc/${own.service.child.pid}/status`, 'utf8').catch(() => '');
-      const peakBytes = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+      const peakBytes = await memoryOf('VmHWM');
       expect(own.service.hasEnded(), own.service.stderr()).toBe(false);
       expect(peakBytes).toBeLessThan(MAX_PEAK_BYTES);
       report(context, {
@@ -147,4 +158,47 @@ describe('an asset that is large and shared', () => {
       });
     },
   );
+
+  it('waits for readers that stall, and holds neither its bytes nor a connection', {
+    timeout: 60_000,
+  }, async (context) => {
+    const large = randomBytes(24 * MIB);
+    const id = await upload(1, 1, large);
+    const { body } = await ask(`${url}/datasets/${id}/items?assets=link`);
+    const path = body.data[0].item.assets[0].url;
+    const before = await memoryOf('VmRSS');
+    const sockets = await Promise.all(
+      Array.from({ length: STALLED }, async () => {
+        const { hostname, port } = new URL(url);
+        const socket = connect(Number(port), hostname);
+        socket.on('error', () => undefined);
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        const [head] = (await once(socket, 'data')) as [Buffer];
+        socket.pause();
+        return { socket, head: head.toString('latin1', 0, 15) };
+      }),
+    );
+    expect(new Set(sockets.map(({ head }) => head))).toEqual(new Set(['HTTP/1.1 200 OK']));
+    // Each connection of the pool comes back: the next bytes are asked for when they are needed.
+    const busy = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+      AND state <> 'idle'`;
+    await expect.poll(() => own.query(busy), { timeout: 10_000 }).toEqual([]);
+    expect((await ask(`${url}/datasets`)).status).toBe(200);
+    // 16 of 24 MiB would be 403 MB.
+    expect((await memoryOf('VmRSS')) - before).toBeLessThan(128 * MIB);
+
+    for (const { socket } of sockets) socket.destroy();
+    const left = (): number =>
+      own.service.log().filter(({ event, status_code }) => event === 'http.request' && status_code === 499)
+        .length;
+    await expect.poll(left, { timeout: 10_000 }).toBe(STALLED);
+    expect(await read(path)).toMatchObject({ bytes: large.byteLength });
+    report(context, {
+      area: 'Assets',
+      scenario: `${STALLED} clients that take the head of an asset of 24 MiB and stall, then leave`,
+      expected: 'memory of some pieces, no connection of the database held, all streams end',
+      runs: STALLED,
+      observed: { 'as expected': STALLED },
+    });
+  });
 });
