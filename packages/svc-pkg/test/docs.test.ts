@@ -81,3 +81,22 @@ it('has the exit codes, the codes of errors and those of style', () => {
     Object.entries(STYLE_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
   );
 });
+
+describe('the README', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+
+  it('has every command that npm installs, every option, and the exit codes', () => {
+    const installed = createProgram({ version: '1', columns: 100, database: null } as never, {
+      out: () => {},
+      err: () => {},
+    });
+    expect([...readme.matchAll(/^\| `([a-z-]+)[^`]*` \| [a-z]/gm)].map(([, name]) => name)).toEqual(
+      installed.commands.map((command) => command.name()),
+    );
+    const flags = [installed, ...installed.commands].flatMap(({ options }) =>
+      options.flatMap(({ short, long }) => [short, long].filter((flag) => flag !== undefined)),
+    );
+    for (const flag of new Set(flags)) expect(readme, flag).toContain(`\`${flag}\``);
+    for (const { code, meaning } of EXIT_CODES) expect(readme).toContain(`| ${code} | ${meaning} |`);
+  });
+});
