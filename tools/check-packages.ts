@@ -12,15 +12,22 @@ import { findChromium, NO_CHROMIUM } from './browser/find-chromium.ts';
 import { buildPage, bundleSizes, runPage } from './packages/browser-check.ts';
 import { checkTypes, createConsumerProject, requireEntries } from './packages/consumer-project.ts';
 import { convertLegacyArchive, printedByOldNode } from './packages/convert-legacy-archive.ts';
+import { dependenciesOf } from './packages/dependencies.ts';
 import { EXAMPLE_CHECKS, runExample, startExampleHub } from './packages/example-checks.ts';
+import { installByName } from './packages/install-by-name.ts';
 import { installSize } from './packages/install-size.ts';
+import { startLoopbackRegistry } from './packages/loopback-registry.ts';
 import { packPackages, problemsOf } from './packages/pack-packages.ts';
+import { publishablePackages, ROOT } from './packages/publishable.ts';
+import { publishTo, rehearseRelease } from './packages/rehearse-release.ts';
 import { runProgram } from './packages/run-program.ts';
 
 /** The oldest version that runs the programs, which are TypeScript; the newest is the one that runs this. */
 const OLDEST_NODE = '22.19.0';
 /** The oldest version in `engines` of the command line, and one that it refuses. */
 const OLDEST_CLI_NODE = '20.19.0';
+/** Versions of Node with which npx installs and runs the command line. */
+const CLI_NODES = [OLDEST_CLI_NODE, '20.20.2', OLDEST_NODE, '24.0.0'];
 const REFUSED_NODE = '18.20.0';
 
 const log = (text: string): void => console.log(text);
@@ -66,14 +73,22 @@ try {
     log(`${programs} programs run as .ts and .js on Node ${version.trim()}`);
   }
 
-  for (const version of [OLDEST_CLI_NODE, OLDEST_NODE]) {
+  await using registry = await startLoopbackRegistry(dependenciesOf(publishablePackages()));
+  await publishTo(ROOT, registry.url, join(folder, 'npm-cache'));
+  for (const version of CLI_NODES) {
     await convertLegacyArchive(project, await installedNode(version));
-    log(`svc-pkg converts a legacy archive on Node ${version}`);
+    await installByName(folder, registry.url, await installedNode(version));
+    log(`npx svc-pkg converts a legacy archive on Node ${version}`);
   }
   const printed = await printedByOldNode(project, await installedNode(REFUSED_NODE));
   if (printed !== `svc-pkg needs Node 20.19 or newer, this is ${REFUSED_NODE}.\n`) throw new Error(printed);
   const size = await installSize('svc-pkg', packages);
   log(`svc-pkg installs ${size.packages.length} packages of ${kilobytes(size.bytes)}`);
+
+  const rehearsal = join(folder, 'rehearsal');
+  await mkdir(rehearsal);
+  const { published } = await rehearseRelease(rehearsal);
+  log(`a clean clone publishes ${published.join(', ')}; npx installs svc-pkg from there by its name`);
 
   const page = await buildPage(project);
   for (const { entry, bytes, gzipBytes } of await bundleSizes(project)) {

@@ -17,8 +17,8 @@ const npmOptions = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), 'svc-publish-'));
 try {
   const packages = dependenciesFirst(await packPackages(folder));
-  for (const pkg of packages) {
-    const problems = await problemsOf(pkg);
+  const found = await Promise.all(packages.map(async (pkg) => ({ pkg, problems: await problemsOf(pkg) })));
+  for (const { pkg, problems } of found) {
     if (problems.length > 0) throw new Error(`${pkg.manifest.name}:\n${problems.join('\n')}`);
   }
   for (const { manifest, packed, tarball } of packages) {

