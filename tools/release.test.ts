@@ -13,7 +13,10 @@ import { publishTo } from './packages/rehearse-release.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Folders of what is released, all at one version. */
+/** The service, which has one version. */
+const SERVICE = ['apps/api', 'apps/worker', 'apps/cli', 'apps/standalone'];
+
+/** Folders of what is released. */
 const RELEASED = [
   ...[
     'packages/client',
@@ -24,7 +27,7 @@ const RELEASED = [
     'packages/observability',
     'packages/svc-pkg',
   ],
-  ...['apps/api', 'apps/worker', 'apps/cli', 'apps/standalone'],
+  ...SERVICE,
 ];
 
 const json = async (path: string): Promise<Record<string, never>> => JSON.parse(await readFile(path, 'utf8'));
@@ -53,11 +56,20 @@ async function copyOfRepository(): Promise<string> {
 }
 
 describe('the next version', () => {
-  it('is one for all that is released, with a sentence in its changelog', { timeout: 120_000 }, async () => {
+  it('is that of each package that changed, with the same bytes of packages', {
+    timeout: 120_000,
+  }, async () => {
     const folder = await copyOfRepository();
-    const before = (await json(join(folder, 'packages/pkg-format/package.json')))[
-      'version'
-    ] as unknown as string;
+    const versionsOf = async (): Promise<Record<string, string>> =>
+      Object.fromEntries(
+        await Promise.all(
+          RELEASED.map(async (owner) => {
+            const { version } = await json(join(folder, owner, 'package.json'));
+            return [owner, version as unknown as string] as const;
+          }),
+        ),
+      );
+    const before = await versionsOf();
     for (const name of await readdir(join(folder, '.changeset'))) {
       if (name.endsWith('.md')) await rm(join(folder, '.changeset', name));
     }
@@ -68,47 +80,51 @@ describe('the next version', () => {
     );
     execFileSync(process.execPath, ['tools/version.mjs'], { cwd: folder });
 
-    const [major, minor] = before.split('.').map(Number);
-    const after = `${major}.${(minor ?? 0) + 1}.0`;
-    for (const owner of RELEASED) {
+    const after = await versionsOf();
+    const bumped = (version = '', part: 1 | 2): string =>
+      version
+        .split('.')
+        .map((digits, index) => (index < part ? digits : index === part ? Number(digits) + 1 : 0))
+        .join('.');
+    expect(after['packages/pkg-format']).toBe(bumped(before['packages/pkg-format'], 1));
+    for (const owner of ['jsonl-v23', 'tabular', 'hub-client', 'observability', 'client']) {
+      expect(after[`packages/${owner}`], owner).toBe(before[`packages/${owner}`]);
+    }
+    for (const owner of [...SERVICE, 'packages/svc-pkg']) {
+      expect(after[owner], owner).toBe(bumped(before[owner], 2));
       const manifest = await json(join(folder, owner, 'package.json'));
-      expect(manifest['version'], owner).toBe(after);
-      const internal = Object.entries(manifest['dependencies'] ?? {}).filter(([name]) =>
-        name.startsWith('@svc/'),
-      );
-      for (const [name, range] of internal) expect(range, name).toBe('workspace:^');
+      for (const [name, range] of Object.entries(manifest['dependencies'] ?? {})) {
+        if (name.startsWith('@svc/')) expect(range, name).toBe('workspace:^');
+      }
     }
-    for (const owner of ['packages/pkg-format', 'apps/api']) {
-      const changelog = await readFile(join(folder, owner, 'CHANGELOG.md'), 'utf8');
-      expect(changelog.indexOf(sentence), owner).toBeGreaterThan(changelog.indexOf(`## ${after}`));
-    }
-    const notes = execFileSync(process.execPath, ['tools/release-notes.mjs', after], {
+    const api = `@svc/api@${after['apps/api']}`;
+    const format = `@svc/pkg-format@${after['packages/pkg-format']}`;
+    const notes = execFileSync(process.execPath, ['tools/release-notes.mjs', api, format], {
       cwd: folder,
       encoding: 'utf8',
     });
     expect(notes.trim().split(/\n+/)).toEqual([
-      ...['### @svc/pkg-format', '#### Minor Changes', `- ${sentence}`],
-      ...['### @svc/api', '#### Patch Changes', `- ${sentence}`],
+      ...[`### ${format}`, '#### Minor Changes', `- ${sentence}`],
+      ...[`### ${api}`, '#### Patch Changes', `- ${sentence}`],
     ]);
     expect((await readdir(join(folder, '.changeset'))).filter((name) => name.endsWith('.md'))).toEqual([]);
 
-    // what bears the version besides
-    const source = await readFile(join(folder, 'packages/pkg-format/src/package/manifest.ts'), 'utf8');
-    expect(source).toContain(`GENERATOR_VERSION = '${after}'`);
-    const example = await readFile(join(folder, 'examples/capitals.pkg.zip'));
-    expect(example.equals(await readFile(join(ROOT, 'examples/capitals.pkg.zip')))).toBe(false);
+    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-b', 'packages/pkg-format'], { cwd: folder });
+    const example = execFileSync(process.execPath, ['write-a-package.ts'], { cwd: join(folder, 'examples') });
+    expect(example.equals(await readFile(join(ROOT, 'examples/capitals.pkg.zip')))).toBe(true);
   });
 
-  it('is the version that everything released has now', async () => {
-    const versions = await Promise.all(
-      RELEASED.map(async (owner) => (await json(join(ROOT, owner, 'package.json')))['version']),
-    );
-    expect(new Set(versions).size).toBe(1);
+  it('is one of the service, and its own of each package', async () => {
     const config = await json(join(ROOT, '.changeset/config.json'));
     const names = await Promise.all(
-      RELEASED.map(async (owner) => (await json(join(ROOT, owner, 'package.json')))['name']),
+      SERVICE.map(
+        async (owner) => (await json(join(ROOT, owner, 'package.json')))['name'] as unknown as string,
+      ),
     );
-    expect((config['fixed'] as unknown as string[][])[0]?.toSorted()).toEqual(names.toSorted());
+    expect((config['fixed'] as unknown as string[][]).map((group) => group.toSorted())).toEqual([
+      names.toSorted(),
+    ]);
+    expect(config['linked'] ?? []).toEqual([]);
   });
 
   it('is in a changelog', async () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GENERATOR, GENERATOR_VERSION } from '../src/package/manifest.ts';
+import { GENERATOR, GENERATOR_VERSION, PACKAGE_FORMAT_VERSION } from '../src/package/manifest.ts';
 
 const at = (path: string): URL => new URL(`../${path}`, import.meta.url);
 const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'));
@@ -17,8 +17,9 @@ const importsOf = (source: string): string[] =>
   );
 
 describe('the package', () => {
-  it('stamps what it writes with its name and version', () => {
-    expect([GENERATOR, GENERATOR_VERSION]).toEqual([manifest.name, manifest.version]);
+  it('stamps what it writes with its name and the version of the format, whatever its own is', () => {
+    expect([GENERATOR, GENERATOR_VERSION]).toEqual([manifest.name, PACKAGE_FORMAT_VERSION]);
+    for (const source of sources) expect(readFileSync(at(source), 'utf8')).not.toContain('package.json');
   });
 
   it('is a module without side effects, with an entry for any runtime and one for Node', () => {

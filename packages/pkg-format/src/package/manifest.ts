@@ -6,8 +6,8 @@ import { missingFile } from './open-archive.ts';
 export const PACKAGE_FORMAT = 'svc-pkg';
 export const PACKAGE_FORMAT_VERSION = '2.3';
 export const GENERATOR = '@svc/pkg-format';
-/** The version of this package. The bytes that it writes change only with its version. */
-export const GENERATOR_VERSION = '0.1.0';
+/** Changes only when the same dataset gives other bytes: with the format, not with releases of this package. */
+export const GENERATOR_VERSION: string = PACKAGE_FORMAT_VERSION;
 
 /** A file checksum in a manifest. */
 export interface StatedFile {
