@@ -89,7 +89,7 @@ async function cancelTimes(
   start: (index: number) => Promise<string>,
 ): Promise<Pick<WaitingRuns, 'cancelMs' | 'abortMs'>> {
   const indexes = Array.from({ length: RUNS }, (_, index) => RUNS + 1 + index);
-  const ids = await Promise.all(indexes.map(start));
+  const ids = await Promise.all(indexes.map((index) => start(index)));
   let cancelMs = 0;
   let abortMs = 0;
   for (const [position, id] of ids.entries()) {

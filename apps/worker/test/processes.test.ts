@@ -4,6 +4,7 @@ import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { startFakeProvider } from './fake-provider.ts';
 import { runWorker, type WorkerProcess } from './run-worker.ts';
 import { type Body, runEnded, startTestService, type TestService, until } from './start-test-service.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
 
 let cleanUp: AsyncDisposableStack;
 let service: TestService;
@@ -94,28 +95,33 @@ describe('two worker processes', () => {
           return number % 2 === 0 ? { text: prompt } : { status: 400 };
         }),
       );
-      const model = { base_url: provider.baseUrl, model: 'm' };
+      const line = cleanUp.use(await startTcpProxy());
+      const revive = (): void => line.forwardTo(provider.baseUrl.replace('http:', 'postgresql:'));
+      revive();
+      const model = { base_url: `http://127.0.0.1:${line.port}/v1`, model: 'm' };
       const workers = [await start(), await start()];
       const { body: run } = await service.post('/runs', {
         dataset_id: await service.importItems(some),
         config: {
           ...{ provider: { type: 'openai_compatible', ...model }, concurrency: 4 },
-          max_consecutive_failures: 1_000,
+          ...{ max_consecutive_failures: 1_000, max_retries: 20 },
         },
       });
       const current = async (id: string): Promise<Body> => (await service.get(`/runs/${id}`)).body;
-      const isOf =
-        (id: string, times: number) =>
-        ({ log }: WorkerProcess): boolean =>
-          log.filter((line) => line['event'] === 'worker.run.start' && line['run_id'] === id).length >= times;
-      /** Kills the worker of the run, then the connections of the database, while the run works. */
-      const endWithFaults = async (
-        id: string,
-        times: number,
-        isHalf: (run: Body) => boolean,
-      ): Promise<Body> => {
+      /** When a worker took the run last. */
+      const takenAt = (id: string, { log }: WorkerProcess): string =>
+        String(
+          log.findLast((line) => line['event'] === 'worker.run.start' && line['run_id'] === id)?.[
+            'timestamp'
+          ] ?? '',
+        );
+      /** Kills the provider, the worker of the run, then the connections of the database, while the run works. */
+      const endWithFaults = async (id: string, isHalf: (run: Body) => boolean): Promise<Body> => {
         await until(() => current(id), isHalf);
-        const first = workers.findLast(isOf(id, times)) as WorkerProcess;
+        line.forwardTo(null);
+        const [first] = workers.toSorted((one, other) =>
+          takenAt(id, one) < takenAt(id, other) ? 1 : -1,
+        ) as [WorkerProcess];
         await first.end('SIGKILL');
         workers.splice(workers.indexOf(first), 1);
         await queryDatabase(
@@ -127,11 +133,23 @@ describe('two worker processes', () => {
           (left) => left.some(has('job.recover')),
           RECOVERY_MS,
         );
+        const killed = await current(id);
+        expect(killed).toMatchObject({ finished_at: null });
         await queryDatabase(
           service.databaseUrl,
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
         );
+        const unavailable = async (): Promise<boolean> => {
+          const pages = await Promise.all(
+            workers.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()),
+          );
+          return pages.some((page) =>
+            /svc_provider_requests_total\{outcome="unavailable"\} [1-9]/.test(page),
+          );
+        };
+        await until(unavailable, Boolean);
+        revive();
         await until(
           async () =>
             (await queryDatabase(service.databaseUrl, 'SELECT finished_at FROM runs WHERE id = $1', [id]))[0],
@@ -150,7 +168,7 @@ describe('two worker processes', () => {
       expect(await runEnded(service, run.id)).toMatchObject({ counts: { ok: 60, failed: 60 } });
       isUp = true;
       await service.post(`/runs/${run.id}/retry`, { only: 'failed' });
-      const retried = await endWithFaults(run.id, 1, ({ counts }) => counts.failed <= 40);
+      const retried = await endWithFaults(run.id, ({ counts }) => counts.failed <= 40);
       expect(retried).toMatchObject({
         status: 'completed',
         counts: { total: 120, done: 120, ok: 120, failed: 0 },
@@ -165,7 +183,7 @@ describe('two worker processes', () => {
         checker: 'judge',
         judge: model,
       });
-      const scored = await endWithFaults(rescored.id, 1, ({ counts }) => counts.done >= 30);
+      const scored = await endWithFaults(rescored.id, ({ counts }) => counts.done >= 30);
       expect(scored).toMatchObject({
         status: 'completed',
         counts: { total: 120, done: 120, ok: 120 },
