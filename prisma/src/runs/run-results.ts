@@ -25,7 +25,7 @@ export interface StoredResult {
   readonly usage: string | null;
   /** The same of the judge. */
   readonly judgeUsage: string | null;
-  /** 32 bytes; null in results of older versions. */
+  /** 32 bytes; null if the item is gone. */
   readonly itemHash: Uint8Array | null;
   /** Why the output ended; null if unknown. */
   readonly finishReason: string | null;
@@ -59,9 +59,14 @@ const NAMES = [
   '"judgeUsage"',
   '"omittedAssets"',
 ] as const;
+/** Results of older versions do not have it. `$1` is the run. */
+const ITEM_HASH = `coalesce(sized.item_hash, (
+    SELECT i.item_hash FROM runs JOIN sections s ON s.dataset_id = runs.dataset_id JOIN items i ON i.section_id = s.id
+    WHERE runs.id = $1 AND s.order_index = sized.section_order_index AND i.order_index = sized.order_index
+  ))`;
 /** The other columns of a result. */
 const FACTS = `order_index AS "orderIndex", repetition, status, score, passed, latency_ms AS "latencyMs",
-  item_hash AS "itemHash", ${boundedText('finish_reason', 1_000)} AS "finishReason", truncated, attempts`;
+  ${ITEM_HASH} AS "itemHash", ${boundedText('finish_reason', 1_000)} AS "finishReason", truncated, attempts`;
 const BATCH_ROWS = 1_000;
 
 /** The position of a result. */
