@@ -19,6 +19,10 @@ const theme = createTheme({
   respectReducedMotion: true,
   components: {
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
+    // the title of a warning in the colour of warnings has too little contrast
+    Alert: { styles: { title: { color: 'var(--mantine-color-text)' } } },
+    // a menu has entries only; the first one gets the focus
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Anchor: { defaultProps: { underline: 'always' } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
     Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm' } },

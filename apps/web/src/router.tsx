@@ -120,7 +120,7 @@ export function createConsoleRouter() {
     basepath: '/console',
     defaultPreload: 'intent',
     defaultPendingComponent: PageSkeleton,
-    defaultErrorComponent: ({ error }) => <ErrorView error={error} />,
+    defaultErrorComponent: ({ error, reset }) => <ErrorView error={error} onRetry={reset} />,
     defaultNotFoundComponent: NotFound,
     scrollRestoration: true,
   });

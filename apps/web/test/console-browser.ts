@@ -13,6 +13,10 @@ interface PageOptions {
   readonly scheme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
+  /** Signs in with a key of the service first. */
+  readonly key?: string;
+  /** Whether the test moves the clock of the page. */
+  readonly hasClock?: boolean;
   /** Whether the tour was dismissed before. */
   readonly hasSeenTour?: boolean;
 }
@@ -38,7 +42,14 @@ export async function startConsoleBrowser(url: string): Promise<ConsoleBrowser> 
   });
   return {
     open: async (path, options = {}) => {
-      const { scheme = 'light', width = 1280, height = 800, hasSeenTour = true } = options;
+      const {
+        scheme = 'light',
+        width = 1280,
+        height = 800,
+        hasSeenTour = true,
+        key,
+        hasClock = false,
+      } = options;
       const context: BrowserContext = await browser.newContext({
         viewport: { width, height },
         colorScheme: scheme,
@@ -49,7 +60,9 @@ export async function startConsoleBrowser(url: string): Promise<ConsoleBrowser> 
         await context.addInitScript(
           `localStorage.setItem('svc.tour', JSON.stringify({ status: 'dismissed', step: 0 }))`,
         );
+      if (key !== undefined) await context.request.post(`${url}/session`, { data: { key } });
       const page = await context.newPage();
+      if (hasClock) await page.clock.install();
       const faults: string[] = [];
       const requests: string[] = [];
       const telemetry: string[] = [];
@@ -80,7 +93,7 @@ export async function startConsoleBrowser(url: string): Promise<ConsoleBrowser> 
  *
  * @param rules only these; by default all
  */
-export async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
+async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
   axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await page.evaluate(axe);
   const runOnly = rules ?? ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -89,6 +102,20 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
       ({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
         id + ': ' + html.slice(0, 160) + ' | ' + failureSummary.split('\\n').slice(1, 2).join(' ').trim().slice(0, 160))))`,
   );
+}
+
+/** The same in light and in dark, with the scheme in front of each line. */
+export async function barriersOf(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.locator(`[data-mantine-color-scheme=${scheme}]`).waitFor();
+    // what depends on the scheme is colour
+    const rules = scheme === 'light' ? undefined : ['color-contrast', 'link-in-text-block'];
+    const where = page.url().replace(/^.*?\/console/, '/console');
+    found.push(...(await findBarriers(page, rules)).map((barrier) => `${where} ${scheme}: ${barrier}`));
+  }
+  return found;
 }
 
 let axe: string | undefined;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { type OwnService, startService } from '../../standalone/test/faults/start-service.ts';
-import { type ConsoleBrowser, findBarriers, overflowOf, startConsoleBrowser } from './console-browser.ts';
+import { barriersOf, type ConsoleBrowser, overflowOf, startConsoleBrowser } from './console-browser.ts';
 
 /** Where screenshots go: `docs/images` when they are to be written again. */
 const IMAGES =
@@ -355,13 +355,7 @@ describe('the console', { timeout: 120_000 }, () => {
       await page.goto(url + path);
       await page.locator('h1').first().waitFor();
       await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
-      for (const scheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: scheme });
-        await page.locator(`[data-mantine-color-scheme=${scheme}]`).waitFor();
-        // what depends on the scheme is colour
-        const rules = scheme === 'light' ? undefined : ['color-contrast', 'link-in-text-block'];
-        found.push(...(await findBarriers(page, rules)).map((barrier) => `${path} ${scheme}: ${barrier}`));
-      }
+      found.push(...(await barriersOf(page)));
       for (const width of [320, 768, 2560, 1280]) {
         await page.setViewportSize({ width, height: 800 });
         const overflow = await overflowOf(page);

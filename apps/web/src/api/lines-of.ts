@@ -1,5 +1,27 @@
-/** The lines of a stream of text. Memory holds one line and one piece of the stream. */
-export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+import { ApiProblem, ConnectionLost, toProblem } from './api-problem.ts';
+
+/**
+ * The lines of a text that the service streams. Memory holds one line and one piece of the stream. To stop early
+ * ends the request.
+ *
+ * @throws ApiProblem for an error response; ConnectionLost without a response
+ */
+export async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<string> {
+  const own = new AbortController();
+  try {
+    const response = await fetch(path, { signal: AbortSignal.any([signal, own.signal]) }).catch((cause) => {
+      if (signal.aborted) throw cause;
+      throw new ConnectionLost('The service does not respond.', { cause });
+    });
+    if (!response.ok || response.body === null)
+      throw new ApiProblem(toProblem(await response.json().catch(() => undefined), response));
+    yield* splitLines(response.body);
+  } finally {
+    own.abort();
+  }
+}
+
+async function* splitLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest: string[] = [];
   for await (const text of body.pipeThrough(
     new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>,

@@ -45,7 +45,10 @@ export function ComparePage() {
         maxValues={MAX_RUNS}
         value={ids}
         onChange={(values) =>
-          void navigate({ search: { runs: values.length === 0 ? undefined : values.join(',') } })
+          void navigate({
+            resetScroll: false,
+            search: { runs: values.length === 0 ? undefined : values.join(',') },
+          })
         }
         data={choices.map((run) => ({
           value: run.id,

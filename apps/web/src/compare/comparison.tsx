@@ -37,7 +37,7 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
   if (first === undefined || other === undefined) return null;
   const error = compared.find(({ error: one }) => one !== null)?.error ?? null;
   const change = (changes: Partial<CompareSearch>): void =>
-    void navigate({ search: (before) => ({ ...before, item: undefined, ...changes }) });
+    void navigate({ resetScroll: false, search: (before) => ({ ...before, item: undefined, ...changes }) });
   return (
     <Stack gap="md">
       {error !== null && <ErrorView error={error} />}

@@ -45,7 +45,9 @@ export function ItemsThatDiffer({
     <Panes
       label="Difference"
       isOpen={open !== undefined}
-      onClose={() => void navigate({ search: (before) => ({ ...before, item: undefined }) })}
+      onClose={() =>
+        void navigate({ resetScroll: false, search: (before) => ({ ...before, item: undefined }) })
+      }
       list={
         differences.length === 0 ? (
           <Text p="md" size="sm" c="dimmed">
@@ -57,7 +59,11 @@ export function ItemsThatDiffer({
             count={differences.length}
             selected={item}
             onSelect={(index) =>
-              void navigate({ search: (before) => ({ ...before, item: index }), replace: true })
+              void navigate({
+                resetScroll: false,
+                search: (before) => ({ ...before, item: index }),
+                replace: true,
+              })
             }
             onRange={onRange}
             columns="minmax(0, 1fr) 110px 70px"

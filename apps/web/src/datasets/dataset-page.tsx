@@ -44,7 +44,9 @@ export function DatasetPage() {
       <Tabs
         value={tab}
         keepMounted={false}
-        onChange={(value) => void navigate({ search: { tab: DATASET_TABS.find((one) => one === value) } })}
+        onChange={(value) =>
+          void navigate({ resetScroll: false, search: { tab: DATASET_TABS.find((one) => one === value) } })
+        }
       >
         <Tabs.List className="tabs-in-a-line">
           {DATASET_TABS.map((one) => (

@@ -24,7 +24,9 @@ export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
         maw={480}
         value={other ?? null}
         without={dataset.id}
-        onChange={(value) => void navigate({ search: { tab: 'diff', other: value ?? undefined } })}
+        onChange={(value) =>
+          void navigate({ resetScroll: false, search: { tab: 'diff', other: value ?? undefined } })
+        }
       />
       {other !== undefined && <Diff id={dataset.id} other={other} />}
     </Stack>

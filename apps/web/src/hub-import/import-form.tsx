@@ -48,7 +48,7 @@ function Slice({ source, preview }: { readonly source: HubSource; readonly previ
   const navigate = route.useNavigate();
   const subsets = [...new Set(preview.splits.map(({ subset }) => subset))];
   const change = (changes: ImportSearch): void =>
-    void navigate({ search: (before) => ({ ...before, ...changes }) });
+    void navigate({ resetScroll: false, search: (before) => ({ ...before, ...changes }) });
   const split = source.split ?? preview.split;
   return (
     <Group gap="sm" align="flex-end">

@@ -59,7 +59,9 @@ export function RunPage() {
       <Tabs
         value={tab}
         keepMounted={false}
-        onChange={(value) => void navigate({ search: { tab: RUN_TABS.find((one) => one === value) } })}
+        onChange={(value) =>
+          void navigate({ resetScroll: false, search: { tab: RUN_TABS.find((one) => one === value) } })
+        }
       >
         <Tabs.List className="tabs-in-a-line">
           <Tabs.Tab value="results">Results</Tabs.Tab>

@@ -49,7 +49,7 @@ export function TypeToConfirm({
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" color="red" disabled={typed !== name} loading={isPending}>
+            <Button type="submit" color="red.9" disabled={typed !== name} loading={isPending}>
               {action}
             </Button>
           </Group>

@@ -46,8 +46,8 @@ export function VirtualList({
   const last = rows.at(-1)?.index ?? 0;
   useEffect(() => onRange?.(first, last), [first, last, onRange]);
   useEffect(() => {
-    if (selected !== undefined && selected < count) list.scrollToIndex(selected, { align: 'auto' });
-  }, [selected, count, list]);
+    if (selected !== undefined && selected < count) showRow(scroller.current, selected);
+  }, [selected, count]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = nextOf(event.key, selected, count);
@@ -87,6 +87,16 @@ export function VirtualList({
       </div>
     </div>
   );
+}
+
+/** Scrolls a row into view, as little as that takes. All rows have one height. */
+function showRow(scroller: HTMLElement | null, index: number): void {
+  if (scroller === null) return;
+  const top = index * ROW_HEIGHT;
+  const bottom = top + ROW_HEIGHT;
+  if (top < scroller.scrollTop) scroller.scrollTop = top;
+  else if (bottom > scroller.scrollTop + scroller.clientHeight)
+    scroller.scrollTop = bottom - scroller.clientHeight;
 }
 
 function nextOf(key: string, selected: number | undefined, count: number): number | undefined {

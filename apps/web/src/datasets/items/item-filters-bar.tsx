@@ -20,7 +20,11 @@ export function ItemFiltersBar({
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (changes: Partial<DatasetSearch>): void =>
-    void navigate({ search: (before) => ({ ...before, item: undefined, ...changes }), replace: true });
+    void navigate({
+      resetScroll: false,
+      search: (before) => ({ ...before, item: undefined, ...changes }),
+      replace: true,
+    });
   const { section, type, tag, q } = search;
   const isFiltered = [section, type, tag, q].some((value) => value !== undefined);
   return (

@@ -22,7 +22,11 @@ export function ItemsTab({ dataset }: { readonly dataset: Dataset }) {
   const select = (index: number): void => {
     const position = items.positionOf(index);
     if (position === undefined) return;
-    void navigate({ search: (search) => ({ ...search, item: position }), replace: item !== undefined });
+    void navigate({
+      resetScroll: false,
+      search: (search) => ({ ...search, item: position }),
+      replace: item !== undefined,
+    });
   };
   return (
     <Stack gap="sm">
@@ -36,7 +40,9 @@ export function ItemsTab({ dataset }: { readonly dataset: Dataset }) {
       <Panes
         label="Item"
         isOpen={item !== undefined}
-        onClose={() => void navigate({ search: (search) => ({ ...search, item: undefined }) })}
+        onClose={() =>
+          void navigate({ resetScroll: false, search: (search) => ({ ...search, item: undefined }) })
+        }
         list={
           count === 0 && !items.isPending ? (
             <Text c="dimmed" p="md" size="sm">
@@ -44,6 +50,7 @@ export function ItemsTab({ dataset }: { readonly dataset: Dataset }) {
             </Text>
           ) : (
             <VirtualList
+              key={JSON.stringify([section, type, tag, q])}
               label="Items"
               count={count}
               selected={selected}

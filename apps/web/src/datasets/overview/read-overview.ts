@@ -33,18 +33,9 @@ export async function readOverview(
   limits: boolean,
   signal: AbortSignal,
 ): Promise<Overview> {
-  const own = new AbortController();
-  const response = await fetch(`/datasets/${datasetId}/items.jsonl`, {
-    signal: AbortSignal.any([signal, own.signal]),
-  });
-  if (!response.ok || response.body === null)
-    throw new Error(`Cannot read the items: HTTP ${response.status}.`);
   const found = new Counts();
-  for await (const line of linesOf(response.body)) {
-    if (limits && (found.items >= FIRST_ITEMS || found.readBytes >= FIRST_BYTES)) {
-      own.abort();
-      return found.end(false);
-    }
+  for await (const line of linesOf(`/datasets/${datasetId}/items.jsonl`, signal)) {
+    if (limits && (found.items >= FIRST_ITEMS || found.readBytes >= FIRST_BYTES)) return found.end(false);
     found.add(line);
     if (found.items % STEP === 0) await new Promise((resolve) => setTimeout(resolve));
   }

@@ -21,20 +21,11 @@ const TOKEN_NAMES = ['completion_tokens', 'output_tokens'];
 
 /** Reads the latencies and output tokens of the results of a run, as a stream of just these two columns. */
 export async function readMeasures(id: string, signal: AbortSignal): Promise<Measures> {
-  const own = new AbortController();
-  const response = await fetch(`/runs/${id}/results.jsonl?columns=latency_ms,usage`, {
-    signal: AbortSignal.any([signal, own.signal]),
-  });
-  if (!response.ok || response.body === null)
-    throw new Error(`Cannot read the results: HTTP ${response.status}.`);
   const latenciesMs: number[] = [];
   const outputTokens: number[] = [];
   let results = 0;
-  for await (const line of linesOf(response.body)) {
-    if (results >= MAX_RESULTS) {
-      own.abort();
-      return { results, isWhole: false, latenciesMs, outputTokens };
-    }
+  for await (const line of linesOf(`/runs/${id}/results.jsonl?columns=latency_ms,usage`, signal)) {
+    if (results >= MAX_RESULTS) return { results, isWhole: false, latenciesMs, outputTokens };
     results += 1;
     const row = parseJson(line);
     if (!isJsonObject(row)) continue;

@@ -67,7 +67,11 @@ export function ResultsTab({ run }: { readonly run: Run }) {
     [hasNextPage, isFetchingNextPage, fetchNextPage, results.length],
   );
   const change = (changes: Partial<RunSearch>): void =>
-    void navigate({ search: (before) => ({ ...before, result: undefined, ...changes }), replace: true });
+    void navigate({
+      resetScroll: false,
+      search: (before) => ({ ...before, result: undefined, ...changes }),
+      replace: true,
+    });
   const open = search.result === undefined ? undefined : results[search.result];
   return (
     <Stack gap="sm">
@@ -84,11 +88,16 @@ export function ResultsTab({ run }: { readonly run: Run }) {
         onClose={() => change({})}
         list={
           <VirtualList
+            key={JSON.stringify(filters)}
             label="Results"
             count={results.length}
             selected={search.result}
             onSelect={(index) =>
-              void navigate({ search: (before) => ({ ...before, result: index }), replace: true })
+              void navigate({
+                resetScroll: false,
+                search: (before) => ({ ...before, result: index }),
+                replace: true,
+              })
             }
             onRange={onRange}
             columns="72px minmax(0, 1fr) 64px"
