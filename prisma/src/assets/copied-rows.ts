@@ -2,23 +2,58 @@
 const HEADER_BYTES = 11 + 4 + 4;
 
 /**
- * The rows of a whole COPY in PostgreSQL's binary format, each as its fields: views of the bytes, null for NULL.
+ * The rows of a whole COPY in PostgreSQL's binary format, each as its fields: null for NULL, else a view of a chunk, or a
+ * copy of what is in several.
  *
  * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
  */
-export function* copiedRows(bytes: Buffer): Generator<(Buffer | null)[]> {
-  let at = HEADER_BYTES;
+export function* copiedRows(chunks: readonly Buffer[]): Generator<(Buffer | null)[]> {
+  const cursor = new Cursor(chunks);
+  cursor.take(HEADER_BYTES);
   for (;;) {
-    const count = bytes.readInt16BE(at);
-    at += 2;
+    const count = cursor.take(2).readInt16BE();
     if (count === -1) return;
     const fields: (Buffer | null)[] = [];
     for (let field = 0; field < count; field += 1) {
-      const length = bytes.readInt32BE(at);
-      at += 4;
-      fields.push(length === -1 ? null : bytes.subarray(at, at + length));
-      at += Math.max(0, length);
+      const length = cursor.take(4).readInt32BE();
+      fields.push(length === -1 ? null : cursor.take(length));
     }
     yield fields;
+  }
+}
+
+/** Reads chunks as if they were one. */
+class Cursor {
+  readonly #chunks: readonly Buffer[];
+  #index = 0;
+  #at = 0;
+
+  constructor(chunks: readonly Buffer[]) {
+    this.#chunks = chunks;
+  }
+
+  take(byteLength: number): Buffer {
+    const chunk = this.#chunks[this.#index];
+    if (chunk !== undefined && chunk.byteLength - this.#at >= byteLength) {
+      this.#at += byteLength;
+      return chunk.subarray(this.#at - byteLength, this.#at);
+    }
+    return this.#gather(byteLength);
+  }
+
+  #gather(byteLength: number): Buffer {
+    const bytes = Buffer.allocUnsafe(byteLength);
+    let filled = 0;
+    while (filled < byteLength) {
+      const chunk = this.#chunks[this.#index];
+      if (chunk === undefined) throw new Error('A COPY ended within a row.');
+      const copied = chunk.copy(bytes, filled, this.#at);
+      filled += copied;
+      this.#at += copied;
+      if (this.#at < chunk.byteLength) continue;
+      this.#index += 1;
+      this.#at = 0;
+    }
+    return bytes;
   }
 }

@@ -52,6 +52,17 @@ export interface FilledLines {
   readonly itemBytes: number;
 }
 
+/** The files of lines, each once. */
+export function distinctFiles(contents: FilledLines['contents']): Uint8Array[] {
+  return [...new Set(contents.flat())];
+}
+
+/** Encoded lines whose files stay with the caller: contents of files that it gave come back without their bytes. */
+export interface FilledRows extends EncodedRows {
+  /** For each of the contents, which of the distinct files it is, in the order of the lines; null for any other. */
+  readonly fileIndexes: readonly (number | null)[];
+}
+
 /** Options that apply to all lines of a section. */
 export interface LineOptions {
   readonly file: string;

@@ -1,8 +1,17 @@
 import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
+import type { EmbeddedContent } from '../assets/link/link-item.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { createBatchEncoder } from './encode-batch.ts';
 import type { RowTarget } from './encode-rows.ts';
-import type { EncodedRows, EncoderPlan, FilledLines, LineOptions, NeedsFiles } from './encoded-rows.ts';
+import {
+  distinctFiles,
+  type EncodedRows,
+  type EncoderPlan,
+  type FilledLines,
+  type FilledRows,
+  type LineOptions,
+  type NeedsFiles,
+} from './encoded-rows.ts';
 import type { EncodeWork } from './threads/encode-message.ts';
 import { type EncoderThreads, startEncoderThreads } from './threads/encoder-threads.ts';
 
@@ -81,9 +90,14 @@ export function createRowEncoder({
       if (threads === null || lines.itemBytes < MIN_THREAD_BYTES) {
         return inline.encodeFilled(lines, target, options);
       }
-      const { copied, buffers } = copyContents(lines);
+      const { copied, buffers, files } = copyContents(lines);
       const work = { kind: 'filled', lines: copied, options } as const;
-      return (await run(threads, work, target, buffers, lines.itemBytes)) as EncodedRows;
+      const reply = (await run(threads, work, target, buffers, lines.itemBytes)) as FilledRows;
+      const { fileIndexes, ...rows } = reply;
+      return {
+        ...rows,
+        contents: rows.contents.map((one, index) => withFile(one, files, fileIndexes[index])),
+      };
     },
     async encodeCells(batch, plan, target) {
       const numbered = { ...plan, number: numberOf(plan) };
@@ -105,6 +119,16 @@ export function createRowEncoder({
   };
 }
 
+/** A content with the bytes of the caller's file in place of the thread's copy, which is gone. */
+function withFile(
+  content: EmbeddedContent,
+  files: readonly Uint8Array[],
+  index: number | null | undefined,
+): EmbeddedContent {
+  const file = index === null || index === undefined ? undefined : files[index];
+  return file === undefined ? content : { ...content, bytes: file };
+}
+
 /**
  * Copies of the contents, which a thread may own; the caller needs its own for the next items. All of them are in one
  * buffer: allocating and passing on one for each file would cost more than encoding small ones.
@@ -112,9 +136,11 @@ export function createRowEncoder({
 function copyContents({ batch, contents, itemBytes }: FilledLines): {
   readonly copied: FilledLines;
   readonly buffers: readonly ArrayBuffer[];
+  /** The files themselves. */
+  readonly files: readonly Uint8Array[];
 } {
   // A file that many entries refer to is copied once.
-  const files = new Set(contents.flat());
+  const files = distinctFiles(contents);
   let byteLength = 0;
   for (const file of files) byteLength += file.byteLength;
   const buffer = Buffer.allocUnsafeSlow(byteLength).buffer;
@@ -132,5 +158,5 @@ function copyContents({ batch, contents, itemBytes }: FilledLines): {
     contents: contents.map((files) => files.map((file) => copies.get(file) as Uint8Array)),
     itemBytes,
   };
-  return { copied, buffers: [bytes.buffer, buffer] };
+  return { copied, buffers: [bytes.buffer, buffer], files };
 }

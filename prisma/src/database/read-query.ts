@@ -1,3 +1,4 @@
+import { finished } from 'node:stream/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { cancelQuery } from './cancel-query.ts';
@@ -14,7 +15,7 @@ export type ReadQuery = <Row extends pg.QueryResultRow>(
  * Runs one `COPY ... TO STDOUT (FORMAT binary)` and gives all that it sends: bytes come as they are, where rows have them as
  * hexadecimal text.
  */
-export type CopyQuery = (sql: string) => Promise<Buffer>;
+export type CopyQuery = (sql: string) => Promise<Buffer[]>;
 
 /** The two ways to read rows. */
 export interface Reads {
@@ -90,7 +91,13 @@ export async function readFrom<T>(
     };
     const copy: CopyQuery = async (sql) => {
       signal?.throwIfAborted();
-      return await attempt(async () => Buffer.concat(await Array.fromAsync(client.query(copyTo(sql)))));
+      return await attempt(async () => {
+        const chunks: Buffer[] = [];
+        // Reading it by an iterator would join the chunks, which is a copy.
+        const stream = client.query(copyTo(sql)).on('data', (chunk: Buffer) => chunks.push(chunk));
+        await finished(stream);
+        return chunks;
+      });
     };
     if (begin !== undefined) await query(limits?.beginWithLimit(begin) ?? begin);
     const result = await work(query, copy);

@@ -27,7 +27,7 @@ import { HashStates } from './hash-states.ts';
 export interface EmbeddedContent {
   /** 64 lower-case hex digits. */
   readonly sha256: string;
-  /** In its own buffer; of a file that was given, in that of the files that were given together. */
+  /** In its own buffer, unless it is a file that was given. */
   readonly bytes: Uint8Array;
   /** Null for a checker, and for a type that is not plain ASCII of a usual length. */
   readonly mimeType: string | null;

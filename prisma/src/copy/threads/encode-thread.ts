@@ -4,7 +4,13 @@ import { parentPort, type TransferListItem } from 'node:worker_threads';
 import { BufferPool, freeBuffer } from '../buffer-pool.ts';
 import { createBatchEncoder } from '../encode-batch.ts';
 import type { RowTarget } from '../encode-rows.ts';
-import type { EncodedRows, NeedsFiles } from '../encoded-rows.ts';
+import {
+  distinctFiles,
+  type EncodedRows,
+  type FilledLines,
+  type FilledRows,
+  type NeedsFiles,
+} from '../encoded-rows.ts';
 import { toFailure } from '../row-failures.ts';
 import type { EncodeReply, EncodeRequest, EncodeWork } from './encode-message.ts';
 
@@ -21,6 +27,7 @@ port.on('message', ({ id, work, target, spare: buffers }: EncodeRequest) => {
   let result: EncodedRows | NeedsFiles;
   try {
     result = encode(work, target);
+    if (work.kind === 'filled') result = withoutFiles(result as EncodedRows, work.lines);
   } catch (error) {
     port.postMessage({ id, failure: toFailure(error) } satisfies EncodeReply);
     return;
@@ -43,6 +50,19 @@ function encode(work: EncodeWork, target: RowTarget): EncodedRows | NeedsFiles {
   }
 }
 
+/** The caller has the files that it gave: their bytes do not go back. */
+function withoutFiles(rows: EncodedRows, { contents }: FilledLines): FilledRows {
+  const indexes = new Map(distinctFiles(contents).map((file, index) => [file, index]));
+  const fileIndexes = rows.contents.map(({ bytes }) => indexes.get(bytes) ?? null);
+  return {
+    ...rows,
+    fileIndexes,
+    contents: rows.contents.map((one, index) =>
+      fileIndexes[index] === null ? one : { ...one, bytes: new Uint8Array() },
+    ),
+  };
+}
+
 const batchOf = (work: EncodeWork): { readonly bytes: Uint8Array } =>
   work.kind === 'filled' ? work.lines.batch : work.batch;
 
@@ -50,5 +70,7 @@ function buffersOf(result: EncodedRows | NeedsFiles): TransferListItem[] {
   if ('needsFiles' in result) return [result.bytes.buffer as ArrayBuffer];
   const { rows, itemHashes, lines, contents } = result;
   const parts = [rows, itemHashes, ...(lines === null ? [] : [lines]), ...contents.map(({ bytes }) => bytes)];
-  return [...new Set(parts.map(({ buffer }) => buffer as ArrayBuffer))];
+  return [...new Set(parts.map(({ buffer }) => buffer as ArrayBuffer))].filter(
+    ({ byteLength }) => byteLength > 0,
+  );
 }
