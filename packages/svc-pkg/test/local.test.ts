@@ -1,6 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { openPackageFile } from '@svc/pkg-format/node';
+import { writeParquet } from '@svc/tabular/write';
 import { expect, it } from 'vitest';
 import { startFakeHub } from '../../hub-client/test/fake-hub.ts';
 import { captured, svcPkg } from './run-svc-pkg.ts';
@@ -167,12 +169,34 @@ it('packs files as an upload does, previews them, and refuses what it cannot rea
     items: [{ row: 0, item: { id: 'default-0', meta: { code: '001' } } }],
   });
 
+  const legacy = await writeArchive({ 'a.jsonl': '{"id":1,"prompt":"p"}\n' }, {}, 'old.zip');
+  const tables = await writeArchive({ 'x/b.csv': await readFile(csv, 'utf8'), 'c.csv': 'question\nz\n' });
+  const rest = ['--prompt-column', 'question', '-o', output, '-f', '--json'];
+  const zipped = await svcPkg(['pack', tables, join(folder, 'a.jsonl'), ...rest]);
+  expect(zipped.document()).toMatchObject({
+    item_count: 4,
+    sections: [{ name: 'a' }, { name: 'c' }, { name: 'x/b' }],
+  });
+  await writeFile(join(folder, 'ragged.csv'), 'question,answer\nx,1\ny\nz,2\n');
+  const skipping = await svcPkg(['pack', join(folder, 'ragged.csv'), ...rest, '--invalid-rows', 'skip']);
+  expect(skipping.document()).toMatchObject({ item_count: 2, skipped_count: 1 });
+  const parquet = join(folder, 't.parquet.gz');
+  const rows = async function* () {
+    yield [{ question: 'x' }];
+  };
+  const columns = [
+    { name: 'question', type: 'string', json: (row: { question: string }) => row.question },
+  ] as const;
+  await writeFile(parquet, gzipSync(Buffer.concat(await Array.fromAsync(writeParquet(rows(), columns)))));
+  expect((await svcPkg(['pack', parquet, ...rest])).document()).toMatchObject({ name: 't', item_count: 1 });
+
   await writeFile(join(folder, 'image.csv'), new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0]));
   await writeFile(join(folder, 'bad.jsonl'), '{"question":"x"}\n{"question":null}\n');
   for (const [argv, message] of [
     [[csv], /needs a mapping/],
     [[join(folder, 'image.csv')], /image\.csv: .*unsupported_file/],
-    [[join(folder, 'b.pkg.zip')], /It is an archive/],
+    [[join(folder, 'b.pkg.zip')], /It is a package: seal it/],
+    [[legacy], /It is an older archive: convert it first/],
     [
       [join(folder, 'bad.jsonl'), '--prompt-column', 'question'],
       /bad\.jsonl.*row 1: .*null.*\(invalid_row\)/,

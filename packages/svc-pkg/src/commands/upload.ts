@@ -25,21 +25,21 @@ type UploadOptions = ServiceOptions &
 export function addUploadCommand(program: Command, cli: Cli): void {
   const command = program
     .command('upload')
-    .summary('import a package or a file with a table into a service')
+    .summary('import a package or files with tables into a service')
     .description(
-      'Sends a package, a file with a table, or JSON Lines of items to a service, which checks it and stores all of it ' +
-        'or nothing.',
+      'Sends a package, files with tables, or JSON Lines of items to a service, which checks them and stores all of it ' +
+        'or nothing. Several files become several sections.',
     )
     .argument(
-      '<file>',
-      'a .pkg.zip file, or a CSV, TSV, JSON, JSON Lines, Parquet or text file; - for standard input',
+      '<files...>',
+      'a .pkg.zip file, or CSV, TSV, JSON, JSON Lines, Parquet or text files; - for standard input',
     )
     .option('--name <name>', 'name of the dataset (default: the name in the manifest, else the file name)')
     .option('--description <text>', 'description of the dataset (default: the description in meta.json)')
     .option('--convert', 'convert an older archive')
     .addOption(backgroundOption());
-  withTableOptions(command).action(async (path: string, options: UploadOptions) => {
-    const dataset = await upload(cli, path, options);
+  withTableOptions(command).action(async (paths: readonly string[], options: UploadOptions) => {
+    const dataset = await upload(cli, paths, options);
     await printDataset(cli, dataset);
     await printHint(
       cli,
@@ -50,22 +50,25 @@ export function addUploadCommand(program: Command, cli: Cli): void {
   withExamples(command, [
     'svc-pkg upload gsm8k.pkg.zip',
     'svc-pkg upload questions.csv --name "My set" --prompt-column question --answer-column answer',
+    'svc-pkg upload train.csv test.csv --prompt-column question',
     'svc-pkg upload gsm8k.pkg.zip --name "GSM8K" --api-url https://datasets.example.org',
   ]);
 }
 
 async function upload(
   cli: Cli,
-  path: string,
+  paths: readonly string[],
   options: UploadOptions,
 ): Promise<JsonResponse<DatasetResponse>> {
   const fields = await fieldsOf(options);
   const service = openService(cli, options);
-  await using input = await openInputFile(cli, path);
+  await using opened = new AsyncDisposableStack();
+  const inputs: string[] = [];
+  for (const path of paths) inputs.push(opened.use(await openInputFile(cli, path)).path);
   using progress = showProgress(cli, 'sending');
   const requestOf = async (idempotencyKey: string): Promise<ServiceRequest> => {
     // The same bytes in each attempt: the service compares them.
-    const form = await createUploadForm(input.path, fields, idempotencyKey, progress.update);
+    const form = await createUploadForm(inputs, fields, idempotencyKey, progress.update);
     const headers = { 'content-type': form.contentType, 'content-length': String(form.byteLength) };
     return { method: 'POST', path: '/datasets/upload', headers, body: form.body };
   };

@@ -1,4 +1,5 @@
 import { type Item, JsonlError, type RowMapper } from '@svc/jsonl-v23';
+import type { UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { SkippedRows } from '@svc/tabular/internal';
 
@@ -8,6 +9,8 @@ export interface LocatedRow {
   /** 0-based. */
   readonly rowIndex: number;
   readonly split: string;
+  /** Why it cannot be read, where reading goes on after such rows. */
+  readonly unread?: UnreadRow | undefined;
 }
 
 const MAX_NAMED = 100;
@@ -41,9 +44,13 @@ export async function* mapRows(
   file?: string,
 ): AsyncGenerator<Item> {
   for await (const batch of batches) {
-    for (const { row, rowIndex, split } of batch) {
+    for (const { row, rowIndex, split, unread } of batch) {
       let item: Item;
       try {
+        if (unread !== undefined) {
+          const { message, location } = unread;
+          throw new JsonlError('invalid_row', message, { ...location, row: rowIndex });
+        }
         item = toItem(row, rowIndex, split);
       } catch (error) {
         if (!(error instanceof JsonlError)) throw error;

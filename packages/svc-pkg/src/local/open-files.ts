@@ -5,12 +5,10 @@ import { type DetectedFile, detectFormat, type FormatHints } from '@svc/tabular'
 import { sectionNames, tableSource } from '@svc/tabular/internal';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
+import { MAX_FILES, type NamedPath, unpackLocal } from './unpack-local.ts';
 
 /** A file with a table or with items, and the section that it becomes. */
-export interface LocalFile {
-  /** As an upload would name it. */
-  readonly name: string;
-  readonly path: string;
+export interface LocalFile extends NamedPath {
   readonly source: FileSource;
   readonly section: string;
   readonly detected: DetectedFile;
@@ -22,14 +20,12 @@ export interface LocalFiles extends AsyncDisposable {
   readonly files: readonly LocalFile[];
 }
 
-/** As many files as an upload may have. */
-const MAX_FILES = 1000;
-
 /**
- * Opens files, and the files in folders except hidden ones, and finds out what each is from its content.
+ * Opens files, and the files in folders except hidden ones, and finds out what each is from its content. Archives of
+ * tables and compressed Parquet files are unpacked first.
  *
- * @throws CliError `io_error`, `usage` for no or too many files, for an archive, and for a compressed Parquet file;
- *   TableError `unsupported_file`; JsonlError for two files of one name
+ * @throws CliError `io_error`, `usage` for no or too many files, for packages and older archives; PackageError for
+ *   an archive that cannot be read; TableError `unsupported_file`, `invalid_name` for two files of one name
  */
 export async function openFiles(
   paths: readonly string[],
@@ -41,43 +37,37 @@ export async function openFiles(
     throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
   await using opening = new AsyncDisposableStack();
-  const sections = sectionNames(found.map(({ name }) => name));
+  const unpacked = await unpackLocal(found, hints, opening, signal);
+  const sections = sectionNames(unpacked.map(({ name }) => name));
   const files: LocalFile[] = [];
-  for (const [index, { name, path }] of found.entries()) {
+  for (const [index, file] of unpacked.entries()) {
+    const { name, path, shown } = file;
     const source = await openFileSource(path).catch((error: unknown) => {
-      throw toFileError(error, 'read', path);
+      throw toFileError(error, 'read', shown);
     });
     opening.defer(() => source.close());
-    await refuseArchive(source, path);
-    const detected = await detectFormat(tableSource(path, source), hints, signal);
-    if (detected.format === 'parquet' && detected.compression !== null) {
-      throw new CliError('usage', 'A Parquet file must be unpacked first', { location: { file: path } });
-    }
-    files.push({ name, path, source, detected, section: sections[index] ?? name });
+    const detected = await detectFormat(tableSource(shown, source), hints, signal);
+    files.push({ ...file, source, detected, section: sections[index] ?? name });
   }
   files.sort((a, b) => Buffer.compare(Buffer.from(a.section), Buffer.from(b.section)));
   const opened = opening.move();
   return { files, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-async function refuseArchive(source: FileSource, path: string): Promise<void> {
-  const head = Buffer.from(await source.read(0, Math.min(4, source.byteLength))).toString('latin1');
-  if (!head.startsWith('PK\u0003\u0004') && !head.startsWith('PK\u0005\u0006')) return;
-  const message =
-    'It is an archive: seal a package, convert an older archive, or unpack files with tables first';
-  throw new CliError('usage', message, { location: { file: path } });
-}
-
 /** A file by its name; the files of a folder by their paths in it. */
-async function filesAt(path: string): Promise<{ readonly name: string; readonly path: string }[]> {
+async function filesAt(path: string): Promise<NamedPath[]> {
   try {
-    if (!(await stat(path)).isDirectory()) return [{ name: basename(resolve(path)), path }];
+    if (!(await stat(path)).isDirectory()) return [{ name: basename(resolve(path)), path, shown: path }];
     const entries = await readdir(path, { recursive: true, withFileTypes: true });
     return entries
       .filter((entry) => entry.isFile())
       .map((entry) => relative(path, join(entry.parentPath, entry.name)))
       .filter((name) => !name.split(sep).some((part) => part.startsWith('.')))
-      .map((name) => ({ name: name.replaceAll(sep, '/'), path: join(path, name) }));
+      .map((name) => ({
+        name: name.replaceAll(sep, '/'),
+        path: join(path, name),
+        shown: join(path, name),
+      }));
   } catch (error) {
     throw toFileError(error, 'read', path);
   }

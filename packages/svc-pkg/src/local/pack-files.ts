@@ -72,9 +72,9 @@ export async function packFiles(
 }
 
 /** The lines of a file as items. */
-async function* lineItems({ path, source, detected }: LocalFile, signal: AbortSignal): AsyncGenerator<Item> {
-  const content = readTextFile(tableSource(path, source), detected, signal);
-  for await (const { item } of readItems(content, { file: path, signal })) yield item;
+async function* lineItems({ shown, source, detected }: LocalFile, signal: AbortSignal): AsyncGenerator<Item> {
+  const content = readTextFile(tableSource(shown, source), detected, signal);
+  for await (const { item } of readItems(content, { file: shown, signal })) yield item;
 }
 
 interface RowOptions {
@@ -85,22 +85,31 @@ interface RowOptions {
 
 /** The rows of a file as items. */
 async function* rowItems(
-  { name, path, source, detected, section }: LocalFile,
+  { name, shown, source, detected, section }: LocalFile,
   mapping: Mapping,
   { skipped, signal, onTable }: RowOptions,
 ): AsyncGenerator<Item> {
   const textColumns = new Set(Object.keys(mapping.types ?? {}));
-  const table = await openFileTable(tableSource(path, source), detected, { textColumns, signal });
+  const table = await openFileTable(tableSource(shown, source), detected, {
+    textColumns,
+    skipsInvalid: skipped !== null,
+    signal,
+  });
   onTable(table);
   const toItem = compileMapping(mapping, table.features.map(toMappable), { split: section });
   const columns = mappedColumns(mapping);
   async function* rows() {
     for await (const batch of table.read({ from: 0, to: null, columns, signal })) {
-      yield batch.rows.map((row, index) => ({ row, rowIndex: batch.firstRow + index, split: section }));
+      yield batch.rows.map((row, index) => ({
+        row,
+        rowIndex: batch.firstRow + index,
+        split: section,
+        unread: batch.invalid?.get(index),
+      }));
     }
   }
   // A person finds an error by the path, and a skipped row by the name that the schema has.
-  yield* mapRows(rows(), toItem, skipped, skipped === null ? path : name);
+  yield* mapRows(rows(), toItem, skipped, skipped === null ? shown : name);
 }
 
 async function sha256Of(path: string, signal: AbortSignal): Promise<string> {

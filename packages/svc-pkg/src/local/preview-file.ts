@@ -17,13 +17,13 @@ import type { LocalFile } from './open-files.ts';
  * @throws JsonlError `column_not_found`, `invalid_mapping`; TableError
  */
 export async function previewFile(
-  { path, source, detected, section }: LocalFile,
+  { shown, source, detected, section }: LocalFile,
   given: GivenMapping | null,
   limit: number,
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const textColumns = new Set(Object.keys(given?.mapping.types ?? {}));
-  const table = await openFileTable(tableSource(path, source), detected, {
+  const table = await openFileTable(tableSource(shown, source), detected, {
     textColumns,
     wholeFile: false,
     signal,

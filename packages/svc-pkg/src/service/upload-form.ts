@@ -4,72 +4,85 @@ import { basename } from 'node:path';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
 
-/** A multipart form (RFC 7578) whose file is read from disk while it is sent. */
+/** A multipart form (RFC 7578) whose files are read from disk while they are sent. */
 export interface UploadForm {
   readonly contentType: string;
   readonly byteLength: number;
-  /** Keeps at most one chunk of the file in memory; can be read once. */
+  /** Keeps at most one chunk of a file in memory; can be read once. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * The form of an upload: the fields, then the file.
+ * The form of an upload: the fields, then the files.
  *
  * @param idempotencyKey makes the boundary, so that a repeated request has the same bytes
- * @param onProgress called with the number of bytes that were sent, and of all bytes of the file
+ * @param onProgress called with the number of bytes that were sent, and of all bytes of the files
  * @throws CliError `io_error`, here and while the body is read
  */
 export async function createUploadForm(
-  path: string,
+  paths: readonly string[],
   fields: Readonly<Record<string, string | undefined>>,
   idempotencyKey: string,
   onProgress: (sentBytes: number, totalBytes: number) => void,
 ): Promise<UploadForm> {
   const boundary = `svc-pkg-${idempotencyKey}`;
-  const fileSize = await sizeOf(path);
-  const head = Buffer.from(
-    [
-      ...Object.entries(fields).flatMap(([name, value]) =>
-        value === undefined
-          ? []
-          : [`--${boundary}`, `Content-Disposition: form-data; name="${name}"`, '', value],
-      ),
-      `--${boundary}`,
-      `Content-Disposition: form-data; name="file"; filename="${escapeFileName(basename(path))}"`,
-      'Content-Type: application/octet-stream',
-      '',
-      '',
-    ].join('\r\n'),
+  const sizes = await Promise.all(paths.map(sizeOf));
+  const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
+  const fieldLines = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${boundary}`, `Content-Disposition: form-data; name="${name}"`, '', value],
   );
+  const files = paths.map((path, index) => ({
+    path,
+    size: sizes[index] ?? 0,
+    head: Buffer.from(
+      [
+        ...(index === 0 ? fieldLines : ['']),
+        `--${boundary}`,
+        `Content-Disposition: form-data; name="file"; filename="${escapeFileName(basename(path))}"`,
+        'Content-Type: application/octet-stream',
+        '',
+        '',
+      ].join('\r\n'),
+    ),
+  }));
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
 
   async function* body(): AsyncGenerator<Uint8Array> {
-    yield head;
     let sentBytes = 0;
-    try {
-      for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES, end: fileSize - 1 })) {
+    for (const { path, size, head: fileHead } of files) {
+      yield fileHead;
+      for await (const chunk of fileContent(path, size)) {
         sentBytes += chunk.byteLength;
         yield chunk;
-        onProgress(sentBytes, fileSize);
+        onProgress(sentBytes, totalBytes);
       }
-    } catch (error) {
-      throw toFileError(error, 'read', path);
-    }
-    if (sentBytes !== fileSize) {
-      throw new CliError('io_error', 'The file became shorter while it was sent', {
-        location: { file: path },
-      });
     }
     yield tail;
   }
 
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
-    byteLength: head.byteLength + fileSize + tail.byteLength,
+    byteLength: files.reduce((sum, file) => sum + file.head.byteLength + file.size, tail.byteLength),
     body: body(),
   };
+}
+
+/** The first bytes of a file, as many as it had. @throws CliError `io_error` */
+async function* fileContent(path: string, size: number): AsyncGenerator<Uint8Array> {
+  let sentBytes = 0;
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES, end: size - 1 })) {
+      sentBytes += chunk.byteLength;
+      yield chunk;
+    }
+  } catch (error) {
+    throw toFileError(error, 'read', path);
+  }
+  if (sentBytes !== size) {
+    throw new CliError('io_error', 'The file became shorter while it was sent', { location: { file: path } });
+  }
 }
 
 async function sizeOf(path: string): Promise<number> {

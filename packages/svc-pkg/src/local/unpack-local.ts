@@ -1,0 +1,102 @@
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PackageError } from '@svc/pkg-format';
+import { archiveKind, openArchive } from '@svc/pkg-format/internal';
+import { openFileSource } from '@svc/pkg-format/node';
+import { decompressFile, detectFormat, type FormatHints } from '@svc/tabular';
+import { tableSource } from '@svc/tabular/internal';
+import { CliError } from '../errors/cli-error.ts';
+import { toFileError } from '../errors/file-error.ts';
+
+/** A file by the name that an upload would give it, and where it is. */
+export interface NamedPath {
+  readonly name: string;
+  readonly path: string;
+  /** Where it is for a person: of what was in an archive, the path of the archive and its own one. */
+  readonly shown: string;
+}
+
+/** As many files as an upload may have. */
+export const MAX_FILES = 1000;
+
+/**
+ * Unpacks ZIP archives of tables and compressed Parquet files into a temporary folder, which `stack` deletes; any other
+ * file stays where it is.
+ *
+ * @throws CliError `usage` for packages, older archives and too many files, `io_error`; PackageError; TableError
+ */
+export async function unpackLocal(
+  files: readonly NamedPath[],
+  hints: FormatHints,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<NamedPath[]> {
+  let folder: string | undefined;
+  const unpacked: NamedPath[] = [];
+  async function write(name: string, shown: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    if (unpacked.length >= MAX_FILES) throw new CliError('usage', `There must be 1 to ${MAX_FILES} files`);
+    if (folder === undefined) {
+      const made = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
+      stack.defer(() => rm(made, { recursive: true, force: true }));
+      folder = made;
+    }
+    const path = join(folder, String(unpacked.length));
+    await using file = await open(path, 'wx', 0o600);
+    for await (const chunk of content) await file.writeFile(chunk);
+    unpacked.push({ name, path, shown });
+  }
+  for (const found of files) {
+    const { name, path } = found;
+    const source = await openFileSource(path).catch((error: unknown) => {
+      throw toFileError(error, 'read', path);
+    });
+    try {
+      if (await isZip(source)) {
+        const archive = await openArchive(source, undefined, async () => undefined);
+        await checkKind(archive, path, signal);
+        for (const entry of archive.files.keys()) {
+          await write(entry, `${path}/${entry}`, archive.read(entry, { signal }));
+        }
+        continue;
+      }
+      const detected = await detectFormat(tableSource(path, source), hints, signal);
+      if (detected.format === 'parquet' && detected.compression !== null) {
+        await write(name, path, decompressFile(tableSource(path, source), signal));
+      } else unpacked.push(found);
+    } catch (error) {
+      throw error instanceof PackageError ? inArchive(error, path) : error;
+    } finally {
+      await source.close();
+    }
+  }
+  return unpacked;
+}
+
+async function isZip(source: {
+  readonly byteLength: number;
+  read(start: number, end: number): Promise<Uint8Array>;
+}): Promise<boolean> {
+  const head = Buffer.from(await source.read(0, Math.min(4, source.byteLength))).toString('latin1');
+  return head === 'PK\u0003\u0004' || head === 'PK\u0005\u0006';
+}
+
+async function checkKind(
+  archive: Awaited<ReturnType<typeof openArchive>>,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const advice = {
+    package: 'It is a package: seal it, or upload it as it is',
+    legacy_package: 'It is an older archive: convert it first',
+    office_document: 'It is an Office document: save its table as CSV first',
+  };
+  const kind = await archiveKind(archive, signal);
+  if (kind !== 'files') throw new CliError('usage', advice[kind], { location: { file: path } });
+}
+
+/** The error, with the path of the archive where it names no entry. */
+function inArchive(error: PackageError, path: string): PackageError {
+  if (error.location.file !== undefined) return error;
+  return new PackageError(error.code, error.message, { location: { file: path }, cause: error });
+}
