@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
@@ -175,6 +176,29 @@ it('gives the results as JSON Lines, CSV and Parquet with equal values', async (
   expect(excel.text.startsWith("\ufeffoutput,score\n'=A,0.1\n")).toBe(true);
 });
 
+/** Prints the rows of a Parquet file, each value as its text. */
+const PYTHON = `
+import json, sys, pyarrow.parquet
+text = lambda value: value if value is None or isinstance(value, str) else json.dumps(value)
+rows = pyarrow.parquet.read_table(sys.argv[1]).to_pylist()
+print(json.dumps([{name: text(value) for name, value in row.items()} for row in rows]))
+`;
+const { status } = spawnSync('python3', ['-c', 'import pyarrow.parquet']);
+
+it.skipIf(status !== 0)(
+  'gives Parquet that pyarrow reads as DuckDB does (skipped without pyarrow)',
+  async () => {
+    for (const path of [`/datasets/${dataset.id}/items.parquet`, `/runs/${run.id}/results.parquet`]) {
+      const rows = await readParquet((await download(path)).bytes);
+      const { stdout, stderr } = spawnSync('python3', ['-c', PYTHON, join(folder, 'table.parquet')], {
+        encoding: 'utf8',
+      });
+      expect(stderr).toBe('');
+      expect(JSON.parse(stdout)).toEqual(rows);
+    }
+  },
+);
+
 it('chooses and orders columns, and names them when one is unknown', async () => {
   const items = `/datasets/${dataset.id}/items`;
   expect((await download(`${items}.csv?columns=answer,id&section=b`)).text).toBe(
@@ -235,7 +259,12 @@ it('frees its connection when the client leaves, and writes a large table at the
   };
   // more than the streams that one client may have at once
   for (let round = 0; round < 12; round += 1) {
-    const path = `${api.url}/datasets/${large.id}/items.${round % 2 === 0 ? 'csv' : 'parquet'}`;
+    const tables = [
+      `datasets/${large.id}/items.csv`,
+      `datasets/${large.id}/items.parquet`,
+      `runs/${run.id}/results.parquet`,
+    ];
+    const path = `${api.url}/${tables[round % tables.length]}`;
     const [response] = await once(get(path), 'response');
     await once(response, 'readable');
     response.destroy();
