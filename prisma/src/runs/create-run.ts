@@ -97,14 +97,14 @@ async function setTotal(client: pg.ClientBase, run: NewRun): Promise<RunRow | un
   const { add, values } = new Parameters();
   add(run.datasetId);
   const selected = selectItems(run.selection, add);
-  const { rows } = await client.query<RunRow>(
-    `WITH chosen AS (
-       INSERT INTO run_items (run_id, section_order_index, order_index)
-       SELECT ${add(run.id)}::uuid, section, item FROM (${selected}) AS selected RETURNING 1
-     )
-     UPDATE runs SET total = least((SELECT count(*) FROM chosen) * repetitions, 2147483647)
-     WHERE id = ${add(run.id)} RETURNING ${RUN_COLUMNS}`,
+  const chosen = await client.query(
+    `INSERT INTO run_items (run_id, section_order_index, order_index)
+     SELECT ${add(run.id)}::uuid, section, item FROM (${selected}) AS selected`,
     values,
+  );
+  const { rows } = await client.query<RunRow>(
+    `UPDATE runs SET total = least($2::bigint * repetitions, 2147483647) WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
+    [run.id, chosen.rowCount ?? 0],
   );
   return rows[0];
 }

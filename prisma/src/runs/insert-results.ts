@@ -89,9 +89,13 @@ const INSERT = `
   ), added AS (
     SELECT ${COUNTS} FROM written
   )
-  UPDATE runs SET results_version = results_version + added.all,
-    ${COUNTED.map((name) => `${name} = runs.${name} + added.${name} - replaced.${name}`).join(', ')}
-  FROM added, replaced WHERE id = $1 RETURNING added.all AS written`;
+  SELECT added.all AS written, ${COUNTED.map((name) => `added.${name} - replaced.${name} AS ${name}`).join(', ')}
+  FROM added, replaced`;
+
+/** $1 the run, $2 the number of results, then what each count grows by. A separate statement: it is another table. */
+const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint,
+    ${COUNTED.map((name, index) => `${name} = ${name} + $${index + 3}::${name === 'score_sum' ? 'float8' : 'bigint'}`).join(', ')}
+  WHERE id = $1`;
 
 /**
  * Writes results and counts them. A result that is there stays as it is, unless a retry replaces it.
@@ -107,7 +111,7 @@ export async function insertResults(
   const tokens = results.map(({ usage, judgeUsage }) => {
     return { model: tokenCounts(usage), judge: tokenCounts(judgeUsage) };
   });
-  const { rows } = await client.query<{ written: string }>(INSERT, [
+  const { rows } = await client.query<Growth>(INSERT, [
     runId,
     results.map((result) => result.sectionOrderIndex),
     results.map((result) => result.orderIndex),
@@ -131,8 +135,13 @@ export async function insertResults(
     tokens.map(({ judge }) => judge.input),
     tokens.map(({ judge }) => judge.output),
   ]);
-  return Number(rows[0]?.written ?? 0);
+  const growth = rows[0] as Growth;
+  await client.query(COUNT, [runId, growth.written, ...COUNTED.map((name) => growth[name])]);
+  return Number(growth.written);
 }
+
+/** What a batch of results adds to the counts of its run; 64-bit integers are text. */
+type Growth = Readonly<Record<'written' | (typeof COUNTED)[number], string | number>>;
 
 function toJsonText(value: JsonValue | JsonText | JsonObject): string | null {
   if (value === null) return null;

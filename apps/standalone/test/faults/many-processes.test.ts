@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
+import {
+  type Cluster,
+  type ClusterServer,
+  NO_CLUSTER,
+  startCluster,
+} from '../../../../prisma/test/postgres-cluster.ts';
+import { type FakeProvider, startFakeProvider } from '../../../worker/test/fake-provider.ts';
+import { runWorker, type WorkerProcess } from '../../../worker/test/run-worker.ts';
+import { IS_LONG, report, times } from './report.ts';
+import { runService, type ServiceProcess } from './run-service.ts';
+import { uploadForm } from './sample-packages.ts';
+import { ask, listDatasets, type ServiceResponse } from './stored-datasets.ts';
+
+/** Of each kind: APIs, and workers. */
+const PROCESSES = times(4, 2);
+const UPLOADS = times(400, 8);
+const READS = times(6_000, 60);
+const RUNS = times(24, 2);
+const RUN_ITEMS = times(200, 40);
+const ITEMS = 40;
+const POLL = { timeout: 120_000, interval: 100 };
+
+function packageOf(number: number): Uint8Array<ArrayBuffer> {
+  const lines = Array.from({ length: ITEMS }, (_, id) => {
+    const prompt = `question ${number} ${id} ${'x'.repeat(200)}`;
+    return JSON.stringify({ answer: prompt, id, inputs: { prompt }, type: 'exact' });
+  });
+  const content = `${lines.join('\n')}\n`;
+  return buildZip({ entries: [{ name: 'sections/default.jsonl', content }] }) as Uint8Array<ArrayBuffer>;
+}
+
+describe.runIf(NO_CLUSTER === undefined)('many processes and a replica', () => {
+  let cleanUp: AsyncDisposableStack;
+  let cluster: Cluster;
+  let replica: ClusterServer;
+  let provider: FakeProvider;
+  let apis: ServiceProcess[];
+  let workers: WorkerProcess[];
+  let env: Readonly<Record<string, string>>;
+
+  beforeAll(async () => {
+    cleanUp = new AsyncDisposableStack();
+    cluster = cleanUp.use(await startCluster());
+    replica = await cluster.startReplica();
+    provider = cleanUp.use(await startFakeProvider((prompt) => ({ text: prompt, delayMs: 5 })));
+    env = {
+      DATABASE_URL: cluster.primary.url,
+      DATABASE_READ_URL: replica.url,
+      SVC_DATABASE_POOL_SIZE: '8',
+      SVC_JOB_KEY: 'deployment secret of the tests',
+    };
+    const all = Array.from({ length: PROCESSES });
+    [apis, workers] = await Promise.all([Promise.all(all.map(startApi)), Promise.all(all.map(startWorker))]);
+    for (const api of apis) {
+      while (!api.log().some(({ event }) => event === 'replica.current')) await delay(20);
+    }
+  }, 180_000);
+  afterAll(() => cleanUp.disposeAsync());
+
+  const startWorker = async (): Promise<WorkerProcess> =>
+    cleanUp.use(await runWorker({ ...env, SVC_DATA_DIR: await newFolder() }));
+  const startApi = async (): Promise<ServiceProcess> =>
+    cleanUp.use(await runService({ app: 'api', dataDir: await newFolder(), env }));
+  async function newFolder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-many-'));
+    cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+  }
+
+  /** Sends a request to one API after another until one responds, as a client behind a balancer does. */
+  async function send(path: string, init: () => RequestInit = () => ({})): Promise<ServiceResponse> {
+    for (let attempt = 0; ; attempt += 1) {
+      const api = apis[Math.floor(Math.random() * apis.length)] as ServiceProcess;
+      const found = await ask(`${api.url}${path}`, init());
+      if (found.status !== 0 && found.status !== 503) return found;
+      if (attempt === 200) throw new Error(`${path}: ${found.status} ${found.code}`);
+      await delay(20);
+    }
+  }
+  const upload = async (number: number): Promise<string> => {
+    const archive = packageOf(number);
+    const headers = { 'idempotency-key': randomUUID() };
+    const found = await send('/datasets/upload', () => ({
+      method: 'POST',
+      headers,
+      body: uploadForm(archive, `upload ${number}`),
+    }));
+    expect(found.status).toBe(201);
+    return found.body.id;
+  };
+  const startRun = async (dataset_id: string): Promise<string> => {
+    const body = JSON.stringify({
+      dataset_id,
+      config: {
+        provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' },
+        repetitions: RUN_ITEMS / ITEMS < 1 ? 1 : Math.round(RUN_ITEMS / ITEMS),
+      },
+    });
+    const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+    const found = await send('/runs', () => ({ method: 'POST', headers, body }));
+    expect(found.status).toBe(202);
+    return found.body.id;
+  };
+
+  it('serve a mixed load, and lose nothing when any of them is killed', {
+    timeout: 600_000,
+  }, async (context) => {
+    const stored = [await upload(0)];
+    const expected = (await send(`/datasets/${stored[0]}/items.jsonl`)).text;
+    expect(expected.split('\n')).toHaveLength(ITEMS + 1);
+    const readOnce = async (number: number): Promise<void> => {
+      const id = stored[0];
+      const paths = ['/datasets?limit=10', `/datasets/${id}/items?limit=20`, `/datasets/${id}/items.jsonl`];
+      const path = paths[number % paths.length] as string;
+      const found = await send(path);
+      expect([path, found.status]).toEqual([path, 200]);
+      if (path.endsWith('jsonl')) expect(found.text).toBe(expected);
+      const newest = stored.at(-1);
+      // What a client has written, it reads through any other API.
+      expect((await send(`/datasets/${newest}`)).status).toBe(200);
+    };
+    const runs: string[] = [];
+    let reads = 0;
+    let uploads = 1;
+    const startedAt = performance.now();
+    const load = Promise.all([
+      ...Array.from({ length: 6 }, async () => {
+        while (reads < READS) {
+          reads += 1;
+          await readOnce(reads);
+        }
+      }),
+      ...Array.from({ length: 2 }, async () => {
+        while (uploads < UPLOADS) {
+          uploads += 1;
+          stored.push(await upload(uploads));
+        }
+      }),
+      (async () => {
+        for (let number = 0; number < RUNS; number += 1) runs.push(await startRun(stored[0] as string));
+      })(),
+    ]);
+    load.catch(() => undefined);
+
+    const until = async (share: number): Promise<void> => {
+      while (reads < READS * share || uploads < UPLOADS * share) await delay(10);
+    };
+    await until(0.3);
+    const calm = await readCounts();
+    await (apis[0] as ServiceProcess).end('SIGKILL');
+    if (IS_LONG) await (workers[0] as WorkerProcess).end('SIGKILL');
+    await until(0.5);
+    await replica.kill();
+    if (IS_LONG) apis[0] = await startApi();
+    await until(0.8);
+    await replica.start();
+    await load;
+    const seconds = (performance.now() - startedAt) / 1000;
+
+    for (const id of runs) {
+      const total = ITEMS * Math.max(1, Math.round(RUN_ITEMS / ITEMS));
+      await expect.poll(async () => (await send(`/runs/${id}`)).body.status, POLL).toBe('completed');
+      expect((await send(`/runs/${id}`)).body.counts).toMatchObject({ total, done: total, failed: 0 });
+      const results = await send(`/runs/${id}/results?limit=1`);
+      expect(results.body.meta.total_items).toBe(total);
+    }
+    const alive = apis.find((api) => !api.hasEnded()) as ServiceProcess;
+    const list = await listDatasets(alive.url);
+    expect(list.map(({ id }) => id).sort()).toEqual(stored.toSorted());
+    expect(new Set(list.map(({ item_count }) => item_count))).toEqual(new Set([ITEMS]));
+    const [items] = await cluster.primary.query('SELECT count(*)::int AS count FROM items');
+    expect(items.count).toBe(stored.length * ITEMS);
+    // The replica served reads before it was killed.
+    expect(calm.replica).toBeGreaterThan(calm.primary);
+    const logs = apis.flatMap((api) => api.log());
+    expect(logs.some(({ event }) => event === 'replica.lost')).toBe(true);
+    if (IS_LONG) {
+      console.log({ seconds, reads, uploads, runs: runs.length, calm, after: await readCounts() });
+      console.log(await loadOf(cluster.primary), await loadOf(replica));
+    }
+    report(context, {
+      area: 'Processes',
+      scenario:
+        'an API, a worker or the replica is killed while several of each serve uploads, reads and runs',
+      expected: 'no dataset, item or result is lost or doubled; every read is served',
+      runs: 1,
+      observed: { 'nothing lost': 1 },
+    });
+  });
+
+  /** Reads by the server that served them, of every API. */
+  async function readCounts(): Promise<{ readonly replica: number; readonly primary: number }> {
+    const counts = { replica: 0, primary: 0 };
+    for (const { url, hasEnded } of apis) {
+      if (hasEnded()) continue;
+      for (const outcome of ['replica', 'primary'] as const) {
+        const text = await (await fetch(`${url}/metrics`)).text();
+        const pattern = new RegExp(`svc_database_reads_total\\{outcome="${outcome}"\\} (\\d+)`);
+        counts[outcome] += Number(pattern.exec(text)?.[1] ?? 0);
+      }
+    }
+    return counts;
+  }
+
+  /** Statements that read datasets and items on a server, and the seconds that they took. */
+  async function loadOf(server: ClusterServer): Promise<unknown> {
+    const [row] =
+      await server.query(`SELECT sum(calls)::int AS reads, round(sum(total_exec_time)::numeric / 1000, 2) AS seconds
+      FROM pg_stat_statements WHERE query ~ '^(SELECT|WITH|COPY \\()' AND query ~ 'FROM (items|sections|datasets|counted)'`);
+    return row;
+  }
+});
+
+it.runIf(NO_CLUSTER !== undefined)('needs a replica', ({ skip }) => skip(NO_CLUSTER));
