@@ -6,14 +6,16 @@ import { encodeValue } from '../write/dataset-from-items.ts';
 import { mayEmbedFiles } from '../write/embedded-files.ts';
 import { encodeText } from '../write/encode-text.ts';
 import type { ExportSection } from '../write/export-dataset.ts';
+import { TextBlock } from './zip/text-block.ts';
+
+/** Small batches are read, written and forgotten before they count as old. */
+const BATCH_BYTES = 64 * 1024;
 
 /** Where the line of an item is in a staging file. */
 interface LineRange {
   readonly start: number;
   readonly bytes: number;
 }
-
-const FLUSH_LENGTH = 256 * 1024;
 
 /**
  * Encodes the items of a section, which are read once, into a temporary file from which a package can be written. Memory
@@ -34,38 +36,31 @@ export async function stageSection(
   let fileBytes = 0;
   let itemCount = 0;
   let at = 0;
-  let waiting: string[] = [];
-  let waitingLength = 0;
+  const staged = new TextBlock();
+  const exported = new TextBlock();
   const file = await open(path, 'wx');
-  const flush = async (): Promise<void> => {
-    for (const piece of encodeText(waiting.join(''))) await file.writeFile(piece);
-    waiting = [];
-    waitingLength = 0;
+  const hash = (bytes: Uint8Array): void => {
+    fileHash.update(bytes);
+    fileBytes += bytes.byteLength;
   };
   try {
     for await (const value of items) {
       signal?.throwIfAborted();
-      const location = { file: name, row: itemCount };
-      const encoded = encodeValue(value, location);
+      const encoded = encodeValue(value, { file: name, row: itemCount });
       hasher.add(encoded.itemHash);
       const { payload, answer, checker, assets } = encoded;
       const line = `${JSON.stringify([payload, answer, checker, assets])}\n`;
       const bytes = Buffer.byteLength(line);
       if (mayEmbedFiles(encoded)) embedding.set(itemCount, { start: at, bytes });
-      else if (embedding.size === 0) {
-        for (const piece of encodeText(`${joinItem(encoded)}\n`)) {
-          fileHash.update(piece);
-          fileBytes += piece.byteLength;
-        }
-      }
-      waiting.push(line);
-      waitingLength += line.length;
-      if (waitingLength >= FLUSH_LENGTH) await flush();
+      else if (embedding.size === 0)
+        for (const piece of piecesOf(exported, `${joinItem(encoded)}\n`)) hash(piece);
+      for (const piece of piecesOf(staged, line)) await file.writeFile(piece);
       at += bytes;
       itemCount += 1;
       onItem();
     }
-    await flush();
+    hash(exported.take());
+    await file.writeFile(staged.take());
   } finally {
     await file.close();
   }
@@ -79,10 +74,24 @@ export async function stageSection(
   };
 }
 
+/** Adds a text to a block. Yields the bytes of earlier texts if it does not fit, and its own if no block can hold it. */
+function* piecesOf(block: TextBlock, text: string): Generator<Uint8Array> {
+  if (!block.hasRoomFor(text)) yield block.take();
+  if (block.hasRoomFor(text)) block.add(text);
+  else yield* encodeText(text);
+}
+
 async function* readStaged(path: string, signal?: AbortSignal): AsyncGenerator<ItemParts[]> {
-  const options = { file: path, maxLineBytes: Number.MAX_SAFE_INTEGER, ...(signal && { signal }) };
+  const options = {
+    file: path,
+    maxLineBytes: Number.MAX_SAFE_INTEGER,
+    batchBytes: BATCH_BYTES,
+    ...(signal && { signal }),
+  };
   for await (const batch of splitLines(createReadStream(path), options)) {
-    const lines = Buffer.from(batch.bytes).toString().split('\n');
+    const lines = Buffer.from(batch.bytes.buffer, batch.bytes.byteOffset, batch.bytes.byteLength)
+      .toString()
+      .split('\n');
     yield lines.filter((line) => line !== '').map(toParts);
   }
 }
