@@ -24,4 +24,6 @@ export interface StoreContext {
   readonly largePages: Semaphore;
   /** What an item or a result may have; a larger one is not read. */
   readonly maxItemBytes: number;
+  /** What an item may have with the files that it embeds, which are never in one text. */
+  readonly maxWholeBytes: number;
 }

@@ -124,6 +124,7 @@ export function createStore(options: StoreOptions): Store {
     encoder,
     ...createSemaphores(options, quarterOf(options), maxItemBytes),
     maxItemBytes,
+    maxWholeBytes: options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES,
   };
   const stores = createStores(context);
   const replica = options.replica ?? null;

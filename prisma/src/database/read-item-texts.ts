@@ -78,6 +78,12 @@ export function itemCandidates(source: string, columns: string): string {
     ) eager`;
 }
 
+/** What an item may have, without and with the files that it embeds. */
+export interface ItemLimits {
+  readonly maxItemBytes: number;
+  readonly maxWholeBytes: number;
+}
+
 /**
  * Decides which of the candidates a page holds: as many as fit, and one at least. Their sizes are measured where the
  * bound leaves them open.
@@ -87,7 +93,7 @@ export function itemCandidates(source: string, columns: string): string {
 export async function planItems<T extends ItemCandidate>(
   query: ReadQuery,
   candidates: readonly T[],
-  maxItemBytes: number,
+  { maxItemBytes, maxWholeBytes }: ItemLimits,
   form: AssetForm,
 ): Promise<PlannedItems<T>> {
   const items: PlannedItem<T>[] = [];
@@ -106,7 +112,7 @@ export async function planItems<T extends ItemCandidate>(
       }
     }
     const wholeBytes = bytes + linkedBytes;
-    const isOver = wholeBytes > maxItemBytes && !(isRead && linkedBytes <= 0);
+    const isOver = wholeBytes > maxWholeBytes && !(isRead && linkedBytes <= 0);
     // headers are counted in the stored size of what is not compressed
     const isTooLarge = !isRead && bytes > maxItemBytes;
     const isTruncated = form === 'embed' && !isTooLarge && linkedBytes > 0 && isOver;

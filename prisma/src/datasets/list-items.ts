@@ -60,11 +60,11 @@ export interface ItemsPage extends Page<ListedItem> {
 
 /** See `DatasetStore.listItems`. */
 export async function listItems(
-  context: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes'>,
+  context: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
   id: string,
   request: ItemsRequest,
 ): Promise<ItemsPage> {
-  const { pool, largePages, maxItemBytes } = context;
+  const { pool, largePages } = context;
   const { limit, signal } = request;
   const query = createReadQuery(pool, signal);
   const { total, candidates } = await findCandidates(query, context, id, request);
@@ -74,7 +74,7 @@ export async function listItems(
   let plan: PlannedItems<ItemCandidateRow>;
   {
     using _permits = boundBytes > EAGER_BYTES ? await largePages.acquire(signal, boundBytes) : undefined;
-    plan = await planItems(query, candidates.slice(0, limit), maxItemBytes, request.form ?? 'embed');
+    plan = await planItems(query, candidates.slice(0, limit), context, request.form ?? 'embed');
   }
   const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
   const release = (): void => permits?.[Symbol.dispose]();

@@ -4,6 +4,7 @@ import type { StoreContext } from '../context.ts';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';
 import {
   type ItemCandidate,
+  type ItemLimits,
   itemCandidates,
   planItems,
   readPlannedItems,
@@ -17,7 +18,7 @@ const PAGE_ITEMS = 100;
 
 /** Reads the items of a run that lack a result, or whose result is to be replaced, in order, a page at a time. */
 export async function* readRunItems(
-  { pool, maxItemBytes }: Pick<StoreContext, 'pool' | 'maxItemBytes'>,
+  { pool, ...limits }: Pick<StoreContext, 'pool' | 'maxItemBytes' | 'maxWholeBytes'>,
   run: Run,
   signal: AbortSignal,
 ): AsyncGenerator<RunItem, void, undefined> {
@@ -33,12 +34,12 @@ export async function* readRunItems(
       ...after,
       PAGE_ITEMS,
     ]);
-    const plan = await planItems(query, candidates, maxItemBytes, 'embed');
+    const plan = await planItems(query, candidates, limits, 'embed');
     const last = plan.items.at(-1)?.item;
     if (last === undefined) return;
     for (const row of await readPlannedItems(query, plan)) {
       signal.throwIfAborted();
-      yield { ...toRunItem(row, maxItemBytes), doneRepetitions: row.doneRepetitions ?? [] };
+      yield { ...toRunItem(row, limits), doneRepetitions: row.doneRepetitions ?? [] };
     }
     after = [last.sectionOrderIndex, last.orderIndex];
   }
@@ -47,12 +48,12 @@ export async function* readRunItems(
 /** An item that was read, for a worker: without the files that it embeds, with which it must not be too large. */
 export function toRunItem(
   row: ItemCandidate & { readonly sectionOrderIndex: number; readonly isTruncated: boolean },
-  maxItemBytes: number,
+  { maxItemBytes, maxWholeBytes }: ItemLimits,
 ): Omit<RunItem, 'doneRepetitions'> {
   const { section, sectionOrderIndex, orderIndex, payload, answer, checker, assets, isTruncated } = row;
   const at = { section, sectionOrderIndex, orderIndex };
   if (payload === null || isTruncated) {
-    const { message } = itemTooLarge('Item', row, maxItemBytes);
+    const { message } = itemTooLarge('Item', row, payload === null ? maxItemBytes : maxWholeBytes);
     return { ...at, parts: null, failure: { code: 'item_too_large', message } };
   }
   const linkedFiles = readLinkedFiles(row.linkedFiles);

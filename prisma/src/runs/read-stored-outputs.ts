@@ -50,7 +50,7 @@ type ItemRow = ItemCandidate & { readonly sectionOrderIndex: number };
  * each repetition that lacks a result.
  */
 export async function* readStoredOutputs(
-  { pool, maxItemBytes }: Pick<StoreContext, 'pool' | 'maxItemBytes'>,
+  { pool, ...limits }: Pick<StoreContext, 'pool' | 'maxItemBytes' | 'maxWholeBytes'>,
   run: Run,
   sourceRunId: string,
   signal: AbortSignal,
@@ -65,7 +65,7 @@ export async function* readStoredOutputs(
       after,
       limit: PAGE_RESULTS,
       filter,
-      maxBytes: maxItemBytes,
+      maxBytes: limits.maxItemBytes,
     });
     const results = await readPlannedResults(query, sourceRunId, plan);
     if (results.length === 0) return;
@@ -74,7 +74,7 @@ export async function* readStoredOutputs(
       results.map(({ sectionOrderIndex }) => sectionOrderIndex),
       results.map(({ orderIndex }) => orderIndex),
     ]);
-    const items = await planItems(query, candidates, maxItemBytes, 'embed');
+    const items = await planItems(query, candidates, limits, 'embed');
     const texts = new Map((await readPlannedItems(query, items)).map((row) => [keyOf(row), row]));
     const next = new Set(candidates.slice(items.items.length).map(keyOf));
     for (const result of results) {
@@ -84,7 +84,7 @@ export async function* readStoredOutputs(
       const row = texts.get(keyOf(result));
       if (row === undefined) continue;
       const outputs = [toStoredOutput(result)];
-      yield { ...toRunItem(row, maxItemBytes), doneRepetitions: [], outputs };
+      yield { ...toRunItem(row, limits), doneRepetitions: [], outputs };
     }
     if (!plan.hasMore && next.size === 0) return;
   }

@@ -17,7 +17,7 @@ import { summarizeRun } from './scores/summarize-run.ts';
  * has claimed the run, `run_finished`, `run_not_found`.
  */
 export function createRunSession(
-  context: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>,
+  context: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes' | 'maxWholeBytes'>,
   run: Run,
   attempt: number,
 ): RunSession {

@@ -47,7 +47,7 @@ function toListedItem({ linkedFiles, ...item }: CandidateRow): ListedItem {
 /** Reads the items of results: of as many results as fit into a page, and one at least. */
 export async function itemsOfResults<T extends StoredResult>(
   query: ReadQuery,
-  { largePages, maxItemBytes }: Pick<StoreContext, 'largePages' | 'maxItemBytes'>,
+  { largePages, ...limits }: Pick<StoreContext, 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
   datasetId: string,
   results: readonly T[],
   signal: AbortSignal | undefined,
@@ -59,7 +59,7 @@ export async function itemsOfResults<T extends StoredResult>(
   ]);
   const boundBytes = candidates.reduce((most, item) => Math.max(most, Number(item.boundBytes)), 0);
   using _measuring = boundBytes > EAGER_BYTES ? await largePages.acquire(signal, boundBytes) : undefined;
-  const plan = await planItems(query, candidates, maxItemBytes, 'link');
+  const plan = await planItems(query, candidates, limits, 'link');
   const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
   const release = (): void => permits?.[Symbol.dispose]();
   try {

@@ -42,7 +42,8 @@ export async function listResults(
     searches,
     largePages,
     maxItemBytes,
-  }: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes'>,
+    maxWholeBytes,
+  }: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
   id: string,
   { limit, cursor, signal, includeItems = false, ...conditions }: ResultsRequest,
 ): Promise<ResultsPage> {
@@ -60,7 +61,8 @@ export async function listResults(
     let hasMore = plan.hasMore;
     let isLarge = plan.unreadBytes > 0;
     if (includeItems) {
-      const found = await itemsOfResults(query, { largePages, maxItemBytes }, run.datasetId, results, signal);
+      const limits = { largePages, maxItemBytes, maxWholeBytes };
+      const found = await itemsOfResults(query, limits, run.datasetId, results, signal);
       const releaseResults = release;
       release = () => {
         releaseResults();
