@@ -1,5 +1,5 @@
-import { ActionIcon, Code, CopyButton, Group, Tooltip } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Code, Group } from '@mantine/core';
+import { CopyAction } from './copy-action.tsx';
 
 /** A hash, an id or a command that can be copied whole, though only its beginning may be shown. */
 export function CopyText({
@@ -17,15 +17,7 @@ export function CopyText({
       <Code title={text} className="ellipsis">
         {shown}
       </Code>
-      <CopyButton value={text}>
-        {({ copied, copy }) => (
-          <Tooltip label={copied ? 'Copied' : `Copy ${label}`}>
-            <ActionIcon variant="subtle" color="gray" size="sm" onClick={copy} aria-label={`Copy ${label}`}>
-              {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-            </ActionIcon>
-          </Tooltip>
-        )}
-      </CopyButton>
+      <CopyAction text={text} label={`Copy ${label}`} variant="subtle" color="gray" size="sm" />
     </Group>
   );
 }

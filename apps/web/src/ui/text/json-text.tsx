@@ -1,6 +1,6 @@
-import { ActionIcon, Box, CopyButton, Tooltip } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Box } from '@mantine/core';
 import type { JsonValue } from '../../api/exact.ts';
+import { CopyAction } from './copy-action.tsx';
 import { prettyJson } from './pretty-json.ts';
 
 /** Characters of a JSON text that are laid out; a copy has all of them. */
@@ -11,22 +11,7 @@ export function JsonText({ value, label }: { readonly value: JsonValue; readonly
   const text = prettyJson(value);
   return (
     <Box pos="relative">
-      <CopyButton value={text}>
-        {({ copied, copy }) => (
-          <Tooltip label={copied ? 'Copied' : `Copy ${label}`}>
-            <ActionIcon
-              variant="default"
-              pos="absolute"
-              top={4}
-              right={4}
-              onClick={copy}
-              aria-label={`Copy ${label}`}
-            >
-              {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-            </ActionIcon>
-          </Tooltip>
-        )}
-      </CopyButton>
+      <CopyAction text={text} label={`Copy ${label}`} variant="default" pos="absolute" top={4} right={4} />
       <pre className="pre">{text.slice(0, MAX_SHOWN)}</pre>
       {text.length > MAX_SHOWN && (
         <em>
