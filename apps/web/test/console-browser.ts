@@ -104,6 +104,13 @@ async function findBarriers(page: Page, rules?: readonly string[]): Promise<stri
   );
 }
 
+/** Gives the focus to a list that has rows. */
+export async function focusList(page: Page, name: string): Promise<void> {
+  const list = page.getByRole('listbox', { name });
+  await list.getByRole('option').first().waitFor();
+  await list.focus();
+}
+
 /** The same in light and in dark, with the scheme in front of each line. */
 export async function barriersOf(page: Page): Promise<string[]> {
   const found: string[] = [];

@@ -6,7 +6,7 @@ import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fa
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { type OwnService, startService } from '../../standalone/test/faults/start-service.ts';
 import { type FakeProvider, startFakeProvider } from '../../worker/test/fake-provider.ts';
-import { barriersOf, type ConsoleBrowser, startConsoleBrowser } from './console-browser.ts';
+import { barriersOf, type ConsoleBrowser, focusList, startConsoleBrowser } from './console-browser.ts';
 
 // A console with keys: who may do what, work with runs, long lists, and everything by keyboard.
 
@@ -91,6 +91,13 @@ async function tabTo(target: Locator): Promise<void> {
 async function press(target: Locator, key = 'Enter'): Promise<void> {
   await tabTo(target);
   await target.page().keyboard.press(key);
+}
+
+/** Chooses the first row of a list. */
+async function pressInList(page: Page, name: string): Promise<void> {
+  const list = page.getByRole('listbox', { name });
+  await list.getByRole('option').first().waitFor();
+  await press(list, 'ArrowDown');
 }
 
 describe('the console of a service with keys', { timeout: 120_000 }, () => {
@@ -266,7 +273,7 @@ describe('the console of a service with keys', { timeout: 120_000 }, () => {
     await table.getByRole('row', { name: /^Scored again 1\.000 \+0\.125/ }).waitFor();
     await table.getByRole('row', { name: /^Echo #\w{4} 0\.000 −0\.875/ }).waitFor();
     await table.getByRole('button', { name: /^Items of Echo/ }).click();
-    await page.getByRole('listbox', { name: 'Items that differ' }).focus();
+    await focusList(page, 'Items that differ');
     await page.keyboard.press('ArrowDown');
     const outputs = page.getByRole('region', { name: 'Difference' });
     await outputs.getByRole('heading', { name: /^Scored again: 1\.000/ }).waitFor();
@@ -339,7 +346,7 @@ describe('the console of a service with keys', { timeout: 120_000 }, () => {
     await page.getByText('2 items').waitFor();
     await press(page.getByRole('button', { name: 'Clear' }));
     await page.getByText('120 items', { exact: true }).last().waitFor();
-    await press(page.getByRole('listbox', { name: 'Items' }), 'ArrowDown');
+    await pressInList(page, 'Items');
     await page.getByRole('heading', { name: 'train-0' }).waitFor();
 
     const ids: string[] = [];
@@ -361,7 +368,7 @@ describe('the console of a service with keys', { timeout: 120_000 }, () => {
     await page.getByRole('option', { name: `Answers in the items #${ids[0]?.slice(-4)}` }).waitFor();
     await keyboard.press('ArrowDown');
     await keyboard.press('Enter');
-    await press(page.getByRole('listbox', { name: 'Items that differ' }), 'ArrowDown');
+    await pressInList(page, 'Items that differ');
     await page.locator('ins').first().waitFor();
 
     const choosing = page.waitForEvent('filechooser');

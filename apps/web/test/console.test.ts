@@ -1,16 +1,30 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { type OwnService, startService } from '../../standalone/test/faults/start-service.ts';
-import { barriersOf, type ConsoleBrowser, overflowOf, startConsoleBrowser } from './console-browser.ts';
+import {
+  barriersOf,
+  type ConsoleBrowser,
+  focusList,
+  overflowOf,
+  startConsoleBrowser,
+} from './console-browser.ts';
 
 /** Where screenshots go: `docs/images` when they are to be written again. */
 const IMAGES =
   process.env['WRITE_IMAGES'] === 'true'
     ? fileURLToPath(new URL('../../../docs/images', import.meta.url))
     : null;
+
+/** Takes a screenshot of the top of a page. */
+async function takeImage(page: Page, name: string): Promise<void> {
+  if (IMAGES === null) return;
+  await page.evaluate('scrollTo(0, 0)');
+  await page.screenshot({ path: `${IMAGES}/${name}.png` });
+}
 
 const CSV = fileURLToPath(new URL('../../../examples/questions.csv', import.meta.url));
 
@@ -105,7 +119,7 @@ describe('the console', { timeout: 120_000 }, () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/console\/datasets\/[0-9a-f-]{36}/);
     ids['example'] = page.url().split('/').at(-1)?.split('?')[0] ?? '';
-    await page.getByRole('listbox', { name: 'Items' }).focus();
+    await focusList(page, 'Items');
     await page.keyboard.press('ArrowDown');
     await page.getByRole('heading', { name: 'af-1' }).waitFor();
     await page.keyboard.press('End');
@@ -113,7 +127,7 @@ describe('the console', { timeout: 120_000 }, () => {
     await page.keyboard.press('ArrowUp');
     await page.getByRole('heading', { name: 'eu-3' }).waitFor();
     expect(page.url()).toContain('item=1-2');
-    if (IMAGES !== null) await page.screenshot({ path: `${IMAGES}/dataset.png` });
+    await takeImage(page, 'dataset');
     // what is in the address is there again
     await page.reload();
     await page.getByRole('heading', { name: 'eu-3' }).waitFor();
@@ -173,7 +187,7 @@ describe('the console', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { name: 'train-0' }).waitFor();
     await page.getByRole('button', { name: 'Next row' }).click();
     await page.getByRole('heading', { name: 'train-1' }).waitFor();
-    if (IMAGES !== null) await page.screenshot({ path: `${IMAGES}/hub-import.png` });
+    await takeImage(page, 'hub-import');
     await page.getByRole('button', { name: 'Check every row' }).click();
     await page.getByText('120 items, no invalid row').waitFor();
     await page.getByRole('button', { name: 'Import', exact: true }).click();
@@ -228,19 +242,19 @@ describe('the console', { timeout: 120_000 }, () => {
     ids['run'] = page.url().split('/').at(-1) ?? '';
     await page.getByText('completed').waitFor({ timeout: 30_000 });
     await page.getByText('100.0 %').waitFor();
-    await page.getByRole('listbox', { name: 'Results' }).focus();
+    await focusList(page, 'Results');
     await page.keyboard.press('ArrowDown');
     await page.getByRole('heading', { name: 'Output' }).waitFor();
     await page.getByRole('heading', { name: 'train-0' }).waitFor();
-    if (IMAGES !== null) await page.screenshot({ path: `${IMAGES}/run.png` });
+    await takeImage(page, 'run');
     await page.getByRole('tab', { name: 'Charts' }).click();
     await page.locator('figure svg').first().waitFor();
     await page.goto(`${url}/console/compare?runs=${ids['run']},${ids['otherRun']}`);
     await page.getByText(/^0, 1\d\d, \d$/).waitFor();
-    await page.getByRole('listbox', { name: 'Items that differ' }).focus();
+    await focusList(page, 'Items that differ');
     await page.keyboard.press('End');
     await page.locator('del').first().waitFor();
-    if (IMAGES !== null) await page.screenshot({ path: `${IMAGES}/compare.png` });
+    await takeImage(page, 'compare');
     expect(faults).toEqual([]);
   });
 
