@@ -1,5 +1,6 @@
 // Turns rows of any table into items, one canonical line each.
-import { compileMapping, writeItems } from '@svc/jsonl-v23';
+import { writeItems } from '@svc/jsonl-v23';
+import { compileMapping } from '@svc/jsonl-v23/mapping';
 
 const rows = [
   { question: 'Capital of Kenya?', options: ['Nairobi', 'Mombasa'], solution: 'Nairobi', level: 1 },

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { toImportRequest } from '../packages/flows/src/requests.ts';
 import { parseSplit, resolveSplit } from '../packages/hub-client/src/splits/split-slice.ts';
-import { compileMapping } from '../packages/jsonl-v23/src/index.ts';
 import { canonicalJson, type JsonObject, parseJson } from '../packages/jsonl-v23/src/json/index.ts';
+import { compileMapping } from '../packages/jsonl-v23/src/mapping/index.ts';
 
 const page = readFileSync(new URL('../docs/hub-import.md', import.meta.url), 'utf8');
 

@@ -111,7 +111,8 @@ describe('in an empty project', () => {
     }
     const limits = {
       '@svc/client': 5_000,
-      '@svc/jsonl-v23': 80_000,
+      '@svc/jsonl-v23': 23_000,
+      '@svc/jsonl-v23/mapping': 80_000,
       '@svc/pkg-format': 74_000,
       '@svc/tabular': 70_000,
       '@svc/hub-client': 108_000,

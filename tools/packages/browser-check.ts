@@ -16,6 +16,7 @@ import { runProgram } from './run-program.ts';
 export const BROWSER_ENTRIES = [
   '@svc/client',
   '@svc/jsonl-v23',
+  '@svc/jsonl-v23/mapping',
   '@svc/pkg-format',
   '@svc/tabular',
   '@svc/hub-client',
@@ -60,7 +61,7 @@ export async function bundleSizes(
   await mkdir(folder, { recursive: true });
   const sizes = [];
   for (const entry of BROWSER_ENTRIES) {
-    const file = join(folder, `${entry.replace('@svc/', '')}.js`);
+    const file = join(folder, `${entry.replaceAll(/@svc\/|\//g, '-')}.js`);
     await writeFile(file, `export * from '${entry}';\n`);
     const code = (await bundle(folder, file)).map((chunk) => chunk.code).join('');
     sizes.push({ entry, bytes: Buffer.byteLength(code), gzipBytes: gzipSync(code).byteLength });

@@ -138,10 +138,9 @@ export async function requireEntries(
   packages: readonly PackedPackage[],
   node: string,
 ): Promise<void> {
-  const entries = packages.flatMap(({ manifest }) => [
-    manifest.name,
-    ...(manifest.name === '@svc/pkg-format' ? [`${manifest.name}/node`] : []),
-  ]);
+  const entries = packages.flatMap(({ manifest, packed }) =>
+    Object.keys(packed.exports).map((entry) => manifest.name + entry.slice(1)),
+  );
   const code = `for (const name of ${JSON.stringify(entries)}) {
     if (Object.keys(require(name)).length === 0) throw new Error(name + ' exports nothing');
   }`;

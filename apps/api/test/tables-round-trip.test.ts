@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readMapping } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import { readMapping } from '@svc/jsonl-v23/mapping';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openFiles } from '../../../packages/svc-pkg/src/local/open-files.ts';
 import { packFiles } from '../../../packages/svc-pkg/src/local/pack-files.ts';

@@ -1,6 +1,6 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
-import type { Mapping } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { Mapping } from '@svc/jsonl-v23/mapping';
 import { mappingWarnings, withWarnings } from './mapping/mapping-warnings.ts';
 import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
 import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';

@@ -1,5 +1,5 @@
-import type { MappableFeature, Mapping } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { PackageReader } from '@svc/pkg-format';
 import { type FileOptions, inferSchema, openFileTable, readRows, type Table } from '@svc/tabular';
 import { tableSource } from '@svc/tabular/internal';

@@ -1,5 +1,5 @@
-import { type Mapping, readMapping } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
 import { readStoredJson, StoreError } from '@svc/store';
 import type { FormatHints } from '@svc/tabular';
 

@@ -1,6 +1,6 @@
-import type { MappableFeature, Mapping } from '@svc/jsonl-v23';
 import type { CellBatch } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
 import { checkNumber } from './check-number.ts';
 import { HubError } from './errors.ts';

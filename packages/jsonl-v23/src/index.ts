@@ -1,4 +1,4 @@
-/** `@svc/jsonl-v23`: items, their files and hashes, and the mapping of dataset rows to items. */
+/** `@svc/jsonl-v23`: items, their files and hashes. */
 export { JsonlError, type JsonlErrorCode } from './errors.ts';
 export {
   createSectionHasher,
@@ -27,13 +27,4 @@ export type { ItemSource } from './lines/byte-chunks.ts';
 export { type CheckedItem, type CheckItemsOptions, checkItems } from './lines/check-items.ts';
 export { type LocatedItem, readItems } from './lines/read-items.ts';
 export { writeItems } from './lines/write-items.ts';
-export {
-  type CompileOptions,
-  compileMapping,
-  type MappableFeature,
-  type RowMapper,
-} from './mapping/compile-mapping.ts';
-export type { AnswerKind, ColumnType, Mapping } from './mapping/mapping.ts';
-export { readMapping, writeMapping } from './mapping/read-mapping.ts';
 export { formatLocation, type SourceLocation } from './source-location.ts';
-export { type Suggestion, suggestMapping } from './suggest/suggest-mapping.ts';

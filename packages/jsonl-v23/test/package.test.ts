@@ -13,10 +13,13 @@ const importsOf = (source: string): string[] =>
   );
 
 describe('the package', () => {
-  it('is a module without side effects, with entries for items, for JSON alone and for this repository', () => {
+  it('is a module without side effects, with entries for items, JSON, mappings and this repository', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false });
-    expect(Object.keys(manifest.exports)).toEqual(['.', './json', './internal']);
-    for (const entry of Object.values<object>(manifest.exports)) {
+    expect(Object.keys(manifest.exports)).toEqual([
+      ...['.', './json', './mapping', './internal', './package.json'],
+    ]);
+    for (const entry of Object.values<object | string>(manifest.exports)) {
+      if (typeof entry === 'string') continue;
       expect(Object.keys(entry)).toEqual(['types', 'default']);
     }
     expect(manifest.files).toContain('dist');

@@ -24,8 +24,8 @@ describe('the package', () => {
 
   it('is a module without side effects, with an entry for any runtime and one for Node', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false });
-    expect(Object.keys(manifest.exports)).toEqual(['.', './node', './internal']);
-    for (const entry of Object.values(manifest.exports))
+    expect(Object.keys(manifest.exports)).toEqual(['.', './node', './internal', './package.json']);
+    for (const entry of Object.values(manifest.exports).filter((one) => typeof one === 'object'))
       expect(Object.keys(entry as object)).toEqual(['types', 'default']);
     expect(manifest.files).toContain('dist');
   });

@@ -1,5 +1,6 @@
-import type { FileReference, MappableFeature, Mapping } from '@svc/jsonl-v23';
+import type { FileReference } from '@svc/jsonl-v23';
 import type { LineBatch } from '@svc/jsonl-v23/internal';
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { EmbeddedContent } from '../assets/link/link-item.ts';
 import type { RowFailures } from './row-failures.ts';
 

@@ -1,4 +1,4 @@
-import { compileMapping, type Item, JsonlError, parseItem } from '@svc/jsonl-v23';
+import { type Item, JsonlError, parseItem } from '@svc/jsonl-v23';
 import {
   type CellBatch,
   CellWriter,
@@ -6,6 +6,7 @@ import {
   type LineBatch,
   MAX_LINE_VALUES,
 } from '@svc/jsonl-v23/internal';
+import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { linkItem } from '../assets/link/link-item.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';

@@ -1,4 +1,4 @@
-import type { MappableFeature } from '@svc/jsonl-v23';
+import type { MappableFeature } from '@svc/jsonl-v23/mapping';
 import type { ByteSource as ArchiveBytes, PackageLimits } from '@svc/pkg-format';
 import { archiveKind, openArchive } from '@svc/pkg-format/internal';
 import { type DetectedFile, detectFormat, dtypeOf, openFileTable, type Table } from '@svc/tabular';

@@ -1,5 +1,6 @@
-import { JsonlError, type MappableFeature, type Mapping } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
 import type { CellBatch } from '@svc/jsonl-v23/internal';
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { DatasetDraft } from '@svc/store';
 import { mergeFeatures, openFileTable, type Table, TableError } from '@svc/tabular';
 import { tableSource } from '@svc/tabular/internal';

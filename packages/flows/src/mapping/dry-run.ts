@@ -1,4 +1,5 @@
-import type { JsonlError, Mapping } from '@svc/jsonl-v23';
+import type { JsonlError } from '@svc/jsonl-v23';
+import type { Mapping } from '@svc/jsonl-v23/mapping';
 import type { DatasetDraft } from '@svc/store';
 import type { SkippedRows } from '@svc/tabular/internal';
 import { skippedRows } from './skipped-rows.ts';

@@ -1,5 +1,6 @@
-import type { KnownItemType, Mapping } from '@svc/jsonl-v23';
+import type { KnownItemType } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { Mapping } from '@svc/jsonl-v23/mapping';
 
 /** The types that the format defines; any other is allowed. */
 const DEFINED_TYPES: Readonly<Record<KnownItemType, true>> = {

@@ -1,5 +1,6 @@
-import { JsonlError, type Mapping } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
 import { templateColumns } from '@svc/jsonl-v23/internal';
+import type { Mapping } from '@svc/jsonl-v23/mapping';
 import { ImportErrors } from '../import-errors.ts';
 
 const MAX_LISTED = 50;

@@ -1,5 +1,5 @@
-import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23';
 import { mappedColumns } from '@svc/jsonl-v23/internal';
+import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23/mapping';
 import type { MappingPlan } from '@svc/store';
 import { missingColumns } from './missing-columns.ts';
 

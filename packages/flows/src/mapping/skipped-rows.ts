@@ -1,4 +1,4 @@
-import type { Mapping } from '@svc/jsonl-v23';
+import type { Mapping } from '@svc/jsonl-v23/mapping';
 import type { DatasetDraft } from '@svc/store';
 import type { SkippedRows } from '@svc/tabular/internal';
 

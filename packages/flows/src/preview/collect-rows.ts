@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { type MappableFeature, type Mapping, type Suggestion, suggestMapping } from '@svc/jsonl-v23';
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
+import { type MappableFeature, type Mapping, type Suggestion, suggestMapping } from '@svc/jsonl-v23/mapping';
 import { ItemCollector, type PreviewItem } from './preview-items.ts';
 import { type PreviewSamples, SampleCollector } from './preview-samples.ts';
 

@@ -1,5 +1,6 @@
-import { compileMapping, JsonlError, type MappableFeature, type Mapping } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23/mapping';
 
 /** A row of a preview as the item that an import would store, or why it has none. */
 export type PreviewItem =

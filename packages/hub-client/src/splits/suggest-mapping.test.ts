@@ -1,4 +1,4 @@
-import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23';
+import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23/mapping';
 import { describe, expect, it } from 'vitest';
 import { suggestMapping } from './suggest-mapping.ts';
 

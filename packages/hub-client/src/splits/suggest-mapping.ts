@@ -1,4 +1,4 @@
-import { type MappableFeature, type Mapping, suggestMapping as suggestByNames } from '@svc/jsonl-v23';
+import { type MappableFeature, type Mapping, suggestMapping as suggestByNames } from '@svc/jsonl-v23/mapping';
 import { HubError } from '../errors.ts';
 import { asMap, parseYaml, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
 

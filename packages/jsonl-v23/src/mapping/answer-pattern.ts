@@ -1,12 +1,11 @@
 import { RE2JS } from 're2js';
 import { JsonlError } from '../errors.ts';
+import { MAX_PATTERN_LENGTH } from './mapping-schema.ts';
 
-/** A longer pattern is probably a mistake or an attack. */
-export const MAX_PATTERN_LENGTH = 500;
 /** Instructions of a pattern, in which repetitions such as `{1000}` are written out. */
 const MAX_PROGRAM_SIZE = 2_000;
 /** Instructions times characters of the answer: about a second on a slow machine in the worst case. */
-export const MAX_PATTERN_STEPS = 20_000_000;
+const MAX_PATTERN_STEPS = 20_000_000;
 
 /** Takes the first group of a pattern from a text. */
 export interface AnswerPattern {

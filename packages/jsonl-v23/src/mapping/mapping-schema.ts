@@ -1,6 +1,9 @@
 import type { JsonSchema } from '../item/item-schema.ts';
-import { MAX_PATTERN_LENGTH } from './answer-pattern.ts';
+
 import { MAX_TEMPLATE_LENGTH } from './template.ts';
+
+/** A longer pattern is probably a mistake or an attack. */
+export const MAX_PATTERN_LENGTH = 500;
 
 const MAX_COLUMNS = 1000;
 

@@ -1,7 +1,7 @@
 import { createHubClient } from '@svc/hub-client';
 import { hubSchema } from '@svc/hub-client/internal';
-import { compileMapping } from '@svc/jsonl-v23';
 import { mappedColumns } from '@svc/jsonl-v23/internal';
+import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';

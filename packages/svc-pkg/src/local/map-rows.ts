@@ -1,6 +1,7 @@
-import { type Item, JsonlError, type RowMapper } from '@svc/jsonl-v23';
+import { type Item, JsonlError } from '@svc/jsonl-v23';
 import type { UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { RowMapper } from '@svc/jsonl-v23/mapping';
 import type { SkippedRows } from '@svc/tabular/internal';
 
 /** A row with its location. */

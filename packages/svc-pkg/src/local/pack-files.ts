@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { compileMapping, type Item, type Mapping, readItems } from '@svc/jsonl-v23';
+import { type Item, readItems } from '@svc/jsonl-v23';
 import { mappedColumns } from '@svc/jsonl-v23/internal';
+import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { type Features, mergeFeatures, openFileTable, readTextFile, type Table } from '@svc/tabular';
 import { fileSchema, tableSource, toMappable } from '@svc/tabular/internal';

@@ -1,11 +1,6 @@
-import {
-  compileMapping,
-  JsonlError,
-  type MappableFeature,
-  suggestMapping,
-  writeMapping,
-} from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { compileMapping, type MappableFeature, suggestMapping, writeMapping } from '@svc/jsonl-v23/mapping';
 import { openFileTable } from '@svc/tabular';
 import { tableSource, toMappable } from '@svc/tabular/internal';
 import type { GivenMapping } from '../mapping/mapping-options.ts';

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
-import { JsonlError, type Mapping, readMapping } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
+import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
 import { type Command, Option } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';

@@ -1,5 +1,6 @@
-import type { JsonlError, MappableFeature } from '@svc/jsonl-v23';
+import type { JsonlError } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import type { MappableFeature } from '@svc/jsonl-v23/mapping';
 
 /** Rows that a mapping skips because they do not become items. */
 export interface SkippedRows {

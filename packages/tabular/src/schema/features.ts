@@ -1,5 +1,5 @@
-import type { MappableFeature } from '@svc/jsonl-v23';
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
+import type { MappableFeature } from '@svc/jsonl-v23/mapping';
 
 /** Kinds of files that a cell can hold as bytes and a path. */
 export type Media = 'image' | 'audio' | 'video' | 'pdf' | 'mesh' | 'nifti';

@@ -1,7 +1,7 @@
 import { openPreview, toHubSource } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
-import { readMapping } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { readMapping } from '@svc/jsonl-v23/mapping';
 import { type Config, json, type Route, toJsonText } from '@svc/runtime';
 import { HUB_ERRORS, MAPPING, PREVIEW, SOURCE } from './schema.ts';
 import { serializePreview } from './serialize.ts';

@@ -1,6 +1,7 @@
 import type { DryRun, Preview, PreviewItem, PreviewRows } from '@svc/flows';
-import { type JsonlError, writeMapping } from '@svc/jsonl-v23';
+import type { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import { writeMapping } from '@svc/jsonl-v23/mapping';
 import { type JsonBody, JsonText } from '@svc/runtime';
 
 /** A preview as JSON. */

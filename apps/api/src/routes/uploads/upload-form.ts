@@ -1,7 +1,8 @@
 import type { FileRequest } from '@svc/flows';
-import { JsonlError, readMapping } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
 import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { readMapping } from '@svc/jsonl-v23/mapping';
 import { RequestError, type Schema } from '@svc/runtime';
 import { invalid } from '../../http/form-parts.ts';
 import type { Upload } from '../../http/receive-upload.ts';
