@@ -7,7 +7,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 /** Tests run on the sources of every workspace package; what runs in other processes or threads uses the build. */
 const alias = {
   '@svc/jsonl-v23/json': at('packages/jsonl-v23/src/json/index.ts'),
-  '@svc/jsonl-v23/mapping': at('packages/jsonl-v23/src/mapping/index.ts'),
+  '@svc/jsonl-v23/mapping': at('packages/jsonl-v23/src/mapping.ts'),
   '@svc/jsonl-v23/internal': at('packages/jsonl-v23/src/internal.ts'),
   '@svc/jsonl-v23': at('packages/jsonl-v23/src/index.ts'),
   '#is-utf8': at('packages/jsonl-v23/src/fast/is-utf8-node.ts'),

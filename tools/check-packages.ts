@@ -5,13 +5,17 @@
  *
  * `packages.test.ts` does the same without a network and on one Node.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findChromium, NO_CHROMIUM } from './browser/find-chromium.ts';
 import { buildPage, bundleSizes, runPage } from './packages/browser-check.ts';
 import { checkTypes, createConsumerProject, requireEntries } from './packages/consumer-project.ts';
-import { convertLegacyArchive, printedByOldNode } from './packages/convert-legacy-archive.ts';
+import {
+  buildLegacyArchive,
+  convertLegacyArchive,
+  printedByOldNode,
+} from './packages/convert-legacy-archive.ts';
 import { dependenciesOf } from './packages/dependencies.ts';
 import { EXAMPLE_CHECKS, runExample, startExampleHub } from './packages/example-checks.ts';
 import { installByName } from './packages/install-by-name.ts';
@@ -60,17 +64,18 @@ try {
   for (const node of [await installedNode(OLDEST_NODE), process.execPath]) {
     const { text: version } = await runProgram(node, ['--version']);
     await requireEntries(project, packages, node);
-    for (const extension of ['.ts', '.js'] as const) {
+    for (const extension of ['.ts', '.js', '.cjs'] as const) {
       const workFolder = await mkdtemp(join(folder, 'work-'));
+      await writeFile(join(workFolder, 'legacy.zip'), buildLegacyArchive());
       const runner = { node, folder: project.programs[extension], extension, workFolder };
-      for (const check of Object.values(EXAMPLE_CHECKS)) await check(runner, env);
+      if (extension !== '.cjs') for (const check of Object.values(EXAMPLE_CHECKS)) await check(runner, env);
       for (const { name, output } of project.readmePrograms) {
         const { text } = await runExample(runner, name, [], env);
         if (text !== output) throw new Error(`${name}${extension} prints\n${text}instead of\n${output}`);
       }
     }
     const programs = Object.keys(EXAMPLE_CHECKS).length + project.readmePrograms.length;
-    log(`${programs} programs run as .ts and .js on Node ${version.trim()}`);
+    log(`${programs} programs run as .ts, .js and .cjs on Node ${version.trim()}`);
   }
 
   await using registry = await startLoopbackRegistry(dependenciesOf(publishablePackages()));

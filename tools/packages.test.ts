@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import {
   createConsumerProject,
   requireEntries,
 } from './packages/consumer-project.ts';
-import { convertLegacyArchive } from './packages/convert-legacy-archive.ts';
+import { buildLegacyArchive, convertLegacyArchive } from './packages/convert-legacy-archive.ts';
 import {
   EXAMPLE_CHECKS,
   type ExampleRunner,
@@ -21,11 +21,13 @@ import { installSize } from './packages/install-size.ts';
 import { type PackedPackage, packPackages, problemsOf } from './packages/pack-packages.ts';
 import { publishablePackages, ROOT } from './packages/publishable.ts';
 import { readmeExamples } from './packages/readme-examples.ts';
+import { printedInBrowser, runsInBrowsers } from './packages/readme-in-browser.ts';
 
 const cleanUp = new AsyncDisposableStack();
 let packages: readonly PackedPackage[];
 let project: ConsumerProject;
 let page: string;
+let legacyArchive: string;
 const env: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -35,6 +37,8 @@ beforeAll(async () => {
   await mkdir(join(folder, 'project'));
   project = await createConsumerProject(join(folder, 'project'), packages, 'links');
   page = await buildPage(project);
+  legacyArchive = join(folder, 'legacy.zip');
+  await writeFile(legacyArchive, buildLegacyArchive());
   const hub = await startExampleHub();
   cleanUp.defer(() => hub.close());
   env['HUB_ENDPOINT'] = hub.endpoint;
@@ -48,6 +52,7 @@ async function runner(extension: ExampleRunner['extension']): Promise<ExampleRun
 
 const names = publishablePackages().map(({ manifest }) => manifest.name);
 const extensions = ['.ts', '.js'] as const;
+const readmePrograms = publishablePackages().flatMap(({ folder }) => readmeExamples(folder));
 
 it('publishes what the README of the repository names', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
@@ -89,13 +94,32 @@ describe('in an empty project', () => {
   });
 
   it.each(
-    extensions.flatMap((extension) =>
-      publishablePackages()
-        .flatMap(({ folder }) => readmeExamples(folder))
-        .map((example) => [example.name, extension, example.output] as const),
+    // in a browser they run as JavaScript
+    (['.ts', '.cjs'] as const).flatMap((extension) =>
+      readmePrograms.map((example) => [example.name, extension, example.output] as const),
     ),
   )('the README program %s runs as %s', { timeout: 60_000 }, async (name, extension, output) => {
-    expect((await runExample(await runner(extension), name, [], env)).text).toBe(output);
+    const program = await runner(extension);
+    await copyFile(legacyArchive, join(program.workFolder, 'legacy.zip'));
+    expect((await runExample(program, name, [], env)).text).toBe(output);
+  });
+
+  it('README programs run in a browser', { timeout: 120_000 }, async (context) => {
+    const chromium = await findChromium();
+    if (chromium === null) return context.skip(NO_CHROMIUM);
+    const programs = readmePrograms.filter(runsInBrowsers);
+    const printed = await printedInBrowser(project, programs, chromium);
+    expect(Object.fromEntries(printed)).toEqual(
+      Object.fromEntries(programs.map(({ name, output }) => [name, output])),
+    );
+  });
+
+  it.each(readmePrograms)('the README program $name has at most 10 lines', ({ code }) => {
+    const lines = code
+      .replaceAll(/^import [^;]*;$/gm, '')
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    expect(lines.length).toBeLessThanOrEqual(10);
   });
 
   it('a page makes, reads, shows and hashes a package', { timeout: 60_000 }, async (context) => {
@@ -112,10 +136,10 @@ describe('in an empty project', () => {
     const limits = {
       '@svc/client': 5_000,
       '@svc/jsonl-v23': 23_000,
-      '@svc/jsonl-v23/mapping': 80_000,
+      '@svc/jsonl-v23/mapping': 72_000,
       '@svc/pkg-format': 74_000,
       '@svc/tabular': 70_000,
-      '@svc/hub-client': 108_000,
+      '@svc/hub-client': 109_000,
     };
     for (const { entry, gzipBytes } of sizes) expect(gzipBytes, entry).toBeLessThan(limits[entry]);
   });

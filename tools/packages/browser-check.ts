@@ -25,7 +25,7 @@ export const BROWSER_ENTRIES = [
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
 
 /** Bundles a folder of the project for browsers; any module of Node in it is an error. */
-async function bundle(root: string, lib?: string): Promise<Rollup.OutputChunk[]> {
+export async function bundle(root: string, lib?: string): Promise<Rollup.OutputChunk[]> {
   const outputs = await build({
     root,
     configFile: false,
@@ -143,7 +143,7 @@ export async function runPage(
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };
 
 /** Serves the page and the hub on one origin. */
-function servePage(folder: string, hub: string): Server {
+export function servePage(folder: string, hub: string): Server {
   return createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://page');
     if (pathname.startsWith('/api/') || pathname.startsWith('/datasets/')) {

@@ -5,12 +5,13 @@ import type { PackedPackage } from './pack-packages.ts';
 import { ROOT } from './publishable.ts';
 import { type ReadmeExample, readmeExamples } from './readme-examples.ts';
 import { runProgram } from './run-program.ts';
+import { toCommonJs } from './to-common-js.ts';
 
 /** The project of a user of the packages: outside of the workspace, with only the tarballs. */
 export interface ConsumerProject {
   readonly folder: string;
   /** Folders of the programs: those of `examples/` and of the READMEs. */
-  readonly programs: { readonly '.ts': string; readonly '.js': string };
+  readonly programs: { readonly '.ts': string; readonly '.js': string; readonly '.cjs': string };
   readonly readmePrograms: readonly ReadmeExample[];
 }
 
@@ -19,6 +20,7 @@ const FRAMEWORKS: Readonly<Record<string, string>> = {
   '@types/express': '^5.0.6',
   express: '^5.3.0',
   fastify: '^5.12.8',
+  'prom-client': '^15.1.3',
 };
 
 /** How the packages are installed in the project. */
@@ -49,9 +51,8 @@ export async function createConsumerProject(
   } else {
     await linkPackages(folder, packages);
   }
-  const programs = { '.ts': join(folder, 'ts'), '.js': join(folder, 'js') };
-  await mkdir(programs['.ts']);
-  await mkdir(programs['.js']);
+  const programs = { '.ts': join(folder, 'ts'), '.js': join(folder, 'js'), '.cjs': join(folder, 'cjs') };
+  for (const path of Object.values(programs)) await mkdir(path);
   for (const name of await readdir(join(ROOT, 'examples'))) {
     if (name.endsWith('.ts')) await copyFile(join(ROOT, 'examples', name), join(programs['.ts'], name));
   }
@@ -60,6 +61,7 @@ export async function createConsumerProject(
   for (const name of await readdir(programs['.ts'])) {
     const code = await readFile(join(programs['.ts'], name), 'utf8');
     await writeFile(join(programs['.js'], name.replace(/\.ts$/, '.js')), stripTypeScriptTypes(code));
+    await writeFile(join(programs['.cjs'], name.replace(/\.ts$/, '.cjs')), toCommonJs(code));
   }
   return { folder, programs, readmePrograms };
 }

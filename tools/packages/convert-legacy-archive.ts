@@ -9,15 +9,20 @@ import { cleanEnvironment, runProgram } from './run-program.ts';
 
 const mainOf = ({ folder }: ConsumerProject): string => join(folder, 'node_modules/svc-pkg/dist/main.js');
 
-/** Converts a legacy archive with the installed command line, and checks and hashes the package. */
-export async function convertLegacyArchive(project: ConsumerProject, node: string): Promise<void> {
-  const cwd = await mkdtemp(join(project.folder, 'convert-'));
+/** An archive of an older format: one item with a file. */
+export function buildLegacyArchive(): Uint8Array {
   const item = '{"question":"2+2?","target":4,"assets":{"note":{"file":"note.txt"}}}\n';
   const entries = [
     { name: 'data/sums.jsonl', content: item },
     { name: 'note.txt', content: 'plus' },
   ];
-  await writeFile(join(cwd, 'legacy.zip'), buildZip({ entries }));
+  return buildZip({ entries });
+}
+
+/** Converts a legacy archive with the installed command line, and checks and hashes the package. */
+export async function convertLegacyArchive(project: ConsumerProject, node: string): Promise<void> {
+  const cwd = await mkdtemp(join(project.folder, 'convert-'));
+  await writeFile(join(cwd, 'legacy.zip'), buildLegacyArchive());
   const svcPkg = async (...argv: readonly string[]): Promise<Record<string, unknown>> => {
     const { text: printed } = await runProgram(node, [mainOf(project), '--json', ...argv], { cwd });
     return JSON.parse(printed);

@@ -15,8 +15,8 @@ export interface ExampleRunner {
   readonly node: string;
   /** Folder of the programs; they find the packages from there. */
   readonly folder: string;
-  /** `.ts`, or `.js` where their types were taken out. */
-  readonly extension: '.ts' | '.js';
+  /** `.ts`, `.js` where their types were taken out, or `.cjs` where they require what they import. */
+  readonly extension: '.ts' | '.js' | '.cjs';
   /** An empty folder to work in. */
   readonly workFolder: string;
 }

@@ -33,11 +33,22 @@ export interface HubErrorOptions {
   readonly details?: HubErrorDetails;
 }
 
+const HUB_ERROR: unique symbol = Symbol.for('@svc/hub-client.HubError');
+
 /**
  * The error of this package. `code` is stable, `location` is the place in a file of the dataset, `details` are facts that
  * a caller may act on. The message is one sentence for people, without the location and without any token.
  */
 export class HubError extends Error {
+  /** Recognises the class of every installed copy of this package: a dependency may bring another version. */
+  static override [Symbol.hasInstance](value: unknown): value is HubError {
+    return typeof value === 'object' && value !== null && HUB_ERROR in value;
+  }
+
+  static {
+    Object.defineProperty(HubError.prototype, HUB_ERROR, { value: true });
+  }
+
   readonly code: HubErrorCode;
   readonly location: SourceLocation | undefined;
   readonly details: HubErrorDetails;

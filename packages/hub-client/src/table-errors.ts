@@ -3,6 +3,7 @@ import { HubError, type HubErrorCode } from './errors.ts';
 
 const HUB_CODES = {
   invalid_row: 'invalid_row',
+  column_not_found: 'column_not_found',
   damaged_file: 'hub_bad_response',
   unsupported_file: 'hub_unsupported_dataset',
   // A hub dataset has neither: its types come from its first rows, and its files have paths.

@@ -25,12 +25,23 @@ export interface PackageErrorOptions {
   readonly errorsTotal?: number;
 }
 
+const PACKAGE_ERROR: unique symbol = Symbol.for('@svc/pkg-format.PackageError');
+
 /**
  * The error of an archive that cannot be read as a package, or of a dataset that cannot be written as one. It has a
  * stable `code`, the `entry` of the archive, and the `location` in it (1-based line and column, JSON Pointer) as far as it
  * is known.
  */
 export class PackageError extends Error {
+  /** Recognises the class of every installed copy of this package: a dependency may bring another version. */
+  static override [Symbol.hasInstance](value: unknown): value is PackageError {
+    return typeof value === 'object' && value !== null && PACKAGE_ERROR in value;
+  }
+
+  static {
+    Object.defineProperty(PackageError.prototype, PACKAGE_ERROR, { value: true });
+  }
+
   readonly code: PackageErrorCode;
   readonly entry?: string;
   readonly location: SourceLocation;

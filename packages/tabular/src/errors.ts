@@ -7,6 +7,7 @@ import type { UnreadRow } from '@svc/jsonl-v23/internal';
  */
 export type TableErrorCode =
   | 'invalid_row'
+  | 'column_not_found'
   | 'damaged_file'
   | 'unsupported_file'
   | 'type_changed'
@@ -18,11 +19,22 @@ export interface TableErrorOptions {
   readonly cause?: unknown;
 }
 
+const TABLE_ERROR: unique symbol = Symbol.for('@svc/tabular.TableError');
+
 /**
  * The one error of this package. `code` is stable, `location` is the place in a file. The message is one sentence for
  * people, without the location. Errors of a byte source are thrown as they are.
  */
 export class TableError extends Error {
+  /** Recognises the class of every installed copy of this package: a dependency may bring another version. */
+  static override [Symbol.hasInstance](value: unknown): value is TableError {
+    return typeof value === 'object' && value !== null && TABLE_ERROR in value;
+  }
+
+  static {
+    Object.defineProperty(TableError.prototype, TABLE_ERROR, { value: true });
+  }
+
   readonly code: TableErrorCode;
   readonly location: SourceLocation | undefined;
 

@@ -10,6 +10,7 @@ export {
   type FormatHints,
 } from './files/file-format.ts';
 export { type FileTableOptions, openFileTable } from './files/open-file-table.ts';
+export { type ReadTableOptions, readTable } from './files/read-table.ts';
 export { readTextFile } from './files/read-text-file.ts';
 export { compressionOf, type DataFormat, type FileCompression } from './format.ts';
 export { openParquetTable, type ParquetTableOptions } from './parquet/parquet-table.ts';
@@ -17,6 +18,7 @@ export { dtypeOf, type Feature, type Features, type Media, type NamedFeature } f
 export { inferSchema, type Schema, type SchemaBuilder, type TextFormat } from './schema/infer-schema.ts';
 export { mergeFeatures } from './schema/merge-features.ts';
 export type { ByteSource } from './source/byte-source.ts';
+export { type ByteInput, type ByteSourceOptions, openByteSource } from './source/open-byte-source.ts';
 export type { CellRows, RowBatch, RowRange, Table } from './table.ts';
 export {
   DEFAULT_MAX_ROW_SIZE,

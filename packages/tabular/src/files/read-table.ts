@@ -1,0 +1,43 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import { TableError } from '../errors.ts';
+import { type ByteInput, type ByteSourceOptions, openByteSource } from '../source/open-byte-source.ts';
+import { detectFormat } from './detect-format.ts';
+import type { FormatHints } from './file-format.ts';
+import { openFileTable } from './open-file-table.ts';
+
+export interface ReadTableOptions extends ByteSourceOptions, FormatHints {
+  /** Names of the columns to read; default all. Of Parquet files, only these are fetched. */
+  readonly columns?: readonly string[];
+}
+
+/**
+ * Reads the rows of a file of any format that the package knows, which its content tells. A row has a member for each
+ * column.
+ *
+ * @throws TableError `invalid_row` with its line, `damaged_file`, `unsupported_file`, `column_not_found` before the first
+ *   row; as `openByteSource`; the signal's reason
+ *
+ * @example
+ * for await (const row of readTable(await openAsBlob('scores.parquet'))) console.log(row);
+ */
+export async function* readTable(
+  input: ByteInput,
+  options: ReadTableOptions = {},
+): AsyncGenerator<JsonObject, void, undefined> {
+  const { signal } = options;
+  const source = await openByteSource(input, options);
+  const table = await openFileTable(source, await detectFormat(source, options, signal), { signal });
+  const names = table.features.map(({ name }) => name);
+  const { columns = names } = options;
+  const missing = columns.find((name) => !names.includes(name));
+  if (missing !== undefined) {
+    const message = `Cannot read column ${JSON.stringify(missing)}: the file has ${names.slice(0, 50).join(', ')}.`;
+    throw new TableError('column_not_found', message, { location: { file: source.path } });
+  }
+  for await (const { rows } of table.read({ from: 0, to: null, columns, signal })) {
+    for (const row of rows) {
+      signal?.throwIfAborted();
+      yield row;
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { TableError } from '../errors.ts';
+import { type RandomAccess, tableSource } from '../files/table-source.ts';
+import type { ByteSource } from './byte-source.ts';
+
+/**
+ * What a file can be read from: its bytes, a `Blob` or `File` (in Node `fs.openAsBlob(path)`), the address of a server that
+ * serves ranges, an object with `byteLength` and `read(start, end)`, or a stream, which is held in memory.
+ */
+export type ByteInput =
+  | Uint8Array
+  | ArrayBuffer
+  | Blob
+  | URL
+  | RandomAccess
+  | AsyncIterable<Uint8Array>
+  | Iterable<Uint8Array>;
+
+export interface ByteSourceOptions {
+  /** Name of the file, for errors and for the format; default that of the `File` or the address. */
+  readonly path?: string;
+  /** Longest stream, in bytes; default 256 MiB. */
+  readonly maxBytes?: number;
+  /** Used for addresses; default the runtime's. */
+  readonly fetch?: typeof globalThis.fetch;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Makes a byte source of anything that has bytes. An address is asked once for its length; then only the ranges that a
+ * reader needs are fetched.
+ *
+ * @throws TypeError for another input; TableError `unsupported_file` for a stream over `maxBytes` and an address that does
+ *   not serve ranges; errors of the stream and of `fetch`; the signal's reason
+ *
+ * @example
+ * const source = await openByteSource(new URL('https://example.org/rows.parquet'));
+ * const table = await openFileTable(source, await detectFormat(source));
+ */
+export async function openByteSource(input: ByteInput, options: ByteSourceOptions = {}): Promise<ByteSource> {
+  const { path = nameOf(input), signal } = options;
+  signal?.throwIfAborted();
+  if (input instanceof ArrayBuffer) return ofBytes(path, new Uint8Array(input));
+  if (input instanceof Uint8Array) return ofBytes(path, input);
+  if (input instanceof Blob) {
+    const read = async (start: number, end: number): Promise<Uint8Array> =>
+      new Uint8Array(await input.slice(start, end).arrayBuffer());
+    return tableSource(path, { byteLength: input.size, read });
+  }
+  if (input instanceof URL) return tableSource(path, await openAddress(input, path, options));
+  if (isRandomAccess(input)) return tableSource(path, input);
+  if (isIterable(input)) return ofBytes(path, await collect(input, path, options));
+  throw new TypeError(`The input must have bytes, got ${describe(input)}.`);
+}
+
+function ofBytes(path: string, bytes: Uint8Array): ByteSource {
+  const read = async (start: number, end: number): Promise<Uint8Array> => bytes.slice(start, end);
+  return tableSource(path, { byteLength: bytes.byteLength, read });
+}
+
+function nameOf(input: unknown): string {
+  if (input instanceof URL) return input.pathname.split('/').at(-1) ?? '';
+  const { name } = (input ?? {}) as { name?: unknown };
+  return typeof name === 'string' ? name : '';
+}
+
+function isRandomAccess(input: object): input is RandomAccess {
+  const { byteLength, read } = input as Partial<RandomAccess>;
+  return typeof byteLength === 'number' && typeof read === 'function';
+}
+
+function isIterable(input: unknown): input is AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+  return (
+    typeof input === 'object' && input !== null && (Symbol.asyncIterator in input || Symbol.iterator in input)
+  );
+}
+
+function describe(input: unknown): string {
+  return input === null ? 'null' : typeof input;
+}
+
+async function collect(
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  path: string,
+  { maxBytes = DEFAULT_MAX_BYTES, signal }: ByteSourceOptions,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of input) {
+    signal?.throwIfAborted();
+    if (!(chunk instanceof Uint8Array)) throw new TypeError(`A chunk must be bytes, got ${describe(chunk)}.`);
+    length += chunk.length;
+    if (length > maxBytes) throw unsupported(path, `its stream has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+async function openAddress(
+  url: URL,
+  path: string,
+  { fetch = globalThis.fetch, signal }: ByteSourceOptions,
+): Promise<RandomAccess> {
+  const get = async (start: number, end: number): Promise<Response> => {
+    const headers = { range: `bytes=${start}-${end - 1}` };
+    return await fetch(url, signal === undefined ? { headers } : { headers, signal });
+  };
+  const first = await get(0, 1);
+  await first.body?.cancel();
+  const range = /^bytes 0-0\/(\d{1,15})$/.exec(first.headers.get('content-range') ?? '');
+  if (first.status === 416 && first.headers.get('content-range') === 'bytes */0')
+    return { byteLength: 0, read: empty };
+  if (first.status !== 206 || range === null) {
+    throw unsupported(path, `${url.host} serves no ranges of it (status ${first.status})`);
+  }
+  const etag = first.headers.get('etag');
+  const byteLength = Number(range[1]);
+  return {
+    byteLength,
+    async read(start, end) {
+      if (start >= end) return new Uint8Array();
+      const response = await get(start, end);
+      const isSame = response.headers.get('etag') === etag;
+      if (response.status !== 206 || !isSame) {
+        await response.body?.cancel();
+        const reason = isSame
+          ? `${url.host} returned status ${response.status}`
+          : 'it changed while it was read';
+        throw new TableError('damaged_file', `Cannot read the file: ${reason}.`, {
+          location: { file: path },
+        });
+      }
+      return await readExactly(response, end - start, path);
+    },
+  };
+}
+
+/** Reads a body of a known length, and not a byte more. */
+async function readExactly(response: Response, length: number, path: string): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  const reader = response.body?.getReader();
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
+    if (offset + next.value.length > length) {
+      await reader?.cancel();
+      throw new TableError('damaged_file', 'Cannot read the file: a response is longer than its range.', {
+        location: { file: path },
+      });
+    }
+    bytes.set(next.value, offset);
+    offset += next.value.length;
+  }
+  return bytes.subarray(0, offset);
+}
+
+async function empty(): Promise<Uint8Array> {
+  return new Uint8Array();
+}
+
+function unsupported(path: string, reason: string): TableError {
+  return new TableError('unsupported_file', `Cannot read the file: ${reason}.`, { location: { file: path } });
+}
