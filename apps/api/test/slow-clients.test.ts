@@ -102,7 +102,7 @@ describe('a slow client', () => {
     using slow = new DisposableStack();
     const upload = async (key: string): Promise<RawConnection> => {
       const connection = slow.use(await openConnection(shared.url));
-      connection.send(`${UPLOAD}Authorization: Bearer ${key}\r\nContent-Length: 1000\r\n\r\n${FILE}xx`);
+      connection.send(`${UPLOAD}Authorization: Bearer ${key}\r\nContent-Length: 100000\r\n\r\n${FILE}xx`);
       return connection;
     };
     for (let index = 0; index < 2; index++) await upload(keys[0]);

@@ -13,3 +13,4 @@ export { sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
 export { encodeText } from './write/encode-text.ts';
 export { linesToBytes } from './write/lines-to-bytes.ts';
 export { packageEtag } from './write/package-etag.ts';
+export { bytesSource } from './zip/byte-source.ts';

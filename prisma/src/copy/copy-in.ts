@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { StoreError, toStoreError } from '../database/errors.ts';
-import { destroySocket } from '../database/pool/client-socket.ts';
+import { destroySocket, socketOf } from '../database/pool/client-socket.ts';
 
 /** How long a server may take to confirm that a COPY was aborted, before its connection is closed. */
 const ABORT_TIMEOUT_MS = 5_000;
@@ -21,6 +21,8 @@ export const COPY_HEADER: Uint8Array = Uint8Array.from([
   ...[0, 0, 0, 0],
   ...[0, 0, 0, 0],
 ]);
+
+const NO_ROWS = new Uint8Array();
 
 /** A tuple of -1 fields ends the data. */
 export const COPY_TRAILER: Uint8Array = Uint8Array.from([0xff, 0xff]);
@@ -60,13 +62,15 @@ export class CopyIn {
     const iterator = chunks[Symbol.asyncIterator]();
     let isExhausted = false;
     try {
-      if (!this.#hasBegun) await this.#send(COPY_HEADER);
-      this.#hasBegun = true;
       for (;;) {
         const { done, value } = await this.#wait(iterator.next());
         if (done === true) break;
         if (value.byteLength === 0) continue;
-        await this.#send(value.byteLength < MAX_DRAINED_BYTES ? Buffer.from(value) : value);
+        if (value.byteLength < MAX_DRAINED_BYTES) await this.#send(this.#begun(value));
+        else {
+          if (!this.#hasBegun) await this.#send(this.#begun(NO_ROWS));
+          await this.#send(value);
+        }
       }
       isExhausted = true;
     } catch (error) {
@@ -78,8 +82,12 @@ export class CopyIn {
   /** Ends the COPY. @returns the number of rows that the server counted @throws as {@link write} */
   async end(): Promise<number> {
     try {
-      await this.#send(COPY_TRAILER);
-      await this.#wait(new Promise<void>((finished) => this.#copy.end(finished)));
+      const end = this.#begun(COPY_TRAILER);
+      const socket = socketOf(this.#client);
+      socket.cork();
+      // The end of the data follows in this turn of the event loop.
+      setImmediate(() => socket.uncork());
+      await this.#wait(new Promise<void>((finished) => this.#copy.end(end, finished)));
       if (this.#failure !== undefined) throw this.#failure.error;
       return this.#copy.rowCount;
     } catch (error) {
@@ -120,8 +128,22 @@ export class CopyIn {
     this.#rejectWait?.(this.#failure.error);
   }
 
+  /** A copy of bytes, after the header if nothing was sent yet: small imports take fewer writes. */
+  #begun(bytes: Uint8Array): Buffer {
+    const copy = this.#hasBegun ? Buffer.from(bytes) : Buffer.concat([COPY_HEADER, bytes]);
+    this.#hasBegun = true;
+    return copy;
+  }
+
   #send(bytes: Uint8Array): Promise<void> {
-    return this.#wait(new Promise<void>((written) => this.#copy.write(bytes, () => written())));
+    // The length of a chunk goes along with it, not before it: each write wakes the server.
+    const socket = socketOf(this.#client);
+    socket.cork();
+    try {
+      return this.#wait(new Promise<void>((written) => this.#copy.write(bytes, () => written())));
+    } finally {
+      socket.uncork();
+    }
   }
 
   /** Waits for one thing at a time; whatever stops the COPY rejects it. */

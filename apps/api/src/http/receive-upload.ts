@@ -6,9 +6,12 @@ import type { Request } from 'express';
 import { type FormField, type FormLimits, formParts, invalid, maxFormBytes, tooLarge } from './form-parts.ts';
 import type { StagingFile, StagingFolder } from './staging-folder.ts';
 
-/** A file in the staging folder. */
+/** A file of an upload, in the staging folder unless the form is small. */
 export interface StagedFile {
+  /** Where it is, or would be. */
   readonly path: string;
+  /** A file that is not in the folder. */
+  readonly content: Uint8Array | null;
   readonly bytes: number;
   /** Hex digits. */
   readonly sha256: string;
@@ -25,6 +28,8 @@ export interface Upload extends AsyncDisposable {
 
 /** What may wait for the disk while the next bytes arrive; it is written at once. */
 const WRITE_BEHIND_BYTES = 1024 * 1024;
+/** The files of a form of at most so many bytes stay in memory: to write, read and delete them would take longest. */
+const MEMORY_BYTES = 64 * 1024;
 /** A file of unknown size reserves room in steps of this size. */
 const ROOM_STEP_BYTES = 1024 * 1024;
 
@@ -94,35 +99,45 @@ function fieldValue(
 }
 
 /**
- * Writes a file into the staging folder; ends after the last write, also when it fails.
+ * Writes a file into the staging folder, unless the form is small; ends after the last write, also when it fails.
  *
- * @param declaredBytes that are reserved at once
+ * @param declaredBytes of the form from here on; 0 if unknown. They are reserved at once
  * @param onBytes gets the size of every chunk, and throws when there are too many bytes
- * @returns its size and hash
+ * @returns its size and hash, and its content if the form is small
  */
 export async function stageFile(
   file: StagingFile,
   content: AsyncIterable<Uint8Array>,
   { declaredBytes, onBytes }: { readonly declaredBytes: number; readonly onBytes: (bytes: number) => void },
-): Promise<{ readonly bytes: number; readonly sha256: string }> {
+): Promise<Pick<StagedFile, 'bytes' | 'sha256' | 'content'>> {
   const hash = createHash('sha256');
   let bytes = 0;
-  let roomBytes = declaredBytes;
-  await file.makeRoom(declaredBytes);
   async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const chunk of content) {
       bytes += chunk.byteLength;
       onBytes(chunk.byteLength);
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  // A body has no more bytes than it declares.
+  if (declaredBytes > 0 && declaredBytes <= MEMORY_BYTES) {
+    const whole = Buffer.concat(await Array.fromAsync(counted()));
+    return { content: whole, bytes, sha256: hash.digest('hex') };
+  }
+  let roomBytes = declaredBytes;
+  await file.makeRoom(declaredBytes);
+  async function* withRoom(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of counted()) {
       if (bytes > roomBytes) {
         roomBytes = bytes + ROOM_STEP_BYTES;
         await file.makeRoom(roomBytes);
       }
-      hash.update(chunk);
       yield chunk;
     }
   }
   // Open before the first byte: a file that a failed stream opens later would outlive its deletion.
   await using handle = await open(file.path, 'wx', 0o600);
-  await pipeline(counted, handle.createWriteStream({ highWaterMark: WRITE_BEHIND_BYTES }));
-  return { bytes, sha256: hash.digest('hex') };
+  await pipeline(withRoom, handle.createWriteStream({ highWaterMark: WRITE_BEHIND_BYTES }));
+  return { content: null, bytes, sha256: hash.digest('hex') };
 }

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RequestError } from '@svc/runtime';
 
-/** A temporary file. Disposing of it deletes it. */
+/** A temporary file, for which room is made before it is written. Disposing of it deletes it. */
 export interface StagingFile extends AsyncDisposable {
   readonly path: string;
   /**
@@ -64,10 +64,15 @@ export async function openStagingFolder(
   return {
     create: () => {
       const path = join(own, `${randomUUID()}.upload`);
+      let hasRoom = false;
       return {
         path,
-        makeRoom: (bytes) => makeRoom(path, bytes),
+        makeRoom: (bytes) => {
+          hasRoom = true;
+          return makeRoom(path, bytes);
+        },
         [Symbol.asyncDispose]: async () => {
+          if (!hasRoom) return;
           await rm(path, { force: true });
           rooms.delete(path);
         },

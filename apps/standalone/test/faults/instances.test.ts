@@ -95,7 +95,8 @@ describe('two instances on one database and one data folder', () => {
   }, 120_000);
 
   it('leave each other’s uploads alone when one starts, and clean up after one that died', async (context) => {
-    const archive = samplePackage(20, 200);
+    // large enough to be staged on the disk
+    const archive = samplePackage(20, 10_000);
     const body = Buffer.from(await new Response(uploadForm(archive, 'through it all')).bytes());
     const boundary = /^--(\S+)/.exec(body.toString('latin1'))?.[1];
     const open = async (service: ServiceProcess, share: number) => {

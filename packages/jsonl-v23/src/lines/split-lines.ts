@@ -7,6 +7,9 @@ export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 /** Bytes of a batch by default: a few hundred typical items, enough to be worth posting to a thread. */
 export const DEFAULT_BATCH_BYTES: number = 256 * 1024;
 
+/** Room at the start of a file. */
+const MIN_BUFFER_BYTES = 4096;
+
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const SPACE = 32;
@@ -63,7 +66,8 @@ class LineBuffer {
   readonly #maxLineBytes: number;
   readonly #batchBytes: number;
 
-  #bytes: Uint8Array;
+  /** As large as a batch once there are so many bytes. */
+  #bytes: Uint8Array = new Uint8Array();
   /** Bytes in the buffer; those before #scanned are searched for line feeds, those before #complete are whole lines. */
   #filled = 0;
   #scanned = 0;
@@ -81,14 +85,14 @@ class LineBuffer {
     this.#file = file;
     this.#maxLineBytes = maxLineBytes;
     this.#batchBytes = batchBytes;
-    this.#bytes = new Uint8Array(batchBytes);
   }
 
   *add(chunk: Uint8Array): Generator<LineBatch, void, undefined> {
     let taken = 0;
     while (taken < chunk.length) {
       if (this.#filled === this.#bytes.length) {
-        if (this.#complete > 0) yield this.#take();
+        if (this.#bytes.length < this.#batchBytes) this.#growToBatch(chunk.length - taken);
+        else if (this.#complete > 0) yield this.#take();
         else this.#grow();
       }
       const count = Math.min(this.#bytes.length - this.#filled, chunk.length - taken);
@@ -111,7 +115,7 @@ class LineBuffer {
       if (this.#lineCount > 0 && this.#filled > this.#batchBytes) yield this.#take();
       this.#finishLine(this.#filled, this.#filled);
     }
-    if (this.#lineCount > 0) yield this.#take();
+    if (this.#lineCount > 0) yield this.#take(true);
   }
 
   /** Drops a byte order mark. Anywhere else U+FEFF is a character, and an error between JSON values. */
@@ -181,7 +185,7 @@ class LineBuffer {
   }
 
   /** Returns the whole lines so far. The rest gets a new buffer, so that the receiver can transfer this one. */
-  #take(): LineBatch {
+  #take(isLast = false): LineBatch {
     const batch = {
       bytes: this.#bytes.subarray(0, this.#complete),
       firstLine: this.#firstLine,
@@ -189,7 +193,8 @@ class LineBuffer {
       itemCount: this.#itemCount,
     };
     const rest = this.#bytes.subarray(this.#complete, this.#filled);
-    this.#bytes = new Uint8Array(Math.max(this.#batchBytes, rest.length));
+    // Nothing follows the end of a file.
+    this.#bytes = isLast ? rest : new Uint8Array(Math.max(this.#batchBytes, rest.length));
     this.#bytes.set(rest);
     this.#filled = rest.length;
     this.#scanned -= this.#complete;
@@ -198,6 +203,15 @@ class LineBuffer {
     this.#lineCount = 0;
     this.#itemCount = 0;
     return batch;
+  }
+
+  /** Makes room for the first bytes of a file, which may be small, or for a whole batch. */
+  #growToBatch(byteCount: number): void {
+    const isStart = this.#bytes.length === 0;
+    const room = isStart ? Math.max(MIN_BUFFER_BYTES, byteCount) : this.#batchBytes;
+    const grown = new Uint8Array(Math.min(this.#batchBytes, room));
+    grown.set(this.#bytes);
+    this.#bytes = grown;
   }
 
   /** Grows the buffer for a line longer than a batch: to twice its size, at most to that of the longest allowed line. */

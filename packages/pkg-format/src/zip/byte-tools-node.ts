@@ -1,5 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
-import { createInflateRaw, crc32 as zlibCrc32 } from 'node:zlib';
+import { createInflateRaw, inflateRawSync, crc32 as zlibCrc32 } from 'node:zlib';
 import { entryError } from '../errors.ts';
 import type { ZipEntry } from './zip-entry.ts';
 
@@ -43,6 +43,24 @@ export async function* inflateRaw(
     source.destroy();
   }
   if (inflater.bytesWritten !== entry.compressedSize) throw invalidDeflate(entry);
+}
+
+/**
+ * Inflates a small entry at once, without a thread: null where it is not exactly one valid deflate stream of at most
+ * `maxBytes`, for {@link inflateRaw} to find out why.
+ */
+export function inflateSmall(packed: Uint8Array, maxBytes: number): Uint8Array | null {
+  try {
+    // The types know only the buffer.
+    const options = { maxOutputLength: Math.max(1, maxBytes), info: true };
+    const { buffer, engine } = inflateRawSync(packed, options) as unknown as {
+      readonly buffer: Uint8Array;
+      readonly engine: { readonly bytesWritten: number };
+    };
+    return engine.bytesWritten === packed.byteLength ? buffer : null;
+  } catch {
+    return null;
+  }
 }
 
 function invalidDeflate({ name }: ZipEntry, cause?: unknown): Error {

@@ -1,4 +1,4 @@
-import { crc32, inflateRaw } from '#byte-tools';
+import { crc32, inflateRaw, inflateSmall } from '#byte-tools';
 import { entryError } from '../errors.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { type ByteSource, becameShorter, readRange } from './byte-source.ts';
@@ -27,7 +27,7 @@ export async function* readEntry(
   const { signal } = options;
   const packed = readRange(source, entry.dataStart, entry.dataStart + entry.compressedSize, signal);
   const check = new EntryCheck(entry, options);
-  for await (const chunk of entry.method === 'stored' ? packed : inflateRaw(packed, entry)) {
+  for await (const chunk of entry.method === 'stored' ? packed : inflated(packed, entry)) {
     signal?.throwIfAborted();
     if (chunk.byteLength === 0) continue;
     check.add(chunk);
@@ -35,6 +35,27 @@ export async function* readEntry(
   }
   signal?.throwIfAborted();
   check.end();
+}
+
+/** A deflated entry of at most so many bytes, packed and unpacked, is inflated at once: a thread would cost more. */
+const SMALL_PACKED_BYTES = 32 * 1024;
+const SMALL_BYTES = 128 * 1024;
+
+async function* inflated(packed: AsyncIterable<Uint8Array>, entry: ZipEntry): AsyncGenerator<Uint8Array> {
+  if (entry.compressedSize > SMALL_PACKED_BYTES || entry.size > SMALL_BYTES) {
+    yield* inflateRaw(packed, entry);
+    return;
+  }
+  const pieces: Uint8Array[] = [];
+  for await (const piece of packed) pieces.push(piece);
+  const [first = new Uint8Array(), ...others] = pieces;
+  const bytes = others.length === 0 ? inflateSmall(first, entry.size) : null;
+  if (bytes !== null) yield bytes;
+  else yield* inflateRaw(valuesOf(pieces), entry);
+}
+
+async function* valuesOf<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
 }
 
 /** A stored entry of at most so many bytes is read in one piece. */

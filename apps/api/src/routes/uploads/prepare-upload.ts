@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import { type Recognised, recogniseUpload, UploadError, type UploadedFile, unpackFiles } from '@svc/flows';
-import { PackageError } from '@svc/pkg-format';
-import { convertLegacyFile, openFileSource } from '@svc/pkg-format/node';
+import { openPackage, PackageError, type PackageReader } from '@svc/pkg-format';
+import { bytesSource } from '@svc/pkg-format/internal';
+import { convertLegacyFile, openFileSource, openPackageFile } from '@svc/pkg-format/node';
 import { type Config, packageLimits } from '@svc/runtime';
 import { type StagedFile, stageFile } from '../../http/receive-upload.ts';
 import type { StagingFolder } from '../../http/staging-folder.ts';
@@ -60,7 +62,11 @@ async function openFiles(
   stack: AsyncDisposableStack,
 ): Promise<UploadedFile[]> {
   const files: UploadedFile[] = [];
-  for (const { path, fileName } of staged) {
+  for (const { path, content, fileName } of staged) {
+    if (content !== null) {
+      files.push({ name: fileName, source: bytesSource(content) });
+      continue;
+    }
     const source = await openFileSource(path);
     stack.defer(() => source.close());
     files.push({ name: fileName, source });
@@ -94,14 +100,39 @@ async function convert(
 ): Promise<StagedFile[]> {
   const [archive] = staged;
   if (archive === undefined) throw new Error('There is no archive to convert.');
+  const input = archive.content === null ? archive.path : await writeSmall(archive.content, staging, stack);
   const output = stack.use(staging.create());
   await output.makeRoom(archive.bytes);
-  await convertLegacyFile(archive.path, output.path, {
+  await convertLegacyFile(input, output.path, {
     name: name ?? null,
     limits: packageLimits(config),
     signal,
   });
-  return [{ ...archive, path: output.path }];
+  return [{ ...archive, path: output.path, content: null }];
+}
+
+/** Writes a file that is in memory into the staging folder. */
+async function writeSmall(
+  content: Uint8Array,
+  staging: StagingFolder,
+  stack: AsyncDisposableStack,
+): Promise<string> {
+  const file = stack.use(staging.create());
+  await file.makeRoom(content.byteLength);
+  await writeFile(file.path, content, { flag: 'wx', mode: 0o600 });
+  return file.path;
+}
+
+/** Opens the package of an upload. @throws PackageError as `openPackage`; errors of the file system */
+export async function openStagedPackage(
+  [archive]: readonly StagedFile[],
+  config: Config,
+): Promise<PackageReader> {
+  if (archive === undefined) throw new Error('The upload has no archive.');
+  const options = { limits: packageLimits(config) };
+  return archive.content === null
+    ? await openPackageFile(archive.path, options)
+    : await openPackage(archive.content, options);
 }
 
 function packedTwice([file]: readonly StagedFile[]): UploadError {

@@ -1,21 +1,11 @@
 import { LEGACY_PREVIEW, previewFiles, previewPackage, type UploadPreview } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { openPackageFile } from '@svc/pkg-format/node';
-import {
-  type JsonBody,
-  JsonText,
-  json,
-  packageLimits,
-  type Route,
-  type Schema,
-  shape,
-  watchUploadRate,
-} from '@svc/runtime';
+import { type JsonBody, JsonText, json, type Route, type Schema, shape, watchUploadRate } from '@svc/runtime';
 import { invalid } from '../../http/form-parts.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import { PREVIEW_ROWS } from '../hub/schema.ts';
 import { serializeRows } from '../hub/serialize.ts';
-import { type PreparedUpload, prepareUpload } from './prepare-upload.ts';
+import { openStagedPackage, type PreparedUpload, prepareUpload } from './prepare-upload.ts';
 import { UPLOAD_ERRORS, type UploadDeps } from './upload.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
 
@@ -84,8 +74,7 @@ async function previewUpload(
   const options = { limit, maxBytes: Math.floor(config.maxPreviewBytes * (1 - HEAD_SHARE)), signal };
   if ('files' in recognised) return await previewFiles(recognised.kind, recognised.files, mapping, options);
   if (recognised.kind === 'legacy_package') return LEGACY_PREVIEW;
-  const path = staged[0]?.path ?? '';
-  await using pkg = await openPackageFile(path, { limits: packageLimits(config) });
+  await using pkg = await openStagedPackage(staged, config);
   return await previewPackage(pkg, options);
 }
 

@@ -14,8 +14,7 @@ import {
 } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { currentContext, runWithContext } from '@svc/observability';
-import { openPackageFile } from '@svc/pkg-format/node';
-import { type Config, json, packageLimits, type Route, type Semaphore, watchUploadRate } from '@svc/runtime';
+import { type Config, json, type Route, type Semaphore, watchUploadRate } from '@svc/runtime';
 import type { DatasetDraft, DatasetSummary, IdempotencyClaim, Store, StoredResponse } from '@svc/store';
 import { fileChunks } from '../../http/file-chunks.ts';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
@@ -27,7 +26,7 @@ import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { DRY_RUN } from '../hub/schema.ts';
 import { serializeDryRun } from '../hub/serialize.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
-import { legacyError, type PreparedUpload, prepareUpload } from './prepare-upload.ts';
+import { legacyError, openStagedPackage, type PreparedUpload, prepareUpload } from './prepare-upload.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
 
 export interface UploadDeps {
@@ -158,8 +157,8 @@ async function insertUpload(
     const options = { maxItemBytes: maxLineBytes, maxDepth, signal };
     return await uploadTable(recognised.files, draft, fileRequest(form, staged), options);
   }
-  const { path, fileName } = archiveOf(staged);
-  await using pkg = await openPackageFile(path, { limits: packageLimits(config) });
+  const { fileName } = archiveOf(staged);
+  await using pkg = await openStagedPackage(staged, config);
   const { name, description } = form;
   return await uploadPackage(pkg, draft, { name, description, fileName }, { maxLineBytes, maxDepth, signal });
 }
@@ -177,7 +176,7 @@ async function dryRunUpload(
     const options = { maxItemBytes: maxLineBytes, maxDepth, signal };
     return await dryRunTable(recognised.files, draft, fileRequest(form, staged), options);
   }
-  await using pkg = await openPackageFile(archiveOf(staged).path, { limits: packageLimits(config) });
+  await using pkg = await openStagedPackage(staged, config);
   return await dryRunPackage(pkg, draft, { maxLineBytes, maxDepth, signal });
 }
 
@@ -214,10 +213,7 @@ async function enqueueUpload(
       request,
       requestId: currentContext().request_id ?? null,
       bytesTotal: archiveBytes,
-      archive: fileChunks(
-        staged.map(({ path }) => path),
-        CHUNK_BYTES,
-      ),
+      archive: fileChunks(staged, CHUNK_BYTES),
     },
     { signal, ...(claim === undefined ? {} : { idempotency: { claim, response: jobAccepted } }) },
   );

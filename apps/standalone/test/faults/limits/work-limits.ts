@@ -66,7 +66,7 @@ const lastOf = (requests: number) => async (): Promise<string> => {
 const uploadAtEnd = (drainTimeoutMs: number, isFinished: boolean) => async (): Promise<string> => {
   await using own = await startService({ SVC_DRAIN_TIMEOUT_MS: String(drainTimeoutMs) });
   const { service } = own;
-  const body = Buffer.from(await new Response(uploadForm(samplePackage(20), 'last')).bytes());
+  const body = Buffer.from(await new Response(uploadForm(samplePackage(20, 10_000), 'last')).bytes());
   const boundary = /^--(\S+)/.exec(body.toString('latin1'))?.[1];
   using connection = await openConnection(service.url);
   connection.send(
