@@ -42,11 +42,18 @@ export class FastItemEncoder extends ByteTokenizer {
   readonly #item: FastItem = new FastItem();
   readonly #members: MemberRanges = new MemberRanges();
   #maxDepth = MAX_FAST_DEPTH;
-  #items: Location = new Location(ITEM_RULE);
+  readonly #rule: FastRule;
+  #items: Location;
   #keyCount = 0;
   /** Members or elements of the last value, if it is an object or array. */
   #entryCount = 0;
   #assetCount = 0;
+
+  constructor(rule: FastRule = ITEM_RULE) {
+    super();
+    this.#rule = rule;
+    this.#items = new Location(rule);
+  }
 
   /** Loads the lines that `encode` is to read. */
   load(lines: Uint8Array, maxDepth: number): void {
@@ -62,7 +69,7 @@ export class FastItemEncoder extends ByteTokenizer {
     this.#assetCount = 0;
     item.fallback = true;
     if (this.#keyCount > MAX_KEYS) {
-      this.#items = new Location(ITEM_RULE);
+      this.#items = new Location(this.#rule);
       this.#keyCount = 0;
     }
     const open = this.skipWhitespace(start);
@@ -244,16 +251,7 @@ export class FastItemEncoder extends ByteTokenizer {
     if (!isVerbatim) this.#writeItem(order.indexes, order.count);
     item.itemEnd = isVerbatim ? this.next : this.written;
 
-    const members = this.#members;
-    const { type, answer, assets, checker } = order;
-    item.typeStart = type === -1 ? -1 : members.valueStart(type) + 1;
-    item.typeEnd = type === -1 ? -1 : members.valueEnd(type) - 1;
-    item.answerStart = answer === -1 ? -1 : members.valueStart(answer);
-    item.answerEnd = answer === -1 ? -1 : members.valueEnd(answer);
-    item.assetsStart = assets === -1 ? -1 : members.valueStart(assets);
-    item.assetsEnd = assets === -1 ? -1 : members.valueEnd(assets);
-    item.checkerStart = checker === -1 ? -1 : members.valueStart(checker);
-    item.checkerEnd = checker === -1 ? -1 : members.valueEnd(checker);
+    item.setParts(this.#members, order);
     item.assetCount = this.#assetCount;
     if (order.othersCount === order.count) {
       item.payloadStart = item.itemStart;

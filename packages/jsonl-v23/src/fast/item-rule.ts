@@ -40,3 +40,22 @@ export const ITEM_RULE: FastRule = (() => {
     isItem: true,
   };
 })();
+
+/** Keys, besides those of {@link ITEM_RULE}, of items that are left to the reference path. */
+export interface RefusedKeys {
+  readonly item: readonly string[];
+  readonly inputs: readonly string[];
+  readonly checker: readonly string[];
+}
+
+/** The rule of items where none of these keys is allowed. */
+export function itemRuleWithout(refused: RefusedKeys): FastRule {
+  const without = (rule: FastRule | undefined, keys: readonly string[]): FastRule =>
+    withMembers(rule ?? ITEM_RULE, Object.fromEntries(keys.map((key) => [key, NOTHING])));
+  const { members } = ITEM_RULE;
+  const parts = {
+    inputs: without(members.get('inputs'), refused.inputs),
+    checker: without(members.get('checker'), refused.checker),
+  };
+  return without(withMembers(ITEM_RULE, parts), refused.item);
+}

@@ -19,6 +19,7 @@ export function datasetPrompts(blobs: readonly (JsonObject | null)[]): DatasetPr
   const judgePrompt = first('judge_prompt');
   const defaults = first('default_judge_prompts');
   return {
+    areNone: systemPrompt === undefined && judgePrompt === undefined && defaults === undefined,
     systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : null,
     judgePrompt: (type, section) =>
       typeof judgePrompt === 'string' ? judgePrompt : defaultPrompt(defaults, type, section),

@@ -1,5 +1,5 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { type CutLine, cutLines } from '@svc/jsonl-v23/internal';
+import { type CutLine, createPlainLineEncoder, cutLines, type PlainLine } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { PackageError, toPackageError } from '../errors.ts';
 import type { Archive } from '../package/open-archive.ts';
@@ -19,18 +19,69 @@ export interface LegacyItem {
   readonly pointer: string;
 }
 
+/** A line of which nothing has to be upgraded, as it is written into the package. */
+export interface UpgradedLine {
+  readonly section: null;
+  readonly line: PlainLine;
+}
+
+/** Keys that `upgradeItem` looks at; values that it removes or changes have types that an item may not have. */
+export const LEGACY_KEYS: Parameters<typeof createPlainLineEncoder>[0] = {
+  item: [
+    'assets',
+    'expected',
+    'grader_prompt',
+    'ideal',
+    'input',
+    'judge',
+    'judge_prompt',
+    'messages',
+    'prompt',
+    'question',
+    'reference',
+    'system',
+    'system_prompt',
+    'target',
+  ],
+  inputs: ['judge_prompt', 'messages', 'system'],
+  checker: ['judge_prompt'],
+};
+
 /**
  * Reads the items of a legacy file in order, also after an invalid one, with one line in memory.
  *
  * @throws PackageError `package_invalid_json` for a JSON file that cannot be read further, `package_limit`,
  *   `package_corrupt`
  */
-export async function* readLegacyItems(
-  archive: Pick<Archive, 'read' | 'limits'>,
+export function readLegacyItems(
+  archive: Pick<Archive, 'limits' | 'read'>,
   file: string,
   kind: LegacySection['kind'],
   signal?: AbortSignal,
 ): AsyncGenerator<LegacyItem> {
+  return readItems<never>(archive, file, kind, () => null, signal);
+}
+
+/**
+ * Reads the items of a legacy file as {@link readLegacyItems} does, but lines of which nothing has to be upgraded as they
+ * are written into a package: where no prompts of the dataset are added to its items.
+ */
+export function readUpgradedLines(
+  archive: Pick<Archive, 'limits' | 'read'>,
+  file: string,
+  kind: LegacySection['kind'],
+  signal?: AbortSignal,
+): AsyncGenerator<LegacyItem | UpgradedLine> {
+  return readItems<UpgradedLine>(archive, file, kind, createPlainLineEncoder(LEGACY_KEYS), signal);
+}
+
+async function* readItems<Line extends UpgradedLine>(
+  archive: Pick<Archive, 'limits' | 'read'>,
+  file: string,
+  kind: LegacySection['kind'],
+  encode: (line: Uint8Array, maxDepth: number) => PlainLine | null,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<LegacyItem | Line> {
   const { maxLineBytes, maxDepth } = archive.limits;
   const bytes = archive.read(file, { ...(signal && { signal }) });
   if (kind === 'json') {
@@ -46,6 +97,11 @@ export async function* readLegacyItems(
   }
   for await (const lines of cutLines(bytes, { maxLineBytes, ...(signal && { signal }) })) {
     for (const line of lines) {
+      const plain = line.fault === null ? encode(line.bytes, maxDepth) : null;
+      if (plain !== null && plain.byteLength <= maxLineBytes) {
+        yield { section: null, line: plain } as Line;
+        continue;
+      }
       const location = { file, line: line.line };
       const item = itemOrError(() => parseLine(line, maxDepth, location), location);
       if (item !== null) yield { section: null, item, location, pointer: '' };

@@ -1,6 +1,10 @@
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import { encodeItem, parseItem } from '@svc/jsonl-v23';
+import { createPlainLineEncoder } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { datasetPrompts } from './dataset-prompts.ts';
+import { LEGACY_KEYS } from './legacy-items.ts';
 import { type UpgradeContext, upgradeItem } from './upgrade-item.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -374,4 +378,56 @@ describe('assets', () => {
   ])('refuses %s', (_, asset, error) => {
     expect(() => upgrade({ assets: [asset] })).toThrow(expect.objectContaining(error));
   });
+});
+
+it('changes no item whose line is kept as it is written', () => {
+  const value = fc.constantFrom<JsonValue>(
+    'x',
+    1,
+    1.5,
+    null,
+    [],
+    ['x'],
+    {},
+    { prompt: 'P', text: 'T', user: 'U' },
+  );
+  const anyOf = (...keys: readonly string[]): fc.Arbitrary<JsonObject> =>
+    fc.dictionary(fc.constantFrom(...keys, 'other'), value, { maxKeys: 3, noNullPrototype: true });
+  const messages = fc.constantFrom<JsonValue>(
+    [{ role: 'system', content: 'S' }],
+    [{ role: 'user', content: 'U' }],
+  );
+  const legacy = fc
+    .tuple(
+      anyOf('id', 'type', 'answer', 'criteria', 'assets', 'tags', ...LEGACY_KEYS.item),
+      fc.record(
+        {
+          inputs: fc.tuple(anyOf('prompt', 'system_prompt', 'choices', ...LEGACY_KEYS.inputs), messages),
+          checker: anyOf('type', 'path', 'encoding', ...LEGACY_KEYS.checker),
+          meta: anyOf('judge_prompt', 'system_prompt'),
+        },
+        { requiredKeys: [], noNullPrototype: true },
+      ),
+      fc.boolean(),
+    )
+    .map(([item, { inputs, ...parts }, hasMessages]): JsonObject => {
+      const [own, conversation] = inputs ?? [undefined, null];
+      const whole = own && hasMessages ? { ...own, messages: conversation } : own;
+      return { ...item, ...parts, ...(whole && { inputs: whole }) } as JsonObject;
+    });
+  const encode = createPlainLineEncoder(LEGACY_KEYS);
+  let kept = 0;
+  fc.assert(
+    fc.property(legacy, (item) => {
+      const line = encode(Buffer.from(JSON.stringify(item)), 100);
+      if (line === null) return;
+      kept += 1;
+      const upgraded = upgrade(item);
+      expect(upgraded.changes).toEqual([]);
+      expect(canonicalJson(parseItem(upgraded.item))).toBe(line.text);
+      expect(Buffer.from(encodeItem(upgraded.item).itemHash)).toEqual(Buffer.from(line.itemHash));
+    }),
+    { numRuns: 2000 },
+  );
+  expect(kept).toBeGreaterThan(20);
 });

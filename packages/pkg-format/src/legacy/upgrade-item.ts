@@ -17,6 +17,8 @@ export interface ItemChange {
 
 /** Prompts of a legacy archive for the whole dataset, or for one of its files. */
 export interface DatasetPrompts {
+  /** Whether there are none at all. */
+  readonly areNone: boolean;
   readonly systemPrompt: string | null;
   /** The judge prompt for items of a type in a section, or null. */
   judgePrompt(type: string, section: string): string | null;

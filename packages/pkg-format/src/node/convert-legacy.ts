@@ -16,7 +16,12 @@ import { groupBy } from '../group-by.ts';
 import { toHex } from '../hex.ts';
 import { ChangeCounter, type ConversionReport } from '../legacy/conversion-report.ts';
 import { datasetPrompts } from '../legacy/dataset-prompts.ts';
-import { type LegacyItem, readLegacyItems } from '../legacy/legacy-items.ts';
+import {
+  type LegacyItem,
+  readLegacyItems,
+  readUpgradedLines,
+  type UpgradedLine,
+} from '../legacy/legacy-items.ts';
 import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.ts';
 import { type Peekable, peekable } from '../legacy/peekable.ts';
 import { type UpgradedItem, upgradeItem } from '../legacy/upgrade-item.ts';
@@ -85,9 +90,12 @@ export async function convertLegacy(
   order.sort((a, b) => Number(a.kind === 'json') - Number(b.kind === 'json'));
   for (const { file, sources, kind } of order) {
     if (kind === 'json' && contents.used.has(file)) continue;
-    await using items = peekable(readLegacyItems(archive, file, kind, signal));
+    const promptsOf = ({ blobs }: LegacySection) => datasetPrompts([...blobs, meta, manifest]);
+    const keepsLines = sources.every((source) => promptsOf(source).areNone);
+    const read = keepsLines ? readUpgradedLines : readLegacyItems;
+    await using items = peekable(read(archive, file, kind, signal));
     for (const source of sources) {
-      const prompts = datasetPrompts([...source.blobs, meta, manifest]);
+      const prompts = promptsOf(source);
       const upgrade = (item: JsonObject, location: SourceLocation): UpgradedItem => {
         const resolveFile = (reference: string) => resolveReference(reference, file);
         const upgraded = upgradeItem(item, { section: source.name, prompts, location, resolveFile });
@@ -153,7 +161,7 @@ interface SectionDeps {
 /** Converts the items of a section, or finds their errors; null if its file cannot be read to the end. */
 async function convertSection(
   source: LegacySection,
-  items: Peekable<LegacyItem>,
+  items: Peekable<LegacyItem | UpgradedLine>,
   upgrade: (item: JsonObject, location: SourceLocation) => UpgradedItem,
   { archive, contents, tempDir, errors }: SectionDeps,
 ): Promise<ConvertedSection | null> {
@@ -163,6 +171,12 @@ async function convertSection(
   async function* lines(): AsyncGenerator<string[]> {
     for (let next = await items.peek(); next?.section === source.index; next = await items.peek()) {
       items.take();
+      if ('line' in next) {
+        hasher.add(next.line.itemHash);
+        itemCount += 1;
+        if (errors.total === 0) yield [next.line.text];
+        continue;
+      }
       const line = await lineOf(next).catch((error: unknown) => errors.add(error));
       // After an error, nothing is written, but further items are checked.
       if (line !== undefined && errors.total === 0) yield [line];
