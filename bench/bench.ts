@@ -13,6 +13,8 @@ export interface Bench {
   withService<T>(use: (service: Service) => Promise<T>, env?: Readonly<Record<string, string>>): Promise<T>;
   /** Empties the tables, and settles. */
   empty(): Promise<void>;
+  /** Has the server count what the tables hold, as autovacuum does, and settles. */
+  analyze(): Promise<void>;
   /** Bytes that the database takes on disk. */
   databaseBytes(): Promise<number>;
   /** Has the server and the system write to disk what they still owe it, so that no case pays for the one before. */
@@ -45,6 +47,10 @@ export function createBench(folder: string, url: string): Bench {
     },
     async empty() {
       await statement('TRUNCATE datasets, sections, items, assets, released_assets CASCADE');
+      await settle();
+    },
+    async analyze() {
+      await statement('VACUUM ANALYZE');
       await settle();
     },
     async databaseBytes() {

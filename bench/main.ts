@@ -28,6 +28,8 @@ import { upload, watchProbe } from './service.ts';
 import { measureShape, perItemRows, type ShapeMeasured, worstShapes } from './shapes/shape-cases.ts';
 import { shapesNamed } from './shapes/shapes.ts';
 import { hasPrograms } from './shell.ts';
+import { smallReadCases } from './small/small-reads.ts';
+import { smallUploadCases } from './small/small-uploads.ts';
 import { makeTables, type TableFile, tableCase, tablePreview } from './table-cases.ts';
 
 const { values: options } = parseArgs({
@@ -36,7 +38,7 @@ const { values: options } = parseArgs({
     cases: {
       type: 'string',
       default:
-        'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,memory,images,assets,tables,results,waiting',
+        'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,images,assets,tables,results,waiting',
     },
     rounds: { type: 'string', default: '3' },
     images: { type: 'string', default: '100000' },
@@ -105,7 +107,11 @@ const tables: readonly TableFile[] = wanted.has('tables')
   ? await makeTables(bench, Number(options['table-bytes']))
   : [];
 for (const table of tables) await compare(await tableCase(bench, table));
-if (wanted.has('http')) for (const measured of await httpCases(bench, small, rounds)) showRow(measured);
+if (wanted.has('http')) for (const measured of await httpCases(bench, rounds)) showRow(measured);
+if (wanted.has('small')) {
+  for (const measured of await smallUploadCases(bench, rounds)) showRow(measured);
+  for (const measured of await smallReadCases(bench, Math.max(...sizes), rounds)) showRow(measured);
+}
 
 if (wanted.has('upload')) show('', ...perItemRows(ofShapes, sizes));
 if (wanted.has('health')) {

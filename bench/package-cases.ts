@@ -11,6 +11,9 @@ import { shell } from './shell.ts';
 /** One value a line, whatever it holds: no quote and no delimiter that JSON can contain. */
 const RAW_LINES = `(FORMAT csv, QUOTE e'\\x01', DELIMITER e'\\x02')`;
 
+/** The files that an item embeds, which are rows of another table, in base64 as its text had them. */
+const EMBEDDED = `CASE WHEN linked_files IS NULL THEN NULL ELSE (SELECT string_agg(encode(bytes, 'base64'), ' ') FROM json_array_elements(linked_files) AS file JOIN assets ON sha256 = decode(file->>5, 'hex')) END`;
+
 /** Items of one kind: a package of them, and a small one for the first requests to a service. */
 export interface Items {
   /** What they are and how many, for the tables. */
@@ -77,7 +80,7 @@ export function exportCase(bench: Bench, { label, archive, small }: Items): Case
       const { id } = stored ?? (await bench.withService(store));
       await bench.settle();
       // In the order of the primary key: the fastest way in which PostgreSQL returns them in order.
-      const select = `SELECT payload, answer FROM items WHERE section_id = (SELECT id FROM sections WHERE dataset_id = '${id}') ORDER BY order_index`;
+      const select = `SELECT payload, answer, checker, assets, ${EMBEDDED} FROM items WHERE section_id = (SELECT id FROM sections WHERE dataset_id = '${id}') ORDER BY order_index`;
       return timed(() =>
         shell(
           `psql -q "$PGURL" -c "\\copy (${select}) TO stdout" | gzip -6 > ${join(folder, 'export.gz')}`,

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Bench } from '../bench.ts';
+import { writePackage } from '../generate.ts';
+import { load, startServer } from '../http-load.ts';
+import { type Measured, measure } from '../measure.ts';
+import { type Service, upload } from '../service.ts';
+
+/** Datasets in the list, and entries of a page. */
+const DATASETS = 50;
+const DEEP_BYTES = 200;
+
+interface Read {
+  readonly name: string;
+  readonly path: string;
+  readonly baseline: string;
+  /** The path of the baseline, of the service itself unless `isPlain`. */
+  readonly against: string;
+  readonly isPlain?: boolean;
+  readonly target?: number;
+}
+
+/** Pages, look-ups and searches, against the same query in a bare Express, or against the first page. */
+export async function smallReadCases(bench: Bench, size: number, rounds: number): Promise<Measured[]> {
+  const { folder, psql } = bench;
+  await bench.empty();
+  const [few, many] = [join(folder, 'ten.pkg.zip'), join(folder, 'many.pkg.zip')];
+  await writePackage(few, 10);
+  await writePackage(many, size);
+  return await bench.withService(async (service) => {
+    for (let index = 1; index < DATASETS; index += 1) await upload(service, few);
+    const { id } = await upload(service, many);
+    await bench.analyze();
+    await using plain = await startServer({
+      file: fileURLToPath(new URL('../http-servers.ts', import.meta.url)),
+      args: ['reads'],
+      log: join(folder, 'reads.log'),
+      databaseUrl: psql.PGURL,
+    });
+    const measured: Measured[] = [];
+    for (const { name, path, baseline, against, isPlain = false, target } of await readsOf(
+      service,
+      id,
+      size,
+    )) {
+      const ours = (): ReturnType<typeof load> => load(service.url + path);
+      const theirs = (): ReturnType<typeof load> => load((isPlain ? plain.url : service.url) + against);
+      await ours();
+      await theirs();
+      const one = { name, baseline, runOurs: ours, runBaseline: theirs, higherIsBetter: isPlain };
+      measured.push(await measure({ ...one, ...(target === undefined ? {} : { target }) }, rounds));
+    }
+    return measured;
+  });
+}
+
+async function readsOf(service: Service, id: string, size: number): Promise<readonly Read[]> {
+  const items = `/datasets/${id}/items?limit=50`;
+  const first = { baseline: 'the first page of 50', against: items };
+  const response = await fetch(`${service.url}/datasets/${id}/items?from=0-${size - DEEP_BYTES}&limit=50`);
+  const page = (await response.json()) as {
+    readonly data: readonly { readonly item_hash: string }[];
+    readonly meta: { readonly next_cursor: string };
+  };
+  const label = size.toLocaleString('en');
+  const plain = {
+    isPlain: true,
+    target: 0.9,
+    baseline: 'bare Express 5 with the same query of the same store',
+  };
+  return [
+    {
+      name: 'requests per second on /datasets of 50',
+      path: '/datasets?limit=50',
+      against: '/datasets',
+      ...plain,
+    },
+    {
+      name: 'requests per second on a page of 50 items',
+      ...{ path: items, against: `/items?id=${id}`, ...plain },
+    },
+    {
+      name: `page of 50 items at the end of ${label}`,
+      path: `${items}&cursor=${encodeURIComponent(page.meta.next_cursor)}`,
+      ...{ ...first, target: 1.2 },
+    },
+    {
+      name: `item_hash look-up among ${label}`,
+      path: `${items}&item_hash=${page.data[0]?.item_hash}`,
+      ...{ ...first, target: 1.2 },
+    },
+    { name: `search for a rare text among ${label}`, path: `${items}&q=q${size - 1}%22`, ...first },
+  ];
+}
