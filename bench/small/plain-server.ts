@@ -23,7 +23,7 @@ async function receiveFile(request: Request): Promise<{ name: string; bytes: Buf
   form.on('file', async (_field, file: Readable, info) => {
     const chunks: Buffer[] = [];
     for await (const chunk of file) chunks.push(chunk as Buffer);
-    resolve({ name: info.filename, bytes: Buffer.concat(chunks) });
+    resolve({ name: info.filename ?? 'upload', bytes: Buffer.concat(chunks) });
   });
   form.on('error', reject);
   request.pipe(form);
