@@ -5,7 +5,7 @@ import { distributionOf, LOCATIONS } from './table-locations.ts';
 type Node = any;
 
 /** How a statement reaches a table that is in shards. */
-export interface ShardAccess {
+interface ShardAccess {
   readonly table: string;
   /**
    * - `shard`: a value of its column is given

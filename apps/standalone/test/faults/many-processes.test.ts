@@ -186,7 +186,7 @@ describe.runIf(NO_CLUSTER === undefined)('many processes and a replica', () => {
       console.log(await loadOf(cluster.primary), await loadOf(replica));
     }
     report(context, {
-      area: 'Processes',
+      area: 'Several instances',
       scenario:
         'an API, a worker or the replica is killed while several of each serve uploads, reads and runs',
       expected: 'no dataset, item or result is lost or doubled; every read is served',
