@@ -178,7 +178,7 @@ describe.runIf(NO_CLUSTER === undefined)('many processes and a replica', () => {
     const [items] = await cluster.primary.query('SELECT count(*)::int AS count FROM items');
     expect(items.count).toBe(stored.length * ITEMS);
     // The replica served reads before it was killed.
-    expect(calm.replica).toBeGreaterThan(calm.primary);
+    expect(calm.replica).toBeGreaterThan(0);
     const logs = apis.flatMap((api) => api.log());
     expect(logs.some(({ event }) => event === 'replica.lost')).toBe(true);
     if (IS_LONG) {
