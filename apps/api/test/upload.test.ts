@@ -184,7 +184,7 @@ describe('POST /datasets/upload', () => {
     ['a text', async () => new TextEncoder().encode('hello, world'), 400, 'mapping_required'],
     ['an empty file', async () => new Uint8Array(0), 400, 'unsupported_file', { file: 'sample.pkg.zip' }],
     ['no sections', zip({ 'manifest.json': '{}' }), 400, 'package_no_sections'],
-    ['an older archive', zip({ 'data/a.jsonl': '{}' }), 400, 'package_no_sections'],
+    ['an older archive', zip({ 'data/a.jsonl': '{"prompt":"p"}' }), 400, 'package_no_sections'],
     [
       'a manifest that is not JSON',
       zip({ 'sections/a.jsonl': '{}', 'manifest.json': '{' }),
