@@ -59,7 +59,8 @@ if (options.lighthouse) {
   const pages = { Datasets: 'datasets', Dataset: `datasets/${dataset}`, Run: `runs/${run}` };
   for (const [name, path] of Object.entries(pages)) {
     const { performance, accessibility } = await lighthouseScores(
-      `${service.url}/console/${path}`,
+      service.url,
+      `/console/${path}`,
       found.executablePath,
       folder,
     );
