@@ -143,9 +143,9 @@ describe('publishing', () => {
     const publish = (): Promise<string> => publishTo(ROOT, registry.url, join(folder, 'cache'));
     await publish();
 
-    const { version } = (await json(join(ROOT, 'packages/jsonl-v23/package.json'))) as unknown as {
-      version: string;
-    };
+    const versions = new Map(
+      publishablePackages().map(({ manifest }) => [manifest.name, manifest.version] as const),
+    );
     const names = registry.published.map(({ name }) => name);
     expect(names.toSorted()).toEqual(
       RELEASED.filter((owner) => owner.startsWith('packages/'))
@@ -153,12 +153,13 @@ describe('publishing', () => {
         .map((name) => (name === 'svc-pkg' ? name : `@svc/${name}`))
         .sort(),
     );
-    for (const { name, access, versions, 'dist-tags': tags, _attachments } of registry.published) {
+    for (const { name, access, versions: published, 'dist-tags': tags, _attachments } of registry.published) {
+      const version = versions.get(name) as string;
       expect({ name, access, tags }).toEqual({ name, access: 'public', tags: { latest: version } });
       expect(Object.values(_attachments)[0]?.data.length).toBeGreaterThan(1000);
-      for (const [other, range] of Object.entries(versions[version]?.dependencies ?? {})) {
+      for (const [other, range] of Object.entries(published[version]?.dependencies ?? {})) {
         if (!other.startsWith('@svc/')) continue;
-        expect(range).toBe(`^${version}`);
+        expect(range).toBe(`^${versions.get(other)}`);
         expect(names.indexOf(other)).toBeLessThan(names.indexOf(name));
       }
     }
