@@ -43,6 +43,25 @@ async function store(path: string, name: string): Promise<string> {
   }
 }
 
+it('names what is wrong with a database', async () => {
+  const changed = (change: Partial<Pick<URL, 'username' | 'pathname'>>): string =>
+    Object.assign(new URL(database.url), change).href;
+  const cases = [
+    ['database_refused', changed({ username: 'nobody_of_this_name' })],
+    ['database_not_found', changed({ pathname: '/no_such_database' })],
+    ['database_not_migrated', changed({ pathname: '/postgres' })],
+  ] as const;
+  for (const [code, url] of cases) {
+    if (code !== 'database_not_migrated') {
+      await expect(createDatabase({}).migrate(url), url).rejects.toMatchObject({ code });
+    }
+    for (const dataset of [randomUUID(), 'a name']) {
+      const options = { dataset, runId: undefined, signal: new AbortController().signal };
+      await expect(createDatabase({}).openExport(url, options), code).rejects.toMatchObject({ code });
+    }
+  }
+});
+
 it('exports by id and by name, and leaves no connection', async () => {
   const path = await writeArchive({
     'sections/a.jsonl':

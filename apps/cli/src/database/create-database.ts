@@ -1,5 +1,6 @@
 import type { Store, StoreOptions } from '@svc/store';
 import { CliError, type DatabasePort, isDatasetId, onlyOne } from 'svc-pkg';
+import { toDatabaseError } from './database-error.ts';
 
 /** Above any limit of the service, so that operators can read whatever it stored. */
 const MAX_ITEM_BYTES = 256 * 1024 * 1024;
@@ -13,7 +14,9 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
   return {
     async migrate(url) {
       const { migrate } = await import('@svc/store');
-      return migrate(url);
+      return await migrate(url).catch((error: unknown) => {
+        throw toDatabaseError(error);
+      });
     },
 
     async *moveFiles(url, signal) {
@@ -55,7 +58,7 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
         }
       } catch (error) {
         await store.close();
-        throw error;
+        throw toDatabaseError(error);
       }
     },
   };
