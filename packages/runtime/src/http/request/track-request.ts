@@ -66,7 +66,7 @@ export class RequestState {
     if (this.#signal === undefined) {
       this.#client = new AbortController();
       this.#signal = AbortSignal.any([this.#client.signal, this.#stopSignal]);
-      if (this.#response.closed && !this.#response.writableFinished) this.#leave();
+      if (this.#response.closed && !this.#observed.isComplete) this.#leave();
     }
     return this.#signal;
   }
