@@ -14,6 +14,7 @@ COPY packages/pkg-format/package.json packages/pkg-format/
 COPY packages/tabular/package.json packages/tabular/
 COPY packages/hub-client/package.json packages/hub-client/
 COPY packages/observability/package.json packages/observability/
+COPY packages/instrumentation/package.json packages/instrumentation/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/postgres-client/package.json packages/postgres-client/
 COPY packages/embedded-postgres/package.json packages/embedded-postgres/
