@@ -31,6 +31,8 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_ALLOWED_HOSTS',
   'SVC_TRUST_PROXY',
   'DATABASE_URL',
+  'DATABASE_READ_URL',
+  'DATABASE_DIRECT_URL',
   'SVC_DATABASE_POOL_SIZE',
   'SVC_DATA_DIR',
   'SVC_API_KEYS',
@@ -39,6 +41,9 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_ASSET_STORE_URL',
   'HUB_ENDPOINT',
   'HUB_TOKEN',
+  'SVC_HUB_CACHE_DIR',
+  // A full cache forgets files; it refuses nothing.
+  'SVC_HUB_CACHE_BYTES',
   'SVC_PROVIDER_ALLOWED_HOSTS',
   'SVC_LOG_LEVEL',
   'SVC_CORS_ORIGINS',
