@@ -389,6 +389,21 @@ describe('a run in the hands of a worker', () => {
     });
     expect(other.totalItems).toBe(all.filter(({ output }) => output === 'out').length);
   });
+
+  it('counts again when results have been written', async () => {
+    const run = await createRun({ s: texts(5) });
+    const { session } = (await takeRun(run.id))!;
+    const saved = [0, 1, 2, 3, 4].map((index) => result(index, { output: `OUT ${index % 2}` }));
+    const totalOf = async (q: string): Promise<number> => {
+      const page = await store.runs.listResults(run.id, { q, limit: 2 });
+      page.release();
+      return page.totalItems;
+    };
+    await session.saveResults(saved.slice(0, 3));
+    expect([await totalOf('out 0'), await totalOf('out 0'), await totalOf('out 1')]).toEqual([2, 2, 1]);
+    await session.saveResults(saved.slice(3));
+    expect([await totalOf('out 0'), await totalOf('out 0'), await totalOf('out 1')]).toEqual([3, 3, 2]);
+  });
 });
 
 describe('cancellation', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { StoreContext } from '../../context.ts';
 import type { ReadQuery } from '../../database/read-query.ts';
 import type { ResultBlock, ResultPosition } from '../run-results.ts';
+import type { CountedBlock, CountedBlocks } from './counted-blocks.ts';
 import { knownTotal, type RunTotals } from './known-total.ts';
 import { type ResultsConditions, resultsFilter } from './results-filter.ts';
 
@@ -27,11 +28,12 @@ const BLOCK_ITEMS = 1_024;
 /**
  * Finds the results for a page. Many filters have a total that is known, from the run, its summary or an earlier page, and
  * let enough results pass to look for them in order. Any other filter needs one pass over all results of the run, which
- * counts those that pass in blocks of items: the total, and where the results of the page are.
+ * counts those that pass in blocks of items: the total, and where the results of the page are. The counts are kept, since
+ * clients read the same page again and again.
  */
 export async function findResults(
   query: ReadQuery,
-  { searches }: Pick<StoreContext, 'searches'>,
+  { searches, counted }: Pick<StoreContext, 'searches'> & { readonly counted: CountedBlocks },
   run: RunTotals,
   request: {
     readonly conditions: ResultsConditions;
@@ -48,14 +50,14 @@ export async function findResults(
   const results = run.ok + run.failed + run.unscored;
   if (known !== undefined && known * SPARSE >= results)
     return { total: known, within: undefined, countedFor };
-  using _permit = await searches.acquire(signal);
-  const blocks = await countBlocks(query, run.id, conditions);
+  let blocks = counted.get(countedFor);
+  if (blocks === undefined) {
+    using _permit = await searches.acquire(signal);
+    blocks = await countBlocks(query, run.id, conditions);
+    counted.set(countedFor, blocks);
+  }
   const total = blocks.reduce((sum, { count }) => sum + count, 0);
   return { total, within: blocksOfPage(blocks, after, limit), countedFor };
-}
-
-interface CountedBlock extends ResultBlock {
-  readonly count: number;
 }
 
 async function countBlocks(

@@ -11,6 +11,7 @@ import {
   readPlannedResults,
 } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
+import type { CountedBlocks } from './counted-blocks.ts';
 import { type CountedBefore, findResults } from './find-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
 import type { RunTotals } from './known-total.ts';
@@ -43,7 +44,10 @@ export async function listResults(
     largePages,
     maxItemBytes,
     maxWholeBytes,
-  }: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
+    counted,
+  }: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'> & {
+    readonly counted: CountedBlocks;
+  },
   id: string,
   { limit, cursor, signal, includeItems = false, ...conditions }: ResultsRequest,
 ): Promise<ResultsPage> {
@@ -51,7 +55,7 @@ export async function listResults(
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);
   const request = { conditions, after, limit, before, signal };
-  const { total, within, countedFor } = await findResults(query, { searches }, run, request);
+  const { total, within, countedFor } = await findResults(query, { searches, counted }, run, request);
   const filter = resultsFilter(conditions, 7);
   const plan = await planResults(query, { runId: id, after, limit, filter, within, maxBytes: maxItemBytes });
   const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
