@@ -437,7 +437,7 @@ describe('a client', () => {
       await Promise.all(connections.map(({ ended }) => ended));
     };
     await send(2000);
-    await seriesOf(); // A first answer of /metrics adds a series of its own.
+    await seriesOf(); // The first answer of /metrics adds its own series.
     const before = await seriesOf();
     const requestsBefore = await metricOf(service.url, 'svc_http_requests_total');
     await send(10_000);
