@@ -2,16 +2,14 @@ import { Button, Collapse, Group, NumberInput, Select, Stack, Textarea, TextInpu
 import { useDisclosure } from '@mantine/hooks';
 import { type ModelForm, type ModelType, paramsOf } from './model-form.ts';
 
-/** Where a model is, and how it is asked. Keys stay on the workers: the form asks for the name of their variable. */
-export function ModelFields({
-  type,
-  form,
-  onChange,
-}: {
+interface ModelFieldsProps {
   readonly type: ModelType;
   readonly form: ModelForm;
   readonly onChange: (changes: Partial<ModelForm>) => void;
-}) {
+}
+
+/** Where a model is, and how it is asked. Keys stay on the workers: the form asks for the name of their variable. */
+export function ModelFields({ type, form, onChange }: ModelFieldsProps) {
   const [isOpen, more] = useDisclosure(false);
   return (
     <>
@@ -68,15 +66,7 @@ export function ModelFields({
   );
 }
 
-function RareFields({
-  type,
-  form,
-  onChange,
-}: {
-  readonly type: ModelType;
-  readonly form: ModelForm;
-  readonly onChange: (changes: Partial<ModelForm>) => void;
-}) {
+function RareFields({ type, form, onChange }: ModelFieldsProps) {
   const lines = { autosize: true, minRows: 1, maxRows: 8 } as const;
   return (
     <Stack gap="xs">
