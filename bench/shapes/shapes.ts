@@ -16,7 +16,7 @@ import type { Shape } from './shape.ts';
 import { SHORT_QUESTIONS } from './short-questions.ts';
 
 /** Data as varied as users are. */
-export const SHAPES: readonly Shape[] = [
+const SHAPES: readonly Shape[] = [
   SHORT_QUESTIONS,
   MULTIPLE_CHOICE,
   CONVERSATIONS,

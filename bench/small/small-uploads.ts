@@ -13,7 +13,7 @@ const SIZES: readonly { readonly count: number; readonly label: string }[] = [
 ];
 
 /** A multipart form with one file. */
-export function formOf(file: Buffer): { readonly headers: Record<string, string>; readonly body: Buffer } {
+function formOf(file: Buffer): { readonly headers: Record<string, string>; readonly body: Buffer } {
   const boundary = randomUUID();
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="small.pkg.zip"\r\nContent-Type: application/zip\r\n\r\n`;
   return {

@@ -7,7 +7,7 @@ import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
 import type { HubSource } from './requests.ts';
 
 /** What is known of a slice before a row is read. */
-export interface PreviewHead
+interface PreviewHead
   extends Pick<SplitReader, 'features' | 'numRows' | 'info' | 'subset' | 'split' | 'splits'> {
   readonly resolvedRevision: string;
 }

@@ -31,7 +31,7 @@ export interface UploadRequest {
 }
 
 /** A file of an upload. */
-export interface SentFile {
+interface SentFile {
   readonly name: string;
   readonly bytes: number;
   /** Hex digits. */

@@ -2,7 +2,7 @@ import { createSectionHasher, type EncodedItem, encodeItem, HASH_SPEC, versionHa
 import { type PackageReader, readPackageItems } from '@svc/pkg-format';
 
 /** A section that was read. */
-export interface HashedSection {
+interface HashedSection {
   readonly name: string;
   readonly file: string;
   readonly orderIndex: number;
