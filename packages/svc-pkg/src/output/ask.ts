@@ -25,9 +25,10 @@ export async function askSecret(cli: Cli, question: string): Promise<string> {
   if (!cli.isInteractive || terminal.setRawMode === undefined) {
     return (await readLine(cli.stdin, cli.signal)).replace(/\r$/, '');
   }
-  await writeText(cli.stderr, printableText(question));
+  // The echo ends before the question appears: an answer may follow it at once.
   terminal.setRawMode(true);
   try {
+    await writeText(cli.stderr, printableText(question));
     return await readHidden(terminal, cli.signal);
   } finally {
     terminal.setRawMode(false);
