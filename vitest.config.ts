@@ -37,6 +37,9 @@ const alias = {
   '@svc/worker': at('apps/worker/src/index.ts'),
 };
 
+/** `expect.poll` fails after this time instead of a second, which a busy machine exceeds. */
+const poll = { timeout: 30_000 };
+
 export default defineConfig({
   test: {
     // Many tests wait for processes and time-outs: three files at once use even two cores better than two.
@@ -49,6 +52,7 @@ export default defineConfig({
           include: ['packages/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
           // properties run thousands of cases, and a busy machine takes its time
           testTimeout: 60_000,
+          expect: { poll },
           hookTimeout: 60_000,
         },
       },
@@ -61,6 +65,7 @@ export default defineConfig({
           name: 'packages-web',
           include: ['packages/pkg-format/test/{conformance,limits,mutations,write-package}.test.ts'],
           testTimeout: 60_000,
+          expect: { poll },
         },
       },
       {
@@ -75,6 +80,7 @@ export default defineConfig({
           ],
           globalSetup: ['prisma/test/postgres.ts'],
           testTimeout: 60_000,
+          expect: { poll },
           hookTimeout: 60_000,
         },
       },

@@ -204,7 +204,7 @@ it('searches of one caller, all at once', { timeout: 600_000 }, async (context) 
   await expect.poll(active).toBeGreaterThan(0);
   leave.abort();
   await Promise.all(leaving);
-  await expect.poll(active, { timeout: 5_000 }).toBe(0);
+  await expect.poll(active).toBe(0);
 
   expect(atOnce).toBeLessThanOrEqual(5);
   expect(tally(lists)).toEqual({ 200: lists.length });

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, type Fault, startFakeHub } from '../../test/fake-hub.ts';
 import { testRequester } from '../../test/requester.ts';
 import { HubError } from '../errors.ts';
@@ -195,9 +195,9 @@ describe('rate limits', () => {
       await sleep(delayMs);
     };
     const first = requester.readJson(info(), context, 1e6);
-    await vi.waitFor(() => expect(wake).toHaveLength(1));
+    await expect.poll(() => wake).toHaveLength(1);
     const second = requester.readJson(info(), context, 1e6);
-    await vi.waitFor(() => expect(wake).toHaveLength(2));
+    await expect.poll(() => wake).toHaveLength(2);
     expect(hub.requests).toHaveLength(1);
 
     hub.rateLimit = null;
