@@ -2,6 +2,7 @@ import { Button, Table, Text } from '@mantine/core';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
+import { WideTable } from '../ui/layout/wide-table.tsx';
 import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
 import type { Compared } from './use-comparison.ts';
 
@@ -19,63 +20,61 @@ export function DifferencesTable({
   readonly onShow: (id: string) => void;
 }) {
   return (
-    <section className="scroll-x" aria-label="Differences" tabIndex={0}>
-      <Table miw={860} verticalSpacing={4}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Run</Table.Th>
-            <Table.Th ta="end">Score</Table.Th>
-            <Table.Th ta="end">Difference</Table.Th>
-            <Table.Th>Interval (95 %)</Table.Th>
-            <Table.Th ta="end">Better, worse, equal</Table.Th>
-            <Table.Th ta="end">Items in both</Table.Th>
-            <Table.Th ta="end">p (McNemar)</Table.Th>
-            {rows.length > 1 && <Table.Td />}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody className="numbers">
-          <Table.Tr>
-            <RunCell run={first} />
-            <Table.Td ta="end">{formatScore(rows[0]?.scores.mean ?? first.scores.mean)}</Table.Td>
-            <Table.Td colSpan={rows.length > 1 ? 6 : 5}>
-              <Text size="sm" c="dimmed">
-                the others are compared with this one
-              </Text>
+    <WideTable label="Differences" minWidth={860} verticalSpacing={4}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Run</Table.Th>
+          <Table.Th ta="end">Score</Table.Th>
+          <Table.Th ta="end">Difference</Table.Th>
+          <Table.Th>Interval (95 %)</Table.Th>
+          <Table.Th ta="end">Better, worse, equal</Table.Th>
+          <Table.Th ta="end">Items in both</Table.Th>
+          <Table.Th ta="end">p (McNemar)</Table.Th>
+          {rows.length > 1 && <Table.Td />}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody className="numbers">
+        <Table.Tr>
+          <RunCell run={first} />
+          <Table.Td ta="end">{formatScore(rows[0]?.scores.mean ?? first.scores.mean)}</Table.Td>
+          <Table.Td colSpan={rows.length > 1 ? 6 : 5}>
+            <Text size="sm" c="dimmed">
+              the others are compared with this one
+            </Text>
+          </Table.Td>
+        </Table.Tr>
+        {rows.map(({ run, scores }) => (
+          <Table.Tr key={run.id}>
+            <RunCell run={run} />
+            <Table.Td ta="end">{formatScore(scores.other_mean)}</Table.Td>
+            <Table.Td ta="end" fw={600}>
+              {formatSigned(scores.mean_difference)}
             </Table.Td>
-          </Table.Tr>
-          {rows.map(({ run, scores }) => (
-            <Table.Tr key={run.id}>
-              <RunCell run={run} />
-              <Table.Td ta="end">{formatScore(scores.other_mean)}</Table.Td>
-              <Table.Td ta="end" fw={600}>
-                {formatSigned(scores.mean_difference)}
-              </Table.Td>
+            <Table.Td>
+              <Interval scores={scores} />
+            </Table.Td>
+            <Table.Td ta="end">
+              {[scores.wins, scores.losses, scores.ties].map(formatCount).join(', ')}
+            </Table.Td>
+            <Table.Td ta="end">{formatCount(scores.paired)}</Table.Td>
+            <Table.Td ta="end">{scores.p_value === null ? '–' : scores.p_value.toPrecision(2)}</Table.Td>
+            {rows.length > 1 && (
               <Table.Td>
-                <Interval scores={scores} />
+                <Button
+                  size="compact-xs"
+                  variant={run.id === shown ? 'light' : 'default'}
+                  aria-pressed={run.id === shown}
+                  aria-label={`Items of ${nameOf(run)}`}
+                  onClick={() => onShow(run.id)}
+                >
+                  Items
+                </Button>
               </Table.Td>
-              <Table.Td ta="end">
-                {[scores.wins, scores.losses, scores.ties].map(formatCount).join(', ')}
-              </Table.Td>
-              <Table.Td ta="end">{formatCount(scores.paired)}</Table.Td>
-              <Table.Td ta="end">{scores.p_value === null ? '–' : scores.p_value.toPrecision(2)}</Table.Td>
-              {rows.length > 1 && (
-                <Table.Td>
-                  <Button
-                    size="compact-xs"
-                    variant={run.id === shown ? 'light' : 'default'}
-                    aria-pressed={run.id === shown}
-                    aria-label={`Items of ${nameOf(run)}`}
-                    onClick={() => onShow(run.id)}
-                  >
-                    Items
-                  </Button>
-                </Table.Td>
-              )}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </section>
+            )}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </WideTable>
   );
 }
 

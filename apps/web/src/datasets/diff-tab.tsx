@@ -6,6 +6,7 @@ import { dataOf } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { WideTable } from '../ui/layout/wide-table.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import { DatasetSelect } from './dataset-select.tsx';
 import type { Dataset } from './items/item-windows.ts';
@@ -61,36 +62,34 @@ function Diff({ id, other }: { readonly id: string; readonly other: string }) {
         ))}
       </Group>
       {changes.length > 0 && (
-        <section className="scroll-x" aria-label="Changes" tabIndex={0}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Change</Table.Th>
-                <Table.Th>From</Table.Th>
-                <Table.Th>To</Table.Th>
-                <Table.Th>Item</Table.Th>
+        <WideTable label="Changes">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Change</Table.Th>
+              <Table.Th>From</Table.Th>
+              <Table.Th>To</Table.Th>
+              <Table.Th>Item</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {changes.map(({ change, item_hash, from, to }) => (
+              <Table.Tr key={`${change} ${item_hash} ${from?.order_index} ${to?.order_index}`}>
+                <Table.Td>{change}</Table.Td>
+                <Table.Td>{placeOf(from)}</Table.Td>
+                <Table.Td>
+                  {to === null ? (
+                    '–'
+                  ) : (
+                    <LinkAnchor to="/datasets/$id" params={{ id: other }} size="sm">
+                      {placeOf(to)}
+                    </LinkAnchor>
+                  )}
+                </Table.Td>
+                <Table.Td ff="monospace">{item_hash.slice(0, 12)}</Table.Td>
               </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {changes.map(({ change, item_hash, from, to }) => (
-                <Table.Tr key={`${change} ${item_hash} ${from?.order_index} ${to?.order_index}`}>
-                  <Table.Td>{change}</Table.Td>
-                  <Table.Td>{placeOf(from)}</Table.Td>
-                  <Table.Td>
-                    {to === null ? (
-                      '–'
-                    ) : (
-                      <LinkAnchor to="/datasets/$id" params={{ id: other }} size="sm">
-                        {placeOf(to)}
-                      </LinkAnchor>
-                    )}
-                  </Table.Td>
-                  <Table.Td ff="monospace">{item_hash.slice(0, 12)}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </section>
+            ))}
+          </Table.Tbody>
+        </WideTable>
       )}
       {found.hasNextPage && (
         <Button

@@ -10,9 +10,9 @@ import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Pager } from '../ui/layout/pager.tsx';
+import { WideTable } from '../ui/layout/wide-table.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
-import { formatAge } from '../ui/text/formats.ts';
-import { useNow } from '../ui/use-now.ts';
+import { Age } from '../ui/text/age.tsx';
 import { CancelJob } from './cancel-job.tsx';
 import { progressText, shareOf } from './job-progress.tsx';
 import { JOB_KINDS, JOB_STATUSES } from './jobs-search.ts';
@@ -92,55 +92,54 @@ export function JobsPage() {
 }
 
 function JobsTable({ jobs }: { readonly jobs: readonly Job[] }) {
-  const now = useNow();
   const canEdit = useCan('editor');
   return (
-    <section className="scroll-x" aria-label="Table of jobs" tabIndex={0}>
-      <Table miw={640}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Kind</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th>Progress</Table.Th>
-            <Table.Th>Started</Table.Th>
-            <Table.Th>Result</Table.Th>
+    <WideTable label="Table of jobs" minWidth={640}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Kind</Table.Th>
+          <Table.Th>Status</Table.Th>
+          <Table.Th>Progress</Table.Th>
+          <Table.Th>Started</Table.Th>
+          <Table.Th>Result</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {jobs.map((job) => (
+          <Table.Tr key={job.id}>
+            <Table.Td>
+              <Badge size="sm" variant="default" tt="none">
+                {job.kind}
+              </Badge>
+            </Table.Td>
+            <Table.Td>
+              <StatusBadge status={job.status} />
+            </Table.Td>
+            <Table.Td miw={180}>
+              <Text size="xs">{progressText(job)}</Text>
+              {job.finished_at === null && (
+                <Progress value={shareOf(job) ?? 100} size="sm" animated aria-label="Progress" />
+              )}
+            </Table.Td>
+            <Table.Td>
+              <Age since={job.created_at} />
+            </Table.Td>
+            <Table.Td maw={420}>
+              {job.dataset_id !== null && job.status === 'succeeded' && (
+                <LinkAnchor to="/datasets/$id" params={{ id: job.dataset_id }} size="sm">
+                  Dataset
+                </LinkAnchor>
+              )}
+              {job.error !== null && (
+                <Text size="xs" className="break" lineClamp={3} title={job.error.detail}>
+                  {job.error.detail}
+                </Text>
+              )}
+              {canEdit && job.finished_at === null && <CancelJob id={job.id} status={job.status} />}
+            </Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {jobs.map((job) => (
-            <Table.Tr key={job.id}>
-              <Table.Td>
-                <Badge size="sm" variant="default" tt="none">
-                  {job.kind}
-                </Badge>
-              </Table.Td>
-              <Table.Td>
-                <StatusBadge status={job.status} />
-              </Table.Td>
-              <Table.Td miw={180}>
-                <Text size="xs">{progressText(job)}</Text>
-                {job.finished_at === null && (
-                  <Progress value={shareOf(job) ?? 100} size="sm" animated aria-label="Progress" />
-                )}
-              </Table.Td>
-              <Table.Td>{formatAge(job.created_at, now)}</Table.Td>
-              <Table.Td maw={420}>
-                {job.dataset_id !== null && job.status === 'succeeded' && (
-                  <LinkAnchor to="/datasets/$id" params={{ id: job.dataset_id }} size="sm">
-                    Dataset
-                  </LinkAnchor>
-                )}
-                {job.error !== null && (
-                  <Text size="xs" className="break" lineClamp={3} title={job.error.detail}>
-                    {job.error.detail}
-                  </Text>
-                )}
-                {canEdit && job.finished_at === null && <CancelJob id={job.id} status={job.status} />}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </section>
+        ))}
+      </Table.Tbody>
+    </WideTable>
   );
 }

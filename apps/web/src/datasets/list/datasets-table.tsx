@@ -2,10 +2,11 @@ import { Table, Text, UnstyledButton } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import { WideTable } from '../../ui/layout/wide-table.tsx';
 import { SourceBadge } from '../../ui/source-badge.tsx';
+import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
-import { formatAge, formatCount } from '../../ui/text/formats.ts';
-import { useNow } from '../../ui/use-now.ts';
+import { formatCount } from '../../ui/text/formats.ts';
 import type { DatasetSort } from './datasets-search.ts';
 
 type Summary = ResponseOf<'/datasets', 'get'>['data'][number];
@@ -27,60 +28,55 @@ export function DatasetsTable({
   readonly sort?: DatasetSort | undefined;
   readonly onSort: (sort: DatasetSort) => void;
 }) {
-  const now = useNow();
   const header = (column: keyof typeof ORDERS, label: string) => (
     <SortHeader label={label} orders={ORDERS[column]} sort={sort} onSort={onSort} />
   );
   return (
-    <section className="scroll-x" aria-label="Table of datasets" tabIndex={0}>
-      <Table highlightOnHover miw={640}>
-        <Table.Thead>
-          <Table.Tr>
-            {header('name', 'Name')}
-            {header('items', 'Items')}
-            <Table.Th>Sections</Table.Th>
-            <Table.Th>Files</Table.Th>
-            <Table.Th>Source</Table.Th>
-            <Table.Th>Hash</Table.Th>
-            {header('age', 'Added')}
+    <WideTable label="Table of datasets" minWidth={640} highlightOnHover>
+      <Table.Thead>
+        <Table.Tr>
+          {header('name', 'Name')}
+          {header('items', 'Items')}
+          <Table.Th>Sections</Table.Th>
+          <Table.Th>Files</Table.Th>
+          <Table.Th>Source</Table.Th>
+          <Table.Th>Hash</Table.Th>
+          {header('age', 'Added')}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {datasets.map((dataset) => (
+          <Table.Tr key={dataset.id}>
+            <Table.Td maw={420}>
+              <Link to="/datasets/$id" params={{ id: dataset.id }} className="row-link">
+                <span className="break">{dataset.name}</span>
+              </Link>
+              {dataset.description !== null && (
+                <Text size="xs" c="dimmed" lineClamp={1} className="break">
+                  {dataset.description}
+                </Text>
+              )}
+            </Table.Td>
+            <Table.Td>{formatCount(dataset.item_count)}</Table.Td>
+            <Table.Td>{formatCount(dataset.section_count)}</Table.Td>
+            <Table.Td>{dataset.asset_count === 0 ? '–' : formatCount(dataset.asset_count)}</Table.Td>
+            <Table.Td>
+              <SourceBadge schema={dataset.schema} />
+            </Table.Td>
+            <Table.Td>
+              <CopyText
+                text={dataset.version_hash}
+                shown={dataset.version_hash.slice(0, 10)}
+                label="version hash"
+              />
+            </Table.Td>
+            <Table.Td>
+              <Age since={dataset.created_at} />
+            </Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {datasets.map((dataset) => (
-            <Table.Tr key={dataset.id}>
-              <Table.Td maw={420}>
-                <Link to="/datasets/$id" params={{ id: dataset.id }} className="row-link">
-                  <span className="break">{dataset.name}</span>
-                </Link>
-                {dataset.description !== null && (
-                  <Text size="xs" c="dimmed" lineClamp={1} className="break">
-                    {dataset.description}
-                  </Text>
-                )}
-              </Table.Td>
-              <Table.Td>{formatCount(dataset.item_count)}</Table.Td>
-              <Table.Td>{formatCount(dataset.section_count)}</Table.Td>
-              <Table.Td>{dataset.asset_count === 0 ? '–' : formatCount(dataset.asset_count)}</Table.Td>
-              <Table.Td>
-                <SourceBadge schema={dataset.schema} />
-              </Table.Td>
-              <Table.Td>
-                <CopyText
-                  text={dataset.version_hash}
-                  shown={dataset.version_hash.slice(0, 10)}
-                  label="version hash"
-                />
-              </Table.Td>
-              <Table.Td>
-                <time dateTime={dataset.created_at} title={dataset.created_at}>
-                  {formatAge(dataset.created_at, now)}
-                </time>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </section>
+        ))}
+      </Table.Tbody>
+    </WideTable>
   );
 }
 

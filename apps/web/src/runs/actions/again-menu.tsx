@@ -1,5 +1,6 @@
-import { Button, Menu } from '@mantine/core';
-import { IconChevronDown, IconRefresh } from '@tabler/icons-react';
+import { Menu } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
+import { MenuButton } from '../../ui/menu-button.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { Run } from '../use-run.ts';
 
@@ -26,32 +27,19 @@ export function AgainMenu({
   // a run that came with a package, or has the outputs of another one, has no provider to ask again
   const canRetry = !run.imported && run.source_run_id === null;
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconRefresh size={16} />}
-          rightSection={<IconChevronDown size={14} />}
-          loading={isPending}
-        >
-          Again
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {canRetry &&
-          RETRIES.map(([only, label]) => (
-            <Menu.Item
-              key={only}
-              // a run that ended early also has results that are missing
-              disabled={run.counts[only] === 0 && run.counts.done === run.counts.total}
-              onClick={() => onRetry(only)}
-            >
-              {label} ({formatCount(run.counts[only])})
-            </Menu.Item>
-          ))}
-        <Menu.Item onClick={onRescore}>Score again…</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <MenuButton label="Again" icon={<IconRefresh size={16} />} isPending={isPending}>
+      {canRetry &&
+        RETRIES.map(([only, label]) => (
+          <Menu.Item
+            key={only}
+            // a run that ended early also has results that are missing
+            disabled={run.counts[only] === 0 && run.counts.done === run.counts.total}
+            onClick={() => onRetry(only)}
+          >
+            {label} ({formatCount(run.counts[only])})
+          </Menu.Item>
+        ))}
+      <Menu.Item onClick={onRescore}>Score again…</Menu.Item>
+    </MenuButton>
   );
 }

@@ -1,0 +1,33 @@
+import { Button, Menu } from '@mantine/core';
+import { IconChevronDown } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+
+/** A button of a page that opens a menu; its children are the entries. */
+export function MenuButton({
+  label,
+  icon,
+  isPending = false,
+  children,
+}: {
+  readonly label: string;
+  readonly icon: ReactNode;
+  readonly isPending?: boolean;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={icon}
+          rightSection={<IconChevronDown size={14} />}
+          loading={isPending}
+        >
+          {label}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>{children}</Menu.Dropdown>
+    </Menu>
+  );
+}
