@@ -237,6 +237,8 @@ describe('the console of a service with keys', { timeout: 120_000 }, () => {
     await page.getByText('completed').waitFor({ timeout: 30_000 });
 
     await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('dialog').getByLabel('Name').waitFor();
+    found.push(...(await barriersOf(page)));
     await page.getByRole('dialog').getByLabel('Name').fill('Attempt one');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Attempt one' }).waitFor();

@@ -165,7 +165,19 @@ describe('the console', { timeout: 120_000 }, () => {
     await page.getByRole('option', { name: /Capitals/ }).click();
     await page.getByText('7 added').waitFor();
 
+    // a page that came over plain HTTP has no clipboard
+    await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined });
+      document.addEventListener('copy', () => { window.copied = String(document.activeElement.value); })`);
+    await page.getByRole('button', { name: 'Copy dataset id' }).click();
+    await expect.poll(() => page.evaluate('window.copied')).toBe(id);
+
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('menuitem').first().waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await barriersOf(page)).toEqual([]);
     await page.getByLabel('Name', { exact: false }).first().fill('Numbers of all kinds');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Numbers of all kinds' }).waitFor();
