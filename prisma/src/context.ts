@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { AssetStore } from './assets/asset-store.ts';
 import type { RowEncoder } from './copy/row-encoder.ts';
+import type { StreamPool } from './copy/streams/stream-pool.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 import type { Semaphore } from './semaphore.ts';
 
@@ -14,6 +15,8 @@ export interface StoreContext {
   readonly assets: AssetStore;
   /** Encodes the rows of imports. */
   readonly encoder: RowEncoder;
+  /** Connections that help with the rows of large imports; null if each import has to do with its own. */
+  readonly streams: StreamPool | null;
   /** Bounds imports, each of which holds a connection for long. */
   readonly imports: Semaphore;
   /** Bounds those that exports hold, so that slow readers do not block imports. */

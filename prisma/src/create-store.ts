@@ -7,6 +7,7 @@ import { createS3Objects } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';
 import type { StoreContext } from './context.ts';
 import { createRowEncoder } from './copy/row-encoder.ts';
+import { StreamPool } from './copy/streams/stream-pool.ts';
 import { StoreError, toStoreError } from './database/errors.ts';
 import { type Listener, type ListenOptions, listen } from './database/listen.ts';
 import { createPool } from './database/pool/connection.ts';
@@ -36,6 +37,11 @@ export interface StoreOptions {
   readonly maxImports?: number | undefined;
   /** Threads that encode the rows of imports; 0, the default, encodes them in the calling thread. */
   readonly encoderThreads?: number | undefined;
+  /**
+   * Connections over which the rows of one large import are copied, 1 by default. More than 1 are connections besides those
+   * of the pool, which concurrent imports share.
+   */
+  readonly importStreams?: number | undefined;
   /** How long an import waits for its turn, 30,000 by default. */
   readonly importWaitMs?: number | undefined;
   /** How long an export waits for its turn, 30,000 by default. */
@@ -102,15 +108,20 @@ const READY_TIMEOUT_MS = 2_000;
  */
 export function createStore(options: StoreOptions): Store {
   const size = options.poolSize ?? DEFAULT_POOL_SIZE;
-  const openPool = (url: string, applicationName: string): pg.Pool =>
+  const openPool = (url: string, applicationName: string, connections = size): pg.Pool =>
     createPool({
       url,
       applicationName,
-      size,
+      size: connections,
       statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
     });
   // Versions before assets have connections of the name "svc".
   const pool = openPool(options.url, 'svc-store');
+  const { importStreams = 1 } = options;
+  const streams =
+    importStreams > 1
+      ? new StreamPool(openPool(options.url, 'svc-streams', importStreams), importStreams)
+      : null;
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const encoder = createRowEncoder({ threads: options.encoderThreads ?? 0 });
   const maxItemBytes = Math.min(options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES, LARGEST_ITEM_BYTES);
@@ -122,6 +133,7 @@ export function createStore(options: StoreOptions): Store {
     prisma,
     assets: objects === null ? database : createS3AssetStore({ pool, objects, database }),
     encoder,
+    streams,
     ...createSemaphores(options, quarterOf(options), maxItemBytes),
     maxItemBytes,
     maxWholeBytes: options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES,
@@ -138,6 +150,7 @@ export function createStore(options: StoreOptions): Store {
       await encoder[Symbol.asyncDispose]();
       await onReplica?.close();
       await prisma.$disconnect();
+      await streams?.pool.end();
       await pool.end();
       objects?.close();
     })();

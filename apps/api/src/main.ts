@@ -1,15 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
 import {
   configureHeap,
   createTokenCipher,
+  hubSettings,
   isProcessAlive,
   requiredDatabaseUrl,
   runProcess,
   secretsOf,
+  storeSettings,
 } from '@svc/runtime';
 import { createStore } from '@svc/store';
 import { replicaOptions } from './replica-options.ts';
@@ -28,23 +29,10 @@ await runProcess('svc-api', process, async (config, logger) => {
   const metrics = createMetrics({ version });
   const store = createStore({
     url,
+    ...storeSettings(config),
     replica: replicaOptions(config, logger, metrics),
-    assetStore: config.assetStore,
-    poolSize: config.databasePoolSize,
-    maxImports: config.maxConcurrentImports,
-    importWaitMs: config.importWaitMs,
-    maxItemBytes: config.maxLineBytes,
-    encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
   });
-  const hub = openHub({
-    endpoint: config.hubEndpoint,
-    token: config.hubToken?.reveal(),
-    cacheDir: config.hubCacheDir,
-    cacheMaxBytes: config.hubCacheBytes,
-    version,
-    logger,
-    metrics,
-  });
+  const hub = openHub({ ...hubSettings(config), version, logger, metrics });
   const api = await startApi({
     config,
     logger,

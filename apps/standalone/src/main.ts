@@ -1,12 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { replicaOptions, startApi } from '@svc/api';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
-import { configureHeap, createTokenCipher, isProcessAlive, runProcess, secretsOf } from '@svc/runtime';
+import {
+  configureHeap,
+  createTokenCipher,
+  hubSettings,
+  isProcessAlive,
+  runProcess,
+  secretsOf,
+  storeSettings,
+} from '@svc/runtime';
 import { createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';
 import { leaveRoot, obstacleTo } from './leave-root.ts';
@@ -40,27 +47,11 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   const metrics = createMetrics({ version });
   const store = createStore({
     url,
-    directUrl,
+    ...storeSettings(config),
     replica: replicaOptions(config, logger, metrics),
-    assetStore: config.assetStore,
-    poolSize: config.databasePoolSize,
-    maxImports: config.maxConcurrentImports,
-    importWaitMs: config.importWaitMs,
-    maxItemBytes: config.maxLineBytes,
-    encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
   });
   starting.defer(() => store.close());
-  const hub = starting.use(
-    openHub({
-      endpoint: config.hubEndpoint,
-      token: config.hubToken?.reveal(),
-      cacheDir: config.hubCacheDir,
-      cacheMaxBytes: config.hubCacheBytes,
-      version,
-      logger,
-      metrics,
-    }),
-  );
+  const hub = starting.use(openHub({ ...hubSettings(config), version, logger, metrics }));
   const tokenCipher = createTokenCipher(config.jobKey);
   const worker = await startWorker({
     config,

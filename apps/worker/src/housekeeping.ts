@@ -6,15 +6,16 @@ const COLLECT_INTERVAL_MS = 60 * 1000;
 const RETRY_MS = 10_000;
 
 /**
- * Deletes idempotency keys that have expired, every hour, and assets that no dataset refers to, every minute. Any number
- * of processes may do so at once.
+ * Deletes idempotency keys that have expired, every hour, and every minute assets and items that belong to no dataset. Any
+ * number of processes may do so at once.
  *
  * @returns what stops it
  */
 export function startHousekeeping({
   idempotency,
   assets,
-}: Pick<Store, 'idempotency' | 'assets'>): () => Promise<void> {
+  datasets,
+}: Pick<Store, 'idempotency' | 'assets' | 'datasets'>): () => Promise<void> {
   const stopping = new AbortController();
 
   async function repeat(work: () => Promise<unknown>, intervalMs: number): Promise<void> {
@@ -31,6 +32,7 @@ export function startHousekeeping({
   const running = [
     repeat(() => idempotency.purgeExpired(), PURGE_INTERVAL_MS),
     repeat(() => assets.collect(), COLLECT_INTERVAL_MS),
+    repeat(() => datasets.collect(), COLLECT_INTERVAL_MS),
   ];
   return async () => {
     stopping.abort();

@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
-import { configureHeap, createTokenCipher, requiredDatabaseUrl, runProcess } from '@svc/runtime';
+import {
+  configureHeap,
+  createTokenCipher,
+  hubSettings,
+  requiredDatabaseUrl,
+  runProcess,
+  storeSettings,
+} from '@svc/runtime';
 import { createStore } from '@svc/store';
 import { startWorker } from './start-worker.ts';
 
@@ -16,24 +22,10 @@ await runProcess('svc-worker', process, async (config, logger) => {
   const store = starting.use(
     createStore({
       url: databaseUrl,
-      directUrl: config.databaseDirectUrl?.reveal(),
-      assetStore: config.assetStore,
-      poolSize: config.databasePoolSize,
-      maxItemBytes: config.maxLineBytes,
-      encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
+      ...storeSettings(config),
     }),
   );
-  const hub = starting.use(
-    openHub({
-      endpoint: config.hubEndpoint,
-      token: config.hubToken?.reveal(),
-      cacheDir: config.hubCacheDir,
-      cacheMaxBytes: config.hubCacheBytes,
-      version,
-      logger,
-      metrics,
-    }),
-  );
+  const hub = starting.use(openHub({ ...hubSettings(config), version, logger, metrics }));
   const worker = await startWorker({
     config,
     logger,

@@ -104,6 +104,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
           directUrl: config.databaseDirectUrl?.reveal(),
           replica,
           poolSize: 8,
+          importStreams: config.importStreams,
           statementTimeoutMs: options.statementTimeoutMs,
         }),
       ),

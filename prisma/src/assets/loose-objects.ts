@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { HAS_ENDED } from '../database/has-ended.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { AssetStore } from './asset-store.ts';
 
@@ -42,10 +43,7 @@ export async function collectObjects(pool: pg.Pool, assets: Pick<AssetStore, 're
     const turn = await inTransaction(pool, async (client) => {
       const { rows: noted } = await client.query<{ readonly key: string; readonly hasEnded: boolean }>(
         `SELECT object_key AS key,
-           CASE WHEN transaction_id < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-             THEN coalesce(pg_xact_status(transaction_id::text::xid8), 'forgotten') <> 'in progress'
-             -- a number of the server from which this database was restored
-             ELSE true END AS "hasEnded"
+           ${HAS_ENDED} AS "hasEnded"
          FROM loose_objects WHERE object_key > $1 ORDER BY object_key LIMIT $2 FOR UPDATE SKIP LOCKED`,
         [after, OBJECTS_PER_TURN],
       );

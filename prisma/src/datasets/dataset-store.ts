@@ -3,6 +3,7 @@ import { guarded } from '../database/guarded.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { createReadQuery } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
+import { collectSections } from '../sections/collect-sections.ts';
 import {
   type DatasetRow,
   type DatasetSummary,
@@ -45,6 +46,8 @@ export interface DatasetStore {
   update(id: string, changes: DatasetChanges): Promise<DatasetSummary>;
   /** Deletes a dataset with its sections, items, runs and their results, in one transaction. */
   delete(id: string): Promise<void>;
+  /** Removes items of imports that did not end. @returns how many */
+  collect(): Promise<number>;
   /** @throws StoreError `invalid_cursor` */
   listSections(id: string, request: PageRequest): Promise<Page<StoredSection>>;
   /**
@@ -102,6 +105,7 @@ export function createDatasetStore(context: StoreContext): DatasetStore {
     },
 
     delete: (id) => deleteDataset(pool, id),
+    collect: () => collectSections(pool),
 
     listSections: (id, request) => listSections(pool, id, request),
     listItems: (id, request) => listItems(context, id, request),

@@ -5,7 +5,7 @@ import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { createYielder } from '../copy/create-yielder.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-section.ts';
-import type { LineOptions } from '../copy/encoded-rows.ts';
+import type { EncodedRows, LineOptions } from '../copy/encoded-rows.ts';
 import { ItemsTransaction, type TransactionStep } from '../copy/items-transaction.ts';
 import type { RowEncoder } from '../copy/row-encoder.ts';
 import { RowFailureList, toFailure } from '../copy/row-failures.ts';
@@ -43,8 +43,8 @@ export interface DraftProgress {
 }
 
 /**
- * A dataset that is being written, in one transaction on one connection: invisible until `commit`, rolled back when it is
- * disposed without. The connection is taken with the first row. All methods throw StoreError `unavailable`.
+ * A dataset that is being written: invisible until `commit`, gone when it is disposed without. The connection is taken with
+ * the first row; of a large section, several may copy rows. All methods throw StoreError `unavailable`.
  *
  * @example
  * await using draft = await store.datasets.begin({ signal });
@@ -129,7 +129,7 @@ class Draft implements DatasetDraft {
   constructor(context: StoreContext, options: DraftOptions, permit: Disposable) {
     this.#context = context;
     this.#encoder = context.encoder;
-    this.#transaction = new ItemsTransaction(context.pool, options.signal);
+    this.#transaction = new ItemsTransaction({ ...context, signal: options.signal });
     this.#assetWriter = new AssetWriter(context.assets, options.signal);
     this.#options = options;
     this.#permit = permit;
@@ -186,10 +186,9 @@ class Draft implements DatasetDraft {
 
   async restart(): Promise<void> {
     await this.#transaction[Symbol.asyncDispose]();
-    const { pool, assets } = this.#context;
     const { signal } = this.#options;
-    this.#transaction = new ItemsTransaction(pool, signal);
-    this.#assetWriter = new AssetWriter(assets, signal);
+    this.#transaction = new ItemsTransaction({ ...this.#context, signal });
+    this.#assetWriter = new AssetWriter(this.#context.assets, signal);
     this.#sections.length = 0;
     this.#failures.clear();
     this.#items = 0;
@@ -219,6 +218,7 @@ class Draft implements DatasetDraft {
     const { summary, transactionId } = await this.#transaction.run((client) =>
       insertDataset(client, dataset, sections),
     );
+    await this.#transaction.join();
     this.#transactionId = transactionId;
     return summary;
   }
@@ -269,9 +269,9 @@ class Draft implements DatasetDraft {
   }
 
   async #write(section: SectionTotals, batches: AsyncIterable<EncodedBatch>): Promise<void> {
-    const rows = this.#count(section, batches);
-    if (this.#options.dryRun !== true) await this.#transaction.write(rows);
-    else for await (const _ of rows);
+    const counted = this.#count(section, batches);
+    if (this.#options.dryRun !== true) await this.#transaction.write(section.id, counted);
+    else for await (const rows of counted) if (typeof rows !== 'function') this.#encoder.recycle(rows);
     // The last bytes of a source may come after its last row.
     this.#options.onProgress?.(this.progress);
   }
@@ -284,11 +284,11 @@ class Draft implements DatasetDraft {
     }
   }
 
-  /** Counts and hashes batches as they pass, and takes their buffers back when they have been sent. */
+  /** Counts and hashes batches as they pass. */
   async *#count(
     section: SectionTotals,
     batches: AsyncIterable<EncodedBatch>,
-  ): AsyncGenerator<Uint8Array | TransactionStep> {
+  ): AsyncGenerator<EncodedRows | TransactionStep> {
     const { signal, onProgress, dryRun = false } = this.#options;
     const yieldToEventLoop = createYielder();
     for await (const { encoded, bytes } of batches) {
@@ -299,9 +299,8 @@ class Draft implements DatasetDraft {
       this.#bytes += bytes;
       if (encoded.failures !== null) this.#failures.add(encoded.failures);
       onProgress?.(this.progress);
-      yield encoded.rows;
-      this.#encoder.recycle(encoded);
       if (!dryRun) this.#assetWriter.add(encoded.contents);
+      yield encoded;
       if (this.#assetWriter.isFull) yield (client) => this.#assetWriter.stage(client);
       await yieldToEventLoop();
     }

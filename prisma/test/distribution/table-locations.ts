@@ -23,6 +23,7 @@ export const LOCATIONS: Readonly<Record<string, TableLocation>> = {
   job_chunks: 'local',
   released_assets: 'local',
   loose_objects: 'local',
+  loose_sections: 'local',
   settings: 'local',
   idempotency_keys: 'local',
   _prisma_migrations: 'local',

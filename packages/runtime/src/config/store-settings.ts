@@ -1,0 +1,30 @@
+import { availableParallelism } from 'node:os';
+import type { Config } from './load-config.ts';
+import type { S3Location } from './s3-location.ts';
+
+/** What of the configuration the store of every process has alike. */
+export interface StoreSettings {
+  readonly directUrl: string | undefined;
+  readonly assetStore: S3Location | null;
+  readonly poolSize: number;
+  readonly maxImports: number;
+  readonly importStreams: number;
+  readonly importWaitMs: number;
+  readonly maxItemBytes: number;
+  /** 0 on a machine with one core, where threads would only take turns. */
+  readonly encoderThreads: number;
+}
+
+/** The part of the configuration that concerns the store, without the URL of its database. */
+export function storeSettings(config: Config): StoreSettings {
+  return {
+    directUrl: config.databaseDirectUrl?.reveal(),
+    assetStore: config.assetStore,
+    poolSize: config.databasePoolSize,
+    maxImports: config.maxConcurrentImports,
+    importStreams: config.importStreams,
+    importWaitMs: config.importWaitMs,
+    maxItemBytes: config.maxLineBytes,
+    encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
+  };
+}
