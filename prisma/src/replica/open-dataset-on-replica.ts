@@ -2,20 +2,27 @@ import type { StoredSection } from '../datasets/dataset-row.ts';
 import type { StoredItem } from '../datasets/list-items.ts';
 import type { OpenDataset } from '../datasets/open-dataset.ts';
 
+export interface OnReplicaOptions {
+  /** Called once at most. */
+  readonly openOnPrimary: () => Promise<OpenDataset>;
+  /** Decides by the error. */
+  readonly mayGoOn: (error: unknown) => boolean;
+  /** Called when the dataset is closed. */
+  readonly onRead: (outcome: 'replica' | 'repeated') => void;
+}
+
 /**
  * A dataset that is open on the replica, and goes on from the primary when the replica fails: items never change, so a
  * reader of them notices nothing. The results of a run may change, so a reader of those gets the error.
  *
  * @param open on the replica; disposed with the result
- * @param openOnPrimary called once at most
- * @param mayGoOn decides by the error
  */
 export function openDatasetOnReplica(
   open: OpenDataset,
-  openOnPrimary: () => Promise<OpenDataset>,
-  mayGoOn: (error: unknown) => boolean,
+  { openOnPrimary, mayGoOn, onRead }: OnReplicaOptions,
 ): OpenDataset {
   let onPrimary: Promise<OpenDataset> | undefined;
+  let isClosed = false;
   const source = async (): Promise<OpenDataset> => (await onPrimary) ?? open;
   const change = (from: OpenDataset, error: unknown): Promise<OpenDataset> => {
     if (from !== open || !mayGoOn(error)) throw error;
@@ -64,6 +71,8 @@ export function openDatasetOnReplica(
       yield* (await source()).results(runId);
     },
     async [Symbol.asyncDispose]() {
+      if (!isClosed) onRead(onPrimary === undefined ? 'replica' : 'repeated');
+      isClosed = true;
       await open[Symbol.asyncDispose]();
       const opened = await onPrimary?.catch(() => undefined);
       await opened?.[Symbol.asyncDispose]();

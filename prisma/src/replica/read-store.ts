@@ -23,7 +23,7 @@ export interface ReadStoreOptions {
   readonly watch: ReplicaWatch;
   readonly primary: ReadStore;
   readonly replica: ReadStore;
-  /** Called for every read. */
+  /** Called once for every read; for a dataset that is opened, when it is closed. */
   readonly onRead: (outcome: ReadOutcome) => void;
 }
 
@@ -34,7 +34,6 @@ export function createReadStore(options: ReadStoreOptions): ReadStore {
   const mayGoOn = (error: unknown): boolean => {
     if (!isReplicaFailure(error)) return false;
     if (!isConflict(error)) watch.suspect();
-    onRead('repeated');
     return true;
   };
   const admits = async (): Promise<boolean> => {
@@ -52,6 +51,7 @@ export function createReadStore(options: ReadStoreOptions): ReadStore {
         return result;
       } catch (error) {
         if (!mayGoOn(error)) throw error;
+        onRead('repeated');
         return await onPrimary(...args);
       }
     };
@@ -73,6 +73,7 @@ export function createReadStore(options: ReadStoreOptions): ReadStore {
         onRead('replica');
       } catch (error) {
         if (hasBegun || !mayGoOn(error)) throw error;
+        onRead('repeated');
         yield* onPrimary(...args);
       }
     };
@@ -84,10 +85,18 @@ export function createReadStore(options: ReadStoreOptions): ReadStore {
       listSections: read(replica.datasets.listSections, primary.datasets.listSections),
       listItems: read(replica.datasets.listItems, primary.datasets.listItems),
       diff: read(replica.datasets.diff, primary.datasets.diff),
-      open: read(async (id, openOptions) => {
-        const onPrimary = () => primary.datasets.open(id, openOptions);
-        return openDatasetOnReplica(await replica.datasets.open(id, openOptions), onPrimary, mayGoOn);
-      }, primary.datasets.open),
+      async open(id, openOptions) {
+        const openOnPrimary = () => primary.datasets.open(id, openOptions);
+        if (!(await admits())) return await openOnPrimary();
+        try {
+          const open = await replica.datasets.open(id, openOptions);
+          return openDatasetOnReplica(open, { openOnPrimary, mayGoOn, onRead });
+        } catch (error) {
+          if (!mayGoOn(error)) throw error;
+          onRead('repeated');
+          return await openOnPrimary();
+        }
+      },
     },
     assets: {
       find: read(replica.assets.find, primary.assets.find),
