@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../prisma/src/migrate/migrate.ts';
 import { type Cluster, NO_PGBOUNCER, startCluster } from '../../../prisma/test/postgres-cluster.ts';
@@ -98,8 +98,8 @@ describe.runIf(NO_PGBOUNCER === undefined)('behind PgBouncer in transaction mode
 
   it('copies a large import over several sessions', async () => {
     const large = await startService({ SVC_IMPORT_STREAMS: '3' });
-    const lines = Array.from({ length: 1_100 }, (_, id) =>
-      JSON.stringify({ id, inputs: { prompt: String(id).repeat(3_000) } }),
+    const lines = Array.from({ length: 1_700 }, (_, id) =>
+      JSON.stringify({ id, inputs: { prompt: randomBytes(4_500).toString('base64') } }),
     );
     const archive = await makePackage({ 'sections/s.jsonl': `${lines.join('\n')}\n` });
     const { status, body } = await large.post('/datasets/upload', uploadForm(archive, { name: 'large' }));
