@@ -173,7 +173,7 @@ describe('deploy/prometheus under promtool', () => {
     ['check', 'config', '--syntax-only', 'deploy/prometheus/prometheus.yml'],
     ['check', 'rules', 'deploy/prometheus/alerts.yml'],
     ['test', 'rules', 'deploy/prometheus/alerts.test.yml'],
-  ])('promtool %s %s %s', { timeout: 60_000 }, (args, { skip }) => {
+  ])('promtool %s %s %s', (args, { skip }) => {
     if (!hasPromtool) skip('promtool (part of Prometheus) is not installed');
     const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: root, encoding: 'utf8' });
     expect(status, `${stdout}${stderr}`).toBe(0);
@@ -181,7 +181,7 @@ describe('deploy/prometheus under promtool', () => {
 });
 
 describe('deploy/grafana', () => {
-  it('has valid PromQL', { timeout: 60_000 }, ({ skip }) => {
+  it('has valid PromQL', ({ skip }) => {
     if (!hasPromtool) skip('promtool (part of Prometheus) is not installed');
     const interval = (expr: string): string => expr.replaceAll(/\[\$__(?:rate_interval|range)\]/g, '[5m]');
     const recorded = dashboard.panels

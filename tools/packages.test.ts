@@ -42,7 +42,7 @@ beforeAll(async () => {
   const hub = await startExampleHub();
   cleanUp.defer(() => hub.close());
   env['HUB_ENDPOINT'] = hub.endpoint;
-}, 120_000);
+});
 afterAll(() => cleanUp.disposeAsync());
 
 async function runner(extension: ExampleRunner['extension']): Promise<ExampleRunner> {
@@ -60,7 +60,7 @@ it('publishes what the README of the repository names', async () => {
   expect(names).toHaveLength(7);
 });
 
-it.each(names)('the tarball of %s is in order', { timeout: 60_000 }, async (name) => {
+it.each(names)('the tarball of %s is in order', async (name) => {
   const pkg = packages.find(({ manifest }) => manifest.name === name) as PackedPackage;
   expect(await problemsOf(pkg)).toEqual([]);
 });
@@ -73,15 +73,11 @@ it('svc-pkg is small', async () => {
 });
 
 describe('in an empty project', () => {
-  it('svc-pkg converts a legacy archive', { timeout: 60_000 }, () =>
-    convertLegacyArchive(project, process.execPath),
-  );
+  it('svc-pkg converts a legacy archive', () => convertLegacyArchive(project, process.execPath));
 
-  it('programs and declarations have the right types', { timeout: 60_000 }, () => checkTypes(project));
+  it('programs and declarations have the right types', () => checkTypes(project));
 
-  it('older modules require the entries', { timeout: 60_000 }, () =>
-    requireEntries(project, packages, process.execPath),
-  );
+  it('older modules require the entries', () => requireEntries(project, packages, process.execPath));
 
   it.each(
     extensions.flatMap((extension) =>
@@ -89,7 +85,7 @@ describe('in an empty project', () => {
         ([name, check]) => [`${name}${extension}`, extension, check] as const,
       ),
     ),
-  )('examples/%s does what it says', { timeout: 60_000 }, async (_name, extension, check) => {
+  )('examples/%s does what it says', async (_name, extension, check) => {
     await check(await runner(extension), env);
   });
 
@@ -98,13 +94,13 @@ describe('in an empty project', () => {
     (['.ts', '.cjs'] as const).flatMap((extension) =>
       readmePrograms.map((example) => [example.name, extension, example.output] as const),
     ),
-  )('the README program %s runs as %s', { timeout: 60_000 }, async (name, extension, output) => {
+  )('the README program %s runs as %s', async (name, extension, output) => {
     const program = await runner(extension);
     await copyFile(legacyArchive, join(program.workFolder, 'legacy.zip'));
     expect((await runExample(program, name, [], env)).text).toBe(output);
   });
 
-  it('README programs run in a browser', { timeout: 120_000 }, async (context) => {
+  it('README programs run in a browser', async (context) => {
     const chromium = await findChromium();
     if (chromium === null) return context.skip(NO_CHROMIUM);
     const programs = readmePrograms.filter(runsInBrowsers);
@@ -122,13 +118,13 @@ describe('in an empty project', () => {
     expect(lines.length).toBeLessThanOrEqual(10);
   });
 
-  it('a page makes, reads, shows and hashes a package', { timeout: 60_000 }, async (context) => {
+  it('a page makes, reads, shows and hashes a package', async (context) => {
     const chromium = await findChromium();
     if (chromium === null) return context.skip(NO_CHROMIUM);
     await runPage(project, page, chromium, process.execPath);
   });
 
-  it('nothing for browsers is larger than it was thought to be', { timeout: 60_000 }, async () => {
+  it('nothing for browsers is larger than it was thought to be', async () => {
     const sizes = await bundleSizes(project);
     for (const { entry, bytes, gzipBytes } of sizes) {
       console.log(`${entry} in a bundle: ${bytes} bytes, ${gzipBytes} with gzip`);

@@ -56,9 +56,7 @@ async function copyOfRepository(): Promise<string> {
 }
 
 describe('the next version', () => {
-  it('is that of each package that changed, with the same bytes of packages', {
-    timeout: 120_000,
-  }, async () => {
+  it('is that of each package that changed, with the same bytes of packages', async () => {
     const folder = await copyOfRepository();
     const versionsOf = async (): Promise<Record<string, string>> =>
       Object.fromEntries(

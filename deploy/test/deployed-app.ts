@@ -86,11 +86,11 @@ export async function runDeployedCli(
   return { code, stdout, stderr };
 }
 
-/** Asks again and again until an answer is as it should be. */
+/** Asks again and again, as long as a busy machine may take, until an answer is as it should be. */
 export async function until<T>(
   ask: () => Promise<T> | T,
   isReached: (answer: T) => boolean,
-  withinMs = 30_000,
+  withinMs = 60_000,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -82,7 +82,7 @@ describe.each([
   ['the embedded PostgreSQL', embeddedDatabase],
   ['an installed PostgreSQL', installedDatabase],
 ])('two api and two worker processes on %s', (name, database) => {
-  it('work as one service, whichever of them dies', { timeout: 180_000 }, async (context) => {
+  it('work as one service, whichever of them dies', async (context) => {
     if (database === installedDatabase && findPostgres() === null)
       return context.skip(`${name}: none here (apt-get install postgresql)`);
     const DATABASE_URL = await database();

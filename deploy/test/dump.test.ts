@@ -104,7 +104,7 @@ function installed(context: TestContext): string {
   return findPostgres() ?? context.skip('no PostgreSQL is installed (apt-get install postgresql)');
 }
 
-it('the database of npm start moves to any other PostgreSQL', { timeout: 120_000 }, async (context) => {
+it('the database of npm start moves to any other PostgreSQL', async (context) => {
   const bin = installed(context);
   const { service } = await startedWithData();
   const before = await shown(service.url);
@@ -127,7 +127,7 @@ it('the database of npm start moves to any other PostgreSQL', { timeout: 120_000
   }
 });
 
-it('work that has not ended is not left behind unnoticed', { timeout: 60_000 }, async (context) => {
+it('work that has not ended is not left behind unnoticed', async (context) => {
   const psql = join(installed(context), 'psql');
   await startedWithData();
   const url = await embeddedUrl(join(folder, 'data/postgres'));
@@ -137,7 +137,7 @@ it('work that has not ended is not left behind unnoticed', { timeout: 60_000 }, 
   );
 });
 
-it('a copy of the folder of a stopped npm start is a backup', { timeout: 120_000 }, async () => {
+it('a copy of the folder of a stopped npm start is a backup', async () => {
   const { service } = await startedWithData();
   const before = await shown(service.url);
   expect(await service.end('SIGTERM')).toBe(0);
@@ -151,9 +151,7 @@ it('a copy of the folder of a stopped npm start is a backup', { timeout: 120_000
   expect(await shown(restored.url)).toEqual(before);
 });
 
-it('a backup by pg_dump is restored with the work that had not ended', {
-  timeout: 120_000,
-}, async (context) => {
+it('a backup by pg_dump is restored with the work that had not ended', async (context) => {
   const bin = installed(context);
   const [dump = '', restore = ''] = await documentedBlocks('docs/operations.md');
   const source = cleanUp.use(await startExternalPostgres(bin)).url;

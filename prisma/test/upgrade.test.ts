@@ -59,7 +59,7 @@ it('begins with the first migration', () => {
 describe.each(names.map((name, index) => [name, index + 1] as const))(
   'from %s to the newest',
   (_name, count) => {
-    it('every hash, result and setting is kept', { timeout: 60_000 }, async () => {
+    it('every hash, result and setting is kept', async () => {
       await databaseAt(count);
       expect(await migrate(url)).toEqual({ applied: names.slice(count) });
       const store = cleanUp.use(createStore({ url }));
@@ -97,9 +97,7 @@ describe.each(names.map((name, index) => [name, index + 1] as const))(
   },
 );
 
-it('a database of the next version serves this one too, while processes are replaced', {
-  timeout: 60_000,
-}, async () => {
+it('a database of the next version serves this one too, while processes are replaced', async () => {
   await databaseAt(names.length);
   await migrate(url);
   const pool = new pg.Pool({ connectionString: url });

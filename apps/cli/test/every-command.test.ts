@@ -56,7 +56,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'broken.pkg.zip'), 'no archive');
   await mkdir(join(folder, 'edited/sections'), { recursive: true });
   await writeFile(join(folder, 'edited/sections/test.jsonl'), LINES);
-}, 60_000);
+});
 afterAll(() => cleanUp.disposeAsync());
 
 interface Line {
@@ -327,9 +327,7 @@ const LINES_OF_COMMANDS: readonly Line[] = [
   },
 ];
 
-it('every command does what it is for, prints its help, and fails with a code', {
-  timeout: 120_000,
-}, async () => {
+it('every command does what it is for, prints its help, and fails with a code', async () => {
   const context = { env: env(), database: null };
   for (const {
     command,

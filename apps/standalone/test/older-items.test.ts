@@ -60,9 +60,7 @@ async function importAsOlder(items: readonly object[]): Promise<string> {
   return dataset;
 }
 
-it('npm start moves the files that items of the previous version embed, and changes nothing that is read', {
-  timeout: 60_000,
-}, async () => {
+it('npm start moves the files that items of the previous version embed, and changes nothing that is read', async () => {
   const names = (await readMigrations()).migrationDirectories.map(({ path }) => path);
   await migrateTo(url, names.slice(0, names.indexOf(ASSETS)));
   const data = randomBytes(300_000).toString('base64');
@@ -79,7 +77,7 @@ it('npm start moves the files that items of the previous version embed, and chan
   cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
   await using service = await runService({ app: 'standalone', dataDir, env: { DATABASE_URL: url } });
   await expect
-    .poll(() => service.log().filter(({ event }) => event === 'items.move'), { timeout: 30_000 })
+    .poll(() => service.log().filter(({ event }) => event === 'items.move'))
     .toEqual([expect.objectContaining({ items: 60, items_total: 60, moved: 60 })]);
 
   expect(await queryDatabase(url, hashes)).toEqual(before);

@@ -53,7 +53,7 @@ beforeAll(async () => {
     answer: String(at),
   }));
   numbers = await upload(items, 'Numbers');
-}, 120_000);
+});
 afterAll(() => cleanUp.disposeAsync());
 
 /** Calls the API past the browser. */
@@ -100,7 +100,7 @@ async function pressInList(page: Page, name: string): Promise<void> {
   await press(list, 'ArrowDown');
 }
 
-describe('the console of a service with keys', { timeout: 120_000 }, () => {
+describe('the console of a service with keys', () => {
   it('asks for a key, offers what its role may do, and asks again when the session ends', async () => {
     await using opened = await browser.open('/console/datasets');
     const { page, faults } = opened;
@@ -207,7 +207,7 @@ describe('the console of a service with keys', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Start the run' }).click();
     await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
     const id = page.url().split('/').at(-1) ?? '';
-    await page.getByText('completed').waitFor({ timeout: 30_000 });
+    await page.getByText('completed').waitFor();
     await page.getByRole('heading', { name: `small-1 #${id.slice(-4)}` }).waitFor();
     const { config } = await call<{ config: object }>('GET', `/runs/${id}`);
     expect(config).toMatchObject({
@@ -233,8 +233,8 @@ describe('the console of a service with keys', { timeout: 120_000 }, () => {
     await page.getByRole('menuitem', { name: 'Score again…' }).waitFor();
     found.push(...(await barriersOf(page)));
     await page.getByRole('menuitem', { name: 'Retry failed results (1)' }).click();
-    await expect.poll(() => factOf('Failed').textContent(), { timeout: 30_000 }).toBe('0');
-    await page.getByText('completed').waitFor({ timeout: 30_000 });
+    await expect.poll(() => factOf('Failed').textContent()).toBe('0');
+    await page.getByText('completed').waitFor();
 
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('dialog').getByLabel('Name').waitFor();
@@ -252,7 +252,7 @@ describe('the console of a service with keys', { timeout: 120_000 }, () => {
     found.push(...(await barriersOf(page)));
     await dialog.getByRole('button', { name: 'Score again' }).click();
     await page.getByRole('heading', { name: 'Scored again' }).waitFor();
-    await page.getByText('completed').waitFor({ timeout: 30_000 });
+    await page.getByText('completed').waitFor();
     await expect.poll(() => factOf('Passed').textContent()).toBe('100.0 %8');
     const again = page.url().split('/').at(-1) ?? '';
 
@@ -266,9 +266,7 @@ describe('the console of a service with keys', { timeout: 120_000 }, () => {
       config: { provider: { type: 'echo' } },
     });
     await expect
-      .poll(async () => (await call<{ status: string }>('GET', `/runs/${echo.id}`)).status, {
-        timeout: 30_000,
-      })
+      .poll(async () => (await call<{ status: string }>('GET', `/runs/${echo.id}`)).status)
       .toBe('completed');
     await page.goto(`${url}/console/compare?runs=${id},${again},${echo.id}`);
     const table = page.getByRole('region', { name: 'Differences' });
@@ -306,7 +304,7 @@ describe('the console of a service with keys', { timeout: 120_000 }, () => {
     const { page, faults } = opened;
     await page.getByRole('progressbar', { name: 'Progress of the run' }).waitFor({ state: 'attached' });
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('cancelled').waitFor({ timeout: 30_000 });
+    await page.getByText('cancelled').waitFor();
     await page.getByRole('button', { name: 'Again' }).waitFor();
     expect(faults).toEqual([]);
   });
@@ -359,7 +357,7 @@ describe('the console of a service with keys', { timeout: 120_000 }, () => {
       await page.getByRole('row', { name: 'Can be scored 120' }).waitFor();
       await press(page.getByRole('button', { name: 'Start the run' }));
       await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
-      await page.getByText('completed').waitFor({ timeout: 30_000 });
+      await page.getByText('completed').waitFor();
       ids.push(page.url().split('/').at(-1) ?? '');
       await tabTo(page.getByRole('link', { name: 'sums', exact: true }));
       if (steps === 2) await keyboard.press('Enter');

@@ -50,7 +50,7 @@ beforeAll(async () => {
   url = own.service.url;
   browser = cleanUp.use(await startConsoleBrowser(url));
   if (IMAGES !== null) await mkdir(IMAGES, { recursive: true });
-}, 120_000);
+});
 afterAll(() => cleanUp.disposeAsync());
 
 async function upload(files: Readonly<Record<string, string | Uint8Array>>, name: string): Promise<string> {
@@ -61,7 +61,7 @@ async function upload(files: Readonly<Record<string, string | Uint8Array>>, name
   return body.id;
 }
 
-describe('the console', { timeout: 120_000 }, () => {
+describe('the console', () => {
   it('leads from nothing to a scored and compared run of an own table in 13 clicks', async () => {
     await using opened = await browser.open('/', { hasSeenTour: false });
     const { page, faults } = opened;
@@ -89,7 +89,7 @@ describe('the console', { timeout: 120_000 }, () => {
       await page.getByRole('row', { name: 'Can be scored 3' }).waitFor();
       await page.getByRole('button', { name: 'Start the run' }).click();
       await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
-      await page.getByText('completed').waitFor({ timeout: 30_000 });
+      await page.getByText('completed').waitFor();
       return page.url().split('/').at(-1) ?? '';
     };
     const right = await start('Answers in the items');
@@ -252,7 +252,7 @@ describe('the console', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Start the run' }).click();
     await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
     ids['run'] = page.url().split('/').at(-1) ?? '';
-    await page.getByText('completed').waitFor({ timeout: 30_000 });
+    await page.getByText('completed').waitFor();
     await page.getByText('100.0 %').waitFor();
     await focusList(page, 'Results');
     await page.keyboard.press('ArrowDown');

@@ -145,7 +145,7 @@ describe('cancelling a run with calls in flight', () => {
   });
 });
 
-it('asks the database once an interval for fifty runs', { timeout: 60_000 }, async () => {
+it('asks the database once an interval for fifty runs', async () => {
   const service = await serve({ env: { SVC_RUN_CONCURRENCY: '50' } });
   await setInterval(service, 250);
   const dataset_id = await service.importItems(items);
@@ -156,7 +156,7 @@ it('asks the database once an interval for fifty runs', { timeout: 60_000 }, asy
   const runs = await Promise.all(
     Array.from({ length: 50 }, () => service.post('/runs', { dataset_id, config })),
   );
-  await until(provider.waiting, (waiting) => waiting === 150, 30_000);
+  await until(provider.waiting, (waiting) => waiting === 150);
   const working = (await service.get('/runs?status=running&limit=100')).body.meta.total_items;
   expect(working).toBe(50);
 
@@ -192,6 +192,7 @@ describe('the interval of the checks', () => {
     await until(
       () => service.sample('runs_cancel_poll_count'),
       (count) => count >= 9,
+      40_000,
     );
     expect((await service.get('/settings')).body.cancellation_check_interval_ms).toBe(250);
   });

@@ -115,7 +115,7 @@ it('sends several files as one dataset, with their length, and gives every digit
   });
 });
 
-it('is not the only client that a generator makes of the document', { timeout: 60_000 }, async () => {
+it('is not the only client that a generator makes of the document', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-generated-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const generator = fileURLToPath(

@@ -54,9 +54,7 @@ const items = Array.from({ length: 200 }, (_, index) => ({
   answer: String(index),
 }));
 
-it('continues after the database was restarted, without a restart of the service', {
-  timeout: 180_000,
-}, async () => {
+it('continues after the database was restarted, without a restart of the service', async () => {
   const database = await createDatabase();
   const provider = cleanUp.use(
     await startFakeProvider((prompt) => (Number(prompt) < 40 ? { text: prompt } : 'hang')),
@@ -98,10 +96,10 @@ it('continues after the database was restarted, without a restart of the service
   expect(metrics.body).toContain('svc_ready{check="accepting"} 1');
   // the provider responds while the database is unavailable
   provider.release();
-  await until(service.workerLog, (lines) => lines.some(({ event }) => event === 'job.hand_back'), 60_000);
+  await until(service.workerLog, (lines) => lines.some(({ event }) => event === 'job.hand_back'));
 
   await database.start();
-  const ended = await runEnded(service, run.id, 90_000);
+  const ended = await runEnded(service, run.id, 120_000);
   expect(ended).toMatchObject({ status: 'completed', counts: { total: 200, done: 200, ok: 200 } });
   const [stored] = await queryDatabase(database.url, 'SELECT count(*)::int AS results FROM run_results');
   expect(stored).toEqual({ results: 200 });
@@ -109,7 +107,6 @@ it('continues after the database was restarted, without a restart of the service
   await until(
     () => fetch(`${service.worker.url}/readyz`),
     ({ status }) => status === 200,
-    30_000,
   );
   expect((await service.get('/readyz')).status).toBe(200);
 
@@ -129,7 +126,7 @@ it('continues after the database was restarted, without a restart of the service
   );
 });
 
-it('waits for a database that comes later than the worker', { timeout: 120_000 }, async () => {
+it('waits for a database that comes later than the worker', async () => {
   const database = await createDatabase();
   await database.stop();
   const worker = cleanUp.use(await runWorker({ DATABASE_URL: database.url }));
@@ -138,7 +135,7 @@ it('waits for a database that comes later than the worker', { timeout: 120_000 }
   expect((await ready()).status).toBe(503);
 
   await database.start();
-  await until(ready, ({ status }) => status === 200, 60_000);
+  await until(ready, ({ status }) => status === 200);
   const service = cleanUp.use(await startTestService({ databaseUrl: database.url, worker: false }));
   const dataset_id = await service.importItems([{ inputs: { prompt: 'p' } }]);
   const { body: run } = await service.post('/runs', {
@@ -149,7 +146,7 @@ it('waits for a database that comes later than the worker', { timeout: 120_000 }
   expect(await worker.end('SIGTERM')).toBe(0);
 });
 
-it('a worker that still waits for its database stops at SIGTERM', { timeout: 60_000 }, async () => {
+it('a worker that still waits for its database stops at SIGTERM', async () => {
   const proxy = cleanUp.use(await startTcpProxy());
   const url = `postgresql://svc@127.0.0.1:${proxy.port}/svc`;
   const worker = cleanUp.use(await runWorker({ DATABASE_URL: url }));
@@ -157,9 +154,7 @@ it('a worker that still waits for its database stops at SIGTERM', { timeout: 60_
   expect(worker.log.at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
 });
 
-it('an idle worker logs an outage once, and is not ready until it is over', {
-  timeout: 120_000,
-}, async () => {
+it('an idle worker logs an outage once, and is not ready until it is over', async () => {
   const database = await createDatabase();
   const worker = cleanUp.use(await runWorker({ DATABASE_URL: database.url }));
   const ready = (): Promise<Response> => fetch(`${worker.url}/readyz`);
@@ -171,6 +166,6 @@ it('an idle worker logs an outage once, and is not ready until it is over', {
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
   await database.start();
-  await until(ready, ({ status }) => status === 200, 30_000);
+  await until(ready, ({ status }) => status === 200);
   expect(worker.log.filter((line) => line['event'] === 'queue.error')).toHaveLength(1);
 });

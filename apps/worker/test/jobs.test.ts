@@ -121,7 +121,7 @@ describe('an asynchronous import', () => {
     expect(dry).toMatchObject({ status: 200, body: { item_count: 3 } });
   });
 
-  it('reports progress that only grows', { timeout: 60_000 }, async () => {
+  it('reports progress that only grows', async () => {
     const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 40));
     const service = await serve({
       hub: createFakeHub({ rows: 60_000, batchRows: 1000, beforeBatch: slowly }),
@@ -196,7 +196,7 @@ describe('an asynchronous import', () => {
     await until(service.workerLog, (log) => log.some(({ event }) => event === 'job.fail'));
   });
 
-  it('is tried again when the hub was away, and only then', { timeout: 60_000 }, async () => {
+  it('is tried again when the hub was away, and only then', async () => {
     let opened = 0;
     const openDataset = (): void => {
       opened += 1;
@@ -229,7 +229,7 @@ describe('an asynchronous import', () => {
     expect(opened).toBe(1);
   });
 
-  it('fails after the third attempt, with the last error', { timeout: 60_000 }, async () => {
+  it('fails after the third attempt, with the last error', async () => {
     const openDataset = (): void => {
       throw new TypeError('an internal error, with hf_planted in it');
     };

@@ -136,7 +136,7 @@ describe.runIf(NO_PGBOUNCER === undefined)('behind PgBouncer in transaction mode
       'CREATE VIEW sections AS SELECT s.* FROM slow_sections s, (SELECT pg_sleep(60) OFFSET 0) AS late',
     );
     const slow = cleanUp.use(
-      await startTestService({ databaseUrl: url, statementTimeoutMs: 200, worker: false }),
+      await startTestService({ databaseUrl: url, statementTimeoutMs: 2000, worker: false }),
     );
     expect(await slow.get('/datasets')).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   });

@@ -35,7 +35,7 @@ const items = Array.from({ length: 300 }, (_, index) => ({
 }));
 
 describe('two worker processes', () => {
-  it('finish a run whose worker is killed, each result once', { timeout: 120_000 }, async () => {
+  it('finish a run whose worker is killed, each result once', async () => {
     const provider = cleanUp.use(await startFakeProvider((prompt) => ({ text: prompt, delayMs: 20 })));
     const workers = [await start(), await start()];
     const { body: run } = await service.post('/runs', {
@@ -232,7 +232,7 @@ describe('two worker processes', () => {
 });
 
 describe('a worker process that stops', () => {
-  it('releases its run, which does not count as an attempt', { timeout: 60_000 }, async () => {
+  it('releases its run, which does not count as an attempt', async () => {
     let hold = true;
     const provider = cleanUp.use(
       await startFakeProvider((prompt) => (hold && Number(prompt) >= 10 ? 'hang' : { text: prompt })),
@@ -262,7 +262,7 @@ describe('a worker process that stops', () => {
     });
   });
 
-  it('finishes the import that it has', { timeout: 60_000 }, async () => {
+  it('finishes the import that it has', async () => {
     const worker = await start();
     const lines = Array.from({ length: 100_000 }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
     const { body: accepted } = await service.post(

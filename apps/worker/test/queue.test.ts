@@ -51,7 +51,7 @@ it('fails a run and a job whose third worker died', async () => {
   );
 });
 
-it('waits for a database that is not migrated yet, and works once it is', { timeout: 60_000 }, async () => {
+it('waits for a database that is not migrated yet, and works once it is', async () => {
   const name = `svc_empty_${process.pid}`;
   await queryDatabase(service.databaseUrl, `CREATE DATABASE ${name}`);
   const url = new URL(service.databaseUrl);

@@ -181,11 +181,11 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   return { ...service, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** Waits for something to become so, and fails with what it was last. */
+/** Waits for something to become so, as long as a busy machine may take, and fails with what it was last. */
 export async function until<T>(
   read: () => Promise<T> | T,
   isSo: (value: T) => boolean,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const startedAt = performance.now();
   for (;;) {

@@ -176,7 +176,7 @@ describe('the embedded server', () => {
     const owner = await startElsewhere();
     const pid = await serverPid();
     owner.kill('SIGKILL');
-    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
     const { url } = await start();
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
@@ -327,12 +327,10 @@ describe('the embedded server', () => {
 
   it.runIf(process.platform === 'linux')('leaves nothing when its process is killed in initdb', async () => {
     const owner = startElsewhere().catch(() => undefined);
-    await expect.poll(() => readdir(dataDir), { timeout: 20_000 }).not.toEqual([]);
-    await expect
-      .poll(async () => (await processesOf(dataDir)).length, { timeout: 20_000 })
-      .toBeGreaterThan(1);
+    await expect.poll(() => readdir(dataDir)).not.toEqual([]);
+    await expect.poll(async () => (await processesOf(dataDir)).length).toBeGreaterThan(1);
     children.at(-1)?.kill('SIGKILL');
-    await expect.poll(() => processesOf(dataDir), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => processesOf(dataDir)).toEqual([]);
     await start();
     expect(await readdir(dataDir)).toEqual(['postgres']);
     void owner;

@@ -27,7 +27,6 @@ afterEach(async () => {
 function clientFor(target: FakeHub, options: HubClientOptions = {}): HubClient {
   return createHubClient({
     endpoint: target.endpoint,
-    timeouts: { connectMs: 500, headersMs: 200, idleBodyMs: 200 },
     retry: { maxRetries: 2, baseDelayMs: 1, maxDelayMs: 2 },
     ...options,
   });
@@ -851,6 +850,7 @@ describe('a hub in trouble', () => {
     ['busy', { kind: 'status', status: 503 }],
   ] as const)('once %s, the rows come all the same', async (_name, fault) => {
     const whole = await read();
+    if (fault.kind === 'stall') client = clientFor(hub, { timeouts: { idleBodyMs: 500 } });
     hub.fail({ match: /^storage/, fault, times: 1 });
     expect(await read()).toEqual(whole);
   });
@@ -864,14 +864,15 @@ describe('a hub in trouble', () => {
     [/\/revision\//, { kind: 'status', status: 429, headers: { 'retry-after': '600' } }, 'hub_rate_limited'],
     [/README/, { kind: 'status', status: 502 }, 'hub_unavailable'],
   ] as const)('%s %j is %s', async (match, fault, code) => {
+    if (fault.kind === 'silent') client = clientFor(hub, { timeouts: { headersMs: 500 } });
     hub.fail({ match, fault });
     expect((await failure(read())).code).toBe(code);
   });
 
   it('the budget ends everything with its own error', async () => {
     hub.fail({ match: /^storage/, fault: { kind: 'silent' } });
-    const slow = clientFor(hub, { timeouts: { headersMs: 5000 } });
-    const dataset = await slow.openDataset({ path: 'school/math', budgetMs: 300 });
+    const slow = clientFor(hub, { timeouts: { headersMs: 600_000 } });
+    const dataset = await slow.openDataset({ path: 'school/math', budgetMs: 2000 });
     expect((await failure(dataset.select({ subset: 'main' }))).code).toBe('hub_timeout');
     await slow.close();
   });

@@ -28,7 +28,10 @@ export interface TestRequester {
   retries: RetryEvent[];
 }
 
-/** A requester for tests: real connections, short timeouts, no waiting between tries. */
+/** Timeouts for a hub that answers nothing; everything else may take its time on a busy machine. */
+export const IMPATIENT = { headersTimeoutMs: 500, idleBodyTimeoutMs: 500 } as const;
+
+/** A requester for tests: real connections, no waiting between tries. */
 export function testRequester(
   endpoint: string,
   options: Partial<RequesterDeps> = {},
@@ -39,10 +42,10 @@ export function testRequester(
   const retries: RetryEvent[] = [];
   const requester = new Requester({
     endpoint: new URL(endpoint),
-    transport: openTransport({ endpoint: new URL(endpoint), connectTimeoutMs: 1000 }).send,
+    transport: openTransport({ endpoint: new URL(endpoint), connectTimeoutMs: 30_000 }).send,
     userAgent: 'test/1',
-    headersTimeoutMs: 300,
-    idleBodyTimeoutMs: 300,
+    headersTimeoutMs: 30_000,
+    idleBodyTimeoutMs: 30_000,
     clock,
     onRequest: (event) => events.push(event),
     onRetry: (event) => retries.push(event),

@@ -38,7 +38,7 @@ async function onTerminal(
   return JSON.parse(stdout);
 }
 
-describe.skipIf(!hasPython())('on a terminal', { timeout: 60_000 }, () => {
+describe.skipIf(!hasPython())('on a terminal', () => {
   it('delete asks for the name', async () => {
     const path = `/datasets/${DATASET.id}`;
     const deleted: string[] = [];

@@ -25,7 +25,6 @@ beforeAll(async () => {
       pool,
       objects: createS3Objects({
         location: { bucket: 'assets', prefix: '', endpoint, region: null },
-        connectMs: 300,
         retryDelayMs: 5,
       }),
       database: stores.database,

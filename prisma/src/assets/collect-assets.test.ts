@@ -33,9 +33,7 @@ async function importContents(indexes: readonly number[]): Promise<string> {
   return id;
 }
 
-it('removes no asset that a dataset refers to, and leaves no other, while 50 imports and deletions share them', {
-  timeout: 60_000,
-}, async () => {
+it('removes no asset that a dataset refers to, and leaves no other, while 50 imports and deletions share them', async () => {
   const isOver = new AbortController();
   const collecting = Array.from({ length: 2 }, async () => {
     while (!isOver.signal.aborted) {

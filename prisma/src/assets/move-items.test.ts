@@ -103,9 +103,7 @@ async function moveAll(): Promise<{ items: number; itemsTotal: number; moved: nu
   return steps;
 }
 
-it('moves the files of items that the version before assets wrote, and changes no hash and no text', {
-  timeout: 60_000,
-}, async () => {
+it('moves the files of items that the version before assets wrote, and changes no hash and no text', async () => {
   const id = await importAsOlder([ITEMS, ITEMS.slice(0, 3)]);
   const expected = [...ITEMS, ...ITEMS.slice(0, 3)].map((item) => canonicalJson(item as never));
   const before = await whatIsRead(id);

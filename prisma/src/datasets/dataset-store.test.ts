@@ -16,7 +16,7 @@ let plain: pg.Pool;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  store = createStore({ url: database.url, poolSize: 12, importWaitMs: 300, exportWaitMs: 300 });
+  store = createStore({ url: database.url, poolSize: 12, importWaitMs: 1000, exportWaitMs: 1000 });
   plain = new pg.Pool({ connectionString: database.url });
 });
 afterAll(async () => {
@@ -232,10 +232,9 @@ describe('begin', () => {
 
   it('fails as unavailable when the server ends the connection, and goes on with another', async () => {
     async function* rest(): AsyncGenerator<Uint8Array> {
-      await delay(20);
-      await plain.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY items%'",
-      );
+      const copying =
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY items%'";
+      while ((await plain.query(copying)).rowCount === 0) await delay(10);
       await delay(50);
       for (let round = 0; round < 50; round++) yield* linesOf(items(500));
     }
@@ -355,7 +354,7 @@ describe('one dataset', () => {
 
   it('is changed in part', async () => {
     const saved = await importItems(store.datasets, {}, { name: 'old', description: 'd', notes: 'n' });
-    await delay(2);
+    await delay(20);
     const changed = await store.datasets.update(saved.id, { name: 'new', description: null });
     expect(changed).toMatchObject({
       name: 'new',

@@ -52,7 +52,7 @@ beforeAll(async () => {
   service = cleanUp.use(
     await runService({ app: 'standalone', dataDir, env: { DATABASE_URL: databaseUrl, ...env } }),
   );
-}, 120_000);
+});
 afterAll(() => cleanUp.disposeAsync());
 
 const say = (role: Role, path: string, init: RequestInit = {}): Promise<ServiceResponse> =>

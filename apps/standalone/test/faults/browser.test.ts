@@ -53,7 +53,7 @@ beforeAll(async () => {
     ],
   });
   cleanUp.defer(() => browser.close());
-}, 120_000);
+});
 afterAll(() => cleanUp.disposeAsync());
 
 async function listen(server: Server): Promise<number> {
@@ -154,11 +154,11 @@ async function changesSince(lines: number, count: number): Promise<string[]> {
       .slice(lines)
       .filter(({ event, method }) => event === 'http.request' && !['GET', 'OPTIONS'].includes(String(method)))
       .map(({ status_code, code }) => `${status_code} ${code}`);
-  await expect.poll(() => all().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(count);
+  await expect.poll(() => all().length).toBeGreaterThanOrEqual(count);
   return all();
 }
 
-describe('a foreign page in a browser', { timeout: 120_000 }, () => {
+describe('a foreign page in a browser', () => {
   beforeEach((context) => void (found === null && context.skip(NO_CHROMIUM)));
 
   it('the browser sends cross-origin requests, so that an undefended service would change, and separates origins', async () => {

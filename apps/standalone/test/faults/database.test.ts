@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => cleanUp.disposeAsync());
 beforeEach(async () => {
   database.line.line = 'passes';
-  await expect.poll(async () => (await ask(`${service.url}/readyz`)).status, { timeout: 15_000 }).toBe(200);
+  await expect.poll(async () => (await ask(`${service.url}/readyz`)).status).toBe(200);
 });
 
 const upload = (name: string, archive: Uint8Array<ArrayBuffer>): Promise<ServiceResponse> =>

@@ -58,7 +58,7 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
       runs: rounds,
       observed: { 'exit code 1, all datasets kept': rounds },
     });
-  }, 120_000);
+  });
 
   it('whose processes crash goes on by itself', async (context) => {
     const service = await start();
@@ -75,9 +75,7 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
       found.push(outcomeOf(ended));
       if (ended.status === 201) names.push(`crash ${round}`);
       expect(['201', '503 unavailable']).toContain(outcomeOf(ended));
-      await expect
-        .poll(async () => (await ask(`${service.url}/readyz`)).status, { timeout: 15_000 })
-        .toBe(200);
+      await expect.poll(async () => (await ask(`${service.url}/readyz`)).status).toBe(200);
     }
     await expectWhole(service, names);
     expect(await service.end('SIGTERM')).toBe(0);
@@ -88,7 +86,7 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
       runs: found.length,
       observed: tally(found),
     });
-  }, 120_000);
+  });
 
   it('survives the service being killed by no more than a moment', async (context) => {
     const rounds = times(10, 2);
@@ -98,7 +96,7 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
       void upload(service, `gone ${round}`);
       await delay((round * 23) % 100);
       await service.end('SIGKILL');
-      await expect.poll(() => isAlive(pid), { timeout: 15_000 }).toBe(false);
+      await expect.poll(() => isAlive(pid)).toBe(false);
     }
     const service = await start();
     for (const dataset of await listDatasets(service.url)) {
@@ -112,7 +110,7 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
       runs: rounds,
       observed: { stopped: rounds },
     });
-  }, 120_000);
+  });
 });
 
 function isAlive(pid: number): boolean {

@@ -225,14 +225,10 @@ describe('a process with few file descriptors', () => {
           upload(service, `files ${index}`, samplePackage(5, 50, index), { 'X-Request-ID': id }),
         ),
       );
-      await expect
-        .poll(async () => (await ask(`${service.url}/healthz`)).status, { timeout: 15_000 })
-        .toBe(200);
+      await expect.poll(async () => (await ask(`${service.url}/healthz`)).status).toBe(200);
       // connections that their clients keep open end after seconds
       await expect
-        .poll(async () => (await upload(service, 'files after', samplePackage(5))).status, {
-          timeout: 15_000,
-        })
+        .poll(async () => (await upload(service, 'files after', samplePackage(5))).status)
         .toBe(201);
       const fates = responses.map((answer, index) => fateOf(answer, ids[index] ?? '', service.lines));
       for (const fate of fates) expect(['201', '503 unavailable', CLOSED]).toContain(fate);

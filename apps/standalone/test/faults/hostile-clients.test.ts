@@ -370,34 +370,30 @@ const CASES: readonly Case[] = [
 ];
 
 describe('a client', () => {
-  it.for(CASES)(
-    '%s: %s',
-    { timeout: 120_000 },
-    async ([area, scenario, expected, [long, short], outcomes, act], context) => {
-      const before = (await listDatasets(service.url)).length;
-      const found: string[] = [];
-      const tries = times(long, short);
-      for (let first = 0; first < tries; first += 20) {
-        const batch = Array.from({ length: Math.min(20, tries - first) }, (_, index) => act(first + index));
-        found.push(...(await Promise.all(batch)));
-      }
-      for (const [index, outcome] of found.entries()) expect(outcomes, `try ${index}`).toContain(outcome);
+  it.for(CASES)('%s: %s', async ([area, scenario, expected, [long, short], outcomes, act], context) => {
+    const before = (await listDatasets(service.url)).length;
+    const found: string[] = [];
+    const tries = times(long, short);
+    for (let first = 0; first < tries; first += 20) {
+      const batch = Array.from({ length: Math.min(20, tries - first) }, (_, index) => act(first + index));
+      found.push(...(await Promise.all(batch)));
+    }
+    for (const [index, outcome] of found.entries()) expect(outcomes, `try ${index}`).toContain(outcome);
 
-      const stored = await listDatasets(service.url);
-      expect(stored.length - before).toBe(found.filter((outcome) => outcome === '201').length);
-      for (const dataset of stored.slice(0, stored.length - before)) {
-        expect(await verifyDataset(service.url, dataset)).toEqual([]);
-        expect(dataset.name).not.toMatch(/[\x00-\x1f\x7f/\\]/);
-        const { status } = await ask(`${service.url}/datasets/${dataset.id}/export`);
-        expect(status).toBe(200);
-      }
-      await expect.poll(() => service.stagedFiles()).toEqual([]);
-      await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
-      expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
-      expect(service.log().filter(({ event }) => event === 'error.internal')).toEqual([]);
-      report(context, { area, scenario, expected, runs: found.length, observed: tally(found) });
-    },
-  );
+    const stored = await listDatasets(service.url);
+    expect(stored.length - before).toBe(found.filter((outcome) => outcome === '201').length);
+    for (const dataset of stored.slice(0, stored.length - before)) {
+      expect(await verifyDataset(service.url, dataset)).toEqual([]);
+      expect(dataset.name).not.toMatch(/[\x00-\x1f\x7f/\\]/);
+      const { status } = await ask(`${service.url}/datasets/${dataset.id}/export`);
+      expect(status).toBe(200);
+    }
+    await expect.poll(() => service.stagedFiles()).toEqual([]);
+    await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
+    expect(await own.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+    expect(service.log().filter(({ event }) => event === 'error.internal')).toEqual([]);
+    report(context, { area, scenario, expected, runs: found.length, observed: tally(found) });
+  });
 
   it('that sends ten thousand methods and paths adds no series of metrics', async (context) => {
     const METHODS = [
@@ -455,5 +451,5 @@ describe('a client', () => {
       runs: 10_000,
       observed: { [`series before, ${after.length} after`]: before.length },
     });
-  }, 120_000);
+  });
 });

@@ -81,9 +81,7 @@ describe('requests', () => {
 });
 
 describe('one client', () => {
-  it('that does not read its exports does not block the exports of others', {
-    timeout: 120_000,
-  }, async (context) => {
+  it('that does not read its exports does not block the exports of others', async (context) => {
     const id = await storeLarge(service.url, as(KEYS.editor));
     using readers = new DisposableStack();
     const path = `/datasets/${id}/items.jsonl`;
@@ -97,7 +95,7 @@ describe('one client', () => {
       reader.socket.pause();
       outcomes.push(reader.answer().slice(9, 12));
     });
-    await expect.poll(() => outcomes.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(4);
+    await expect.poll(() => outcomes.length).toBeGreaterThanOrEqual(4);
     const others = await Promise.all(
       ['/export', '/items.jsonl'].map((part) => get(`/datasets/${id}${part}`, KEYS.other)),
     );
@@ -121,7 +119,7 @@ describe('one client', () => {
     });
   });
 
-  it('has so many event streams and no more', { timeout: 120_000 }, async (context) => {
+  it('has so many event streams and no more', async (context) => {
     const form = uploadForm(samplePackage(1), 'watched');
     const upload = { method: 'POST', body: form, headers: as(KEYS.editor) };
     const stored = await ask(`${service.url}/datasets/upload`, upload);
@@ -170,9 +168,7 @@ describe('one client', () => {
     });
   });
 
-  it('has a limited number of uploads arriving, half of them for each client', {
-    timeout: 120_000,
-  }, async (context) => {
+  it('has a limited number of uploads arriving, half of them for each client', async (context) => {
     using uploads = new DisposableStack();
     const head = (key: string): string =>
       `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 10000000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`;
@@ -186,7 +182,7 @@ describe('one client', () => {
         open.push(upload);
       }
       const refused = (): number => open.filter(({ answer }) => /^HTTP\/1\.1 503 /.test(answer())).length;
-      await expect.poll(refused, { timeout: 30_000 }).toBe(runs - UPLOADS / 2);
+      await expect.poll(refused).toBe(runs - UPLOADS / 2);
       expect(await service.stagedFiles()).toHaveLength((UPLOADS / 2) * (index + 1));
     }
     report(context, {

@@ -110,9 +110,7 @@ async function outcomeOfRun(config: object): Promise<RunOutcome> {
   const started = await startRun(config);
   if (started.status !== 202) return { code: outcomeOf(started), message: '', text: started.text };
   const path = `/runs/${started.body.id}`;
-  await expect
-    .poll(async () => (await say(path)).body?.status, { timeout: 30_000 })
-    .toMatch(/^(?:completed|failed)$/);
+  await expect.poll(async () => (await say(path)).body?.status).toMatch(/^(?:completed|failed)$/);
   const [run, results] = await Promise.all([say(path), say(`${path}/results`)]);
   const error = run.body.error ?? results.body.data[0]?.error;
   return { code: error?.code ?? 'ok', message: error?.message ?? '', text: run.text + results.text };
@@ -159,9 +157,7 @@ function reportM2(
 
 const KEY = 'sk-0123456789';
 
-it('a key without origins, and origins without a key, refuse to start', {
-  timeout: 120_000,
-}, async (context) => {
+it('a key without origins, and origins without a key, refuse to start', async (context) => {
   const wrong: readonly [env: Record<string, string>, named: string[]][] = [
     [{ SVC_PROVIDER_X: KEY }, ['SVC_PROVIDER_X']],
     [
@@ -230,7 +226,7 @@ it('names of variables that do not hold keys are refused', async (context) => {
   );
 });
 
-it('link-local destinations are refused in every spelling', { timeout: 120_000 }, async (context) => {
+it('link-local destinations are refused in every spelling', async (context) => {
   const hosts = [
     '169.254.169.254',
     '169.254.0.1:8080',
@@ -272,7 +268,6 @@ const unshare = ['-m', '-rm'].find((flags) => spawnSync('unshare', [flags, 'true
 
 it.skipIf(unshare === undefined)(
   'names that resolve to link-local addresses are refused',
-  { timeout: 120_000 },
   async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-hosts-'));
     cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
@@ -325,7 +320,7 @@ it.skipIf(unshare === undefined)(
   },
 );
 
-it('no text of an internal page is readable', { timeout: 120_000 }, async (context) => {
+it('no text of an internal page is readable', async (context) => {
   const pages = [
     'text',
     'json',

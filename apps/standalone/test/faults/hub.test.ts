@@ -74,7 +74,7 @@ const FAULTS: readonly (readonly [scenario: string, rule: Fault])[] = [
 
 describe('a hub', () => {
   // all at once: each is tried again for some fifteen seconds before it is given up
-  it('that fails is named, and nothing is stored', { timeout: 120_000 }, async (context) => {
+  it('that fails is named, and nothing is stored', async (context) => {
     await using gone = await startService({ ...SLOTS_ENV });
     const tries = times(4, 1);
     const both = (url: string, path: string): Promise<ServiceResponse>[] => [
@@ -103,9 +103,7 @@ describe('a hub', () => {
     expect(await listDatasets(gone.service.url)).toEqual([]);
   });
 
-  it('that disconnects in the middle of a file gets a request for the rest', {
-    timeout: 120_000,
-  }, async (context) => {
+  it('that disconnects in the middle of a file gets a request for the rest', async (context) => {
     const before = (await listDatasets(service.url)).length;
     const responses: ServiceResponse[] = [];
     for (let round = 0; round < times(10, 2); round++) {
@@ -127,9 +125,7 @@ describe('a hub', () => {
     });
   });
 
-  it('that goes silent does not hold imports of disconnected clients', {
-    timeout: 120_000,
-  }, async (context) => {
+  it('that goes silent does not hold imports of disconnected clients', async (context) => {
     const before = (await listDatasets(service.url)).length;
     hub.fail({ match: /train/, fault: { kind: 'stall', afterBytes: 200_000 } });
     const found: string[] = [];

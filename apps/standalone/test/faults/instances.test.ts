@@ -68,7 +68,7 @@ describe('two instances on one database and one data folder', () => {
       runs: count,
       observed: tally(responses.map(outcomeOf)),
     });
-  }, 120_000);
+  });
 
   it('make one dataset of a request that is sent to both with one key', async (context) => {
     const count = times(50, 8);
@@ -92,7 +92,7 @@ describe('two instances on one database and one data folder', () => {
       runs: count,
       observed: tally(found),
     });
-  }, 120_000);
+  });
 
   it('leave each other’s uploads alone when one starts, and clean up after one that died', async (context) => {
     // large enough to be staged on the disk

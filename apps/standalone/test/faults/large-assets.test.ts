@@ -159,9 +159,7 @@ describe('an asset that is large and shared', () => {
     },
   );
 
-  it('waits for readers that stall, and holds neither its bytes nor a connection', {
-    timeout: 60_000,
-  }, async (context) => {
+  it('waits for readers that stall, and holds neither its bytes nor a connection', async (context) => {
     const large = randomBytes(24 * MIB);
     const id = await upload(1, 1, large);
     const { body } = await ask(`${url}/datasets/${id}/items?assets=link`);
@@ -182,7 +180,7 @@ describe('an asset that is large and shared', () => {
     // Each connection of the pool comes back: the next bytes are asked for when they are needed.
     const busy = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
       AND state <> 'idle'`;
-    await expect.poll(() => own.query(busy), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => own.query(busy)).toEqual([]);
     expect((await ask(`${url}/datasets`)).status).toBe(200);
     // 16 of 24 MiB would be 403 MB.
     expect((await memoryOf('VmRSS')) - before).toBeLessThan(128 * MIB);
@@ -191,7 +189,7 @@ describe('an asset that is large and shared', () => {
     const left = (): number =>
       own.service.log().filter(({ event, status_code }) => event === 'http.request' && status_code === 499)
         .length;
-    await expect.poll(left, { timeout: 10_000 }).toBe(STALLED);
+    await expect.poll(left).toBe(STALLED);
     expect(await read(path)).toMatchObject({ bytes: large.byteLength });
     report(context, {
       area: 'Assets',

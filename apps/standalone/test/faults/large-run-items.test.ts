@@ -134,7 +134,7 @@ const CASES: readonly Case[] = [
 
 describe('runs over items of 40 MiB', () => {
   const cases = CASES.slice(0, times(CASES.length, 2)).map((one) => [one.name, one] as const);
-  it.for(cases)('H2: %s', { timeout: 180_000 }, async ([name, { before, item, config, expected }], test) => {
+  it.for(cases)('H2: %s', async ([name, { before, item, config, expected }], test) => {
     const datasetId = await upload(item());
     let end: { run: Body; result: Body } | undefined;
     const probeMs = await longestProbeMs(async () => {

@@ -75,7 +75,7 @@ it('every variable that is a limit is tried here', () => {
 });
 
 describe('a limit', () => {
-  it.for(CASES)('$limit', { timeout: 120_000 }, async ({ limit, within, beyond, ...rest }, context) => {
+  it.for(CASES)('$limit', async ({ limit, within, beyond, ...rest }, context) => {
     const { service } = target;
     const before = (await listDatasets(service.url)).length;
     const tries = times(rest.tries ?? 10, 1);

@@ -134,9 +134,7 @@ const found = (where: string, text: string, secrets: Readonly<Record<string, str
     .map(([name]) => `${name} in ${where}`);
 
 describe('planted secrets', () => {
-  it('are in no log line, error, metric, row or file that they do not belong to', {
-    timeout: 120_000,
-  }, async (context) => {
+  it('are in no log line, error, metric, row or file that they do not belong to', async (context) => {
     const item = JSON.stringify({ id: 1, inputs: { prompt: DATA.prompt }, answer: DATA.answer });
     const stored = await say('/datasets/upload', { method: 'POST', body: uploadForm(zip(item), 'planted') });
     expect(stored.status).toBe(201);
@@ -170,9 +168,7 @@ describe('planted secrets', () => {
       { Prefer: 'respond-async' },
     );
     expect(job.status).toBe(202);
-    await expect
-      .poll(async () => (await say(`/jobs/${job.body.id}`)).body.status, { timeout: 20_000 })
-      .toBe('succeeded');
+    await expect.poll(async () => (await say(`/jobs/${job.body.id}`)).body.status).toBe('succeeded');
     // a provider that repeats its key
     const provider = {
       type: 'openai_compatible',
@@ -186,7 +182,7 @@ describe('planted secrets', () => {
     });
     expect(run.status).toBe(202);
     await expect
-      .poll(async () => (await say(`/runs/${run.body.id}`)).body.status, { timeout: 20_000 })
+      .poll(async () => (await say(`/runs/${run.body.id}`)).body.status)
       .toMatch(/^(?:completed|failed)$/);
     const results = (await ask(`${service.url}/runs/${run.body.id}/results`, { headers: as(KEYS.admin) }))
       .text;
@@ -226,7 +222,7 @@ describe('planted secrets', () => {
     });
   });
 
-  it('or not, hostile names leave each log line one line of JSON', { timeout: 120_000 }, async (context) => {
+  it('or not, hostile names leave each log line one line of JSON', async (context) => {
     const NAMES: readonly string[] = [
       'tab\ttab',
       'esc\x1b[31mred',

@@ -136,7 +136,7 @@ describe('SIGTERM under load', () => {
         }
       };
       const clients = Array.from({ length: 16 }, (_, index) => client(index % 2 === 0));
-      await expect.poll(() => asked.length, { timeout: 20_000 }).toBeGreaterThan(100);
+      await expect.poll(() => asked.length).toBeGreaterThan(100);
       expect(await service.end('SIGTERM')).toBe(0);
       await Promise.all(clients);
       found.push(...asked.map(({ id, answer }) => fateOf(answer, id, service.lines)));
@@ -153,7 +153,7 @@ describe('SIGTERM under load', () => {
       runs: found.length,
       observed: tally(found),
     });
-  }, 120_000);
+  });
 
   it('rolls back what does not end in time, says so, and ends', async (context) => {
     const service = await start({ SVC_DRAIN_TIMEOUT_MS: '500' });

@@ -48,7 +48,7 @@ const serverPid = async (): Promise<number> =>
   Number((await readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
 
 async function expectNothingLeft(): Promise<void> {
-  await expect.poll(() => processesOf(dataDir), { timeout: 30_000 }).toEqual([]);
+  await expect.poll(() => processesOf(dataDir)).toEqual([]);
 }
 
 /** URL of the embedded database as a role; its passwords are in files that only its account can read. */
@@ -142,9 +142,7 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
         WHERE backend_type = 'client backend'`;
         const own = await urlAs('svc');
         // the sessions of the statements before take a moment to end
-        await expect
-          .poll(() => queryDatabase(own, roles), { timeout: 10_000 })
-          .toEqual([{ role: 'svc', super: false }]);
+        await expect.poll(() => queryDatabase(own, roles)).toEqual([{ role: 'svc', super: false }]);
         const mayLeave = mode === 0o755 && (await isCodeOpen());
         expect((await uidOf(service.child.pid)) === 0).toBe(!mayLeave);
         expect(service.log().filter(({ event }) => event === 'server.root')).toHaveLength(1);
@@ -294,7 +292,7 @@ describe.runIf(process.platform === 'linux')('a start', () => {
       runs: 1,
       observed: { [code]: 1 },
     });
-  }, 120_000);
+  });
 
   it('recovers from any `postmaster.pid`', async (context) => {
     await (await start()).end('SIGTERM');
@@ -337,5 +335,5 @@ describe.runIf(process.platform === 'linux')('a start', () => {
       runs: 1,
       observed: { 'named, exit code 1': 1 },
     });
-  }, 60_000);
+  });
 });

@@ -144,9 +144,9 @@ describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted,
 
     await expect.poll(() => service.stagedFiles()).toEqual([]);
     await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
-    await expect.poll(connections, { timeout: 20_000 }).toBeLessThanOrEqual(before.connections);
+    await expect.poll(connections).toBeLessThanOrEqual(before.connections);
     await expect
-      .poll(async () => (await holdingsOf(service.child.pid)).sockets, { timeout: 20_000 })
+      .poll(async () => (await holdingsOf(service.child.pid)).sockets)
       .toBeLessThanOrEqual(before.sockets);
     const after = await holdingsOf(service.child.pid);
     expect(after.files).toBeLessThanOrEqual(before.files);

@@ -459,11 +459,11 @@ describe('errors', () => {
 
   it('of a late response are retried and then become a timeout', async () => {
     handlers = [() => undefined];
-    await expect(ask({ timeoutMs: 30, maxRetries: 1 })).rejects.toMatchObject({
+    await expect(ask({ timeoutMs: 200, maxRetries: 1 })).rejects.toMatchObject({
       code: 'provider_timeout',
       message: 'Timed out waiting for the provider.',
     });
-    expect(seen).toHaveLength(2);
+    await expect.poll(() => seen).toHaveLength(2);
   });
 
   it('of an endless response become a timeout', async () => {

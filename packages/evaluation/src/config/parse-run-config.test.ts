@@ -283,7 +283,7 @@ describe('parseRunConfig', () => {
     const startedAt = performance.now();
     const found = problems(value);
     // up to minutes where the cost is the square of the number
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
     expect(found.length).toBe(100);
     expect(JSON.stringify(found).length).toBeLessThan(10_000_000);
   });
@@ -326,7 +326,7 @@ describe('texts of params', () => {
     const params = Array.from({ length: 60_000 }, () => ({ token: 'x' }));
     const startMs = performance.now();
     const found = problems({ provider: { ...openai, params: { params } } });
-    expect(performance.now() - startMs).toBeLessThan(5_000);
+    expect(performance.now() - startMs).toBeLessThan(30_000);
     expect(found).toHaveLength(100);
   });
 });

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, type Fault, startFakeHub } from '../../test/fake-hub.ts';
-import { testRequester } from '../../test/requester.ts';
+import { IMPATIENT, testRequester } from '../../test/requester.ts';
 import { HubError } from '../errors.ts';
 import type { HubRequest } from './request.ts';
 
@@ -145,9 +145,12 @@ describe('a hub in trouble', () => {
     ['a connection that breaks', { kind: 'cut', afterBytes: 5 }, 'hub_unavailable'],
     ['not HTTP', { kind: 'garbage' }, 'hub_bad_response'],
   ];
+  const optionsFor = ({ kind }: Fault): Partial<typeof IMPATIENT> =>
+    kind === 'silent' || kind === 'stall' ? IMPATIENT : {};
+
   it.each(faults)('%s: is retried, then reported', async (_name, fault, code) => {
     hub.fail({ match: /./, fault });
-    const { requester, context, clock, retries, events } = testRequester(hub.endpoint);
+    const { requester, context, clock, retries, events } = testRequester(hub.endpoint, optionsFor(fault));
     expect((await failure(requester.readJson(info(), context, 1e6))).code).toBe(code);
     expect(clock.slept).toEqual([100, 200, 400]);
     expect(retries.map((retry) => [retry.code, retry.failures, retry.delayMs])).toEqual([
@@ -155,13 +158,13 @@ describe('a hub in trouble', () => {
       [code, 2, 200],
       [code, 3, 400],
     ]);
-    expect(hub.requests).toHaveLength(4);
+    await expect.poll(() => hub.requests).toHaveLength(4);
     expect(events).toHaveLength(4);
   });
 
   it.each(faults)('%s: one failure does not matter', async (_name, fault) => {
     hub.fail({ match: /./, fault, times: 1 });
-    const { requester, context } = testRequester(hub.endpoint);
+    const { requester, context } = testRequester(hub.endpoint, optionsFor(fault));
     expect((await requester.readJson(info(), context, 1e6)).value).toMatchObject({ id: 'o/d' });
   });
 
@@ -253,19 +256,20 @@ describe('ending', () => {
     const abort = new AbortController();
     const { requester, context, events } = testRequester(
       hub.endpoint,
-      { headersTimeoutMs: 10_000, onRequest: (event) => events.push(event) },
+      { onRequest: (event) => events.push(event) },
       { signal: abort.signal },
     );
-    const request = requester.readJson(info(), context, 1e6);
-    setTimeout(() => abort.abort(new Error('enough')), 20);
-    await expect(request).rejects.toThrow('enough');
+    const ended = expect(requester.readJson(info(), context, 1e6)).rejects.toThrow('enough');
+    await expect.poll(() => hub.requests).toHaveLength(1);
+    abort.abort(new Error('enough'));
+    await ended;
     expect(events).toMatchObject([{ outcome: 'aborted', status: null }]);
   });
 
   it('a request may have less time for its headers, so that a retry fits', async () => {
     hub.fail({ match: /./, times: 1, fault: { kind: 'silent' } });
-    const { requester, context } = testRequester(hub.endpoint, { headersTimeoutMs: 10_000 });
-    const { value } = await requester.readJson(info(), { ...context, headersTimeoutMs: 50 }, 1e6);
+    const { requester, context } = testRequester(hub.endpoint, { headersTimeoutMs: 600_000 });
+    const { value } = await requester.readJson(info(), { ...context, headersTimeoutMs: 1000 }, 1e6);
     expect(value).toMatchObject({ id: 'o/d' });
     expect(hub.requests).toHaveLength(2);
   });
@@ -282,9 +286,9 @@ describe('ending', () => {
 
   it('the deadline ends waiting and retrying', async () => {
     hub.fail({ match: /./, fault: { kind: 'silent' } });
-    const { requester, context, clock } = testRequester(hub.endpoint, { headersTimeoutMs: 10_000 });
+    const { requester, context, clock } = testRequester(hub.endpoint, { headersTimeoutMs: 600_000 });
     const error = await failure(
-      requester.readJson(info(), { ...context, deadlineMs: clock.nowMs() + 60 }, 1e6),
+      requester.readJson(info(), { ...context, deadlineMs: clock.nowMs() + 1000 }, 1e6),
     );
     expect(error.code).toBe('hub_timeout');
     expect(hub.requests).toHaveLength(1);

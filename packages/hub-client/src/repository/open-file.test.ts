@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { ByteSource } from '@svc/tabular/internal';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, type Fault, startFakeHub } from '../../test/fake-hub.ts';
-import { type TestRequester, testRequester } from '../../test/requester.ts';
+import { IMPATIENT, type TestRequester, testRequester } from '../../test/requester.ts';
 import type { HubError } from '../errors.ts';
 import type { FileLocation } from './file-response.ts';
 import { openFile } from './open-file.ts';
@@ -21,9 +21,12 @@ beforeEach(async () => {
     access: 'private',
     readers: ['hf_reader'],
   });
-  tools = testRequester(hub.endpoint, {}, { token: 'hf_reader' });
+  tools = toolsFor();
 });
 afterEach(() => hub.close());
+
+const toolsFor = (fault?: Fault): TestRequester =>
+  testRequester(hub.endpoint, fault?.kind === 'stall' ? IMPATIENT : {}, { token: 'hf_reader' });
 
 function open(over: Partial<FileLocation> = {}, signal?: AbortSignal): ByteSource {
   const location: FileLocation = {
@@ -143,6 +146,7 @@ describe('interrupted transfers', () => {
     ['the bytes stop coming', { kind: 'stall', afterBytes: 150_000 }],
     ['the body ends early', { kind: 'short', afterBytes: 150_000 }],
   ] as Array<[string, Fault]>)('%s: the rest is asked for', async (_name, fault) => {
+    tools = toolsFor(fault);
     hub.fail({ match: /^storage/, fault, times: 1 });
     expect(Buffer.from(await all(open()))).toEqual(content);
     const [, first, second] = hub.requests;
@@ -174,6 +178,7 @@ describe('interrupted transfers', () => {
     ['stalled', { kind: 'stall', afterBytes: 10 }, /^hub_timeout/],
     ['short', { kind: 'short', afterBytes: 10 }, /^hub_bad_response: .*ends after \d+ of 400000 bytes/],
   ] as Array<[string, Fault, RegExp]>)('without progress end: %s', async (_name, fault, expected) => {
+    tools = toolsFor(fault);
     hub.fail({ match: /^storage/, fault });
     expect(await code(all(open()))).toMatch(expected);
     expect(tools.clock.slept).toHaveLength(3);
@@ -233,9 +238,11 @@ describe('streams', () => {
 
     hub.fail({ match: /^storage/, fault: { kind: 'stall', afterBytes: 10 } });
     const abort = new AbortController();
-    const reading = all(open({}, abort.signal));
-    setTimeout(() => abort.abort(new Error('enough')), 30);
-    await expect(reading).rejects.toThrow('enough');
+    const asked = hub.requests.length;
+    const ended = expect(all(open({}, abort.signal))).rejects.toThrow('enough');
+    await expect.poll(() => hub.requests.length).toBeGreaterThan(asked + 1);
+    abort.abort(new Error('enough'));
+    await ended;
   });
 
   it('reuse the connection of a range that was read to its end', async () => {

@@ -58,5 +58,5 @@ it('takes a split of very many files', () => {
   const begunMs = performance.now();
   const { layout } = convertedLayout(files, {});
   expect(layout.subsets[0]!.splits[0]!.files).toHaveLength(100_000);
-  expect(performance.now() - begunMs).toBeLessThan(5000);
+  expect(performance.now() - begunMs).toBeLessThan(20_000);
 });

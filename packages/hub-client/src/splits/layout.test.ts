@@ -300,7 +300,7 @@ describe('cards that cost more than they are long', () => {
     const begunMs = performance.now();
     const { subsets } = resolveDataFiles(files, card(config));
     // 5,000 times 20,000 names take minutes.
-    expect(performance.now() - begunMs).toBeLessThan(15_000);
+    expect(performance.now() - begunMs).toBeLessThan(30_000);
     expect(subsets.at(-1)!.problem?.message).toBe(
       'The card has too many subsets and patterns for this number of files.',
     );

@@ -91,5 +91,5 @@ it('folds names in time that grows with their length and no faster', () => {
   const startMs = performance.now();
   const name = `a${'\u0301'.repeat(120_000)}${'\u0323'.repeat(120_000)}`;
   expect(foldName(name)).toBe(foldName(name));
-  expect(performance.now() - startMs).toBeLessThan(10_000);
+  expect(performance.now() - startMs).toBeLessThan(30_000);
 });

@@ -10,13 +10,14 @@ let s3: TestS3;
 let proxy: TcpProxy;
 let objects: S3Objects;
 
-/** Far shorter than the defaults, so that an outage is noticed at once. */
-const TIMEOUTS = { connectMs: 500, responseMs: 500, idleMs: 300, retryDelayMs: 5 };
+/** Far shorter than the defaults, for servers that do not respond. */
+const IMPATIENT = { connectMs: 500, responseMs: 500, idleMs: 500 };
 
-const objectsAt = (url: string): S3Objects =>
+const objectsAt = (url: string, timeouts: Partial<typeof IMPATIENT> = {}): S3Objects =>
   createS3Objects({
     location: { bucket: 'assets', prefix: 'of/tests/', endpoint: url, region: null },
-    ...TIMEOUTS,
+    retryDelayMs: 5,
+    ...timeouts,
   });
 
 beforeAll(async () => {
@@ -48,7 +49,7 @@ async function read(name: string, start: number, end: number, from = objects): P
 /** A server that responds to the nth request as told, and always at the end as to the last. */
 async function startScripted(
   ...responses: readonly RequestListener[]
-): Promise<{ server: Server; objects: S3Objects; requests: string[] } & AsyncDisposable> {
+): Promise<{ server: Server; url: string; objects: S3Objects; requests: string[] } & AsyncDisposable> {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.headers.range ?? ''}`.trim());
@@ -57,10 +58,12 @@ async function startScripted(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
+  const url = `http://127.0.0.1:${port}`;
   return {
     server,
+    url,
     requests,
-    objects: objectsAt(`http://127.0.0.1:${port}`),
+    objects: objectsAt(url),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -113,7 +116,11 @@ describe('objects of S3', () => {
 
   it('gives up on a server that does not respond, and leaves one that was aborted at once', async () => {
     proxy.line = 'stalls';
-    await expect(read('b', 0, 5)).rejects.toMatchObject({ code: 'unavailable' });
+    using impatient = new DisposableStack();
+    const stalled = impatient.adopt(objectsAt(`http://127.0.0.1:${proxy.port}`, IMPATIENT), (one) =>
+      one.close(),
+    );
+    await expect(read('b', 0, 5, stalled)).rejects.toMatchObject({ code: 'unavailable' });
     const leaving = new AbortController();
     const reading = Array.fromAsync(
       objectsAt(`http://127.0.0.1:${proxy.port}`).read('b', { start: 0, end: 5 }, leaving.signal),
@@ -143,7 +150,8 @@ describe('objects of S3', () => {
       partial(400, 700, 'pause'),
       partial(700, 1_000, 'end'),
     );
-    expect(await read('d', 0, 1_000, whole.objects)).toEqual(bytes);
+    const impatient = objectsAt(whole.url, { idleMs: 1_000 });
+    expect(await read('d', 0, 1_000, impatient)).toEqual(bytes);
     expect(whole.requests).toEqual(['GET bytes=0-999', 'GET bytes=400-999', 'GET bytes=700-999']);
     await using never = await startScripted(partial(0, 400, 'break'), (_request, response) =>
       response.destroy(),
@@ -182,7 +190,7 @@ describe('objects of S3', () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'S3RVER');
     const elsewhere = createS3Objects({
       location: { bucket: 'other', prefix: '', endpoint: s3.url, region: null },
-      ...TIMEOUTS,
+      retryDelayMs: 5,
     });
     await expect(elsewhere.put('f', contentOf(Buffer.from('f')))).rejects.toMatchObject({
       message: 'The object storage does not have the configured bucket.',

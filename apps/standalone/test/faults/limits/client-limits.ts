@@ -77,9 +77,7 @@ const uploadOfShare = (share: number) => async (): Promise<string> => {
   const { bavail, bsize } = await statfs(tmpdir());
   using upload = await beginUpload(service, Math.floor(bavail * bsize * share));
   await expect
-    .poll(async () => upload.answer() !== '' || (await service.stagedFiles()).length === 1, {
-      timeout: 10_000,
-    })
+    .poll(async () => upload.answer() !== '' || (await service.stagedFiles()).length === 1)
     .toBe(true);
   return upload.answer() === '' ? 'taken' : outcomeIn(await upload.until(/\}\n?$/));
 };
@@ -135,7 +133,7 @@ const sip = async (): Promise<string> => {
         event === 'http.request' && route === '/datasets/:id/items.jsonl' ? [status_code] : [],
       );
   await expect
-    .poll(outcomes, { timeout: 30_000 })
+    .poll(outcomes)
     .toEqual([499])
     .finally(() => clearInterval(sipping));
   return 'ended';
