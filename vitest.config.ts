@@ -41,7 +41,7 @@ const alias = {
  * Limits of waiting: a machine that is busy, or half as fast, takes its time, and a limit that ends a wait only delays
  * the failure of a test that hangs. `expect.poll` waits a second unless told otherwise.
  */
-const PATIENCE = {
+const TIMEOUTS = {
   testTimeout: 180_000,
   hookTimeout: 180_000,
   expect: { poll: { timeout: 60_000 } },
@@ -57,7 +57,7 @@ export default defineConfig({
         test: {
           name: 'packages',
           include: ['packages/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
-          ...PATIENCE,
+          ...TIMEOUTS,
         },
       },
       {
@@ -68,7 +68,7 @@ export default defineConfig({
         test: {
           name: 'packages-web',
           include: ['packages/pkg-format/test/{conformance,limits,mutations,write-package}.test.ts'],
-          ...PATIENCE,
+          ...TIMEOUTS,
         },
       },
       {
@@ -82,7 +82,7 @@ export default defineConfig({
             'docs/**/*.test.ts',
           ],
           globalSetup: ['prisma/test/postgres.ts'],
-          ...PATIENCE,
+          ...TIMEOUTS,
         },
       },
     ],

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { LEFTOVERS, NO_LEFTOVERS } from '../../apps/standalone/test/faults/stored-datasets.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
+import { lockTable } from '../../prisma/test/lock-table.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
 import { type DeployedApp, runDeployedCli, startDeployedApp, until } from './deployed-app.ts';
 import { createEmbeddedDatabase } from './embedded-database.ts';
@@ -151,6 +152,7 @@ describe.each([
     // an api dies in the middle of an import, and the other goes on
     const large = Array.from({ length: 150_000 }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
     const slow = await makePackage({ 'sections/a.jsonl': large.join('\n') });
+    const locked = await lockTable(DATABASE_URL, 'datasets', 'SHARE');
     const lost = first.ask('/datasets/upload', uploadForm(slow, { name: 'Lost' })).catch(() => 'lost');
     await until(
       () => first.log,
@@ -159,6 +161,7 @@ describe.each([
     );
     await first.end('SIGKILL');
     expect(await lost).toBe('lost');
+    await locked[Symbol.asyncDispose]();
     const { data } = await second.ask('/datasets');
     expect(data.map((found: { name: string }) => found.name)).toEqual(['Deployed']);
 

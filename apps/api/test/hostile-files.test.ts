@@ -317,5 +317,5 @@ it('takes each of 200 hostile files exactly, or refuses it with its location and
   }
   const list = await fetch(`${api.url}/datasets?limit=1`);
   expect(await list.json()).toMatchObject({ meta: { total_items: stored } });
-  expect(await api.stagedFiles()).toEqual([]);
+  await expect.poll(() => api.stagedFiles()).toEqual([]);
 });

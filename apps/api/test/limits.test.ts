@@ -93,7 +93,7 @@ describe('a limit of packages', () => {
     expect(await post(url, uploadForm(await makePackage(within)))).toMatchObject({ status: 201 });
     const refused = await post(url, uploadForm(await makePackage(beyond)));
     expect([refused.status, refused.code]).toEqual([400, code]);
-    expect(await stagedFiles()).toEqual([]);
+    await expect.poll(() => stagedFiles()).toEqual([]);
     const { meta } = (await (await fetch(`${url}/datasets`)).json()) as { meta: { total_items: number } };
     expect(meta.total_items).toBe(1);
   });
@@ -196,7 +196,7 @@ describe('a limit of requests', () => {
     connection.send(Buffer.alloc(100_001));
     // 50,000 bytes have not been sent
     await connection.until(/^HTTP\/1\.1 413 [\s\S]*"code":"upload_too_large"/);
-    expect(await stagedFiles()).toEqual([]);
+    await expect.poll(() => stagedFiles()).toEqual([]);
   });
 
   it('SVC_MAX_UPLOAD_BYTES also limits the bytes before, between and after the parts', async () => {

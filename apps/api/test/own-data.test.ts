@@ -324,7 +324,7 @@ describe('an upload', () => {
       status: 201,
       body: { item_count: 1 },
     });
-    expect(await api.stagedFiles()).toEqual([]);
+    await expect.poll(() => api.stagedFiles()).toEqual([]);
   });
 
   it('tells an archive of tables from an older one by whether its items have prompts', async () => {

@@ -270,7 +270,7 @@ describe('POST /datasets/upload', () => {
     expect([response.status, body.code]).toEqual([status, code]);
     if (location !== undefined) expect(body.errors?.[0]).toMatchObject(location);
     expect(await datasetCount()).toBe(before);
-    expect(await api.stagedFiles()).toEqual([]);
+    await expect.poll(() => api.stagedFiles()).toEqual([]);
   });
 
   it.each<[string, () => FormData | Promise<FormData>, number, string, string?]>([
@@ -345,7 +345,7 @@ describe('POST /datasets/upload', () => {
     const body = (await response.json()) as { code: string; errors?: { path?: string }[] };
     expect([response.status, body.code]).toEqual([status, code]);
     if (path !== undefined) expect(body.errors?.[0]?.path).toBe(path);
-    expect(await api.stagedFiles()).toEqual([]);
+    await expect.poll(() => api.stagedFiles()).toEqual([]);
   });
 
   it('counts what streams in, not what the client declares', async () => {
@@ -365,7 +365,7 @@ describe('POST /datasets/upload', () => {
       headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
     } as RequestInit);
     expect(response.status).toBe(413);
-    expect(await api.stagedFiles()).toEqual([]);
+    await expect.poll(() => api.stagedFiles()).toEqual([]);
   });
 
   it.each([
@@ -388,7 +388,7 @@ describe('POST /datasets/upload', () => {
       400,
       'invalid_request',
     ]);
-    expect(await api.stagedFiles()).toEqual([]);
+    await expect.poll(() => api.stagedFiles()).toEqual([]);
   });
 
   it('refuses a field whose charset is not known', async () => {

@@ -49,8 +49,8 @@ it('runs what it is given, goes on after it was killed, and shows both in its me
   const config = { provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' } };
   const run = await send(first, '/runs', { dataset_id: dataset.id, config });
   await expect.poll(async () => (await send(first, `/runs/${run.id}`)).counts.done).toBe(20);
-  expect(await send(first, '/metrics')).toContain('svc_run_items_total{status="ok"} 20');
-  expect(await send(first, '/metrics')).toMatch(/^runs_cancel_poll_count [1-9]/m);
+  await expect.poll(() => send(first, '/metrics')).toContain('svc_run_items_total{status="ok"} 20');
+  await expect.poll(() => send(first, '/metrics')).toMatch(/^runs_cancel_poll_count [1-9]/m);
   await first.end('SIGKILL');
 
   hold = false;
@@ -59,7 +59,7 @@ it('runs what it is given, goes on after it was killed, and shows both in its me
     .poll(async () => (await send(second, `/runs/${run.id}`)).status, { timeout: 60_000 })
     .toBe('completed');
   expect((await send(second, `/runs/${run.id}`)).counts).toMatchObject({ total: 50, done: 50, ok: 50 });
-  expect(await send(second, '/metrics')).toContain('svc_runs_total{status="completed"} 1');
+  await expect.poll(() => send(second, '/metrics')).toContain('svc_runs_total{status="completed"} 1');
   expect(second.log.find((line) => line['event'] === 'worker.run.start')).toMatchObject({
     service: 'svc-standalone',
     run_id: run.id,

@@ -61,6 +61,8 @@ export async function startConsoleBrowser(url: string): Promise<ConsoleBrowser> 
           `localStorage.setItem('svc.tour', JSON.stringify({ status: 'dismissed', step: 0 }))`,
         );
       if (key !== undefined) await context.request.post(`${url}/session`, { data: { key } });
+      // as long as a busy machine may take
+      context.setDefaultTimeout(90_000);
       const page = await context.newPage();
       if (hasClock) await page.clock.install();
       const faults: string[] = [];

@@ -242,7 +242,7 @@ describe('the console of a service with keys', () => {
     await page.getByRole('dialog').getByLabel('Name').fill('Attempt one');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Attempt one' }).waitFor();
-    expect(await factOf('Passed').textContent()).toBe('87.5 %7');
+    await expect.poll(() => factOf('Passed').textContent()).toBe('87.5 %7');
 
     await choose('Again', 'Score again…');
     const dialog = page.getByRole('dialog', { name: 'Score again' });

@@ -77,8 +77,8 @@ describe('cancelling a run with calls in flight', () => {
     const answer = await service.post(`/runs/${run.id}/cancel`);
     expect(answer).toMatchObject({ status: 202, body: { id: run.id, status: 'cancelling' } });
     await expectCancelled(service, run.id);
-    expect(await service.sample('runs_cancel_poll_count')).toBe(checks);
-    expect(await service.sample('svc_runs_total{status="cancelled"}')).toBe(1);
+    await expect.poll(() => service.sample('runs_cancel_poll_count')).toBe(checks);
+    await expect.poll(() => service.sample('svc_runs_total{status="cancelled"}')).toBe(1);
   });
 
   it('takes effect with the next check where no notification arrives', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
@@ -12,11 +13,14 @@ import {
 
 let service: TestService;
 let broken = false;
+/** Rows come when it is aborted. */
+let held: AbortSignal | undefined;
 beforeAll(async () => {
   const hub = createFakeHub({
     rows: 50,
     beforeBatch: async () => {
       if (broken) throw new Error('broken for once');
+      if (held?.aborted === false) await once(held, 'abort');
       await new Promise((resolve) => setTimeout(resolve, 50));
     },
   });
@@ -179,16 +183,17 @@ describe('Idempotency-Key', () => {
       'content-type': 'application/json',
     };
     const aborted = new AbortController();
+    held = aborted.signal;
+    const begun = (): number =>
+      service.apiLog().filter(({ event }) => event === 'dataset.import.start').length;
+    const before = begun();
     const lost = fetch(`${service.url}/datasets/hub/import`, {
       method: 'POST',
       headers,
       body: JSON.stringify(importBody('gone')),
       signal: aborted.signal,
     }).catch(() => undefined);
-    await until(
-      () => service.apiLog(),
-      (lines) => lines.at(-1)?.['event'] === 'dataset.import.start',
-    );
+    await until(begun, (count) => count > before);
     aborted.abort();
     await lost;
     const again = await service.post('/datasets/hub/import', importBody('gone'), headers);

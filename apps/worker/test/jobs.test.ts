@@ -100,7 +100,9 @@ describe('an asynchronous import', () => {
         job_id: job.id,
       });
     }
-    expect(await service.sample('svc_dataset_imports_total{source="hub",outcome="succeeded"}')).toBe(1);
+    await expect
+      .poll(() => service.sample('svc_dataset_imports_total{source="hub",outcome="succeeded"}'))
+      .toBe(1);
   });
 
   it('gives the same dataset as one that is waited for', async () => {
@@ -164,7 +166,9 @@ describe('an asynchronous import', () => {
     expect(hub.read()).toBeLessThanOrEqual(6000);
     expect(await service.post(`/jobs/${accepted.id}/cancel`)).toMatchObject({ status: 202, body: job });
     await until(service.workerLog, (log) => log.some(({ event }) => event === 'job.cancel'));
-    expect(await service.sample('svc_dataset_imports_total{source="hub",outcome="cancelled"}')).toBe(1);
+    await expect
+      .poll(() => service.sample('svc_dataset_imports_total{source="hub",outcome="cancelled"}'))
+      .toBe(1);
   });
 
   it('is cancelled at once while no worker has it', async () => {
@@ -204,7 +208,7 @@ describe('an asynchronous import', () => {
     };
     const service = await serve({ hub: createFakeHub({ rows: 5, openDataset }) });
     const { body: accepted } = await service.post('/datasets/hub/import', request(), ASYNC);
-    expect(await jobEnded(service, accepted.id, 40_000)).toMatchObject({ status: 'succeeded' });
+    expect(await jobEnded(service, accepted.id)).toMatchObject({ status: 'succeeded' });
     expect(opened).toBe(3);
     const retries = service.workerLog().filter(({ event }) => event === 'job.retry');
     expect(retries).toMatchObject([
@@ -239,7 +243,7 @@ describe('an asynchronous import', () => {
       request({ token: 'hf_planted' }),
       ASYNC,
     );
-    const job = await jobEnded(service, accepted.id, 40_000);
+    const job = await jobEnded(service, accepted.id);
     expect(job).toMatchObject({ status: 'failed', error: { code: 'internal', status: 500 } });
     expect(JSON.stringify([job, service.workerLog()])).not.toContain('planted');
     await expectNothingStored(service);

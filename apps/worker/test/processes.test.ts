@@ -36,7 +36,10 @@ const items = Array.from({ length: 300 }, (_, index) => ({
 
 describe('two worker processes', () => {
   it('finish a run whose worker is killed, each result once', async () => {
-    const provider = cleanUp.use(await startFakeProvider((prompt) => ({ text: prompt, delayMs: 20 })));
+    // half of the items get no answer before the worker is killed
+    const provider = cleanUp.use(
+      await startFakeProvider((prompt) => (Number(prompt) < 150 ? { text: prompt, delayMs: 5 } : 'hang')),
+    );
     const workers = [await start(), await start()];
     const { body: run } = await service.post('/runs', {
       dataset_id: await service.importItems(items),
@@ -51,11 +54,12 @@ describe('two worker processes', () => {
     );
     const first = workers.find(has('worker.run.start')) as WorkerProcess;
     await first.end('SIGKILL');
+    provider.release();
     const { body: left } = await service.get(`/runs/${run.id}`);
     expect(left.counts.done).toBeLessThan(300);
     const kept = await queryDatabase(service.databaseUrl, 'SELECT order_index FROM run_results');
 
-    const ended = await runEnded(service, run.id, RECOVERY_MS);
+    const ended = await runEnded(service, run.id, 2 * RECOVERY_MS);
     expect(ended).toMatchObject({
       status: 'completed',
       counts: { total: 300, done: 300, ok: 300 },

@@ -29,14 +29,13 @@ it('fails a run and a job whose third worker died', async () => {
   }
   await using another = await startTestService({ databaseUrl: service.databaseUrl });
 
-  expect(await runEnded(service, run.id, 30_000)).toMatchObject({
+  expect(await runEnded(service, run.id)).toMatchObject({
     status: 'failed',
     error: { code: 'worker_lost' },
   });
   const { body: ended } = await until(
     () => service.get(`/jobs/${job.id}`),
     ({ body }) => body.finished_at !== null,
-    30_000,
   );
   expect(ended).toMatchObject({ status: 'failed', error: { code: 'worker_lost', status: 500 } });
   const [row] = await queryDatabase(service.databaseUrl, 'SELECT sealed_token FROM jobs');
@@ -65,9 +64,11 @@ it('waits for a database that is not migrated yet, and works once it is', async 
     expect(await unready.json()).toMatchObject({
       checks: { database: false, queue: false, accepting: true },
     });
-    expect(early.workerLog().filter(({ event }) => event === 'queue.error')).toMatchObject([
-      { error: { message: expect.stringMatching(/relation "(runs|jobs)" does not exist/) } },
-    ]);
+    await expect
+      .poll(() => early.workerLog().filter(({ event }) => event === 'queue.error'))
+      .toMatchObject([
+        { error: { message: expect.stringMatching(/relation "(runs|jobs)" does not exist/) } },
+      ]);
 
     await migrate(url.href);
     await until(

@@ -76,7 +76,7 @@ describe('a run against a provider of every mood', () => {
       await service.importItems(items),
       chat(provider, { concurrency: 32 }),
     );
-    const ended = await runEnded(service, run.id, 50_000);
+    const ended = await runEnded(service, run.id);
 
     const broken = items.filter((_, index) => index % 100 === 50).length;
     const wrong = items.filter((_, index) => index % 10 === 6).length;
@@ -107,9 +107,9 @@ describe('a run against a provider of every mood', () => {
     const failed = await service.get(`/runs/${run.id}/results?status=failed&limit=100`);
     expect(failed.body.meta.total_items).toBe(broken);
     expect(failed.body.data).toHaveLength(broken);
-    expect(await service.sample('svc_run_items_total{status="ok"}')).toBe(ok);
-    expect(await service.sample('svc_run_items_total{status="failed"}')).toBe(broken);
-    expect(await service.sample('svc_runs_total{status="completed"}')).toBe(1);
+    await expect.poll(() => service.sample('svc_run_items_total{status="ok"}')).toBe(ok);
+    await expect.poll(() => service.sample('svc_run_items_total{status="failed"}')).toBe(broken);
+    await expect.poll(() => service.sample('svc_runs_total{status="completed"}')).toBe(1);
   });
 
   it('gives up an item whose provider never has time, and goes on with the others', async () => {

@@ -219,7 +219,7 @@ describe('a foreign page in a browser', () => {
     expect(tally(read)).toEqual({ failed: read.length });
     expect(tally(await changesSince(before, sent))).toEqual({ '403 cross_origin': sent });
     expect(await listDatasets(service.url)).toEqual([]);
-    expect(await service.stagedFiles()).toEqual([]);
+    await expect.poll(() => service.stagedFiles()).toEqual([]);
     report(context, {
       area: AREA,
       scenario:

@@ -125,8 +125,12 @@ describe('a database whose line breaks', () => {
     const stored: string[] = [];
     for (let round = 0; round < times(40, 6); round++) {
       const name = `cut ${round}`;
+      const begun = service.lines.length;
       const answer = upload(name, archive);
-      await delay(20 + ((round * 37) % 260));
+      const hasBegun = (): boolean =>
+        service.lines.slice(begun).some((line) => line.includes('"dataset.import.start"'));
+      await expect.poll(hasBegun, { interval: 5 }).toBe(true);
+      await delay((round * 37) % 260);
       database.line.cut();
       const ended = await answer;
       responses.push(ended);

@@ -77,7 +77,7 @@ async function uploadTooMuch(
     large.push(
       ...(await Promise.all([1, 2].map((which) => upload(service, `${label} ${round} ${which}`, archive)))),
     );
-    expect(await service.stagedFiles()).toEqual([]);
+    await expect.poll(() => service.stagedFiles()).toEqual([]);
     await makeRoom();
     small.push(await upload(service, `${label} small ${round}`, samplePackage(5, 50, round)));
   }
@@ -232,7 +232,7 @@ describe('a process with few file descriptors', () => {
         .toBe(201);
       const fates = responses.map((answer, index) => fateOf(answer, ids[index] ?? '', service.lines));
       for (const fate of fates) expect(['201', '503 unavailable', CLOSED]).toContain(fate);
-      expect(await service.stagedFiles()).toEqual([]);
+      await expect.poll(() => service.stagedFiles()).toEqual([]);
       const stored = (await listDatasets(service.url)).filter(({ name }) => name.startsWith('files '));
       const accepted = responses.filter(({ status }) => status === 201).length;
       expect(stored.length).toBeGreaterThanOrEqual(accepted + 1);

@@ -187,7 +187,8 @@ describe('an archive in which many references name one file', () => {
     const { answer, peakRssBytes, waitingShare } = await watch(() => upload('shared file', bytes));
     expect(outcomeOf(answer)).toBe('201');
     expect(answer.body.item_count).toBe(items);
-    expect(waitingShare).toBeLessThan(0.25);
+    // `npm test` runs files side by side on the same cores
+    expect(waitingShare).toBeLessThan(times(0.25, 0.6));
     await ask(`${own.service.url}/datasets/${answer.body.id}`, { method: 'DELETE' });
     report(context, {
       area: AREA,

@@ -181,7 +181,7 @@ describe('requests of foreign pages', () => {
       `POST /datasets/upload HTTP/1.1\r\n${host}\r\n${multipart}\r\nOrigin: https://evil.example\r\nContent-Length: 1000000\r\n\r\n`,
     );
     await connection.until(/^HTTP\/1\.1 403 [\s\S]*"code":"cross_origin"/);
-    expect(await service.stagedFiles()).toEqual([]);
+    await expect.poll(() => service.stagedFiles()).toEqual([]);
 
     // our own pages, and programs
     for (const headers of [

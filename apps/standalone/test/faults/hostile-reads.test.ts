@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { lockTable } from '../../../../prisma/test/lock-table.ts';
 import { report, tally, times } from './report.ts';
 import { holdingsOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
@@ -175,6 +176,8 @@ it.skipIf(process.platform !== 'linux')(
 it('searches of one caller, all at once', { timeout: 600_000 }, async (context) => {
   const id = await upload(8);
   await plant(id, 'payload', times(29_000_000, 6_000_000));
+  // a search that has a connection keeps it until all have been counted
+  const counting = await lockTable(own.databaseUrl, 'items', 'ACCESS EXCLUSIVE');
   const leave = new AbortController();
   const search = () => ask(`${service.url}/datasets/${id}/items?q=zzzz`, { signal: leave.signal });
   const searches = Array.from({ length: 30 }, search);
@@ -194,17 +197,20 @@ it('searches of one caller, all at once', { timeout: 600_000 }, async (context) 
   };
   await expect.poll(active).toBeGreaterThan(0);
   const atOnce = await active();
+  await counting[Symbol.asyncDispose]();
   await listing;
   const found = await Promise.all(searches);
   for (const { status, headers } of found) {
     if (status === 503) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   }
   // a caller that leaves
+  const staying = await lockTable(own.databaseUrl, 'items', 'ACCESS EXCLUSIVE');
   const leaving = Array.from({ length: 4 }, search);
   await expect.poll(active).toBeGreaterThan(0);
   leave.abort();
   await Promise.all(leaving);
   await expect.poll(active).toBe(0);
+  await staying[Symbol.asyncDispose]();
 
   expect(atOnce).toBeLessThanOrEqual(5);
   expect(tally(lists)).toEqual({ 200: lists.length });

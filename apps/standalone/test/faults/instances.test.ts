@@ -118,7 +118,7 @@ describe('two instances on one database and one data folder', () => {
     expect(third.log().find(({ event }) => event === 'spool.clean')).toMatchObject({ files: 1 });
     kept.send(body.subarray(Math.floor(body.byteLength * 0.8)));
     await kept.until(/^HTTP\/1\.1 201 /);
-    expect(await third.stagedFiles()).toEqual([]);
+    await expect.poll(() => third.stagedFiles()).toEqual([]);
     report(context, {
       area: AREA,
       scenario: 'an instance starts while another one receives an upload and a third was killed during one',

@@ -209,7 +209,7 @@ describe('planted secrets', () => {
     // they can be found where they belong
     expect(found('the database', rows, { prompt: DATA.prompt })).toHaveLength(1);
     expect(exports[2]).toContain(DATA.prompt);
-    expect(await service.stagedFiles()).toEqual([]);
+    await expect.poll(() => service.stagedFiles()).toEqual([]);
     const secrets = Object.keys({ ...KEYS, ...DATA }).length;
     report(context, {
       area: 'Secrets and logs',

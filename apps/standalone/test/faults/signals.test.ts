@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openConnection } from '../../../api/test/raw-connection.ts';
 import { report, tally, times } from './report.ts';
-import { runService, type ServiceProcess } from './run-service.ts';
+import { metricOf, runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import {
@@ -76,7 +76,7 @@ async function expectWhole(service: ServiceProcess): Promise<string[]> {
   for (const { id } of unread) whole.add(id);
   expect(problems.flat()).toEqual([]);
   expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
-  expect(await service.stagedFiles()).toEqual([]);
+  await expect.poll(() => service.stagedFiles()).toEqual([]);
   return stored.map(({ name }) => name);
 }
 
@@ -214,7 +214,8 @@ describe('SIGTERM under load', () => {
     using connection = await openConnection(service.url);
     connection.send('POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n');
     connection.send('Content-Type: multipart/form-data; boundary=b\r\n\r\n');
-    await delay(200);
+    // the request for the metric is another one
+    await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(2);
     service.child.kill('SIGTERM');
     await expect.poll(() => service.lines.some((line) => line.includes('"server.drain"'))).toBe(true);
     await delay(400);

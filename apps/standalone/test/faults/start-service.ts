@@ -8,6 +8,8 @@ import { runService, type ServiceProcess } from './run-service.ts';
 /** A built service and its database, which nothing but the test's own requests disturbs. */
 export interface OwnService extends AsyncDisposable {
   readonly service: ServiceProcess;
+  /** of its database, past the service */
+  readonly databaseUrl: string;
   /** Runs a statement past the service. */
   // biome-ignore lint/suspicious/noExplicitAny: rows have every shape
   query(sql: string): Promise<any[]>;
@@ -42,6 +44,7 @@ export async function startService(
   const running = starting.move();
   return {
     service,
+    databaseUrl: database.url,
     query: (sql) => queryDatabase(database.url, sql),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -119,13 +119,15 @@ describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted,
     };
 
     const count = 500;
-    const restarts: Promise<void>[] = [];
+    let restarts = 0;
+    let restarted = Promise.resolve();
     const outcomes = await sendAll('upload', count, async (sent) => {
-      if (sent === Math.floor(count / 3) || sent === Math.floor((2 * count) / 3))
-        restarts.push(database.restart());
+      if (sent !== Math.floor(count / 3) && sent !== Math.floor((2 * count) / 3)) return;
+      restarts += 1;
+      restarted = restarted.then(() => database.restart());
     });
-    await Promise.all(restarts);
-    expect(restarts).toHaveLength(2);
+    await restarted;
+    expect(restarts).toBe(2);
 
     const expected = [...outcomes].filter(([, outcome]) => outcome === '201').map(([name]) => name);
     const stored = (await listDatasets(service.url)).filter(({ name }) => name.startsWith('upload '));
@@ -136,7 +138,8 @@ describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted,
     expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
 
     const seen = tally(outcomes.values());
-    expect(seen['201']).toBeGreaterThan(count / 4);
+    // those before the first restart; how many it refuses depends on how long it takes
+    expect(seen['201']).toBeGreaterThan(count / 10);
     expect(
       Object.keys(seen).filter((outcome) => /^5/.test(outcome) && outcome !== '503 unavailable'),
     ).toEqual([]);

@@ -113,7 +113,7 @@ const eventsOfRun = async ({ service: { url } }: OwnService): Promise<string> =>
   return `/runs/${run.body.id}/events`;
 };
 
-const READER_ENV = { SVC_SLOW_READER_TIMEOUT_MS: '1000' };
+const READER_ENV = { SVC_SLOW_READER_TIMEOUT_MS: '3000' };
 
 const readAll = async (): Promise<string> => {
   await using own = await startService(READER_ENV);
@@ -141,10 +141,10 @@ const sip = async (): Promise<string> => {
 
 /** The outcome of an upload of which so many bytes come every quarter of the time that it has for 64 KiB. */
 const uploadInPieces = (pieceBytes: number) => async (): Promise<string> => {
-  const timeoutMs = 1200;
+  const timeoutMs = 3000;
   await using own = await startService({ SVC_SLOW_UPLOAD_TIMEOUT_MS: String(timeoutMs) });
   const { service } = own;
-  const body = Buffer.from(await new Response(uploadForm(samplePackage(500, 8000), 'slow')).bytes());
+  const body = Buffer.from(await new Response(uploadForm(samplePackage(250, 8000), 'slow')).bytes());
   const boundary = /^--(\S+)/.exec(body.toString('latin1'))?.[1];
   using connection = await openConnection(service.url);
   connection.send(

@@ -137,7 +137,7 @@ export const REQUEST_LIMITS: readonly LimitCase[] = [
     beyond: {
       what: 'byte by byte, more than twice the time',
       outcome: '408 request_timeout',
-      send: trickled(150),
+      send: trickled(500),
     },
   },
 ];
