@@ -38,7 +38,7 @@ export { transferBuffer } from './json/transfer-buffer.ts';
 export { checkLine } from './lines/check-items.ts';
 export { type CutLine, type CutLines, cutLines } from './lines/cut-lines.ts';
 export { createLineEncoder, type LineEncoder } from './lines/encode-lines.ts';
-export { createPlainLineEncoder, type PlainLine } from './lines/encode-plain-line.ts';
+export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';
 export {
   DEFAULT_BATCH_BYTES,

@@ -1,5 +1,5 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { type CutLine, createPlainLineEncoder, cutLines, type PlainLine } from '@svc/jsonl-v23/internal';
+import { type CutLine, cutLines, PlainLineCollector, type PlainLines } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { PackageError, toPackageError } from '../errors.ts';
 import type { Archive } from '../package/open-archive.ts';
@@ -19,14 +19,14 @@ export interface LegacyItem {
   readonly pointer: string;
 }
 
-/** A line of which nothing has to be upgraded, as it is written into the package. */
-export interface UpgradedLine {
+/** Lines after each other of which nothing has to be upgraded, as they are written into the package. */
+export interface UpgradedLines {
   readonly section: null;
-  readonly line: PlainLine;
+  readonly lines: PlainLines;
 }
 
 /** Keys that `upgradeItem` looks at; values that it removes or changes have types that an item may not have. */
-export const LEGACY_KEYS: Parameters<typeof createPlainLineEncoder>[0] = {
+export const LEGACY_KEYS: ConstructorParameters<typeof PlainLineCollector>[0] = {
   item: [
     'assets',
     'expected',
@@ -59,7 +59,7 @@ export function readLegacyItems(
   kind: LegacySection['kind'],
   signal?: AbortSignal,
 ): AsyncGenerator<LegacyItem> {
-  return readItems<never>(archive, file, kind, () => null, signal);
+  return readItems<never>(archive, file, kind, null, signal);
 }
 
 /**
@@ -71,19 +71,20 @@ export function readUpgradedLines(
   file: string,
   kind: LegacySection['kind'],
   signal?: AbortSignal,
-): AsyncGenerator<LegacyItem | UpgradedLine> {
-  return readItems<UpgradedLine>(archive, file, kind, createPlainLineEncoder(LEGACY_KEYS), signal);
+): AsyncGenerator<LegacyItem | UpgradedLines> {
+  return readItems<UpgradedLines>(archive, file, kind, new PlainLineCollector(LEGACY_KEYS), signal);
 }
 
-async function* readItems<Line extends UpgradedLine>(
+async function* readItems<Lines extends UpgradedLines>(
   archive: Pick<Archive, 'limits' | 'read'>,
   file: string,
   kind: LegacySection['kind'],
-  encode: (line: Uint8Array, maxDepth: number) => PlainLine | null,
+  plain: PlainLineCollector | null,
   signal: AbortSignal | undefined,
-): AsyncGenerator<LegacyItem | Line> {
+): AsyncGenerator<LegacyItem | Lines> {
   const { maxLineBytes, maxDepth } = archive.limits;
-  const bytes = archive.read(file, { ...(signal && { signal }) });
+  // JSON is cut into items of several chunks; of lines, everything is copied.
+  const bytes = archive.read(file, { isTransient: kind === 'jsonl', ...(signal && { signal }) });
   if (kind === 'json') {
     const options = { file, maxValueBytes: maxLineBytes, maxDepth };
     for await (const part of splitJsonItems(bytes, options)) {
@@ -97,16 +98,17 @@ async function* readItems<Line extends UpgradedLine>(
   }
   for await (const lines of cutLines(bytes, { maxLineBytes, ...(signal && { signal }) })) {
     for (const line of lines) {
-      const plain = line.fault === null ? encode(line.bytes, maxDepth) : null;
-      if (plain !== null && plain.byteLength <= maxLineBytes) {
-        yield { section: null, line: plain } as Line;
+      if (plain !== null && line.fault === null && plain.add(line.bytes, maxDepth, maxLineBytes)) {
+        if (plain.isFull) yield { section: null, lines: plain.take() } as Lines;
         continue;
       }
+      if (plain?.isEmpty === false) yield { section: null, lines: plain.take() } as Lines;
       const location = { file, line: line.line };
       const item = itemOrError(() => parseLine(line, maxDepth, location), location);
       if (item !== null) yield { section: null, item, location, pointer: '' };
     }
   }
+  if (plain?.isEmpty === false) yield { section: null, lines: plain.take() } as Lines;
 }
 
 /** The error instead of an item, with at least this location. */

@@ -20,7 +20,7 @@ import {
   type LegacyItem,
   readLegacyItems,
   readUpgradedLines,
-  type UpgradedLine,
+  type UpgradedLines,
 } from '../legacy/legacy-items.ts';
 import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.ts';
 import { type Peekable, peekable } from '../legacy/peekable.ts';
@@ -30,6 +30,7 @@ import { checkDatasetName, isName } from '../package/manifest.ts';
 import { type Archive, missingFile } from '../package/open-archive.ts';
 import { createReferenceResolver } from '../package/resolve-reference.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
+import { linesToBytes } from '../write/lines-to-bytes.ts';
 import {
   type NamedFile,
   type PackageContent,
@@ -41,7 +42,7 @@ import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
 import type { FileDigest } from '../write/scan-dataset.ts';
 import { compareUtf8, foldName } from '../zip/entry-name.ts';
 import { LegacyContents } from './legacy-contents.ts';
-import type { TempDir, TempFile } from './temp-dir.ts';
+import type { PackedFile, TempDir } from './temp-dir.ts';
 
 /** A package to write, and the report on its conversion. */
 export interface Conversion {
@@ -53,12 +54,12 @@ interface ConvertedSection {
   readonly source: LegacySection;
   readonly itemCount: number;
   readonly sectionHash: Uint8Array;
-  readonly file: TempFile;
+  readonly file: PackedFile;
 }
 
 /**
- * Converts a legacy archive (package-format section 4): every item is upgraded once and its line written to a temporary file, so
- * that memory stays flat however large the archive is.
+ * Converts a legacy archive (package-format section 4): every item is upgraded once and its line written to a temporary file,
+ * compressed as it will be in the package, so that memory stays flat however large the archive is.
  *
  * Goes on after an error, to find all of them.
  *
@@ -130,10 +131,10 @@ export async function convertLegacy(
   const sources = new Map<string, () => AsyncIterable<Uint8Array>>(carried.sources);
   sources.set(RESULTS_FILE, () => archive.read(RESULTS_FILE, { uncounted: true }));
   const paths = sectionPaths(content.sections.map(({ name }) => name));
-  for (const [index, { file }] of converted.entries()) sources.set(paths[index] ?? '', file.read);
+  const packed = new Map(converted.map(({ file }, index) => [paths[index] ?? '', file]));
   for (const { path, read } of taken) sources.set(path, read);
   return {
-    plan: packagePlan(planPackage(content), sources),
+    plan: packagePlan(planPackage(content), sources, packed),
     report: {
       name: content.name,
       versionHash: content.versionHash,
@@ -161,20 +162,20 @@ interface SectionDeps {
 /** Converts the items of a section, or finds their errors; null if its file cannot be read to the end. */
 async function convertSection(
   source: LegacySection,
-  items: Peekable<LegacyItem | UpgradedLine>,
+  items: Peekable<LegacyItem | UpgradedLines>,
   upgrade: (item: JsonObject, location: SourceLocation) => UpgradedItem,
   { archive, contents, tempDir, errors }: SectionDeps,
 ): Promise<ConvertedSection | null> {
   const hasher = createSectionHasher(source.name);
   const { maxLineBytes: maxItemBytes } = archive.limits;
   let itemCount = 0;
-  async function* lines(): AsyncGenerator<string[]> {
+  async function* lines(): AsyncGenerator<[string | Uint8Array]> {
     for (let next = await items.peek(); next?.section === source.index; next = await items.peek()) {
       items.take();
-      if ('line' in next) {
-        hasher.add(next.line.itemHash);
-        itemCount += 1;
-        if (errors.total === 0) yield [next.line.text];
+      if ('lines' in next) {
+        hasher.add(next.lines.itemHashes);
+        itemCount += next.lines.itemCount;
+        if (errors.total === 0) yield [next.lines.bytes];
         continue;
       }
       const line = await lineOf(next).catch((error: unknown) => errors.add(error));
@@ -206,7 +207,7 @@ async function convertSection(
     return joinItem(await contents.externalize(encoded, upgraded.files));
   }
   try {
-    const file = await tempDir.writeLines(lines());
+    const file = await tempDir.writePacked(linesToBytes(lines()));
     return { source, itemCount, sectionHash: hasher.digest(), file };
   } catch (error) {
     const found = toPackageError(error, source.file);

@@ -1,21 +1,33 @@
-import { createReadStream } from 'node:fs';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { crc32, createDeflateRaw } from 'node:zlib';
 import { createSha256 } from '@svc/jsonl-v23/internal';
 import { toHex } from '../hex.ts';
-import { linesToBytes } from '../write/lines-to-bytes.ts';
+import type { PackedBytes } from '../write/prepare-package.ts';
 import type { FileDigest } from '../write/scan-dataset.ts';
+import { DEFLATE_LEVEL } from '../write/write-package.ts';
+import { BlockBuffer } from './zip/block-buffer.ts';
 
 /** A temporary file. */
 export interface TempFile extends FileDigest {
   read(): AsyncIterable<Uint8Array>;
 }
 
+/** A temporary file that is compressed, and the size and hash of what it holds. */
+export interface PackedFile extends FileDigest, PackedBytes {}
+
+/** The compressor has a thread of its own, and takes so many bytes ahead. The types know only options of zlib. */
+const DEFLATE_OPTIONS = { level: DEFLATE_LEVEL, chunkSize: 64 * 1024, highWaterMark: 512 * 1024 };
+
 /** A folder for content whose size and hash must be known before it can be written. Disposing deletes it. */
 export interface TempDir extends AsyncDisposable {
   /** The path of a file in the folder. */
   path(name: string): string;
-  writeLines(batches: AsyncIterable<readonly string[]>): Promise<TempFile>;
+  /** Writes bytes, which must not change, compressed as an entry of a package. */
+  writePacked(bytes: AsyncIterable<Uint8Array>): Promise<PackedFile>;
   writeBytes(bytes: Uint8Array, sha256: string): Promise<TempFile>;
 }
 
@@ -34,21 +46,30 @@ export async function createTempDir(parentFolder: string): Promise<TempDir> {
   });
   return {
     path: (name) => join(folder, name),
-    async writeLines(batches) {
+    async writePacked(source) {
       const path = newPath();
       const hash = createSha256();
-      let bytes = 0;
-      const file = await open(path, 'wx');
-      try {
-        for await (const chunk of linesToBytes(batches)) {
-          await file.writeFile(chunk);
-          hash.update(chunk);
-          bytes += chunk.byteLength;
+      const sum = { bytes: 0, crc32: 0 };
+      async function* blocks(): AsyncGenerator<Uint8Array> {
+        const buffer = new BlockBuffer();
+        for await (const chunk of source) {
+          buffer.add(chunk);
+          if (buffer.isFull) yield added(buffer.take());
         }
-      } finally {
-        await file.close();
+        yield added(buffer.take());
       }
-      return tempFile(path, { bytes, sha256: toHex(hash.digest()) });
+      function added(block: Uint8Array): Uint8Array {
+        hash.update(block);
+        sum.crc32 = crc32(block, sum.crc32);
+        sum.bytes += block.byteLength;
+        return block;
+      }
+      await pipeline(
+        Readable.from(blocks(), { objectMode: false }),
+        createDeflateRaw(DEFLATE_OPTIONS),
+        createWriteStream(path, { flags: 'wx' }),
+      );
+      return { ...sum, sha256: toHex(hash.digest()), read: () => createReadStream(path) };
     },
     async writeBytes(bytes, sha256) {
       const path = newPath();

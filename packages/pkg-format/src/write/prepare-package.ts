@@ -26,6 +26,14 @@ import {
 } from './plan-package.ts';
 import { type DatasetScan, exportLines, type FileDigest, fileKey, scanDataset } from './scan-dataset.ts';
 
+/** The bytes of an entry, deflated already. */
+export interface PackedBytes {
+  /** Of the bytes before they were deflated. */
+  readonly crc32: number;
+  readonly bytes: number;
+  read(): AsyncIterable<Uint8Array>;
+}
+
 /** The entries of a package, and their bytes. */
 export interface PackagePlan {
   readonly entries: readonly PlannedEntry[];
@@ -35,15 +43,19 @@ export interface PackagePlan {
    * @throws PackageError `package_hash_mismatch` at the end if they differ from the manifest
    */
   bytesOf(entry: PlannedEntry): AsyncIterable<Uint8Array>;
+  /** The bytes of an entry that was compressed before; null for any other. */
+  packedOf(entry: PlannedEntry): PackedBytes | null;
 }
 
-/** Joins planned entries with the sources of their files, by path. */
+/** Joins planned entries with the sources of their files, by path. @param packed files that only an archive can be written from */
 export function packagePlan(
   entries: readonly PlannedEntry[],
   sources: ReadonlyMap<string, () => AsyncIterable<Uint8Array>>,
+  packed: ReadonlyMap<string, PackedBytes> = new Map(),
 ): PackagePlan {
   return {
     entries,
+    packedOf: ({ path, compress }) => (compress ? (packed.get(path) ?? null) : null),
     bytesOf({ path, content }) {
       if ('text' in content) return oneChunk(new TextEncoder().encode(content.text));
       const source = sources.get(path);

@@ -35,15 +35,17 @@ export async function* zipStream(
     yield blocks.take();
     preparing = prepare(signal);
     const abortable = untilAborted(signal);
-    const { entries, bytesOf } = await abortable(preparing);
+    const { entries, bytesOf, packedOf } = await abortable(preparing);
     for (const entry of entries) {
       const name = Buffer.from(entry.path);
       const start = written.length === 0 ? 0 : blocks.position;
       if (written.length > 0) blocks.add(localHeader(name, entry.compress));
       const dataStart = blocks.position;
-      const sum = { crc32: 0, size: 0 };
-      const bytes = summed(bytesOf(entry), sum, abortable);
-      for await (const chunk of entry.compress ? deflated(bytes) : bytes) {
+      const packed = packedOf(entry);
+      const sum = { crc32: packed?.crc32 ?? 0, size: packed?.bytes ?? 0 };
+      const bytes =
+        packed === null ? summed(bytesOf(entry), sum, abortable) : stoppable(packed.read(), abortable);
+      for await (const chunk of entry.compress && packed === null ? deflated(bytes) : bytes) {
         blocks.add(chunk);
         if (blocks.isFull) yield blocks.take();
       }
@@ -71,6 +73,18 @@ async function* summed(
   sum: { crc32: number; size: number },
   abortable: Abortable,
 ): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stoppable(source, abortable)) {
+    sum.crc32 = crc32(chunk, sum.crc32);
+    sum.size += chunk.byteLength;
+    yield chunk;
+  }
+}
+
+/** Passes bytes on. @throws the signal's reason at once, also while the source is silent */
+async function* stoppable(
+  source: AsyncIterable<Uint8Array>,
+  abortable: Abortable,
+): AsyncGenerator<Uint8Array> {
   const iterator = source[Symbol.asyncIterator]();
   let isOpen = true;
   try {
@@ -80,8 +94,6 @@ async function* summed(
         isOpen = false;
         return;
       }
-      sum.crc32 = crc32(value, sum.crc32);
-      sum.size += value.byteLength;
       yield value;
     }
   } finally {
