@@ -34,7 +34,7 @@ export async function uploadPackage(
   const datasetName = request.name ?? packageName(pkg.manifest, request.fileName);
   for (const section of pkg.sections) {
     const { name, file } = section;
-    const lines = splitLines(section.bytes(signal), { file, maxLineBytes, signal });
+    const lines = splitLines(section.bytes(signal, { isTransient: true }), { file, maxLineBytes, signal });
     try {
       await draft.section(name).writeLines(lines, { file, maxDepth, maxLineBytes, readFile: pkg.readFile });
     } catch (error) {
@@ -80,7 +80,7 @@ async function findOtherErrors(
 ): Promise<PackageError | ImportErrors> {
   for (const section of pkg.sections) {
     const { file } = section;
-    const lines = splitLines(section.bytes(signal), { file, maxLineBytes, signal });
+    const lines = splitLines(section.bytes(signal, { isTransient: true }), { file, maxLineBytes, signal });
     try {
       await draft.checkLines(lines, { file, maxDepth, maxLineBytes });
     } catch {

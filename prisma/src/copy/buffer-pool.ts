@@ -25,6 +25,8 @@ export class BufferPool {
     if (buffer.byteLength > MAX_KEPT_BYTES) freeBuffer(buffer);
     if (buffer.byteLength < STEP_BYTES) return;
     if (this.#free.length < MAX_KEPT) this.#free.push(buffer);
+    // Every batch brings a buffer along. Left to the garbage collector, they would make it mark the whole heap again and again.
+    else freeBuffer(buffer);
   }
 
   /** Removes and returns all buffers. */

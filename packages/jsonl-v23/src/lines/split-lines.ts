@@ -65,6 +65,8 @@ class LineBuffer {
   readonly #file: string | undefined;
   readonly #maxLineBytes: number;
   readonly #batchBytes: number;
+  /** A line of at most so many bytes is neither too long nor has it too many values. */
+  readonly #shortBytes: number;
 
   /** As large as a batch once there are so many bytes. */
   #bytes: Uint8Array = new Uint8Array();
@@ -85,6 +87,7 @@ class LineBuffer {
     this.#file = file;
     this.#maxLineBytes = maxLineBytes;
     this.#batchBytes = batchBytes;
+    this.#shortBytes = Math.min(maxLineBytes, MAX_LINE_VALUES - 1);
   }
 
   *add(chunk: Uint8Array): Generator<LineBatch, void, undefined> {
@@ -135,7 +138,7 @@ class LineBuffer {
         this.#scanned = this.#filled;
         return;
       }
-      yield* this.#check(lineEnd);
+      if (lineEnd - this.#complete > this.#shortBytes) yield* this.#check(lineEnd);
       if (this.#lineCount > 0 && lineEnd >= this.#batchBytes) {
         // The line does not fit into this batch; it is found again at the start of the next one.
         yield this.#take();

@@ -19,6 +19,8 @@ export interface ReadOptions {
   /** Whether the bytes are only checked, not returned: they do not count towards the total. */
   readonly uncounted?: boolean;
   readonly signal?: AbortSignal;
+  /** Whether a chunk may be freed when the next one is asked for, as it suits a reader that copies what it keeps. */
+  readonly isTransient?: boolean;
 }
 
 /** Checks the bytes of a file while they are read. */
@@ -84,17 +86,17 @@ function archiveOver(
 
   function read(
     path: string,
-    { maxBytes, uncounted = false, signal }: ReadOptions = {},
+    { maxBytes, uncounted = false, signal, isTransient }: ReadOptions = {},
   ): AsyncGenerator<Uint8Array> {
     const entry = files.get(path);
     if (!entry) throw missingFile(path);
     const ceiling = entryCeiling(entry, limits, maxBytes);
-    return readEntry(source, entry, { ceiling, budget: uncounted ? null : budget, signal });
+    return readEntry(source, entry, { ceiling, budget: uncounted ? null : budget, signal, isTransient });
   }
 
   async function contentOf(entry: ZipEntry, check: ContentCheck | undefined): Promise<Uint8Array> {
     const ceiling = entryCeiling(entry, limits, limits.maxAssetBytes);
-    const options = { ceiling, budget, signal: undefined };
+    const options = { ceiling, budget, signal: undefined, isTransient: true };
     if (isSmallEntry(entry)) {
       const content = await readSmallEntry(source, entry, options);
       check?.add(content);

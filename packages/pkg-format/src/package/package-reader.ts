@@ -27,8 +27,13 @@ export interface PackageSection {
   readonly file: string;
   /** From 0, in the order of the file names' UTF-8 bytes. */
   readonly orderIndex: number;
-  /** The file's bytes. Reading to the end checks its size, its CRC-32 and the checksum that the manifest states. */
-  bytes(signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * The file's bytes. Reading to the end checks its size, its CRC-32 and the checksum that the manifest states.
+   *
+   * @param options `isTransient` if you copy what you keep of a chunk before you ask for the next one: its memory is freed
+   *   then, and not by the garbage collector
+   */
+  bytes(signal?: AbortSignal, options?: { readonly isTransient?: boolean }): AsyncIterable<Uint8Array>;
 }
 
 /** Counts and hashes of the items that were read, for `PackageReader.verify`. */
@@ -195,7 +200,7 @@ function createReader(
       name: names[orderIndex] ?? '',
       file,
       orderIndex,
-      bytes: (signal) => read(file, { ...(signal && { signal }) }),
+      bytes: (signal, options) => read(file, { ...options, ...(signal && { signal }) }),
     })),
 
     async readFile(path, location) {

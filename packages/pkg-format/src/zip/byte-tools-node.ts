@@ -1,9 +1,13 @@
 import { pipeline, Readable } from 'node:stream';
 import { createInflateRaw, inflateRawSync, crc32 as zlibCrc32 } from 'node:zlib';
+import { transferBuffer } from '@svc/jsonl-v23/internal';
 import { entryError } from '../errors.ts';
 import type { ZipEntry } from './zip-entry.ts';
 
-const CHUNK_BYTES = 64 * 1024;
+/** Not the size of the pool from which small buffers are cut: a chunk that fills its buffer is alone in it. */
+const CHUNK_BYTES = 128 * 1024;
+/** Chunks one by one: a stream of bytes would join those that wait. The types know only options of zlib. */
+const INFLATE_OPTIONS = { chunkSize: CHUNK_BYTES, readableObjectMode: true, readableHighWaterMark: 2 };
 
 /** CRC-32 of `bytes` after bytes whose CRC-32 is `value` (0 at the start). */
 export function crc32(bytes: Uint8Array, value: number): number {
@@ -25,18 +29,26 @@ export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): st
  * Inflates the raw deflate data of an entry (RFC 1951) as fast as the result is read. Stopping early closes `packed` and
  * frees the inflater. (`DecompressionStream` of Node 22.19 ignores bytes after the end.)
  *
+ * @param isTransient whether the memory of a chunk is freed when the next one is asked for: left to the garbage
+ *   collector, it would make it mark the whole heap for every 50 MB
  * @throws PackageError `package_corrupt` if the data is broken or cut off, or if bytes follow its end; errors of `packed`
  */
 export async function* inflateRaw(
   packed: AsyncIterable<Uint8Array>,
   entry: ZipEntry,
+  isTransient = false,
 ): AsyncGenerator<Uint8Array> {
-  const inflater = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  const inflater = createInflateRaw(INFLATE_OPTIONS);
   const source = Readable.from(packed, { objectMode: false });
   // The callback is required; the loop over the inflater gets the same errors.
   pipeline(source, inflater, () => {});
   try {
-    yield* inflater;
+    for await (const chunk of inflater as AsyncIterable<Buffer<ArrayBuffer>>) {
+      yield chunk;
+      // The inflater goes on writing into a buffer that is not full.
+      const isFull = chunk.byteOffset + chunk.byteLength === CHUNK_BYTES;
+      if (isTransient && isFull && chunk.buffer.byteLength === CHUNK_BYTES) transferBuffer(chunk.buffer, 0);
+    }
   } catch (error) {
     throw isZlibError(error) ? invalidDeflate(entry, error) : error;
   } finally {

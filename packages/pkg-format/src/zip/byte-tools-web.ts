@@ -17,11 +17,13 @@ export function decodeBase64(text: string): Uint8Array | null {
  * Inflates the raw deflate data of an entry (RFC 1951) as fast as the result is read. Stopping early closes `packed` and
  * frees the inflater.
  *
+ * @param _isTransient makes no difference here
  * @throws PackageError `package_corrupt` if the data is broken or cut off, or if bytes follow its end; errors of `packed`
  */
 export async function* inflateRaw(
   packed: AsyncIterable<Uint8Array>,
   entry: ZipEntry,
+  _isTransient = false,
 ): AsyncGenerator<Uint8Array> {
   const pieces = piecesOf(packed);
   let sourceFailure: { error: unknown } | undefined;

@@ -11,6 +11,8 @@ export interface ReadEntryOptions {
   /** Counted down; null if the bytes are only checked, not handed out. */
   readonly budget: ByteBudget | null;
   readonly signal: AbortSignal | undefined;
+  /** Whether a chunk may be freed when the next one is asked for. */
+  readonly isTransient?: boolean | undefined;
 }
 
 /**
@@ -24,10 +26,10 @@ export async function* readEntry(
   entry: ZipEntry,
   options: ReadEntryOptions,
 ): AsyncGenerator<Uint8Array> {
-  const { signal } = options;
+  const { signal, isTransient = false } = options;
   const packed = readRange(source, entry.dataStart, entry.dataStart + entry.compressedSize, signal);
   const check = new EntryCheck(entry, options);
-  for await (const chunk of entry.method === 'stored' ? packed : inflated(packed, entry)) {
+  for await (const chunk of entry.method === 'stored' ? packed : inflated(packed, entry, isTransient)) {
     signal?.throwIfAborted();
     if (chunk.byteLength === 0) continue;
     check.add(chunk);
@@ -41,9 +43,13 @@ export async function* readEntry(
 const SMALL_PACKED_BYTES = 32 * 1024;
 const SMALL_BYTES = 128 * 1024;
 
-async function* inflated(packed: AsyncIterable<Uint8Array>, entry: ZipEntry): AsyncGenerator<Uint8Array> {
+async function* inflated(
+  packed: AsyncIterable<Uint8Array>,
+  entry: ZipEntry,
+  isTransient: boolean,
+): AsyncGenerator<Uint8Array> {
   if (entry.compressedSize > SMALL_PACKED_BYTES || entry.size > SMALL_BYTES) {
-    yield* inflateRaw(packed, entry);
+    yield* inflateRaw(packed, entry, isTransient);
     return;
   }
   const pieces: Uint8Array[] = [];
