@@ -4,7 +4,7 @@ import { itemRuleWithout, type RefusedKeys } from '../fast/item-rule.ts';
 
 /** Items without files, in canonical text. */
 export interface PlainLines {
-  /** Their lines, each with its line feed, in a buffer of their own. */
+  /** Their lines, each with its line feed, in a separate buffer. */
   readonly bytes: Uint8Array;
   readonly itemCount: number;
   /** `itemCount` times 32 bytes. */

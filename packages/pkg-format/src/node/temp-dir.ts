@@ -19,7 +19,7 @@ export interface TempFile extends FileDigest {
 /** A temporary file that is compressed, and the size and hash of what it holds. */
 export interface PackedFile extends FileDigest, PackedBytes {}
 
-/** The compressor has a thread of its own, and takes so many bytes ahead. The types know only options of zlib. */
+/** The compressor works on another thread, and takes so many bytes ahead. The types know only options of zlib. */
 const DEFLATE_OPTIONS = { level: DEFLATE_LEVEL, chunkSize: 64 * 1024, highWaterMark: 512 * 1024 };
 
 /** A folder for content whose size and hash must be known before it can be written. Disposing deletes it. */
