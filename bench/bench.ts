@@ -46,7 +46,7 @@ export function createBench(folder: string, url: string): Bench {
       }
     },
     async empty() {
-      await statement('TRUNCATE datasets, sections, items, assets, released_assets CASCADE');
+      await statement('TRUNCATE datasets, sections, items, loose_sections, assets, released_assets CASCADE');
       await settle();
     },
     async analyze() {

@@ -30,6 +30,7 @@ import { shapesNamed } from './shapes/shapes.ts';
 import { hasPrograms } from './shell.ts';
 import { smallReadCases } from './small/small-reads.ts';
 import { smallUploadCases } from './small/small-uploads.ts';
+import { streamCases } from './streams/stream-cases.ts';
 import { makeTables, type TableFile, tableCase, tablePreview } from './table-cases.ts';
 
 const { values: options } = parseArgs({
@@ -38,7 +39,7 @@ const { values: options } = parseArgs({
     cases: {
       type: 'string',
       default:
-        'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,images,assets,tables,results,waiting',
+        'read,encode,encode-shapes,upload,export,convert,health,streams,pack,hub,preview,http,small,memory,images,assets,tables,results,waiting',
     },
     rounds: { type: 'string', default: '3' },
     images: { type: 'string', default: '100000' },
@@ -95,6 +96,12 @@ for (const size of sizes) {
   }
   for (const worst of worstShapes(ofSize)) showRow(worst);
   ofShapes.push(...ofSize);
+  if (wanted.has('streams')) {
+    const archive = join(folder, 'streams.pkg.zip');
+    await writePackage(archive, size);
+    const label = `${size.toLocaleString('en')} items`;
+    for (const one of streamCases(bench, { label, archive, small })) await compare(one);
+  }
   if (wanted.has('pack')) await compare(packCase(bench, size));
   if (wanted.has('hub')) await compare(await hubCase(bench, size));
 }
