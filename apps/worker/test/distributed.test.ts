@@ -105,6 +105,7 @@ describe('distributed PostgreSQL', () => {
     await service.delete(`/runs/${rescored.id}`);
     await service.delete(`/datasets/${dataset.id}`);
     await service.store.assets.collect();
+    await service.store.datasets.collect();
     await service.store.assets.countToMove();
   }
 

@@ -129,6 +129,7 @@ describe.runIf(NO_CLUSTER === undefined)('reads from a replica', () => {
       async () => {
         // Rows that the stream's snapshot might see are removed: the replica cancels the stream to replay that.
         await one.delete(`/datasets/${await upload(one, 'removed')}`);
+        await one.store.datasets.collect();
         await cluster.primary.query('VACUUM items');
       },
       async () => {

@@ -384,6 +384,7 @@ describe('one dataset', () => {
       requestId: null,
     });
     await store.datasets.delete(gone.id);
+    expect(await store.datasets.collect()).toBe(23);
     await expect(store.datasets.get(gone.id)).rejects.toMatchObject({ code: 'dataset_not_found' });
     expect([await counted('items'), await counted('sections'), await counted('runs')]).toEqual([2, 1, 0]);
     expect((await store.datasets.get(kept.id)).itemCount).toBe(2);

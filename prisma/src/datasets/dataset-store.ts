@@ -44,9 +44,12 @@ export interface DatasetStore {
   get(id: string, signal?: AbortSignal): Promise<DatasetSummary>;
   /** @throws StoreError `invalid_request` for a text that PostgreSQL cannot hold */
   update(id: string, changes: DatasetChanges): Promise<DatasetSummary>;
-  /** Deletes a dataset with its sections, items, runs and their results, in one transaction. */
+  /**
+   * Deletes a dataset with its sections, runs and their results, in one transaction. Its items are gone for every reader
+   * with them; `collect` removes their rows.
+   */
   delete(id: string): Promise<void>;
-  /** Removes items of imports that did not end. @returns how many */
+  /** Removes items of deleted datasets, and of imports that did not end. @returns how many */
   collect(): Promise<number>;
   /** @throws StoreError `invalid_cursor` */
   listSections(id: string, request: PageRequest): Promise<Page<StoredSection>>;

@@ -43,5 +43,14 @@ export async function keepSections(client: pg.ClientBase, sectionIds: readonly s
   if (rowCount !== sectionIds.length) throw isGone();
 }
 
+/** Notes the sections of a dataset, whose rows this transaction deletes. */
+export async function releaseSections(client: pg.ClientBase, datasetId: string): Promise<void> {
+  await client.query(
+    `INSERT INTO loose_sections (section_id, transaction_id)
+     SELECT id, pg_current_xact_id()::text::bigint FROM sections WHERE dataset_id = $1`,
+    [datasetId],
+  );
+}
+
 const isGone = (): StoreError =>
   new StoreError('unavailable', 'Cannot finish the import: its first transaction has ended.');

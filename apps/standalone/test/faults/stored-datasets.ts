@@ -106,10 +106,11 @@ export async function verifyDataset(url: string, dataset: Body): Promise<string[
   return problems.map((problem) => `${dataset.name}: ${problem}`);
 }
 
-/** Rows that belong to no dataset, table by table; all zero where nothing is left behind. */
+/** Rows that belong to no dataset and are not to be collected, table by table; all zero where nothing is left behind. */
 export const LEFTOVERS = `
   SELECT
-    (SELECT count(*)::int FROM items WHERE NOT EXISTS (SELECT FROM sections s WHERE s.id = items.section_id)) AS items,
+    (SELECT count(*)::int FROM items WHERE NOT EXISTS (SELECT FROM sections s WHERE s.id = items.section_id)
+      AND NOT EXISTS (SELECT FROM loose_sections l WHERE l.section_id = items.section_id)) AS items,
     (SELECT count(*)::int FROM sections WHERE NOT EXISTS (SELECT FROM datasets d WHERE d.id = sections.dataset_id)) AS sections,
     (SELECT count(*)::int FROM datasets WHERE item_count <> (
       SELECT count(*) FROM items JOIN sections s ON s.id = items.section_id WHERE s.dataset_id = datasets.id)) AS datasets`;

@@ -110,6 +110,10 @@ async function importDisturbed(
   return id;
 }
 const nothing = async (): Promise<void> => undefined;
+const remove = async (...ids: readonly string[]): Promise<void> => {
+  for (const id of ids) await single.datasets.delete(id);
+  await single.datasets.collect();
+};
 
 describe('a large import over several connections', () => {
   it('stores exactly what one connection stores', async () => {
@@ -121,8 +125,7 @@ describe('a large import over several connections', () => {
     expect(await writersOf(one.id)).toBe(1);
     expect(await writersOf(many.id)).toBeGreaterThan(2);
     expect(await leftovers()).toEqual(NOTHING);
-    await Promise.all([single.datasets.delete(many.id), single.datasets.delete(one.id)]);
-    await single.assets.collect();
+    await remove(many.id, one.id);
   });
 
   it('leaves them to one of two, and both are complete', async () => {
@@ -131,7 +134,7 @@ describe('a large import over several connections', () => {
     expect(Math.min(...writers)).toBe(1);
     expect(Math.max(...writers)).toBeGreaterThan(1);
     expect(await contentOf(ids[0] as string)).toEqual(await contentOf(ids[1] as string));
-    for (const id of ids) await store.datasets.delete(id);
+    await remove(...ids);
   });
 
   it.each<[string, string]>([
@@ -157,7 +160,7 @@ describe('a large import over several connections', () => {
     // The connections can be used again.
     const id = await importDisturbed(nothing);
     expect(await writersOf(id)).toBeGreaterThan(1);
-    await store.datasets.delete(id);
+    await remove(id);
   });
 
   it('passes on what its source throws, and leaves nothing', async () => {
@@ -185,6 +188,9 @@ describe('a large import over several connections', () => {
     expect((await single.datasets.get(id)).itemCount).toBe(1_200);
     expect(await leftovers()).toEqual(NOTHING);
     await store.datasets.delete(id);
+    expect(await leftovers()).toEqual({ items: 1_200, noted: 1 });
+    expect(await single.datasets.collect()).toBe(1_200);
+    expect(await leftovers()).toEqual(NOTHING);
   });
 
   it('whose process is gone before its commit leaves rows that nothing shows, until they are collected', async () => {
