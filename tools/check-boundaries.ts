@@ -71,6 +71,7 @@ const OWNERS: Record<string, readonly string[]> = {
   '@prisma/': ['prisma/src/'],
   pg: ['prisma/src/', 'packages/postgres-client/src/', 'packages/embedded-postgres/src/'],
   'pg-copy-streams': ['prisma/src/'],
+  'lru-cache': ['prisma/src/'],
   '@aws-sdk/': ['prisma/src/assets/s3/'],
   'embedded-postgres': ['packages/embedded-postgres/src/'],
   '@embedded-postgres/': ['packages/embedded-postgres/src/'],

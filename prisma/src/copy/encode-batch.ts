@@ -10,7 +10,8 @@ import {
   type LineBatch,
   parseLines,
 } from '@svc/jsonl-v23/internal';
-import { HashStates } from '../assets/link/hash-states.ts';
+import { LRUCache } from 'lru-cache';
+import { createHashStates } from '../assets/link/hash-states.ts';
 import { embeddedLength, type LinkedItem, linkItem } from '../assets/link/link-item.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
@@ -40,16 +41,14 @@ export interface BatchEncoder {
 /** Makes an encoder. @param pool buffers for the results */
 export function createBatchEncoder(pool: BufferPool): BatchEncoder {
   const lineEncoder = createLineEncoder({ keepsItems: true });
-  const cellEncoders = new Map<number, CellEncoder>();
-  const states = new HashStates();
+  const cellEncoders = new LRUCache<number, CellEncoder>({ max: MAX_PLANS });
+  const states = createHashStates();
 
   function cellEncoder({ number, mapping, features }: NumberedPlan): CellEncoder {
     const known = cellEncoders.get(number);
     if (known !== undefined) return known;
     const encoder = createCellEncoder(mapping, features, { keepsItems: true });
     cellEncoders.set(number, encoder);
-    const [oldest] = cellEncoders.keys();
-    if (cellEncoders.size > MAX_PLANS && oldest !== undefined) cellEncoders.delete(oldest);
     return encoder;
   }
 

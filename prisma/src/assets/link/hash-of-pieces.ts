@@ -26,11 +26,12 @@ function hashOfSmall(pieces: readonly (string | HashedFile)[]): Uint8Array {
  * @param pieces the text, and the files whose base64 text belongs between; that of a large file is made in pieces, so that
  * memory never holds the whole of it
  * @param byteLength of the text, about
+ * @param states that items with common files share; null without
  */
 export function hashOf(
   pieces: readonly (string | HashedFile)[],
   byteLength: number,
-  states: HashStates,
+  states: HashStates | null,
 ): Uint8Array {
   if (byteLength <= ONE_SHOT_BYTES) return hashOfSmall(pieces);
   let state = createHash('sha256');
@@ -50,17 +51,17 @@ function base64Of({ base64, content: { bytes } }: HashedFile): string {
  * The hash after the base64 text of an entry; for a large file, that of an earlier item whose text was the same so far. Many
  * items that begin alike and embed one file are common: its text is hashed once.
  */
-function withBase64(state: Hash, entry: HashedFile, states: HashStates): Hash {
+function withBase64(state: Hash, entry: HashedFile, states: HashStates | null): Hash {
   const { sha256, bytes } = entry.content;
-  if (bytes.byteLength < SHARED_BYTES) {
+  if (states === null || bytes.byteLength < SHARED_BYTES) {
     updateBase64(state, entry);
     return state;
   }
   const key = `${state.copy().digest('hex')} ${sha256}`;
   const known = states.get(key);
-  if (known !== undefined) return known;
+  if (known !== undefined) return known.copy();
   updateBase64(state, entry);
-  states.set(key, state);
+  states.set(key, state.copy());
   return state;
 }
 

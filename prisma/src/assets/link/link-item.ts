@@ -21,7 +21,7 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { hashOf } from './hash-of-pieces.ts';
-import { HashStates } from './hash-states.ts';
+import type { HashStates } from './hash-states.ts';
 
 /** A file that an item embeds: its content, and the media type that the item gives it. */
 export interface EmbeddedContent {
@@ -55,13 +55,13 @@ const MIME_TYPE = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
  * takes their base64 text in pieces, so that memory never holds the whole of it.
  *
  * @param files contents of the item's `fileReferences`, in that order; without them, references stay as they are
- * @param states of hashes that items with common files share
+ * @param states of hashes that items with common files share; null without
  * @throws JsonlError as `canonicalJson` does
  */
 export function linkItem(
   item: JsonObject,
   files: readonly Uint8Array[] | null = null,
-  states: HashStates = new HashStates(),
+  states: HashStates | null = null,
 ): LinkedItem {
   const linker = new Linker(files);
   const { assets, checker, answer, ...others } = item;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ResultBlock } from '../run-results.ts';
 
 /** A block of items, and how many results in it pass a filter. */
@@ -5,27 +6,20 @@ export interface CountedBlock extends ResultBlock {
   readonly count: number;
 }
 
-const MAX_FILTERS = 20;
+const MAX_FILTERS = 200;
 /** A block is about 100 bytes. */
-const MAX_BLOCKS = 10_000;
+const MAX_BLOCKS = 200_000;
+const MAX_BLOCKS_OF_FILTER = 10_000;
 
 /** What passes over all results of a run counted, by filter and state of the results; the last ones that were used. */
-export class CountedBlocks {
-  /** The least recently used filter first. */
-  readonly #blocks = new Map<string, readonly CountedBlock[]>();
+export type CountedBlocks = LRUCache<string, readonly CountedBlock[]>;
 
-  get(countedFor: string): readonly CountedBlock[] | undefined {
-    const blocks = this.#blocks.get(countedFor);
-    if (blocks === undefined) return undefined;
-    this.#blocks.delete(countedFor);
-    this.#blocks.set(countedFor, blocks);
-    return blocks;
-  }
-
-  set(countedFor: string, blocks: readonly CountedBlock[]): void {
-    if (blocks.length > MAX_BLOCKS) return;
-    this.#blocks.set(countedFor, blocks);
-    const [oldest] = this.#blocks.keys();
-    if (this.#blocks.size > MAX_FILTERS && oldest !== undefined) this.#blocks.delete(oldest);
-  }
+/** Makes an empty one. */
+export function createCountedBlocks(): CountedBlocks {
+  return new LRUCache({
+    max: MAX_FILTERS,
+    maxSize: MAX_BLOCKS,
+    maxEntrySize: MAX_BLOCKS_OF_FILTER,
+    sizeCalculation: (blocks) => blocks.length + 1,
+  });
 }
