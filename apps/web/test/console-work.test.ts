@@ -199,6 +199,7 @@ describe('the console of a service with keys', () => {
     await page.getByRole('button', { name: 'Scoring' }).click();
     await page.getByLabel('Let a model judge').click({ force: true });
     await provide(page.getByRole('group', { name: 'Judge' }), 'judge-1');
+    await page.getByLabel('Input price of the judge').fill('0.5');
     await page.getByRole('button', { name: 'Repetitions, pace and price' }).click();
     await page.getByLabel('Requests per minute').fill('60000');
     await page.getByLabel('Price of output').fill('10');
@@ -212,7 +213,11 @@ describe('the console of a service with keys', () => {
     const { config } = await call<{ config: object }>('GET', `/runs/${id}`);
     expect(config).toMatchObject({
       provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'small-1' },
-      judge: { base_url: provider.baseUrl, model: 'judge-1' },
+      judge: {
+        base_url: provider.baseUrl,
+        model: 'judge-1',
+        price: { input_per_million: 0.5, output_per_million: 0, currency: 'USD' },
+      },
       select: { limit: 8 },
       system_prompt: 'Be brief.',
       requests_per_minute: 60_000,

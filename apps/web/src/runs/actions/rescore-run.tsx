@@ -22,7 +22,9 @@ export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClo
   const [checker, setChecker] = useState(NO_CHECKER);
   const [judge, setJudge] = useState(NO_JUDGE);
   const [name, setName] = useState('');
-  const statedJudge = judgeOf(judge);
+  const { price } = run.config as { readonly price?: { readonly currency: string } | null };
+  const currency = price?.currency ?? 'USD';
+  const statedJudge = judgeOf(judge, currency);
   const statedChecker = checkerOf(checker);
   const isReady = statedJudge !== null && (statedJudge !== undefined || statedChecker !== undefined);
   const rescore = useMutation({
@@ -52,7 +54,7 @@ export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClo
             The outputs stay as they are; only a judge is asked. The scores become a new run.
           </Text>
           <CheckerFields form={checker} description="For every item" onChange={setChecker} />
-          <JudgeFields form={judge} onChange={setJudge} />
+          <JudgeFields form={judge} currency={currency} onChange={setJudge} />
           <TextInput
             label="Name of the new run"
             value={name}

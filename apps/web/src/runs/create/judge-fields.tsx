@@ -1,13 +1,16 @@
-import { NumberInput, Select, Stack, Switch } from '@mantine/core';
+import { Group, NumberInput, Select, Stack, Switch } from '@mantine/core';
 import type { JudgeForm } from './judge-form.ts';
 import { ModelFields } from './model-fields.tsx';
 
 /** The model that scores items with criteria, a judge prompt, or the checker `judge`. */
 export function JudgeFields({
   form,
+  currency,
   onChange,
 }: {
   readonly form: JudgeForm;
+  /** Of its price. */
+  readonly currency: string;
   readonly onChange: (form: JudgeForm) => void;
 }) {
   return (
@@ -46,6 +49,24 @@ export function JudgeFields({
             value={form.threshold}
             onChange={(threshold) => onChange({ ...form, threshold })}
           />
+          <Group grow>
+            <NumberInput
+              label="Input price of the judge"
+              description={`For a million tokens, in ${currency}`}
+              min={0}
+              max={1e9}
+              value={form.inputPrice}
+              onChange={(inputPrice) => onChange({ ...form, inputPrice })}
+            />
+            <NumberInput
+              label="Output price of the judge"
+              description={`For a million tokens, in ${currency}`}
+              min={0}
+              max={1e9}
+              value={form.outputPrice}
+              onChange={(outputPrice) => onChange({ ...form, outputPrice })}
+            />
+          </Group>
         </>
       )}
     </Stack>

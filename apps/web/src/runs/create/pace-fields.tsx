@@ -54,7 +54,7 @@ export function PaceFields({
       ))}
       <TextInput
         label="Currency"
-        description="Of both prices"
+        description="Of all prices"
         maxLength={3}
         value={form.currency}
         onChange={(event) => onChange({ currency: event.currentTarget.value.toUpperCase() })}

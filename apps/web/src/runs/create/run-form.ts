@@ -2,11 +2,12 @@ import type { Paths } from '@svc/client';
 import { type CheckerForm, checkerOf, NO_CHECKER } from './checker-form.ts';
 import { type JudgeForm, judgeOf, NO_JUDGE } from './judge-form.ts';
 import { EMPTY_MODEL, type ModelForm, modelOf, nonEmpty, numberOf, stated } from './model-form.ts';
+import { NO_PRICE, type PriceForm, priceOf } from './price-form.ts';
 
 export type NewRunBody = Paths['/runs']['post']['requestBody']['content']['application/json'];
 
 /** What the form of a new run states. Numbers are texts while they are typed. */
-export interface RunForm {
+export interface RunForm extends PriceForm {
   readonly datasetId: string | null;
   readonly name: string;
   readonly provider: 'openai_compatible' | 'anthropic' | 'item_field' | 'echo';
@@ -31,12 +32,12 @@ export interface RunForm {
   readonly maxRetries: string | number;
   readonly timeoutS: string | number;
   readonly maxConsecutiveFailures: string | number;
-  readonly inputPrice: string | number;
-  readonly outputPrice: string | number;
+  /** Of the prices of the model and of the judge. */
   readonly currency: string;
 }
 
 export const EMPTY_FORM: RunForm = {
+  ...NO_PRICE,
   datasetId: null,
   name: '',
   provider: 'openai_compatible',
@@ -61,15 +62,13 @@ export const EMPTY_FORM: RunForm = {
   maxRetries: '',
   timeoutS: '',
   maxConsecutiveFailures: '',
-  inputPrice: '',
-  outputPrice: '',
   currency: 'USD',
 };
 
 /** The request of a form; null while something that it needs is absent. */
 export function toRequest(form: RunForm): NewRunBody | null {
   const provider = providerOf(form);
-  const judge = judgeOf(form.judge);
+  const judge = judgeOf(form.judge, form.currency);
   if (form.datasetId === null || provider === null || judge === null) return null;
   const timeoutS = numberOf(form.timeoutS);
   const config = {
@@ -88,7 +87,7 @@ export function toRequest(form: RunForm): NewRunBody | null {
       max_retries: numberOf(form.maxRetries),
       timeout_ms: timeoutS === undefined ? undefined : Math.round(1000 * timeoutS),
       max_consecutive_failures: numberOf(form.maxConsecutiveFailures),
-      price: priceOf(form),
+      price: priceOf(form, form.currency),
     }),
   };
   return {
@@ -117,10 +116,4 @@ function selectionOf(form: RunForm): Readonly<Record<string, unknown>> {
     item_ids: listed(itemIds)?.flatMap((id) => (/^-?\d{1,15}$/.test(id) ? [id, Number(id)] : [id])),
     sample: n === undefined ? undefined : { n, ...stated({ seed: numberOf(seed) }) },
   });
-}
-
-function priceOf({ inputPrice, outputPrice, currency }: RunForm): object | undefined {
-  const [input, output] = [numberOf(inputPrice), numberOf(outputPrice)];
-  if (input === undefined && output === undefined) return undefined;
-  return { input_per_million: input ?? 0, output_per_million: output ?? 0, currency };
 }

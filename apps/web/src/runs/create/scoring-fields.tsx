@@ -25,7 +25,7 @@ export function ScoringFields({
           onChange={(event) => onChange({ isOverride: event.currentTarget.checked })}
         />
       )}
-      <JudgeFields form={form.judge} onChange={(judge) => onChange({ judge })} />
+      <JudgeFields form={form.judge} currency={form.currency} onChange={(judge) => onChange({ judge })} />
       <Checkbox
         label="Run even if no item can be scored"
         checked={form.allowsUnscored}
