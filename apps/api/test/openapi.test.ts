@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from '../src/routes/docs/examples.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
@@ -41,6 +42,22 @@ it('names its schemas, and refers only to those that there are', () => {
   );
   const references = valuesOf(document, '$ref').map((reference) => String(reference).split('/').at(-1));
   expect(references.filter((name) => name === undefined || !Object.hasOwn(schemas, name))).toEqual([]);
+});
+
+it('says in words what a value of a wrong form must be', async () => {
+  expect(valuesOf(document, 'x-rule')).toEqual([]);
+  const detail = async (path: string, body?: object): Promise<string> => {
+    const headers = { 'content-type': 'application/json' };
+    const init = body && { method: 'POST', headers, body: JSON.stringify(body) };
+    const problem = (await (await fetch(`${api.url}${path}`, init)).json()) as { readonly detail: string };
+    return problem.detail;
+  };
+  const results = `/runs/${randomUUID()}/results`;
+  expect(await detail(`${results}?item_hash=x`)).toContain('must be 64 hexadecimal digits in lower case');
+  expect(await detail(`${results}?limit=0`)).toContain('limit must be at least 1');
+  expect(
+    await detail('/runs', { dataset_id: randomUUID(), name: ' ', config: { provider: 'echo' } }),
+  ).toContain('must not be blank');
 });
 
 it('has patterns that Rust, Go and Python accept', () => {

@@ -29,12 +29,18 @@ export function telemetryRoute({
         type: 'object',
         properties: {
           lifecycle: { enum: ['started', 'step_viewed', 'completed', 'dismissed'], type: 'string' },
-          route: { type: 'string', maxLength: 200, pattern: PATH },
+          route: {
+            type: 'string',
+            maxLength: 200,
+            pattern: PATH,
+            'x-rule': 'must be the path of a page without query',
+          },
           time_zone: { type: 'string', maxLength: 64 },
           tutorial_version: {
             type: ['string', 'integer'],
             maxLength: 32,
             pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]*$',
+            'x-rule': 'must be a version such as 1.0',
           },
           anonymous_session_id: { type: 'string', format: 'uuid' },
         },

@@ -13,7 +13,8 @@ let compiled: Validators | undefined;
 /** Compiled at the first use. */
 function validators(): Validators {
   if (compiled === undefined) {
-    const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
+    const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, verbose: true });
+    ajv.addVocabulary(['x-rule']);
     compiled = {
       shape: ajv.compile(RUN_CONFIG_SHAPE),
       providers: Object.fromEntries(
@@ -61,22 +62,37 @@ function validate(
   }
 }
 
-function predicateOf(error: ErrorObject): string {
-  switch (error.keyword) {
+function predicateOf({ keyword, params, parentSchema, message }: ErrorObject): string {
+  switch (keyword) {
     case 'required':
       return 'is missing';
     case 'additionalProperties':
       return 'is unknown';
     case 'type':
-      return `must be of type ${String(error.params['type'])}`;
+      return `must be of type ${[params['type']].flat().join(' or ')}`;
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
     case 'pattern':
-      return error.instancePath.endsWith('/api_key_env')
-        ? 'must be the name of an environment variable that holds a key: SVC_PROVIDER_<NAME>, not ending in _ORIGINS, and never the key itself'
-        : `must match ${String(error.params['pattern'])}`;
+      return String(parentSchema?.['x-rule'] ?? 'has an invalid format');
+    case 'minimum':
+      return `must be at least ${params['limit']}`;
+    case 'maximum':
+      return `must be at most ${params['limit']}`;
     default:
-      return error.message ?? 'is invalid';
+      return LENGTHS[keyword]?.(params['limit']) ?? message ?? 'is invalid';
   }
 }
+
+const LENGTHS: Readonly<Record<string, (limit: number) => string>> = {
+  minLength: (limit) => `must have at least ${counted(limit, 'character')}`,
+  maxLength: (limit) => `must have at most ${counted(limit, 'character')}`,
+  minItems: (limit) => `must have at least ${counted(limit, 'entry', 'entries')}`,
+  maxItems: (limit) => `must have at most ${counted(limit, 'entry', 'entries')}`,
+  maxProperties: (limit) => `must have at most ${counted(limit, 'member')}`,
+};
+
+const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
 
 /** Levels that the schemas describe; below them, in `params`, any value is allowed. */
 const SCHEMA_DEPTH = 4;

@@ -140,7 +140,8 @@ describe('parseRunConfig', () => {
     const config = parseRunConfig(value);
     const json = runConfigToJson(config);
     expect(parseRunConfig(json)).toEqual(config);
-    expect(new Ajv2020({ allowUnionTypes: true }).validate(RUN_CONFIG_SCHEMA, json)).toBe(true);
+    const ajv = new Ajv2020({ allowUnionTypes: true }).addVocabulary(['x-rule']);
+    expect(ajv.validate(RUN_CONFIG_SCHEMA, json)).toBe(true);
   });
 
   it('keeps numbers of params exactly', () => {
@@ -300,6 +301,33 @@ describe('parseRunConfig', () => {
         errors: [{ path: '/body/provider', message: '/body/provider is missing.' }],
       }),
     );
+  });
+});
+
+describe('a member of the wrong form', () => {
+  const price = { input_per_million: 1, output_per_million: 1 };
+  it.each<[JsonObject, string]>([
+    [
+      { provider: { type: 'item_field', pointer: 'answer' } },
+      '/config/provider/pointer must be a JSON Pointer such as /answer.',
+    ],
+    [
+      { provider: { ...openai, base_url: 'ftp://host/v1' } },
+      '/config/provider/base_url must begin with http:// or https://.',
+    ],
+    [
+      { provider: openai, price: { ...price, currency: 'euro' } },
+      '/config/price/currency must be a currency code of three capital letters such as USD.',
+    ],
+    [{ provider: { ...openai, auth: 'basic' } }, '/config/provider/auth must be one of bearer, api-key.'],
+    [{ provider: openai, concurrency: 500 }, '/config/concurrency must be at most 256.'],
+    [{ provider: openai, select: { tags: [] } }, '/config/select/tags must have at least 1 entry.'],
+    [
+      { provider: { ...openai, model: 'x'.repeat(257) } },
+      '/config/provider/model must have at most 256 characters.',
+    ],
+  ])('is explained in words', (config, message) => {
+    expect(problems(config).map(([, text]) => text)).toEqual([message]);
   });
 });
 

@@ -1,4 +1,4 @@
-/** A JSON Schema for OpenAPI 3.1. */
+/** A JSON Schema for OpenAPI 3.1. `x-rule` says a `pattern` in words, for errors. */
 export type RunConfigSchema = Readonly<Record<string, unknown>>;
 
 const baseUrl = {
@@ -6,6 +6,7 @@ const baseUrl = {
   minLength: 8,
   maxLength: 2048,
   pattern: '^https?://',
+  'x-rule': 'must begin with http:// or https://',
   description:
     'URL that `/chat/completions` (`anthropic`: `/v1/messages`) is appended to, without user-info, query and fragment',
 };
@@ -20,6 +21,8 @@ const apiKeyEnv = {
   type: 'string',
   maxLength: 113,
   pattern: '^SVC_PROVIDER_(?!ALLOWED_HOSTS$)(?!(?:[A-Z0-9_]{0,100}_)?ORIGINS$)[A-Z0-9_]{1,100}$',
+  'x-rule':
+    'must be the name of an environment variable that holds a key: SVC_PROVIDER_<NAME>, not ending in _ORIGINS, and never the key itself',
   description: 'name of the environment variable of the workers that holds the key',
 };
 const auth = {
@@ -87,6 +90,7 @@ export const PROVIDER_SCHEMAS: Readonly<
         type: 'string',
         maxLength: 1024,
         pattern: '^(/([^~]|~[01])*)?$',
+        'x-rule': 'must be a JSON Pointer such as /answer',
         description: 'JSON Pointer (RFC 6901) into the item',
       },
     },
@@ -119,7 +123,13 @@ const PRICE_SCHEMA: RunConfigSchema = {
       maximum: 1e9,
       description: 'for a million output tokens',
     },
-    currency: { type: 'string', pattern: '^[A-Z]{3}$', default: 'USD', description: 'ISO 4217 code' },
+    currency: {
+      type: 'string',
+      pattern: '^[A-Z]{3}$',
+      'x-rule': 'must be a currency code of three capital letters such as USD',
+      default: 'USD',
+      description: 'ISO 4217 code',
+    },
   },
   required: ['input_per_million', 'output_per_million'],
   additionalProperties: false,

@@ -5,7 +5,7 @@ import type { Caller } from './access/authenticate.ts';
 import type { StreamKind } from './access/stream-permits.ts';
 import type { RouteResponse } from './response/response.ts';
 
-/** A JSON Schema (2020-12), for ajv and for the OpenAPI 3.1 document. */
+/** A JSON Schema (2020-12), for ajv and for the OpenAPI 3.1 document. `x-rule` says a `pattern` in words, for errors. */
 export type Schema = { readonly [keyword: string]: unknown };
 
 /** A request that matches the schemas of its route. */

@@ -14,6 +14,7 @@ export const NAME: Schema = {
   minLength: 1,
   maxLength: 255,
   pattern: `^[${BLANK}]*[^${BLANK}${CONTROL}][^${CONTROL}]*$`,
+  'x-rule': 'must not be blank, and must have no control characters',
   format: 'storable-text',
 };
 
@@ -22,6 +23,7 @@ export const OPTIONAL_TEXT: Schema = {
   type: ['string', 'null'],
   maxLength: 65_536,
   pattern: '^[^\\u0000]*$',
+  'x-rule': 'must hold no NUL',
   format: 'storable-text',
 };
 

@@ -36,10 +36,15 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
       type: { type: 'string', description: 'items of this type' },
       tag: { type: 'string', description: 'items with this label' },
       item_id: { type: 'string', description: 'items with this `id`' },
-      item_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      item_hash: {
+        type: 'string',
+        pattern: '^[0-9a-f]{64}$',
+        'x-rule': 'must be 64 hexadecimal digits in lower case',
+      },
       from: {
         type: 'string',
         pattern: '^[0-9]{1,9}-[0-9]{1,9}$',
+        'x-rule': 'must be a position such as 0-12',
         description:
           'begins at this position, `<order of the section>-<order of the item>`; without a cursor',
       },

@@ -40,8 +40,9 @@ export function createComponents(): Components {
   function documented(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(visit);
     if (typeof value !== 'object' || value === null) return value;
+    const members = Object.entries(value).filter(([key]) => key !== 'x-rule');
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [
+      members.map(([key, member]) => [
         key,
         key === 'pattern' && typeof member === 'string' ? portablePattern(member) : visit(member),
       ]),

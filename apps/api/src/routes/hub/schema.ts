@@ -39,6 +39,7 @@ export const SOURCE: Readonly<Record<string, Schema>> = {
     ...OPTIONAL_STRING,
     maxLength: 512,
     pattern: '^[\\x21-\\x7e]*$',
+    'x-rule': 'must be visible ASCII characters',
     description: 'hub token for this request only; stored, encrypted, until an asynchronous import finishes',
   },
 };

@@ -11,7 +11,12 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
   type: { type: 'string', description: 'of items of this type' },
   tag: { type: 'string', description: 'of items with this tag' },
   finish_reason: { type: 'string', description: 'such as `stop` or `length`' },
-  item_hash: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'of the item with this hash' },
+  item_hash: {
+    type: 'string',
+    pattern: '^[0-9a-f]{64}$',
+    'x-rule': 'must be 64 hexadecimal digits in lower case',
+    description: 'of the item with this hash',
+  },
   q: { type: 'string', description: 'part of the output, explanation or error, in any case' },
 };
 

@@ -23,6 +23,11 @@ const FORMATS = {
   'storable-text': (text: string) => text.isWellFormed() && !text.includes('\u0000'),
 } as const;
 
+/** What the formats want, where their name does not say it. */
+const FORMAT_RULES: Readonly<Record<string, string>> = {
+  'storable-text': 'must hold neither NUL nor half of a surrogate pair',
+};
+
 /** Creates the compiler of all routes' schemas. Query values are coerced to numbers and booleans; bodies are not. */
 export function createRouteCompiler(): (route: Route) => RouteValidator {
   const options = {
@@ -31,9 +36,11 @@ export function createRouteCompiler(): (route: Route) => RouteValidator {
     allowUnionTypes: true,
     useDefaults: true,
     formats: FORMATS,
+    verbose: true,
   };
   const forQueries = new Ajv2020({ ...options, coerceTypes: true });
   const forBodies = new Ajv2020(options);
+  for (const ajv of [forQueries, forBodies]) ajv.addVocabulary(['x-rule']);
   return (route) => compileRoute(route, forQueries, forBodies);
 }
 
@@ -94,25 +101,34 @@ function pointer(error: ErrorObject): string {
 const fieldName = (error: ErrorObject): string => pointer(error).slice(1);
 
 function sentence(error: ErrorObject, path: string): string {
-  const subject = path === '' ? 'the value' : path;
-  switch (error.keyword) {
+  return `${path === '' ? 'the value' : path} ${predicateOf(error)}`;
+}
+
+function predicateOf({ keyword, params, parentSchema, message }: ErrorObject): string {
+  switch (keyword) {
     case 'required':
-      return `${subject} is missing`;
+      return 'is missing';
     case 'additionalProperties':
-      return `${subject} is not known`;
+      return 'is not known';
     case 'enum':
-      return `${subject} must be one of ${(error.params['allowedValues'] as unknown[]).join(', ')}`;
+      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
     case 'type':
-      return `${subject} must be ${[error.params['type']].flat().join(' or ')}`;
+      return `must be ${[params['type']].flat().join(' or ')}`;
     case 'format':
-      return `${subject} must be a ${error.params['format']}`;
+      return FORMAT_RULES[params['format']] ?? `must be a ${params['format']}`;
+    case 'minimum':
+      return `must be at least ${params['limit']}`;
+    case 'maximum':
+      return `must be at most ${params['limit']}`;
     case 'minLength':
-      return `${subject} must not be empty`;
+      return 'must not be empty';
+    case 'maxLength':
+      return `must have at most ${params['limit']} characters`;
     case 'minProperties':
-      return `${subject} must have at least one field`;
+      return 'must have at least one field';
     case 'pattern':
-      return `${subject} has an invalid format`;
+      return String(parentSchema?.['x-rule'] ?? 'has an invalid format');
     default:
-      return `${subject} ${error.message}`;
+      return message ?? 'is invalid';
   }
 }
