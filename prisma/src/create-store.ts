@@ -8,15 +8,15 @@ import { createS3AssetStore } from './assets/s3-asset-store.ts';
 import type { StoreContext } from './context.ts';
 import { createRowEncoder } from './copy/row-encoder.ts';
 import { StreamPool } from './copy/streams/stream-pool.ts';
-import { StoreError, toStoreError } from './database/errors.ts';
+import { StoreError } from './database/errors.ts';
 import { type Listener, type ListenOptions, listen } from './database/listen.ts';
 import { createPool } from './database/pool/connection.ts';
+import { createProbes } from './database/probes.ts';
 import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/idempotency-store.ts';
 import { createJobStore, type JobStore } from './jobs/job-store.ts';
-import { isMigrated } from './migrate/migrate.ts';
-import { type QueueSizes, queueSizes } from './queue/queue-sizes.ts';
+import type { QueueSizes } from './queue/queue-sizes.ts';
 import { createReadStore, type ReadOutcome, type ReadStore } from './replica/read-store.ts';
 import { type ReplicaState, ReplicaWatch } from './replica/replica-watch.ts';
 import { type Cancellations, cancellationsAmong } from './runs/cancellations.ts';
@@ -31,7 +31,7 @@ export interface StoreOptions {
   readonly directUrl?: string | undefined;
   /** A streaming replica of that database, from which `reads` reads where it is current. */
   readonly replica?: ReplicaOptions | null | undefined;
-  /** Maximum connections, 20 by default. Imports, exports, and searches with comparisons hold up to a quarter each. */
+  /** Maximum connections, 20 by default, besides two for probes. Imports, exports, and searches with comparisons hold up to a quarter each. */
   readonly poolSize?: number | undefined;
   /** Maximum imports at once, where that is less than a quarter of the pool. */
   readonly maxImports?: number | undefined;
@@ -96,7 +96,6 @@ const DEFAULT_MAX_ITEM_BYTES = 64 * 1024 * 1024;
 const LARGEST_ITEM_BYTES = 256 * 1024 * 1024;
 /** What all large pages that are read or sent at one time may hold. */
 const LARGE_PAGES_BYTES = 128 * 1024 * 1024;
-const READY_TIMEOUT_MS = 2_000;
 
 /**
  * Makes the store on one pool of connections.
@@ -122,6 +121,7 @@ export function createStore(options: StoreOptions): Store {
     importStreams > 1
       ? new StreamPool(openPool(options.url, 'svc-streams', importStreams), importStreams)
       : null;
+  const probes = createProbes(options.url);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const encoder = createRowEncoder({ threads: options.encoderThreads ?? 0 });
   const maxItemBytes = Math.min(options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES, LARGEST_ITEM_BYTES);
@@ -151,7 +151,7 @@ export function createStore(options: StoreOptions): Store {
       await onReplica?.close();
       await prisma.$disconnect();
       await streams?.pool.end();
-      await pool.end();
+      await Promise.all([pool.end(), probes.close()]);
       objects?.close();
     })();
     return closing;
@@ -164,20 +164,8 @@ export function createStore(options: StoreOptions): Store {
     idempotency: createIdempotencyStore(context),
     cancellationsAmong: (ids) => cancellationsAmong(context, ids),
     listen: (wanted) => listen({ ...wanted, url: options.directUrl ?? options.url }),
-    async queueSizes() {
-      try {
-        return await inTime(queueSizes(pool));
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    },
-    async ready() {
-      const [database, queue] = await Promise.all([
-        isTrue(isMigrated(pool)),
-        isTrue(queueSizes(pool).then(() => true)),
-      ]);
-      return { database, queue };
-    },
+    queueSizes: () => probes.queueSizes(),
+    ready: () => probes.ready(),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -248,21 +236,3 @@ function createSemaphores(options: StoreOptions, quarter: number, maxItemBytes: 
 
 const tooMany = (what: string, options?: { readonly retryAfterMs: number }): StoreError =>
   new StoreError('unavailable', `Too many concurrent ${what}.`, options);
-
-async function isTrue(query: Promise<boolean>): Promise<boolean> {
-  return await inTime(query).catch(() => false);
-}
-
-/** Waits for a query for a short time only. */
-async function inTime<T>(query: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new StoreError('unavailable', 'Timed out waiting for the database.')),
-    READY_TIMEOUT_MS,
-  );
-  try {
-    return await Promise.race([query, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

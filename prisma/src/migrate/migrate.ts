@@ -41,8 +41,11 @@ export async function migrate(url: string): Promise<MigrationOutcome> {
 }
 
 /** Whether the database has every migration of this version; it may have those of a later one too. */
-export async function isMigrated(client: pg.Pool | pg.ClientBase): Promise<boolean> {
-  return (await missingMigrations(client, await migrationNames())).length === 0;
+export async function isMigrated(
+  client: pg.Pool | pg.ClientBase,
+  names: readonly string[],
+): Promise<boolean> {
+  return (await missingMigrations(client, names)).length === 0;
 }
 
 async function checkServer(pool: pg.Pool): Promise<void> {
@@ -121,7 +124,8 @@ function reasonOf(cause: unknown): string {
 /** The folder of the migrations: next to `src`, and next to `dist` once built. */
 const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 
-async function migrationNames(): Promise<string[]> {
+/** The migrations of this version. */
+export async function migrationNames(): Promise<string[]> {
   const entries = await readdir(MIGRATIONS, { withFileTypes: true });
   return entries
     .filter((entry) => entry.isDirectory())

@@ -294,7 +294,7 @@ export const VARIABLES = {
     'SVC_DATABASE_POOL_SIZE',
     20,
     { min: 4, max: 1000 },
-    'connections to PostgreSQL per process; imports, exports and searches hold a quarter each at most',
+    'connections to PostgreSQL per process, besides two for probes; imports, exports and searches hold a quarter each at most',
   ),
   dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of uploads in progress'),
   assetStore,

@@ -15,12 +15,18 @@ export function createPool(
   options: ConnectionOptions & {
     readonly size: number;
     readonly silenceMs?: number;
+    /** whether connections stay open while nothing uses them; else they close after 10 s */
+    readonly keepIdle?: boolean;
     /** how long a statement may take; without, as long as it likes. Transactions that write have no such limit */
     readonly statementTimeoutMs?: number | undefined;
   },
 ): pg.Pool {
-  const { statementTimeoutMs } = options;
-  const config = { ...connectionConfig(options), max: options.size };
+  const { statementTimeoutMs, keepIdle = false } = options;
+  const config = {
+    ...connectionConfig(options),
+    max: options.size,
+    ...(keepIdle ? { idleTimeoutMillis: 0 } : {}),
+  };
   const pool =
     statementTimeoutMs === undefined ? new pg.Pool(config) : new LimitedPool(config, statementTimeoutMs);
   pool.on('error', () => undefined);

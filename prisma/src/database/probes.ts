@@ -1,0 +1,69 @@
+import { isMigrated, migrationNames } from '../migrate/migrate.ts';
+import { type QueueSizes, queueSizes } from '../queue/queue-sizes.ts';
+import { StoreError, toStoreError } from './errors.ts';
+import { createPool } from './pool/connection.ts';
+
+/** Answers what supervisors ask, on separate connections: it waits neither for those of other work nor for new ones. */
+export interface Probes {
+  /** See `Store.ready`. */
+  ready(): Promise<{ readonly database: boolean; readonly queue: boolean }>;
+  /** See `Store.queueSizes`. */
+  queueSizes(): Promise<QueueSizes>;
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 2_000;
+const CONNECTIONS = 2;
+
+/** Makes the probes of a database. Connects on first use. @param url postgresql:// */
+export function createProbes(url: string): Probes {
+  const pool = createPool({
+    url,
+    applicationName: 'svc-probes',
+    size: CONNECTIONS,
+    keepIdle: true,
+    silenceMs: TIMEOUT_MS,
+    statementTimeoutMs: TIMEOUT_MS,
+  });
+  /** Of this version: they do not change while the process runs. */
+  let names: readonly string[] | undefined;
+  const migrated = async (): Promise<boolean> => {
+    names ??= await migrationNames();
+    return await isMigrated(pool, names);
+  };
+  return {
+    async ready() {
+      const [database, queue] = await Promise.all([
+        isTrue(migrated()),
+        isTrue(queueSizes(pool).then(() => true)),
+      ]);
+      return { database, queue };
+    },
+    async queueSizes() {
+      try {
+        return await inTime(queueSizes(pool));
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+async function isTrue(query: Promise<boolean>): Promise<boolean> {
+  return await inTime(query).catch(() => false);
+}
+
+/** Waits for a query for a short time only. */
+async function inTime<T>(query: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new StoreError('unavailable', 'Timed out waiting for the database.')),
+    TIMEOUT_MS,
+  );
+  try {
+    return await Promise.race([query, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
