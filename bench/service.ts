@@ -4,6 +4,7 @@ import { openAsBlob, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 
 export interface Service {
   readonly url: string;
@@ -76,22 +77,17 @@ export async function watchProbe(
   path: string,
   work: () => Promise<unknown>,
 ): Promise<{ max: number; p99: number }> {
-  const times: number[] = [];
-  let ended = false;
-  const watching = (async () => {
-    while (!ended) {
-      const startedAt = performance.now();
-      await (await fetch(`${service.url}${path}`)).arrayBuffer();
-      times.push(performance.now() - startedAt);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  })();
+  // What this process does for the work must not delay the probe.
+  const worker = new Worker(new URL('probe-thread.ts', import.meta.url), {
+    workerData: { url: `${service.url}${path}` },
+  });
+  const said = once(worker, 'message') as Promise<[number[]]>;
   try {
     await work();
   } finally {
-    ended = true;
-    await watching;
+    worker.postMessage('end');
   }
+  const [times] = await said;
   times.sort((a, b) => a - b);
   return { max: times.at(-1) ?? 0, p99: times[Math.floor(times.length * 0.99)] ?? 0 };
 }

@@ -1,6 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { ProviderMessage } from './provider-thread.ts';
 
 /** A chat-completions server whose every response takes as long. */
 export interface SlowProvider extends AsyncDisposable {
@@ -10,30 +10,17 @@ export interface SlowProvider extends AsyncDisposable {
   readonly waiting: (model: string) => number;
 }
 
-/** Starts it on a free port. */
+/** Starts it on a free port, on a thread of its own. */
 export async function startSlowProvider(delayMs: number): Promise<SlowProvider> {
+  const worker = new Worker(new URL('provider-thread.ts', import.meta.url), { workerData: { delayMs } });
+  const [{ port }] = (await once(worker, 'message')) as [{ readonly port: number }];
   const waiting = new Map<string, number>();
-  const add = (model: string, count: number): void =>
-    void waiting.set(model, (waiting.get(model) ?? 0) + count);
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    const { model } = JSON.parse(text) as { readonly model: string };
-    add(model, 1);
-    response.once('close', () => add(model, -1));
-    await sleep(delayMs);
-    const choices = [{ message: { role: 'assistant', content: '42' }, finish_reason: 'stop' }];
-    const usage = { prompt_tokens: 20, completion_tokens: 1, total_tokens: 21 };
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ choices, usage }));
+  worker.on('message', (message: ProviderMessage) => {
+    if ('model' in message) waiting.set(message.model, (waiting.get(message.model) ?? 0) + message.change);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
     waiting: (model) => waiting.get(model) ?? 0,
-    [Symbol.asyncDispose]: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: async () => void (await worker.terminate()),
   };
 }
