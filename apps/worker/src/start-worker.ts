@@ -1,4 +1,5 @@
 import { createCheckRunner } from '@svc/evaluation';
+import { createTurns } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import type { Config, TokenCipher } from '@svc/runtime';
@@ -60,7 +61,13 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
       {
         table: 'runs',
         handlers: {
-          run: createRunTask({ ...jobDeps, dispatcher, checks, providerKeys: config.providerKeys }),
+          run: createRunTask({
+            ...jobDeps,
+            dispatcher,
+            checks,
+            turns: createTurns(),
+            providerKeys: config.providerKeys,
+          }),
         },
         concurrency: config.runConcurrency,
         resumable: true,

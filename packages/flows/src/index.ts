@@ -37,6 +37,7 @@ export {
   type UploadRequest,
 } from './requests.ts';
 export { defaultJudgePrompts } from './run/default-judge-prompts.ts';
+export { createTurns, type Turns } from './run/turns.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
 export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';

@@ -14,6 +14,7 @@ import type { Item } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
+import { createTurns } from './run/turns.ts';
 import { type RunDatasetOptions, runDataset } from './run-dataset.ts';
 
 /** An item as it is stored. */
@@ -118,6 +119,7 @@ function run(
       judge,
       checks: createCheckRunner({ threads: 0 }),
       clock: { nowMs: () => (nowMs += 5) },
+      turns: createTurns(),
     },
     { config: CONFIG, defaultJudgePrompts: null, signal: new AbortController().signal, ...options },
   );
@@ -252,7 +254,7 @@ describe('runDataset', () => {
       await using checks = createCheckRunner();
       const session = new MemorySession([item]);
       await runDataset(
-        { session, provider: given, judge, checks, clock: { nowMs: () => 0 } },
+        { session, provider: given, judge, checks, clock: { nowMs: () => 0 }, turns: createTurns() },
         {
           config: { ...CONFIG, repetitions: 1, concurrency: 1 },
           defaultJudgePrompts: 'From the dataset',

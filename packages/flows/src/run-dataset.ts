@@ -13,6 +13,7 @@ import {
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { forEachConcurrently } from './run/for-each-concurrently.ts';
 import { createOutageDetector } from './run/outage-detector.ts';
+import type { Turns } from './run/turns.ts';
 import { createResultWriter } from './run/write-results.ts';
 
 /** Results that may wait for the store before the next item starts. */
@@ -26,6 +27,8 @@ export interface RunDatasetDeps {
   /** Handles untrusted content without blocking the event loop. */
   readonly checks: CheckRunner;
   readonly clock: RunClock;
+  /** Between the items, so that runs whose items begin or end together leave time for requests. */
+  readonly turns: Turns;
 }
 
 export interface RunDatasetOptions {
@@ -53,7 +56,7 @@ export interface RunDatasetOptions {
  * @throws what the store throws, and the signal's reason unless it is a cancellation: the run has not ended then
  */
 export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOptions): Promise<RunEnd> {
-  const { session, provider, checks, clock } = deps;
+  const { session, provider, checks, clock, turns } = deps;
   const { config, signal } = options;
   const judge =
     deps.judge === null
@@ -73,6 +76,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
       repetitionsToDo(session.items(signal), config.repetitions),
       { concurrency: config.concurrency, signal },
       async ({ item, repetition }, itemSignal) => {
+        await turns.take();
         const result = await runItem(itemDeps, item, repetition, config, itemSignal);
         await results.write(result);
         outage.check(result);

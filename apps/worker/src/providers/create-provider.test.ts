@@ -1,4 +1,5 @@
 import { createCheckRunner, parseRunConfig } from '@svc/evaluation';
+import { createTurns } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
 import { describe, expect, it } from 'vitest';
 import { createProviders } from './create-provider.ts';
@@ -10,7 +11,8 @@ describe('createProviders', () => {
   const dispatcher = createProviderDispatcher({ allowedHosts: null });
   const checks = createCheckRunner({ threads: 0 });
   const metrics = createMetrics({ version: 'test', collectProcessMetrics: false });
-  const deps = { dispatcher, checks, providerKeys: {}, logger: { log: () => undefined }, metrics };
+  const logger = { log: () => undefined };
+  const deps = { dispatcher, checks, turns: createTurns(), providerKeys: {}, logger, metrics };
 
   it('creates the provider of each type', async () => {
     const echo = createProviders(parseRunConfig({ provider: 'echo' }), deps);

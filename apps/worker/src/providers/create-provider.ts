@@ -1,4 +1,5 @@
 import type { CheckRunner, Provider, ProviderConfig, RunConfig } from '@svc/evaluation';
+import type { Turns } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import type { ProviderKeys } from '@svc/runtime';
 import type { Dispatcher } from 'undici';
@@ -14,6 +15,8 @@ export interface ProviderDeps {
   /** The check threads of the process. */
   readonly checks: CheckRunner;
   readonly providerKeys: ProviderKeys;
+  /** The turns of the process: one for each response. */
+  readonly turns: Turns;
   readonly logger: Pick<Logger, 'log'>;
   readonly metrics: Pick<Metrics, 'recordProviderRequest' | 'recordProviderTokens'>;
 }

@@ -8,6 +8,7 @@ import {
   type ProviderRequest,
   RunError,
 } from '@svc/evaluation';
+import { createTurns } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
 import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Dispatcher } from 'undici';
@@ -72,6 +73,7 @@ function ask(
     wireFormat: 'chat_completions',
     ...{ auth: 'bearer', query: {}, extraHeaders: {} },
     pacer: { turn: async () => 0 },
+    turns: createTurns(),
     metrics: createMetrics({ version: 'test', collectProcessMetrics: false }),
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     model: 'm',

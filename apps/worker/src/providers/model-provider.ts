@@ -9,6 +9,7 @@ import {
   tokenCounts,
   type WireFormat,
 } from '@svc/evaluation';
+import type { Turns } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import type { Dispatcher } from 'undici';
 import type { Attempt } from './attempt.ts';
@@ -29,6 +30,8 @@ export interface ModelProviderOptions extends ModelConfig {
   readonly dispatcher: Dispatcher;
   /** Spaces the attempts. */
   readonly pacer: RequestPacer;
+  /** One for each response: those that arrive together are read one after the other. */
+  readonly turns: Turns;
   /** Reads large responses. */
   readonly checks: CheckRunner;
   readonly logger: Pick<Logger, 'log'>;
@@ -50,7 +53,7 @@ export interface ModelProviderOptions extends ModelConfig {
  * message and no log line contains the key or text of the response.
  */
 export function createModelProvider(options: ModelProviderOptions): Provider {
-  const { apiKey, checks, logger, metrics, maxRetries, pacer, wireFormat } = options;
+  const { apiKey, checks, logger, metrics, maxRetries, pacer, turns, wireFormat } = options;
   const { wait = (delayMs, signal) => sleep(delayMs, undefined, { signal }), random = Math.random } = options;
   const fixed = modelRequest(options, wireFormat, apiKey instanceof RunError ? null : apiKey);
   const fields = { host: fixed.url.host, model: options.model };
@@ -61,6 +64,8 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
     signal: AbortSignal,
   ): Promise<Attempt> => {
     const response = await sendRequest({ ...options, ...fixed, body }, signal);
+    await turns.take();
+    signal.throwIfAborted();
     if ('error' in response) return response;
     try {
       const content = await readProviderResponse(response.body, wireFormat, maxOutputChars, checks, signal);

@@ -89,6 +89,7 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
         ...createProviders(config, deps),
         checks: deps.checks,
         clock: { nowMs: () => performance.now() },
+        turns: deps.turns,
       },
       {
         config,

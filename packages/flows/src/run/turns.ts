@@ -1,0 +1,39 @@
+/** Spreads work over turns of the event loop, so that requests are answered in between. */
+export interface Turns {
+  /** Resolves when the caller may work for about a millisecond: at once, or after others that came before. */
+  take(): Promise<void>;
+}
+
+/** Pieces of work between which the event loop looks for other events. */
+const PIECES_AT_ONCE = 4;
+
+/**
+ * Makes the turns of a process. Work that arrives alone goes on at once. Of what arrives together, such as the responses to
+ * a hundred requests, a few pieces go on in each turn of the event loop.
+ */
+export function createTurns(): Turns {
+  const waiting: (() => void)[] = [];
+  /** Whether the event loop has yet to turn since the last piece, and how many may go on before it does. */
+  let hasBegun = false;
+  let left = PIECES_AT_ONCE;
+  const begin = (): void => {
+    hasBegun = true;
+    left = PIECES_AT_ONCE;
+    setImmediate(turn);
+  };
+  const turn = (): void => {
+    hasBegun = false;
+    if (waiting.length === 0) return;
+    begin();
+    const resumed = waiting.splice(0, PIECES_AT_ONCE);
+    left -= resumed.length;
+    for (const resume of resumed) resume();
+  };
+  return {
+    async take() {
+      if (!hasBegun) begin();
+      if (left > 0) left -= 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+  };
+}
