@@ -52,6 +52,7 @@ export type { Cancellations } from './runs/cancellations.ts';
 export type { RetryOnly } from './runs/change-run.ts';
 export type { NewRun } from './runs/create-run.ts';
 export type { ImportedRun } from './runs/insert-imported-run.ts';
+export { type ImportedResult, MAX_TEXT_CHARS } from './runs/insert-results.ts';
 export type { RunsRequest } from './runs/list-runs.ts';
 export type { OpenRun } from './runs/open-run.ts';
 export type { PlanRequest } from './runs/plan/plan-run.ts';

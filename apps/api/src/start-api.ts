@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createCheckRunner } from '@svc/evaluation';
+import { createResultReader } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import {
@@ -53,6 +54,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   await using starting = new AsyncDisposableStack();
   // A thread, which starts with the first pattern.
   const checks = starting.use(createCheckRunner({ threads: 1 }));
+  const results = starting.use(createResultReader());
   const draining = new AbortController();
   const stopping = new AbortController();
   const uploads = config.maxConcurrentUploads;
@@ -60,6 +62,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     ...deps,
     staging,
     checks,
+    results,
     console: openConsole(deps.consoleFolder),
     // A client with slow uploads leaves permits for the others.
     uploads: limit('uploads', uploads, config.importWaitMs, Math.max(1, Math.floor(uploads / 2))),

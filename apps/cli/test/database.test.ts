@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { uploadPackage } from '@svc/flows';
+import { createResultReader, uploadPackage } from '@svc/flows';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { createStore } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -31,10 +31,12 @@ async function store(path: string, name: string): Promise<string> {
     await using draft = await opened.datasets.begin();
     const request = { name, description: undefined, fileName: 'x' };
     const { signal } = new AbortController();
+    await using results = createResultReader();
     const { id } = await uploadPackage(pkg, draft, request, {
       maxLineBytes: 1024 * 1024,
       maxDepth: 100,
       signal,
+      results,
     });
     await draft.commit();
     return id;

@@ -1,5 +1,5 @@
 import { createCheckRunner } from '@svc/evaluation';
-import { createTurns } from '@svc/flows';
+import { createResultReader, createTurns } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import type { Config, TokenCipher } from '@svc/runtime';
@@ -52,6 +52,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const dispatcher = createProviderDispatcher({ allowedHosts: config.providerAllowedHosts });
   starting.defer(() => dispatcher.destroy());
   const checks = starting.use(createCheckRunner());
+  const results = starting.use(createResultReader());
 
   const jobDeps = { ...deps, cancelWatch };
   const queue = await startQueue({
@@ -74,7 +75,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
       },
       {
         table: 'jobs',
-        handlers: { import: createImportTask(jobDeps), upload: createUploadTask(jobDeps) },
+        handlers: { import: createImportTask(jobDeps), upload: createUploadTask({ ...jobDeps, results }) },
         concurrency: Math.min(config.workerConcurrency, config.maxConcurrentImports),
         resumable: false,
       },

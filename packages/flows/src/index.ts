@@ -36,6 +36,7 @@ export {
   type UploadJobRequest,
   type UploadRequest,
 } from './requests.ts';
+export { createResultReader, type ResultReader } from './results/result-reader.ts';
 export { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 export { createTurns, type Turns } from './run/turns.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';

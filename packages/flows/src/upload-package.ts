@@ -6,11 +6,14 @@ import type { DatasetDraft, DatasetSummary } from '@svc/store';
 import { ImportErrors } from './import-errors.ts';
 import { packageProvenance } from './provenance.ts';
 import type { UploadRequest } from './requests.ts';
+import { type ResultReader, readResults } from './results/result-reader.ts';
 
 export interface UploadOptions {
   readonly maxLineBytes: number;
   readonly maxDepth: number;
   readonly signal: AbortSignal;
+  /** Reads the results of a run that the package holds. */
+  readonly results: ResultReader;
 }
 
 /** The longest name of a dataset, in characters. */
@@ -30,7 +33,7 @@ export async function uploadPackage(
   request: UploadRequest,
   limits: UploadOptions,
 ): Promise<DatasetSummary> {
-  const { maxLineBytes, maxDepth, signal } = limits;
+  const { maxLineBytes, maxDepth, signal, results } = limits;
   const datasetName = request.name ?? packageName(pkg.manifest, request.fileName);
   for (const section of pkg.sections) {
     const { name, file } = section;
@@ -50,7 +53,9 @@ export async function uploadPackage(
     source: 'pkg_zip',
     schema: canonicalJson(packageProvenance(pkg.manifest, pkg.meta)),
   });
-  if (run !== null) await draft.insertRun(run, run.results(draft.hashes.sections, signal));
+  if (run !== null) {
+    await draft.insertRun(run, readResults(run, results, draft.hashes.sections, signal));
+  }
   await pkg.verify(draft.hashes, signal);
   return dataset;
 }

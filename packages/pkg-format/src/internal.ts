@@ -8,7 +8,7 @@ export { toPackageError } from './errors.ts';
 export { type ArchiveKind, archiveKind } from './legacy/archive-kind.ts';
 export { type Archive, openArchive } from './package/open-archive.ts';
 export { checkResultCount } from './package/package-run.ts';
-export { createResultReader } from './package/run-results.ts';
+export { type LocatedResult, type ResultLineOptions, readResultLines } from './package/run-results.ts';
 export { sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
 export { encodeText } from './write/encode-text.ts';
 export { linesToBytes } from './write/lines-to-bytes.ts';

@@ -6,7 +6,7 @@ import { startTcpProxy, type TcpProxy } from '../../test/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import type { ImportedRun } from '../runs/insert-imported-run.ts';
-import type { NewResult } from '../runs/insert-results.ts';
+import type { ImportedResult } from '../runs/insert-results.ts';
 
 let database: TestDatabase;
 let line: TcpProxy;
@@ -68,14 +68,14 @@ describe('a run in an import', () => {
     repetitions: 1,
     total: null,
   };
-  const result = (orderIndex: number, score: number | null): NewResult => ({
+  const result = (orderIndex: number, score: number | null): ImportedResult => ({
     section: 'a',
     sectionOrderIndex: 0,
     orderIndex,
     repetition: 1,
-    itemId: orderIndex,
+    itemId: String(orderIndex),
     status: score === null ? 'unscored' : 'ok',
-    output: 'out',
+    output: '"out"',
     score,
     passed: score === null ? null : score === 1,
     explanation: null,
@@ -83,6 +83,7 @@ describe('a run in an import', () => {
     latencyMs: 1.5,
     usage: null,
     ...{ judgeUsage: null, finishReason: null, attempts: null, omittedAssets: null },
+    tokens: { model: { input: null, output: null }, judge: { input: null, output: null } },
   });
   const sections = { a: ['{"id":0}', '{"id":1}', '{"id":2}'] };
 
@@ -116,7 +117,7 @@ describe('a run in an import', () => {
       await using draft = await store.datasets.begin({});
       await writeSections(draft, sections);
       await draft.insert(metaOf({ name: 'killed' }));
-      async function* killing(): AsyncGenerator<readonly NewResult[]> {
+      async function* killing(): AsyncGenerator<readonly ImportedResult[]> {
         yield [result(0, 1)];
         await queryDatabase(
           database.url,
@@ -135,6 +136,8 @@ describe('a run in an import', () => {
   });
 });
 
-async function* batches(...all: readonly (readonly NewResult[])[]): AsyncGenerator<readonly NewResult[]> {
+async function* batches(
+  ...all: readonly (readonly ImportedResult[])[]
+): AsyncGenerator<readonly ImportedResult[]> {
   yield* all;
 }

@@ -18,7 +18,7 @@ import {
 import { completeJob } from '../jobs/end-job.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
-import type { NewResult } from '../runs/insert-results.ts';
+import type { ImportedResult } from '../runs/insert-results.ts';
 import type { DatasetSummary } from './dataset-row.ts';
 import { type DatasetMeta, insertDataset } from './insert-dataset.ts';
 import type { SectionWriter } from './section-writer.ts';
@@ -86,7 +86,7 @@ export interface DatasetDraft extends AsyncDisposable {
    * @param results in batches, each result once, of items of the dataset
    * @throws what `results` throws
    */
-  insertRun(run: ImportedRun, results: AsyncIterable<readonly NewResult[]>): Promise<void>;
+  insertRun(run: ImportedRun, results: AsyncIterable<readonly ImportedResult[]>): Promise<void>;
   /**
    * Ends the job that imports the dataset as succeeded. Call it after `insert`.
    *
@@ -236,7 +236,7 @@ class Draft implements DatasetDraft {
     }
   }
 
-  async insertRun(run: ImportedRun, results: AsyncIterable<readonly NewResult[]>): Promise<void> {
+  async insertRun(run: ImportedRun, results: AsyncIterable<readonly ImportedResult[]>): Promise<void> {
     const dataset = { id: this.#id, versionHash: this.hashes.versionHash, itemCount: this.#items };
     await this.#transaction.run((client) => insertImportedRun(client, dataset, run, results));
   }

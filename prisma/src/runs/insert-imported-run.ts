@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { storableText } from '../database/values.ts';
-import { insertResults, type NewResult } from './insert-results.ts';
+import { type ImportedResult, insertWritten } from './insert-results.ts';
 
 /** A finished run from a package. */
 export interface ImportedRun {
@@ -10,7 +10,7 @@ export interface ImportedRun {
   readonly id: string | null;
   readonly name: string | null;
   readonly status: 'completed' | 'failed' | 'cancelled';
-  readonly error: NewResult['error'];
+  readonly error: ImportedResult['error'];
   /** 64 hex digits; null for the version of the dataset. */
   readonly datasetVersionHash: string | null;
   readonly startedAt: Date | null;
@@ -32,7 +32,7 @@ export async function insertImportedRun(
   client: pg.ClientBase,
   dataset: { readonly id: string; readonly versionHash: string; readonly itemCount: number },
   run: ImportedRun,
-  batches: AsyncIterable<readonly NewResult[]>,
+  batches: AsyncIterable<readonly ImportedResult[]>,
 ): Promise<void> {
   const id = randomUUID();
   const repetitions = run.repetitions ?? 1;
@@ -58,7 +58,7 @@ export async function insertImportedRun(
     ],
   );
   for await (const results of batches) {
-    const inserted = await insertResults(client, id, results);
+    const inserted = await insertWritten(client, id, results);
     if (inserted !== results.length) throw new Error('An imported run has two results of one item.');
   }
   await client.query('UPDATE runs SET total = greatest(total, ok + failed + unscored) WHERE id = $1', [id]);

@@ -1,10 +1,20 @@
-import { JsonText, type RunResult, tokenCounts } from '@svc/evaluation';
-import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { JsonText, type RunResult, type TokenCounts, tokenCounts } from '@svc/evaluation';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { memberText, readableJson } from '../database/values.ts';
 
 /** A result to store. */
 export type NewResult = Omit<RunResult, 'cause'>;
+
+const WRITTEN = ['itemId', 'output', 'explanation', 'usage', 'judgeUsage', 'omittedAssets'] as const;
+
+/** A result whose values are JSON texts, or the bytes of texts. */
+export type ImportedResult = Omit<NewResult, (typeof WRITTEN)[number]> & {
+  readonly [Member in (typeof WRITTEN)[number]]: string | Uint8Array | null;
+} & { readonly tokens: { readonly model: TokenCounts; readonly judge: TokenCounts } };
+
+/** A result with a longer text is written by a statement of its own, which takes the text as it is. */
+export const MAX_TEXT_CHARS: number = 64 * 1024;
 
 /** What a result adds to the counts of its run. */
 const COUNTS = `count(*) AS all, count(*) FILTER (WHERE status = 'ok') AS ok,
@@ -56,23 +66,50 @@ const ITEM_FACTS = `SELECT i.item_hash, CASE WHEN octet_length(i.type) <= ${MAX_
   WHERE s.dataset_id = run.dataset_id AND s.order_index = wanted.section_order_index
     AND i.order_index = wanted.order_index`;
 
-/** $1 the run, then an array for each column. */
-const INSERT = `
+type Column = readonly [name: string, type: string, take: (result: ImportedResult) => unknown];
+
+const COLUMNS: readonly Column[] = [
+  ['section_order_index', 'int', (result) => result.sectionOrderIndex],
+  ['order_index', 'int', (result) => result.orderIndex],
+  ['repetition', 'int', (result) => result.repetition],
+  ['section', 'text', (result) => result.section],
+  ['item_id', 'text', (result) => result.itemId],
+  ['status', 'text', (result) => result.status],
+  ['output', 'text', (result) => result.output],
+  ['score', 'float8', (result) => result.score],
+  ['passed', 'bool', (result) => result.passed],
+  ['explanation', 'text', (result) => result.explanation],
+  ['error', 'text', ({ error }) => (error === null ? null : canonicalJson({ ...error }))],
+  ['latency_ms', 'float8', (result) => result.latencyMs],
+  ['usage', 'text', (result) => result.usage],
+  ['judge_usage', 'text', (result) => result.judgeUsage],
+  ['finish_reason', 'text', (result) => result.finishReason],
+  ['attempts', 'int', (result) => result.attempts],
+  ['omitted_assets', 'text', (result) => result.omittedAssets],
+  ['input_tokens', 'int', ({ tokens }) => tokens.model.input],
+  ['output_tokens', 'int', ({ tokens }) => tokens.model.output],
+  ['judge_input_tokens', 'int', ({ tokens }) => tokens.judge.input],
+  ['judge_output_tokens', 'int', ({ tokens }) => tokens.judge.output],
+];
+const COLUMN_NAMES = COLUMNS.map(([name]) => name).join(', ');
+const parameters = (form: (type: string, name: string) => string): string =>
+  COLUMNS.map(([name, type], index) => `$${index + 2}::${form(type, name)}`).join(', ');
+/** Each parameter is an array, ... */
+const MANY = `SELECT * FROM unnest(${parameters((type) => `${type}[]`)}) AS wanted (${COLUMN_NAMES})`;
+/** ... or the value of the one result: the driver would have to escape a text in an array. */
+const ONE = `SELECT ${parameters((type, name) => `${type} AS ${name}`)}`;
+
+/** $1 the run, then a parameter for each column. */
+const insertOf = (wanted: string): string => `
   WITH run AS (SELECT * FROM runs WHERE id = $1), wanted AS (
-    SELECT * FROM unnest($2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::float8[],
-      $10::bool[], $11::text[], $12::text[], $13::float8[], $14::text[], $15::text[], $16::text[], $17::int[], $18::text[],
-      $19::int[], $20::int[], $21::int[], $22::int[]) AS wanted (section_order_index, order_index, repetition, section,
-      item_id, status, output, score, passed, explanation, error, latency_ms, usage, judge_usage, finish_reason, attempts,
-      omitted_assets, input_tokens, output_tokens, judge_input_tokens, judge_output_tokens)
+    ${wanted}
   ), old AS (
     SELECT result.* FROM run_results result JOIN wanted USING (section_order_index, order_index, repetition), run
     WHERE result.run_id = $1 AND run.retries > 0 AND ${isToReplace('result', 'run')} 
   ), replaced AS (
     SELECT ${COUNTS} FROM old
   ), written AS (
-    INSERT INTO run_results AS result (run_id, section_order_index, order_index, repetition, section, item_id, status,
-      output, score, passed, explanation, error, latency_ms, usage, judge_usage, finish_reason, attempts, omitted_assets,
-      input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, truncated, item_hash, item_type, tags, retries)
+    INSERT INTO run_results AS result (run_id, ${COLUMN_NAMES}, truncated, item_hash, item_type, tags, retries)
     SELECT $1, wanted.*, coalesce(wanted.finish_reason = 'length', false), item.item_hash, item.type, item.tags, run.retries
     FROM wanted CROSS JOIN run LEFT JOIN LATERAL (${ITEM_FACTS}) item ON true
     ON CONFLICT (run_id, section_order_index, order_index, repetition) DO UPDATE SET
@@ -108,42 +145,62 @@ export async function insertResults(
   runId: string,
   results: readonly NewResult[],
 ): Promise<number> {
-  const tokens = results.map(({ usage, judgeUsage }) => {
-    return { model: tokenCounts(usage), judge: tokenCounts(judgeUsage) };
-  });
-  const { rows } = await client.query<Growth>(INSERT, [
-    runId,
-    results.map((result) => result.sectionOrderIndex),
-    results.map((result) => result.orderIndex),
-    results.map((result) => result.repetition),
-    results.map((result) => result.section),
-    results.map((result) => (result.itemId === null ? null : canonicalJson(result.itemId))),
-    results.map((result) => result.status),
-    results.map(({ output }) => toJsonText(output)),
-    results.map((result) => result.score),
-    results.map((result) => result.passed),
-    results.map((result) => (result.explanation === null ? null : canonicalJson(result.explanation))),
-    results.map((result) => (result.error === null ? null : canonicalJson({ ...result.error }))),
-    results.map((result) => result.latencyMs),
-    results.map(({ usage }) => toJsonText(usage)),
-    results.map(({ judgeUsage }) => toJsonText(judgeUsage)),
-    results.map((result) => result.finishReason),
-    results.map((result) => result.attempts),
-    results.map(({ omittedAssets }) => (omittedAssets === null ? null : canonicalJson([...omittedAssets]))),
-    tokens.map(({ model }) => model.input),
-    tokens.map(({ model }) => model.output),
-    tokens.map(({ judge }) => judge.input),
-    tokens.map(({ judge }) => judge.output),
-  ]);
-  const growth = rows[0] as Growth;
-  await client.query(COUNT, [runId, growth.written, ...COUNTED.map((name) => growth[name])]);
-  return Number(growth.written);
+  return await insertWritten(client, runId, results.map(writeTexts));
+}
+
+/** The same for results whose values have been written. */
+export async function insertWritten(
+  client: pg.ClientBase,
+  runId: string,
+  results: readonly ImportedResult[],
+): Promise<number> {
+  const small = results.filter((result) => !hasLongText(result));
+  let written = 0;
+  if (small.length > 0) {
+    written += await insert(
+      insertOf(MANY),
+      COLUMNS.map(([, , take]) => small.map(take)),
+    );
+  }
+  for (const result of results.filter(hasLongText)) {
+    written += await insert(
+      insertOf(ONE),
+      COLUMNS.map(([, , take]) => take(result)),
+    );
+  }
+  return written;
+
+  async function insert(sql: string, values: readonly unknown[]): Promise<number> {
+    const { rows } = await client.query<Growth>(sql, [runId, ...values]);
+    const growth = rows[0] as Growth;
+    await client.query(COUNT, [runId, growth.written, ...COUNTED.map((name) => growth[name])]);
+    return Number(growth.written);
+  }
+}
+
+function hasLongText(result: ImportedResult): boolean {
+  return WRITTEN.some((member) => (result[member]?.length ?? 0) > MAX_TEXT_CHARS);
+}
+
+/** Writes the values of a result as they are stored. */
+export function writeTexts(result: NewResult): ImportedResult {
+  const { itemId, output, explanation, usage, judgeUsage, omittedAssets } = result;
+  return {
+    ...result,
+    itemId: toJsonText(itemId),
+    output: toJsonText(output),
+    explanation: toJsonText(explanation),
+    usage: toJsonText(usage),
+    judgeUsage: toJsonText(judgeUsage),
+    omittedAssets: toJsonText(omittedAssets),
+    tokens: { model: tokenCounts(usage), judge: tokenCounts(judgeUsage) },
+  };
 }
 
 /** What a batch of results adds to the counts of its run; 64-bit integers are text. */
 type Growth = Readonly<Record<'written' | (typeof COUNTED)[number], string | number>>;
 
-function toJsonText(value: JsonValue | JsonText | JsonObject): string | null {
+function toJsonText(value: JsonValue | JsonText | readonly string[]): string | null {
   if (value === null) return null;
-  return value instanceof JsonText ? value.json : canonicalJson(value);
+  return value instanceof JsonText ? value.json : canonicalJson(value as JsonValue);
 }

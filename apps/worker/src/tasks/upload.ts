@@ -2,6 +2,7 @@ import {
   decodeUploadRequest,
   type FileRequest,
   partOf,
+  type ResultReader,
   recogniseUpload,
   type UploadedFile,
   uploadPackage,
@@ -16,11 +17,13 @@ import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
 
 export interface UploadTaskDeps extends JobTaskDeps {
   readonly config: Config;
+  /** Reads the results of runs in packages. */
+  readonly results: ResultReader;
 }
 
 /** The task `upload`: imports an archive that was uploaded with `respond-async` and is stored in the database. */
 export function createUploadTask(deps: UploadTaskDeps): TaskHandler {
-  const { config, store } = deps;
+  const { config, store, results } = deps;
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   return createJobTask(deps, ({ job, request }): JobImport => {
     const wanted = decodeUploadRequest(request);
@@ -34,7 +37,7 @@ export function createUploadTask(deps: UploadTaskDeps): TaskHandler {
           return await writeTables({ ...wanted, ...wanted.tables }, archive, draft, config, signal);
         }
         await using pkg = await openPackage(archive, { limits: packageLimits(config) });
-        return await uploadPackage(pkg, draft, wanted, { maxLineBytes, maxDepth, signal });
+        return await uploadPackage(pkg, draft, wanted, { maxLineBytes, maxDepth, signal, results });
       },
     };
   });

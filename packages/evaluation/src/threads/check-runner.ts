@@ -1,5 +1,6 @@
-import { TaskThread } from './task-thread.ts';
-import { runTask, type ThreadOutcome, type ThreadTask } from './thread-task.ts';
+import { RunError } from '../run-error.ts';
+import { createThreadPool } from './thread-pool.ts';
+import { runTask, type TaskRefusal, type ThreadOutcome, type ThreadTask, taskLimit } from './thread-task.ts';
 
 /** Scores outputs and reads large items and responses, without blocking the event loop. */
 export interface CheckRunner extends AsyncDisposable {
@@ -41,8 +42,8 @@ const THREAD_FILE = new URL(
 );
 
 /**
- * Makes a runner of checks. Threads start when a task needs them, and do one task at a time. Other tasks wait in order;
- * their deadline begins with their turn. A thread whose task takes too long or is aborted is replaced.
+ * Makes a runner of checks on a pool of threads. Tasks wait for their turn in order. Cheap checks, and with 0 threads all
+ * tasks, are done on the calling thread.
  */
 export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner {
   const {
@@ -52,80 +53,21 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
     maxHeapMb = DEFAULT_MAX_HEAP_MB,
     file = THREAD_FILE,
   } = options;
-  /** All threads that have not exited, so that there are never more than allowed. */
-  const threads = new Set<TaskThread>();
-  const idle = new Set<TaskThread>();
-  const waiting = new Set<PromiseWithResolvers<TaskThread>>();
-  let isClosed = false;
-
-  function startThread(): TaskThread {
-    const thread = new TaskThread(file, maxHeapMb);
-    threads.add(thread);
-    void thread.exited.then(() => {
-      threads.delete(thread);
-      idle.delete(thread);
-      if (waiting.size > 0 && !isClosed) release(startThread());
-    });
-    return thread;
-  }
-
-  /** Gives a thread to the next task, unless it ends. */
-  function release(thread: TaskThread): void {
-    if (thread.isEnding) return;
-    const [next] = waiting;
-    if (next === undefined) idle.add(thread);
-    else {
-      waiting.delete(next);
-      next.resolve(thread);
-    }
-  }
-
-  async function acquire(signal: AbortSignal): Promise<TaskThread> {
-    for (const thread of idle) {
-      idle.delete(thread);
-      if (!thread.isEnding) return thread;
-    }
-    if (threads.size < maxThreads) return startThread();
-    const turn = Promise.withResolvers<TaskThread>();
-    const onAbort = (): void => {
-      if (waiting.delete(turn)) turn.reject(signal.reason);
-    };
-    waiting.add(turn);
-    signal.addEventListener('abort', onAbort);
-    try {
-      return await turn.promise;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
-
+  const pool = createThreadPool<ThreadTask, ThreadOutcome<ThreadTask>, TaskRefusal>(
+    { file, limitError: taskLimit, refusedError: ({ code, message }) => new RunError(code, message) },
+    { maxThreads, maxHeapMb },
+  );
   return {
     async run<T extends ThreadTask>(task: T, signal: AbortSignal): Promise<ThreadOutcome<T>> {
       signal.throwIfAborted();
       if (maxThreads === 0 || isCheap(task)) return runTask(task) as ThreadOutcome<T>;
-      if (isClosed) throw closed();
-      const thread = await acquire(signal);
-      try {
-        signal.throwIfAborted();
-        const limitMs = task.kind === 'check' ? deadlineMs : readDeadlineMs;
-        return (await thread.run(task, limitMs, signal)) as ThreadOutcome<T>;
-      } finally {
-        release(thread);
-      }
+      const limitMs = task.kind === 'check' ? deadlineMs : readDeadlineMs;
+      return (await pool.run(task, limitMs, signal)) as ThreadOutcome<T>;
     },
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      for (const turn of waiting) turn.reject(closed());
-      waiting.clear();
-      await Promise.all([...threads].map((thread) => thread.end(closed())));
-    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }
 
 function isCheap(task: ThreadTask): boolean {
   return task.kind === 'check' && CHEAP_TYPES.has(task.type) && task.chars <= MAX_INLINE_CHARS;
-}
-
-function closed(): Error {
-  return new Error('The check runner is closed.');
 }

@@ -1,30 +1,70 @@
-import { Worker } from 'node:worker_threads';
-import { RunError } from '../run-error.ts';
-import { type ThreadOutcome, type ThreadReply, type ThreadTask, taskLimit } from './thread-task.ts';
+import { constants, setPriority } from 'node:os';
+import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
 
 const MAX_YOUNG_HEAP_MB = 16;
 /** How long a thread may take to load its code on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 
-interface Job {
-  readonly task: ThreadTask;
+/** A message from a thread: first that it is ready, then the reply to each task. */
+type ThreadReply<Outcome, Refusal> = { readonly kind: 'ready' } | TaskReply<Outcome, Refusal>;
+
+/** The reply to a task: its outcome, why it was refused, or the error of the code itself. */
+export type TaskReply<Outcome, Refusal> =
+  | { readonly kind: 'outcome'; readonly outcome: Outcome }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'fault'; readonly error: unknown };
+
+/** The kind of tasks that a thread does. */
+export interface ThreadTasks<Task, Refusal> {
+  /** The code of each thread, which calls {@link serveTasks}. */
+  readonly file: URL;
+  /** The error of a task that exceeded a limit; `reason` goes on after the subject, such as `took too much memory`. */
+  readonly limitError: (task: Task, reason: string) => Error;
+  /** The error of a task that was refused. */
+  readonly refusedError: (refusal: Refusal) => Error;
+  /** Buffers of a task, which move to the thread instead of being copied. */
+  readonly transfer?: (task: Task) => readonly TransferListItem[];
+}
+
+interface Job<Task, Outcome> {
+  readonly task: Task;
   readonly limitMs: number;
-  readonly result: PromiseWithResolvers<ThreadOutcome<ThreadTask>>;
+  readonly result: PromiseWithResolvers<Outcome>;
+}
+
+/** Does the tasks of a thread, one after the other. Call it in the thread's code. */
+export function serveTasks<Task, Outcome, Refusal>(
+  port: MessagePort | null,
+  reply: (task: Task) => {
+    readonly message: TaskReply<Outcome, Refusal>;
+    /** Bytes of the reply, which move to the other thread instead of being copied. */
+    readonly transfer?: readonly TransferListItem[];
+  },
+): void {
+  if (port === null) throw new Error('Start this file as a worker thread.');
+  // On Linux each thread has its own priority: the main thread, which serves requests, goes first.
+  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
+  port.on('message', (task: Task) => {
+    const { message, transfer = [] } = reply(task);
+    port.postMessage(message satisfies ThreadReply<Outcome, Refusal>, transfer);
+  });
+  port.postMessage({ kind: 'ready' } satisfies ThreadReply<Outcome, Refusal>);
 }
 
 /** A thread that does one task at a time. A task that takes too long or is aborted ends the thread. */
-export class TaskThread {
+export class TaskThread<Task, Outcome, Refusal> {
+  readonly #tasks: ThreadTasks<Task, Refusal>;
   readonly #worker: Worker;
   readonly #exited = Promise.withResolvers<void>();
   #isReady = false;
   #isEnding = false;
-  #job: Job | undefined;
+  #job: Job<Task, Outcome> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #cause: unknown;
 
-  /** @param file runs on the thread */
-  constructor(file: URL, maxHeapMb: number) {
-    this.#worker = new Worker(file, {
+  constructor(tasks: ThreadTasks<Task, Refusal>, maxHeapMb: number) {
+    this.#tasks = tasks;
+    this.#worker = new Worker(tasks.file, {
       // Untrusted content must not reach the secrets of the process.
       env: {},
       // A last resort: measureCheck limits the memory of a check far below. The young generation is small because a
@@ -32,13 +72,13 @@ export class TaskThread {
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MB },
     });
     this.#worker.unref();
-    this.#worker.on('message', (reply: ThreadReply) => this.#receive(reply));
+    this.#worker.on('message', (reply: ThreadReply<Outcome, Refusal>) => this.#receive(reply));
     this.#worker.on('error', (error) => {
       this.#cause = error;
     });
     this.#worker.on('exit', () => {
       this.#isEnding = true;
-      this.#job?.result.reject(exitError(this.#job.task, this.#cause));
+      this.#job?.result.reject(this.#exitError(this.#job.task));
       this.#exited.resolve();
     });
   }
@@ -58,14 +98,14 @@ export class TaskThread {
    *
    * @param limitMs how long it may take, from when the thread is ready
    */
-  async run(task: ThreadTask, limitMs: number, signal: AbortSignal): Promise<ThreadOutcome<ThreadTask>> {
-    const job: Job = { task, limitMs, result: Promise.withResolvers() };
+  async run(task: Task, limitMs: number, signal: AbortSignal): Promise<Outcome> {
+    const job: Job<Task, Outcome> = { task, limitMs, result: Promise.withResolvers() };
     this.#job = job;
     const onAbort = (): void => void this.end(signal.reason);
     signal.addEventListener('abort', onAbort);
     this.#worker.ref();
     this.#startTimer(job);
-    this.#worker.postMessage(task);
+    this.#worker.postMessage(task, this.#tasks.transfer?.(task) ?? []);
     try {
       return await job.result.promise;
     } finally {
@@ -83,30 +123,31 @@ export class TaskThread {
     await this.#worker.terminate();
   }
 
-  #receive(reply: ThreadReply): void {
+  #receive(reply: ThreadReply<Outcome, Refusal>): void {
     const job = this.#job;
     if (reply.kind === 'ready') {
       this.#isReady = true;
       if (job !== undefined) this.#startTimer(job);
     } else if (reply.kind === 'outcome') job?.result.resolve(reply.outcome);
-    else if (reply.kind === 'refused') job?.result.reject(new RunError(reply.code, reply.message));
+    else if (reply.kind === 'refused') job?.result.reject(this.#tasks.refusedError(reply.refusal));
     else job?.result.reject(reply.error);
   }
 
-  #startTimer({ task, limitMs }: Job): void {
+  #startTimer({ task, limitMs }: Job<Task, Outcome>): void {
     clearTimeout(this.#timer);
     this.#timer = this.#isReady
       ? setTimeout(() => {
-          void this.end(taskLimit(task, `took longer than ${limitMs / 1000} seconds`));
+          void this.end(this.#tasks.limitError(task, `took longer than ${limitMs / 1000} seconds`));
         }, limitMs)
-      : setTimeout(() => void this.end(new Error('A check thread did not start in time.')), START_TIMEOUT_MS);
+      : setTimeout(() => void this.end(new Error('A thread did not start in time.')), START_TIMEOUT_MS);
   }
-}
 
-function exitError(task: ThreadTask, cause: unknown): Error {
-  const isOutOfMemory =
-    cause instanceof Error && (cause as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY';
-  return isOutOfMemory
-    ? taskLimit(task, 'took too much memory')
-    : new Error('A check thread has died.', { cause });
+  #exitError(task: Task): Error {
+    const cause = this.#cause;
+    const isOutOfMemory =
+      cause instanceof Error && (cause as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY';
+    return isOutOfMemory
+      ? this.#tasks.limitError(task, 'took too much memory')
+      : new Error('A thread has died.', { cause });
+  }
 }

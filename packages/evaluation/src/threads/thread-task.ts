@@ -5,6 +5,7 @@ import { type CheckTask, runCheck } from '../scoring/check-task.ts';
 import { makeQuestion, type Question, type QuestionTask } from './question-task.ts';
 import { type PackedResponse, packResponse, type ResponseTask } from './response-task.ts';
 import { type Scored, type ScoreTask, scoreItem } from './score-task.ts';
+import type { TaskReply } from './task-thread.ts';
 
 /** A task for a thread. */
 export type ThreadTask = CheckTask | QuestionTask | ResponseTask | ScoreTask;
@@ -20,12 +21,13 @@ interface Outcomes {
 /** The result of a task. */
 export type ThreadOutcome<T extends ThreadTask> = Outcomes[T['kind']];
 
-/** A message from a thread: first that it is ready, then the result of each task. */
-export type ThreadReply =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'outcome'; readonly outcome: ThreadOutcome<ThreadTask> }
-  | { readonly kind: 'refused'; readonly code: RunErrorCode; readonly message: string }
-  | { readonly kind: 'fault'; readonly error: unknown };
+/** Why a task was refused. */
+export interface TaskRefusal {
+  readonly code: RunErrorCode;
+  readonly message: string;
+}
+
+type Reply = TaskReply<ThreadOutcome<ThreadTask>, TaskRefusal>;
 
 /**
  * Does a task on the current thread.
@@ -55,22 +57,24 @@ export function taskLimit({ kind }: ThreadTask, reason: string): RunError {
 }
 
 /** The message with the result of a task. */
-export function replyTo(task: ThreadTask): ThreadReply {
+export function replyTo(task: ThreadTask): Reply {
   try {
     return { kind: 'outcome', outcome: runTask(task) };
   } catch (error) {
-    if (error instanceof RunError) return { kind: 'refused', code: error.code, message: error.message };
+    if (error instanceof RunError) {
+      return { kind: 'refused', refusal: { code: error.code, message: error.message } };
+    }
     // A text that is too long for the engine, or too deep a recursion.
     if (error instanceof RangeError) {
       const { code, message } = taskLimit(task, 'took too much memory');
-      return { kind: 'refused', code, message };
+      return { kind: 'refused', refusal: { code, message } };
     }
     return { kind: 'fault', error };
   }
 }
 
 /** The bytes of a reply, which move to the other thread instead of being copied. */
-export function transferredBytes(reply: ThreadReply): ArrayBuffer[] {
+export function transferredBytes(reply: Reply): ArrayBuffer[] {
   if (reply.kind !== 'outcome') return [];
   const { outcome } = reply;
   if ('question' in outcome) return [outcome.question.messages.buffer];

@@ -2,6 +2,7 @@ import { splitLines } from '@svc/jsonl-v23/internal';
 import { PackageError, type PackageReader } from '@svc/pkg-format';
 import type { DatasetDraft } from '@svc/store';
 import { type DryRun, dryRunResult } from '../mapping/dry-run.ts';
+import { readResults } from '../results/result-reader.ts';
 import type { UploadOptions } from '../upload-package.ts';
 
 /**
@@ -13,7 +14,7 @@ import type { UploadOptions } from '../upload-package.ts';
 export async function dryRunPackage(
   pkg: PackageReader,
   draft: DatasetDraft,
-  { maxLineBytes, maxDepth, signal }: UploadOptions,
+  { maxLineBytes, maxDepth, signal, results }: UploadOptions,
 ): Promise<DryRun> {
   const options = { maxDepth, maxLineBytes };
   for (const { name, file, bytes } of pkg.sections) {
@@ -30,11 +31,17 @@ export async function dryRunPackage(
       return dryRunResult(null, draft);
     }
   }
+  const run = await pkg.readRun(signal);
+  if (run !== null) for await (const _ of readResults(run, results, draft.hashes.sections, signal));
   await pkg.verify(draft.hashes, signal);
   return dryRunResult(null, draft);
 }
 
-async function checkLines(pkg: PackageReader, draft: DatasetDraft, limits: UploadOptions): Promise<void> {
+async function checkLines(
+  pkg: PackageReader,
+  draft: DatasetDraft,
+  limits: Omit<UploadOptions, 'results'>,
+): Promise<void> {
   const { maxLineBytes, maxDepth, signal } = limits;
   for (const { file, bytes } of pkg.sections) {
     try {

@@ -1,4 +1,4 @@
-import { parseLines, splitLines } from '@svc/jsonl-v23/internal';
+import { type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
@@ -8,8 +8,22 @@ import { MANIFEST_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from './layout.ts';
 import { isPackageManifest } from './manifest.ts';
 import type { ReadOptions } from './open-archive.ts';
 import { parseJsonFile } from './parse-json-file.ts';
-import { type CountedSections, createResultReader, type PackageResult } from './run-results.ts';
+import {
+  type CountedSections,
+  createResultPlacer,
+  type LocatedResult,
+  type PackageResult,
+  type ResultKey,
+  type ResultLineOptions,
+  readResultLines,
+} from './run-results.ts';
 import { MAX_REPETITIONS, type RunError, readRunError } from './run-values.ts';
+
+/** Reads lines of `results.jsonl`. */
+type ReadLines<R extends ResultKey> = (
+  batch: LineBatch,
+  options: ResultLineOptions,
+) => Promise<readonly LocatedResult<R>[]>;
 
 /** The run that a package holds. It has finished: one that had not when it was exported is cancelled. */
 export interface PackageRun {
@@ -37,6 +51,16 @@ export interface PackageRun {
    *   `package_corrupt`
    */
   results(sections: CountedSections, signal?: AbortSignal): AsyncGenerator<readonly PackageResult[]>;
+  /**
+   * The same with another way to read a batch of lines, such as {@link readResultLines} on a thread.
+   *
+   * @throws as `results`, and what `read` throws
+   */
+  resultsBy<R extends ResultKey>(
+    read: ReadLines<R>,
+    sections: CountedSections,
+    signal?: AbortSignal,
+  ): AsyncGenerator<readonly (R & Pick<PackageResult, 'sectionOrderIndex'>)[]>;
 }
 
 /** What reading a run needs of a package. */
@@ -72,24 +96,34 @@ export async function readPackageRun(files: RunFiles, signal?: AbortSignal): Pro
     repetitions,
     total: integerOf(memberObject(memberObject(meta, 'run'), 'counts'), 'total', 0, Number.MAX_SAFE_INTEGER),
 
-    async *results(sections, signal) {
-      const { maxLineBytes, maxDepth } = limits;
-      const readResult = createResultReader(sections, limits, repetitions ?? MAX_REPETITIONS);
-      let count = 0;
-      try {
-        const bytes = files.read(RESULTS_FILE, { ...(signal && { signal }) });
-        const options = { file: RESULTS_FILE, maxLineBytes, ...(signal && { signal }) };
-        for await (const batch of splitLines(bytes, options)) {
-          const lines = parseLines(batch, { file: RESULTS_FILE, maxDepth });
-          count += lines.length;
-          yield lines.map(({ item, location }) => readResult(item, location));
-        }
-      } catch (error) {
-        throw await files.explain(error, RESULTS_FILE, signal);
-      }
-      checkResultCount(manifest, count);
-    },
+    results: (sections, signal) =>
+      resultsBy(async (batch, options) => readResultLines(batch, options), sections, signal),
+    resultsBy,
   };
+
+  async function* resultsBy<R extends ResultKey>(
+    read: ReadLines<R>,
+    sections: CountedSections,
+    signal?: AbortSignal,
+  ): AsyncGenerator<readonly (R & Pick<PackageResult, 'sectionOrderIndex'>)[]> {
+    const { maxLineBytes } = limits;
+    const place = createResultPlacer(sections, repetitions ?? MAX_REPETITIONS);
+    let count = 0;
+    try {
+      const bytes = files.read(RESULTS_FILE, { ...(signal && { signal }) });
+      const options = { file: RESULTS_FILE, maxLineBytes, ...(signal && { signal }) };
+      for await (const batch of splitLines(bytes, options)) {
+        const results = await read(batch, limits);
+        count += results.length;
+        yield results.map(({ result, location }) => {
+          return { ...result, sectionOrderIndex: place(result, location) };
+        });
+      }
+    } catch (error) {
+      throw await files.explain(error, RESULTS_FILE, signal);
+    }
+    checkResultCount(manifest, count);
+  }
 }
 
 /**

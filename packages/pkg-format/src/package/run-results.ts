@@ -1,8 +1,9 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { canonicalByteLength } from '@svc/jsonl-v23/internal';
+import { canonicalByteLength, type LineBatch, parseLines } from '@svc/jsonl-v23/internal';
 import { ExactNumber, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
+import { RESULTS_FILE } from './layout.ts';
 import { compareNumbers, MAX_REPETITIONS, type RunError, readRunError } from './run-values.ts';
 
 /** The result of one repetition of one item. */
@@ -38,31 +39,82 @@ const MAX_ATTEMPTS = 1_000_000;
 /** What results refer to: the sections in order. */
 export type CountedSections = readonly { readonly name: string; readonly itemCount: number }[];
 
-/** Reads a parsed line. @throws PackageError `package_invalid_line`, `package_limit` */
-export type ResultReader = (line: JsonObject, location: SourceLocation) => PackageResult;
+/** A result as its line states it. */
+export type StatedResult = Omit<PackageResult, 'sectionOrderIndex'>;
+
+/** What places a result. */
+export type ResultKey = Pick<PackageResult, 'section' | 'orderIndex' | 'repetition'>;
+
+/** A result and its line. */
+export interface LocatedResult<R extends ResultKey = StatedResult> {
+  readonly result: R;
+  readonly location: SourceLocation;
+}
+
+/** What reading result lines needs besides the lines. */
+export type ResultLineOptions = Pick<PackageLimits, 'maxLineBytes' | 'maxDepth'>;
 
 /**
- * Reads the lines of `results.jsonl`, which must be in item order, so that no result occurs twice.
+ * Reads lines of `results.jsonl`. The result depends on the arguments alone, so any thread may do it.
  *
- * @param maxRepetitions how often the run executed each item at most
+ * @throws JsonlError with file and line; PackageError `package_invalid_line`, `package_limit`
  */
+export function readResultLines(
+  batch: LineBatch,
+  { maxLineBytes, maxDepth }: ResultLineOptions,
+): readonly LocatedResult[] {
+  return parseLines(batch, { file: RESULTS_FILE, maxDepth }).map(({ item, location }) => {
+    return { result: readResult(item, location, maxLineBytes), location };
+  });
+}
+
+/** Reads a parsed line. @throws PackageError `package_invalid_line`, `package_limit` */
+function readResult(line: JsonObject, location: SourceLocation, maxLineBytes: number): StatedResult {
+  const result = new ResultFields(line, location).result();
+  // Some numbers are longer in canonical form.
+  if (canonicalByteLength(line) > maxLineBytes) {
+    const message = `The result is longer than ${maxLineBytes} bytes.`;
+    throw new PackageError('package_limit', message, errorLocation(location));
+  }
+  return result;
+}
+
+/** Makes what reads parsed lines of `results.jsonl` and places their results. The parameters are as for the parts. */
 export function createResultReader(
   sections: CountedSections,
   { maxLineBytes }: Pick<PackageLimits, 'maxLineBytes'>,
+): (line: JsonObject, location: SourceLocation) => PackageResult {
+  const place = createResultPlacer(sections);
+  return (line, location) => {
+    const result = readResult(line, location, maxLineBytes);
+    return { ...result, sectionOrderIndex: place(result, location) };
+  };
+}
+
+/** Finds the section of a result. @throws PackageError `package_invalid_line` */
+export type ResultPlacer = (result: ResultKey, location: SourceLocation) => number;
+
+/**
+ * Makes what finds the sections of results, which must be in item order, so that no result occurs twice.
+ *
+ * @param maxRepetitions how often the run executed each item at most
+ */
+export function createResultPlacer(
+  sections: CountedSections,
   maxRepetitions: number = MAX_REPETITIONS,
-): ResultReader {
+): ResultPlacer {
   const known = new Map(sections.map(({ name, itemCount }, orderIndex) => [name, { orderIndex, itemCount }]));
   let previous: readonly number[] = [-1, -1, -1];
 
-  return (line, location) => {
-    const fields = new ResultFields(line, location);
-    const section = getMember(line, 'section');
-    const found = typeof section === 'string' ? known.get(section) : undefined;
-    if (typeof section !== 'string' || found === undefined) {
-      const got = typeof section === 'string' ? quote(section) : 'no name';
-      throw invalid(`section must name a section of the package, got ${got}.`, location, '/section');
+  return ({ section, orderIndex, repetition }, location) => {
+    const found = known.get(section);
+    if (found === undefined) {
+      throw invalid(
+        `section must name a section of the package, got ${quote(section)}.`,
+        location,
+        '/section',
+      );
     }
-    const orderIndex = fields.integer('order_index', 0);
     if (orderIndex >= found.itemCount) {
       throw invalid(
         `The result refers to item ${orderIndex} of section ${quote(section)}, which has ${found.itemCount} items.`,
@@ -70,7 +122,6 @@ export function createResultReader(
         '/order_index',
       );
     }
-    const repetition = fields.integer('repetition', 1, 1);
     if (repetition > maxRepetitions) {
       throw invalid(
         `repetition must be at most ${maxRepetitions}, got ${repetition}.`,
@@ -84,17 +135,9 @@ export function createResultReader(
       throw invalid(`The result of item ${orderIndex} of section ${quote(section)} ${problem}.`, location);
     }
     previous = position;
-    const result = fields.outcome({ section, sectionOrderIndex: found.orderIndex, orderIndex, repetition });
-    // Some numbers are longer in canonical form.
-    if (canonicalByteLength(line) > maxLineBytes) {
-      const message = `The result is longer than ${maxLineBytes} bytes.`;
-      throw new PackageError('package_limit', message, errorLocation(location));
-    }
-    return result;
+    return found.orderIndex;
   };
 }
-
-type Position = Pick<PackageResult, 'section' | 'sectionOrderIndex' | 'orderIndex' | 'repetition'>;
 
 /** The members of a line, with their types checked. */
 class ResultFields {
@@ -106,13 +149,23 @@ class ResultFields {
     this.#location = location;
   }
 
-  integer(key: string, minimum: number, fallback?: number): number {
+  result(): StatedResult {
+    const section = this.#value('section');
+    if (typeof section !== 'string') {
+      throw invalid('section must name a section of the package, got no name.', this.#location, '/section');
+    }
+    const orderIndex = this.#integer('order_index', 0);
+    const repetition = this.#integer('repetition', 1, 1);
+    return this.#outcome({ section, orderIndex, repetition });
+  }
+
+  #integer(key: string, minimum: number, fallback?: number): number {
     const value = this.#value(key) ?? fallback;
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum) return value;
     throw this.#mustBe(key, `an integer of at least ${minimum}`);
   }
 
-  outcome(position: Position): PackageResult {
+  #outcome(position: ResultKey): StatedResult {
     const status = this.#value('status');
     if (status !== 'ok' && status !== 'failed' && status !== 'unscored') {
       throw this.#mustBe('status', '"ok", "failed" or "unscored"');

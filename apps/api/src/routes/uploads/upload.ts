@@ -7,6 +7,7 @@ import {
   type FileRequest,
   type ImportFailure,
   observeImport,
+  type ResultReader,
   requestFailure,
   requireMapping,
   uploadPackage,
@@ -37,6 +38,8 @@ export interface UploadDeps {
   readonly staging: StagingFolder;
   /** Bounds uploads, from their first byte to their end. */
   readonly uploads: Semaphore;
+  /** Reads the results of runs in packages. */
+  readonly results: ResultReader;
 }
 
 /** Error codes of uploads and their previews. */
@@ -146,7 +149,7 @@ async function uploadNow(
 }
 
 async function insertUpload(
-  { config }: UploadDeps,
+  { config, results }: UploadDeps,
   { recognised, staged }: PreparedUpload,
   form: UploadForm,
   draft: DatasetDraft,
@@ -160,12 +163,13 @@ async function insertUpload(
   const { fileName } = archiveOf(staged);
   await using pkg = await openStagedPackage(staged, config);
   const { name, description } = form;
-  return await uploadPackage(pkg, draft, { name, description, fileName }, { maxLineBytes, maxDepth, signal });
+  const options = { maxLineBytes, maxDepth, signal, results };
+  return await uploadPackage(pkg, draft, { name, description, fileName }, options);
 }
 
 /** Does what an upload does, and stores nothing. */
 async function dryRunUpload(
-  { config }: UploadDeps,
+  { config, results }: UploadDeps,
   { recognised, staged }: PreparedUpload,
   form: UploadForm,
   draft: DatasetDraft,
@@ -177,7 +181,7 @@ async function dryRunUpload(
     return await dryRunTable(recognised.files, draft, fileRequest(form, staged), options);
   }
   await using pkg = await openStagedPackage(staged, config);
-  return await dryRunPackage(pkg, draft, { maxLineBytes, maxDepth, signal });
+  return await dryRunPackage(pkg, draft, { maxLineBytes, maxDepth, signal, results });
 }
 
 function archiveOf([archive]: readonly StagedFile[]): StagedFile {

@@ -1,0 +1,14 @@
+/** The code of each thread of `result-reader.ts`. */
+import { parentPort } from 'node:worker_threads';
+import { serveTasks } from '@svc/evaluation';
+import { buffersOf, packResults, type ResultLines, toLineFailure } from './pack-results.ts';
+
+serveTasks(parentPort, (lines: ResultLines) => {
+  try {
+    const outcome = packResults(lines);
+    return { message: { kind: 'outcome', outcome }, transfer: buffersOf(outcome) };
+  } catch (error) {
+    const refusal = toLineFailure(error);
+    return { message: refusal === undefined ? { kind: 'fault', error } : { kind: 'refused', refusal } };
+  }
+});
