@@ -1,4 +1,4 @@
-/** The thread of `watchProbe`: asks again and again on one connection, until it is told to end; then says the times. */
+/** The thread of `watchProbe`: asks again and again on one connection, until a message ends it; then reports the times. */
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';

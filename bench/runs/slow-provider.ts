@@ -10,7 +10,7 @@ export interface SlowProvider extends AsyncDisposable {
   readonly waiting: (model: string) => number;
 }
 
-/** Starts it on a free port, on a thread of its own. */
+/** Starts it on a free port, on a separate thread. */
 export async function startSlowProvider(delayMs: number): Promise<SlowProvider> {
   const worker = new Worker(new URL('provider-thread.ts', import.meta.url), { workerData: { delayMs } });
   const [{ port }] = (await once(worker, 'message')) as [{ readonly port: number }];

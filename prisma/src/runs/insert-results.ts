@@ -13,7 +13,7 @@ export type ImportedResult = Omit<NewResult, (typeof WRITTEN)[number]> & {
   readonly [Member in (typeof WRITTEN)[number]]: string | Uint8Array | null;
 } & { readonly tokens: { readonly model: TokenCounts; readonly judge: TokenCounts } };
 
-/** A result with a longer text is written by a statement of its own, which takes the text as it is. */
+/** A result with a longer text is written by a separate statement, which takes the text as it is. */
 export const MAX_TEXT_CHARS: number = 64 * 1024;
 
 /** What a result adds to the counts of its run. */

@@ -1,6 +1,6 @@
 import { RunError } from '../run-error.ts';
 import { createThreadPool } from './thread-pool.ts';
-import { runTask, type TaskRefusal, type ThreadOutcome, type ThreadTask, taskLimit } from './thread-task.ts';
+import { runTask, type TaskFailure, type ThreadOutcome, type ThreadTask, taskLimit } from './thread-task.ts';
 
 /** Scores outputs and reads large items and responses, without blocking the event loop. */
 export interface CheckRunner extends AsyncDisposable {
@@ -53,8 +53,8 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
     maxHeapMb = DEFAULT_MAX_HEAP_MB,
     file = THREAD_FILE,
   } = options;
-  const pool = createThreadPool<ThreadTask, ThreadOutcome<ThreadTask>, TaskRefusal>(
-    { file, limitError: taskLimit, refusedError: ({ code, message }) => new RunError(code, message) },
+  const pool = createThreadPool<ThreadTask, ThreadOutcome<ThreadTask>, TaskFailure>(
+    { file, limitError: taskLimit, failedError: ({ code, message }) => new RunError(code, message) },
     { maxThreads, maxHeapMb },
   );
   return {

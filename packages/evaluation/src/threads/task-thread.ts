@@ -6,22 +6,22 @@ const MAX_YOUNG_HEAP_MB = 16;
 const START_TIMEOUT_MS = 60_000;
 
 /** A message from a thread: first that it is ready, then the reply to each task. */
-type ThreadReply<Outcome, Refusal> = { readonly kind: 'ready' } | TaskReply<Outcome, Refusal>;
+type ThreadReply<Outcome, Failure> = { readonly kind: 'ready' } | TaskReply<Outcome, Failure>;
 
 /** The reply to a task: its outcome, why it was refused, or the error of the code itself. */
-export type TaskReply<Outcome, Refusal> =
+export type TaskReply<Outcome, Failure> =
   | { readonly kind: 'outcome'; readonly outcome: Outcome }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'fault'; readonly error: unknown };
 
 /** The kind of tasks that a thread does. */
-export interface ThreadTasks<Task, Refusal> {
+export interface ThreadTasks<Task, Failure> {
   /** The code of each thread, which calls {@link serveTasks}. */
   readonly file: URL;
   /** The error of a task that exceeded a limit; `reason` goes on after the subject, such as `took too much memory`. */
   readonly limitError: (task: Task, reason: string) => Error;
   /** The error of a task that was refused. */
-  readonly refusedError: (refusal: Refusal) => Error;
+  readonly failedError: (failure: Failure) => Error;
   /** Buffers of a task, which move to the thread instead of being copied. */
   readonly transfer?: (task: Task) => readonly TransferListItem[];
 }
@@ -33,10 +33,10 @@ interface Job<Task, Outcome> {
 }
 
 /** Does the tasks of a thread, one after the other. Call it in the thread's code. */
-export function serveTasks<Task, Outcome, Refusal>(
+export function serveTasks<Task, Outcome, Failure>(
   port: MessagePort | null,
   reply: (task: Task) => {
-    readonly message: TaskReply<Outcome, Refusal>;
+    readonly message: TaskReply<Outcome, Failure>;
     /** Bytes of the reply, which move to the other thread instead of being copied. */
     readonly transfer?: readonly TransferListItem[];
   },
@@ -46,14 +46,14 @@ export function serveTasks<Task, Outcome, Refusal>(
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
   port.on('message', (task: Task) => {
     const { message, transfer = [] } = reply(task);
-    port.postMessage(message satisfies ThreadReply<Outcome, Refusal>, transfer);
+    port.postMessage(message satisfies ThreadReply<Outcome, Failure>, transfer);
   });
-  port.postMessage({ kind: 'ready' } satisfies ThreadReply<Outcome, Refusal>);
+  port.postMessage({ kind: 'ready' } satisfies ThreadReply<Outcome, Failure>);
 }
 
 /** A thread that does one task at a time. A task that takes too long or is aborted ends the thread. */
-export class TaskThread<Task, Outcome, Refusal> {
-  readonly #tasks: ThreadTasks<Task, Refusal>;
+export class TaskThread<Task, Outcome, Failure> {
+  readonly #tasks: ThreadTasks<Task, Failure>;
   readonly #worker: Worker;
   readonly #exited = Promise.withResolvers<void>();
   #isReady = false;
@@ -62,7 +62,7 @@ export class TaskThread<Task, Outcome, Refusal> {
   #timer: NodeJS.Timeout | undefined;
   #cause: unknown;
 
-  constructor(tasks: ThreadTasks<Task, Refusal>, maxHeapMb: number) {
+  constructor(tasks: ThreadTasks<Task, Failure>, maxHeapMb: number) {
     this.#tasks = tasks;
     this.#worker = new Worker(tasks.file, {
       // Untrusted content must not reach the secrets of the process.
@@ -72,7 +72,7 @@ export class TaskThread<Task, Outcome, Refusal> {
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MB },
     });
     this.#worker.unref();
-    this.#worker.on('message', (reply: ThreadReply<Outcome, Refusal>) => this.#receive(reply));
+    this.#worker.on('message', (reply: ThreadReply<Outcome, Failure>) => this.#receive(reply));
     this.#worker.on('error', (error) => {
       this.#cause = error;
     });
@@ -123,13 +123,13 @@ export class TaskThread<Task, Outcome, Refusal> {
     await this.#worker.terminate();
   }
 
-  #receive(reply: ThreadReply<Outcome, Refusal>): void {
+  #receive(reply: ThreadReply<Outcome, Failure>): void {
     const job = this.#job;
     if (reply.kind === 'ready') {
       this.#isReady = true;
       if (job !== undefined) this.#startTimer(job);
     } else if (reply.kind === 'outcome') job?.result.resolve(reply.outcome);
-    else if (reply.kind === 'refused') job?.result.reject(this.#tasks.refusedError(reply.refusal));
+    else if (reply.kind === 'failed') job?.result.reject(this.#tasks.failedError(reply.failure));
     else job?.result.reject(reply.error);
   }
 

@@ -17,11 +17,11 @@ export interface ThreadPool<Task, Outcome> extends AsyncDisposable {
  * @param maxThreads at least 1
  * @param maxHeapMb heap of a thread
  */
-export function createThreadPool<Task, Outcome, Refusal>(
-  tasks: ThreadTasks<Task, Refusal>,
+export function createThreadPool<Task, Outcome, Failure>(
+  tasks: ThreadTasks<Task, Failure>,
   { maxThreads, maxHeapMb }: { readonly maxThreads: number; readonly maxHeapMb: number },
 ): ThreadPool<Task, Outcome> {
-  type Thread = TaskThread<Task, Outcome, Refusal>;
+  type Thread = TaskThread<Task, Outcome, Failure>;
   /** All threads that have not exited, so that there are never more than allowed. */
   const threads = new Set<Thread>();
   const idle = new Set<Thread>();

@@ -22,12 +22,12 @@ interface Outcomes {
 export type ThreadOutcome<T extends ThreadTask> = Outcomes[T['kind']];
 
 /** Why a task was refused. */
-export interface TaskRefusal {
+export interface TaskFailure {
   readonly code: RunErrorCode;
   readonly message: string;
 }
 
-type Reply = TaskReply<ThreadOutcome<ThreadTask>, TaskRefusal>;
+type Reply = TaskReply<ThreadOutcome<ThreadTask>, TaskFailure>;
 
 /**
  * Does a task on the current thread.
@@ -62,12 +62,12 @@ export function replyTo(task: ThreadTask): Reply {
     return { kind: 'outcome', outcome: runTask(task) };
   } catch (error) {
     if (error instanceof RunError) {
-      return { kind: 'refused', refusal: { code: error.code, message: error.message } };
+      return { kind: 'failed', failure: { code: error.code, message: error.message } };
     }
     // A text that is too long for the engine, or too deep a recursion.
     if (error instanceof RangeError) {
       const { code, message } = taskLimit(task, 'took too much memory');
-      return { kind: 'refused', refusal: { code, message } };
+      return { kind: 'failed', failure: { code, message } };
     }
     return { kind: 'fault', error };
   }

@@ -43,7 +43,7 @@ export function createResultReader(deadlineMs: number = DEADLINE_MS): ResultRead
           entry: 'results.jsonl',
           location: { file: 'results.jsonl', line: batch.firstLine },
         }),
-      refusedError: toLineError,
+      failedError: toLineError,
       transfer: ({ batch }) => [batch.bytes.buffer as ArrayBuffer],
     },
     { maxThreads: THREADS, maxHeapMb: MAX_HEAP_MB },

@@ -8,7 +8,7 @@ serveTasks(parentPort, (lines: ResultLines) => {
     const outcome = packResults(lines);
     return { message: { kind: 'outcome', outcome }, transfer: buffersOf(outcome) };
   } catch (error) {
-    const refusal = toLineFailure(error);
-    return { message: refusal === undefined ? { kind: 'fault', error } : { kind: 'refused', refusal } };
+    const failure = toLineFailure(error);
+    return { message: failure === undefined ? { kind: 'fault', error } : { kind: 'failed', failure } };
   }
 });

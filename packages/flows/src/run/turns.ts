@@ -1,4 +1,4 @@
-/** Spreads work over turns of the event loop, so that requests are answered in between. */
+/** Spreads work over turns of the event loop, so that the process responds to requests in between. */
 export interface Turns {
   /** Resolves when the caller may work for about a millisecond: at once, or after others that came before. */
   take(): Promise<void>;

@@ -10,7 +10,7 @@ import type { ReadOptions } from './open-archive.ts';
 import { parseJsonFile } from './parse-json-file.ts';
 import {
   type CountedSections,
-  createResultPlacer,
+  createSectionFinder,
   type LocatedResult,
   type PackageResult,
   type ResultKey,
@@ -107,7 +107,7 @@ export async function readPackageRun(files: RunFiles, signal?: AbortSignal): Pro
     signal?: AbortSignal,
   ): AsyncGenerator<readonly (R & Pick<PackageResult, 'sectionOrderIndex'>)[]> {
     const { maxLineBytes } = limits;
-    const place = createResultPlacer(sections, repetitions ?? MAX_REPETITIONS);
+    const findSection = createSectionFinder(sections, repetitions ?? MAX_REPETITIONS);
     let count = 0;
     try {
       const bytes = files.read(RESULTS_FILE, { ...(signal && { signal }) });
@@ -116,7 +116,7 @@ export async function readPackageRun(files: RunFiles, signal?: AbortSignal): Pro
         const results = await read(batch, limits);
         count += results.length;
         yield results.map(({ result, location }) => {
-          return { ...result, sectionOrderIndex: place(result, location) };
+          return { ...result, sectionOrderIndex: findSection(result, location) };
         });
       }
     } catch (error) {

@@ -84,25 +84,25 @@ export function createResultReader(
   sections: CountedSections,
   { maxLineBytes }: Pick<PackageLimits, 'maxLineBytes'>,
 ): (line: JsonObject, location: SourceLocation) => PackageResult {
-  const place = createResultPlacer(sections);
+  const findSection = createSectionFinder(sections);
   return (line, location) => {
     const result = readResult(line, location, maxLineBytes);
-    return { ...result, sectionOrderIndex: place(result, location) };
+    return { ...result, sectionOrderIndex: findSection(result, location) };
   };
 }
 
 /** Finds the section of a result. @throws PackageError `package_invalid_line` */
-export type ResultPlacer = (result: ResultKey, location: SourceLocation) => number;
+export type SectionFinder = (result: ResultKey, location: SourceLocation) => number;
 
 /**
  * Makes what finds the sections of results, which must be in item order, so that no result occurs twice.
  *
  * @param maxRepetitions how often the run executed each item at most
  */
-export function createResultPlacer(
+export function createSectionFinder(
   sections: CountedSections,
   maxRepetitions: number = MAX_REPETITIONS,
-): ResultPlacer {
+): SectionFinder {
   const known = new Map(sections.map(({ name, itemCount }, orderIndex) => [name, { orderIndex, itemCount }]));
   let previous: readonly number[] = [-1, -1, -1];
 
