@@ -3,6 +3,7 @@ import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 import remarkMath from 'remark-math';
 import { Formula } from './formula.tsx';
+import { markMath } from './mark-math.ts';
 
 /** What Markdown may become: no HTML of the text itself, no images, which would send requests. */
 const SCHEMA = {
@@ -36,7 +37,7 @@ export default function Markdown({ text }: { readonly text: string }) {
           ),
         }}
       >
-        {text}
+        {markMath(text)}
       </ReactMarkdown>
     </div>
   );
