@@ -56,7 +56,7 @@ export function ItemsTab({ dataset }: { readonly dataset: Dataset }) {
               selected={selected}
               onSelect={select}
               onRange={items.onRange}
-              columns="72px minmax(0, 1fr) auto"
+              columns="100px minmax(0, 1fr) auto"
               renderRow={(index) => <Row index={index} items={items} />}
             />
           )

@@ -100,7 +100,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
               })
             }
             onRange={onRange}
-            columns="72px minmax(0, 1fr) 64px"
+            columns="100px minmax(0, 1fr) 64px"
             renderRow={(index) => <Row result={results[index]} />}
           />
         }

@@ -1,4 +1,4 @@
-import { Box, Group, SegmentedControl, Text } from '@mantine/core';
+import { Box, SegmentedControl, Text } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 
 const Markdown = lazy(() => import('./markdown.tsx'));
@@ -13,18 +13,17 @@ export function RichText({ text, label }: { readonly text: string; readonly labe
   if (!canRender) return <Plain text={text} />;
   return (
     <Box>
-      <Group justify="flex-end" mb={4}>
-        <SegmentedControl
-          size="xs"
-          value={view}
-          onChange={setView}
-          aria-label={`How ${label} is shown`}
-          data={[
-            { value: 'rendered', label: 'Rendered' },
-            { value: 'raw', label: 'Raw' },
-          ]}
-        />
-      </Group>
+      <SegmentedControl
+        className="text-switch"
+        size="xs"
+        value={view}
+        onChange={setView}
+        aria-label={`How ${label} is shown`}
+        data={[
+          { value: 'rendered', label: 'Rendered' },
+          { value: 'raw', label: 'Raw' },
+        ]}
+      />
       {view === 'raw' ? (
         <Plain text={text} />
       ) : (
