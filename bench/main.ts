@@ -39,7 +39,7 @@ const { values: options } = parseArgs({
     cases: {
       type: 'string',
       default:
-        'read,encode,encode-shapes,upload,export,convert,health,streams,pack,hub,preview,http,small,memory,images,assets,tables,results,waiting',
+        'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,images,assets,tables,results,waiting',
     },
     rounds: { type: 'string', default: '3' },
     images: { type: 'string', default: '100000' },

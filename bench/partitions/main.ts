@@ -23,6 +23,8 @@ if (NO_CLUSTER !== undefined) throw new Error(NO_CLUSTER);
 
 await using cluster = await startCluster();
 const client = new pg.Client({ connectionString: cluster.primary.url });
+// The server ends first.
+client.on('error', () => undefined);
 await client.connect();
 const [{ pid }] = (await client.query('SELECT pg_backend_pid() AS pid')).rows;
 const run = async (...statements: readonly string[]): Promise<number> => {
@@ -78,16 +80,20 @@ for (let round = 0; round < Number(options.rounds); round += 1) {
     note('VACUUM afterwards', table, await run(`VACUUM ${table}`));
     if (table === 'parted') continue;
     const noted = `INSERT INTO loose_sections SELECT '${rows[1].id}', pg_current_xact_id()::text::bigint`;
-    note(
-      'what the request of a deletion does',
-      table,
-      await run(noted, `DELETE FROM sections WHERE id = '${rows[1].id}'`),
-    );
-    await run(
-      `INSERT INTO sections SELECT '${rows[1].id}', dataset_id, 's', order_index + 1000, item_count, section_hash FROM sections LIMIT 1`,
-      'DELETE FROM loose_sections',
-    );
+    const request = [noted, `DELETE FROM sections WHERE id = '${rows[1].id}'`];
+    note('what the request of a deletion does', table, await run('BEGIN', ...request, 'ROLLBACK'));
   }
+}
+const RESULTS = 100_000;
+for (let round = 0; round < Number(options.rounds); round += 1) {
+  await run(
+    `INSERT INTO runs (id, dataset_id, dataset_version_hash, config, total)
+     SELECT gen_random_uuid(), id, version_hash, '{}', ${RESULTS} FROM datasets`,
+    `INSERT INTO run_results (run_id, section_order_index, order_index, repetition, section, status, output)
+     SELECT (SELECT id FROM runs), 0, number, 1, 's', 'ok', to_json(repeat('x', 200))::text FROM generate_series(1, ${RESULTS}) AS number`,
+    'VACUUM ANALYZE run_results',
+  );
+  note(`DELETE of a run of ${RESULTS} results`, 'items', await run('DELETE FROM runs'));
 }
 const least = (what: string, table: string): string => {
   const found = results.get(`${what} ${table}`);

@@ -68,7 +68,7 @@ async function copying(): Promise<void> {
 
 it('are complete or absent when the process is killed, and leave nothing', async (context) => {
   const responses: ServiceResponse[] = [];
-  for (let round = 0; round < times(40, 2); round += 1) {
+  for (let round = 0; round < times(40, 1); round += 1) {
     const uploading = upload();
     await copying();
     await delay(round * 5);
