@@ -57,22 +57,29 @@ async function expectAllOrNothing(response: ServiceResponse): Promise<void> {
   await other.datasets.collect();
 }
 
-/** Waits until several connections copy. */
-async function copying(): Promise<void> {
-  for (;;) {
+/** Uploads over a line that is slow enough to be disturbed. @returns the upload, when several connections copy */
+async function uploadUntilCopying(): Promise<{ readonly uploading: Promise<ServiceResponse> }> {
+  database.line.line = { delayMs: 20 };
+  const uploading = upload();
+  let hasEnded = false;
+  void uploading.then(() => {
+    hasEnded = true;
+  });
+  while (!hasEnded) {
     const { copies = 0 } = await query('SELECT count(*)::int AS copies FROM pg_stat_progress_copy');
-    if (copies > 1) return;
+    if (copies > 1) break;
     await delay(2);
   }
+  return { uploading };
 }
 
 it('are complete or absent when the process is killed, and leave nothing', async (context) => {
   const responses: ServiceResponse[] = [];
   for (let round = 0; round < times(40, 1); round += 1) {
-    const uploading = upload();
-    await copying();
-    await delay(round * 5);
+    const { uploading } = await uploadUntilCopying();
+    await delay(round * 10);
     await service.end('SIGKILL');
+    database.line.line = 'passes';
     const response = await uploading;
     responses.push(response);
     service = await startApi();
@@ -91,8 +98,7 @@ it('leave rows that nothing shows when the process is killed between two commits
   // The connections have committed; the transaction that makes their rows visible has not.
   database.line.loseResponseTo = 'DELETE FROM loose_sections';
   const uploading = upload();
-  while (database.line.open() === 0 || (await query('SELECT count(*)::int AS rows FROM items')).rows === 0)
-    await delay(2);
+  while ((await query('SELECT count(*)::int AS rows FROM items')).rows === 0) await delay(2);
   await service.end('SIGKILL');
   database.line.loseResponseTo = null;
   const response = await uploading;
@@ -112,9 +118,9 @@ it('leave rows that nothing shows when the process is killed between two commits
 it('fail when the database restarts, and the next one works', async (context) => {
   const responses: ServiceResponse[] = [];
   for (let round = 0; round < times(10, 1); round += 1) {
-    const uploading = upload();
-    await copying();
+    const { uploading } = await uploadUntilCopying();
     await database.restart();
+    database.line.line = 'passes';
     responses.push(await uploading);
     await expect.poll(async () => (await ask(`${service.url}/readyz`)).status, { timeout: 15_000 }).toBe(200);
     await expectAllOrNothing(responses.at(-1) as ServiceResponse);
