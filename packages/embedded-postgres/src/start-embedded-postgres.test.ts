@@ -1,18 +1,27 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { processesOf } from '../test/processes-of.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './start-embedded-postgres.ts';
 
 let dataDir: string;
 const started: EmbeddedPostgres[] = [];
 const children: ChildProcess[] = [];
+
+/** Holds a database that was made and stopped. */
+let template: string;
+beforeAll(async () => {
+  template = await mkdtemp(join(tmpdir(), 'svc-embedded-'));
+  await (await startEmbeddedPostgres({ dataDir: template })).stop();
+});
+afterAll(() => rm(template, { recursive: true, force: true }));
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'svc-embedded-'));
@@ -27,6 +36,12 @@ async function start(): Promise<EmbeddedPostgres> {
   const server = await startEmbeddedPostgres({ dataDir });
   started.push(server);
   return server;
+}
+
+/** Lays a copy of a stopped database into the folder, for tests that do not look at how one is made. */
+async function layDatabase(): Promise<void> {
+  if (process.platform === 'win32') await (await startEmbeddedPostgres({ dataDir })).stop();
+  else await promisify(execFile)('cp', ['-a', join(template, 'postgres'), join(dataDir, 'postgres')]);
 }
 
 async function query<T extends object>(url: string, sql: string): Promise<T[]> {
@@ -107,12 +122,15 @@ describe('the embedded server', () => {
        FROM pg_roles WHERE rolname = current_user`,
     );
     expect(role).toEqual({ name: 'svc', special: false, owner: 'svc' });
-    expect(
-      await query(
-        url,
-        `SELECT usename FROM pg_stat_activity WHERE backend_type = 'client backend' AND usename <> 'svc'`,
-      ),
-    ).toEqual([]);
+    // the sessions of the start take a moment to end
+    await expect
+      .poll(() =>
+        query(
+          url,
+          `SELECT usename FROM pg_stat_activity WHERE backend_type = 'client backend' AND usename <> 'svc'`,
+        ),
+      )
+      .toEqual([]);
     await query(url, 'CREATE SCHEMA own CREATE TABLE own.t ()');
     for (const statement of [
       "SELECT pg_read_file('/etc/hostname')",
@@ -153,6 +171,7 @@ describe('the embedded server', () => {
   });
 
   it('keeps statements and values out of its log', async () => {
+    await layDatabase();
     const { url } = await start();
     await query(url, 'CREATE TABLE t (n int PRIMARY KEY, s text)');
     await query(url, "INSERT INTO t VALUES (1, 'secret-prompt')");
@@ -165,6 +184,7 @@ describe('the embedded server', () => {
   });
 
   it('is refused to a second process while the first one lives', async () => {
+    await layDatabase();
     const owner = await startElsewhere();
     await expect(start()).rejects.toMatchObject({
       code: 'embedded_postgres',
@@ -173,6 +193,7 @@ describe('the embedded server', () => {
   });
 
   it('is stopped when its process is killed, and starts again', async () => {
+    await layDatabase();
     const owner = await startElsewhere();
     const pid = await serverPid();
     owner.kill('SIGKILL');
@@ -184,6 +205,7 @@ describe('the embedded server', () => {
   it.runIf(process.platform === 'linux')(
     'is stopped by the next start when its guard was killed too',
     async () => {
+      await layDatabase();
       const owner = await startElsewhere();
       const pid = await serverPid();
       // the shell that stops the server after its process
@@ -200,6 +222,7 @@ describe('the embedded server', () => {
   );
 
   it('recovers after the server itself was killed', async () => {
+    await layDatabase();
     const first = await start();
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     process.kill(await serverPid(), 'SIGKILL');
@@ -220,7 +243,7 @@ describe('the embedded server', () => {
     ['another program, as a server for repairs', `-${process.pid}\n`],
     ['another program', `${process.pid}\n/\n0\n5432\n\n\n\nready\n`],
   ])('is not misled by a pid file that holds %s', async (_, content) => {
-    await (await start()).stop();
+    await layDatabase();
     await writeFile(join(dataDir, 'postgres/data/postmaster.pid'), content);
     await writeFile(join(dataDir, 'postgres/.s.PGSQL.5432.lock'), content);
     const { url } = await start();
@@ -228,6 +251,7 @@ describe('the embedded server', () => {
   });
 
   it.runIf(process.platform === 'linux')('is found though its pid file is lost', async () => {
+    await layDatabase();
     const owner = await startElsewhere();
     await writeFile(join(dataDir, 'postgres/data/postmaster.pid'), '');
     await expect(start()).rejects.toThrow(`Process ${owner.pid} is using the data folder`);
@@ -267,7 +291,7 @@ describe('the embedded server', () => {
     [
       'a database of another version',
       async () => {
-        await (await start()).stop();
+        await layDatabase();
         await writeFile(join(dataDir, 'postgres/data/PG_VERSION'), '12\n');
       },
       'was created by PostgreSQL 12',
@@ -275,7 +299,7 @@ describe('the embedded server', () => {
     [
       'a lost password',
       async () => {
-        await (await start()).stop();
+        await layDatabase();
         await rm(join(dataDir, 'postgres/password'));
       },
       'Cannot read the password',
@@ -283,7 +307,7 @@ describe('the embedded server', () => {
     [
       'a damaged database',
       async () => {
-        await (await start()).stop();
+        await layDatabase();
         await rm(join(dataDir, 'postgres/data/global/pg_control'));
       },
       'damaged',
