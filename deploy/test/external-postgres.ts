@@ -69,7 +69,7 @@ async function createDatabase(url: string): Promise<void> {
       await queryDatabase(own.href, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
       return;
     } catch (error) {
-      if (attempt === 200) throw error;
+      if (attempt === 1200) throw error;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

@@ -55,7 +55,7 @@ async function run(url: string, sql: string): Promise<pg.QueryResult> {
         return await client.query(sql);
       } catch (error) {
         // 55006: another test file is copying the template right now
-        if ((error as { code?: unknown }).code !== '55006' || attempt === 50) throw error;
+        if ((error as { code?: unknown }).code !== '55006' || attempt === 600) throw error;
         await delay(100);
       }
     }
