@@ -58,10 +58,10 @@ function withBase64(state: Hash, entry: HashedFile, states: HashStates | null): 
     return state;
   }
   const key = `${state.copy().digest('hex')} ${sha256}`;
-  const known = states.get(key);
+  const known = states.afterTexts.get(key);
   if (known !== undefined) return known.copy();
   updateBase64(state, entry);
-  states.set(key, state.copy());
+  states.afterTexts.set(key, state.copy());
   return state;
 }
 

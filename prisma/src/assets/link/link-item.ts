@@ -21,7 +21,7 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { hashOf } from './hash-of-pieces.ts';
-import type { HashStates } from './hash-states.ts';
+import { fileHash, type HashStates } from './hash-states.ts';
 
 /** A file that an item embeds: its content, and the media type that the item gives it. */
 export interface EmbeddedContent {
@@ -63,7 +63,7 @@ export function linkItem(
   files: readonly Uint8Array[] | null = null,
   states: HashStates | null = null,
 ): LinkedItem {
-  const linker = new Linker(files);
+  const linker = new Linker(files, states);
   const { assets, checker, answer, ...others } = item;
   const type = getMember(item, 'type');
   const assetsText = assets === undefined ? null : linker.assets(assets, item);
@@ -115,13 +115,15 @@ interface LinkedEntry {
 class Linker {
   readonly entries: LinkedEntry[] = [];
   readonly #files: readonly Uint8Array[] | null;
+  readonly #states: HashStates | null;
   #nextFile = 0;
   /** By the array of a given file, or by the hash of a content. */
   readonly #contents = new Map<Uint8Array | string, Omit<EmbeddedContent, 'mimeType'>>();
   readonly #typed = new Map<string, EmbeddedContent>();
 
-  constructor(files: readonly Uint8Array[] | null) {
+  constructor(files: readonly Uint8Array[] | null, states: HashStates | null) {
     this.#files = files;
+    this.#states = states;
   }
 
   /** The text of `assets`. Files are taken in the order of the item, texts written in that of the keys. */
@@ -178,7 +180,7 @@ class Linker {
   }
 
   #given(bytes: Uint8Array, mimeType: string | null): EmbeddedContent {
-    const known = this.#contents.get(bytes) ?? { sha256: sha256Of(bytes), bytes };
+    const known = this.#contents.get(bytes) ?? { sha256: fileHash(bytes, this.#states), bytes };
     this.#contents.set(bytes, known);
     return this.#withType(known, mimeType);
   }
