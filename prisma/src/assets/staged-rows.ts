@@ -16,39 +16,41 @@ export const COPY_STAGED: string =
   'COPY pg_temp.staged_assets (position, sha256, bytes, byte_length, object_key, mime_type) FROM STDIN (FORMAT binary)';
 
 const FIELDS = 6;
-/** Rows are sent together up to this size, from which on a connection sends a chunk without a copy. */
+/** Rows are sent together from this size on, with which a connection sends a chunk without a copy. */
 const CHUNK_BYTES = 128 * 1024;
+/** Rows are written into memory of this size, which is used again. */
+const BLOCK_BYTES = 2 * CHUNK_BYTES;
 /** Field count; position and hash with their lengths; the length of the content. */
 const HEAD_BYTES = 2 + (4 + 8) + (4 + 32) + 4;
 
 /**
- * Rows of a table of staged assets in PostgreSQL's binary COPY format. Content that is large is sent as it is, without a
- * copy.
+ * Rows of a table of staged assets in PostgreSQL's binary COPY format, in chunks that are valid until the next one is asked
+ * for. Content that is large is sent as it is, without a copy.
  *
  * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
  */
 export async function* stagedRows(assets: readonly StagedAsset[]): AsyncGenerator<Uint8Array> {
-  let parts: Uint8Array[] = [];
+  const block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   let length = 0;
   for (const asset of assets) {
     const bytes = asset.location?.bytes ?? null;
-    parts.push(headOf(asset, bytes));
-    if (bytes !== null && bytes.byteLength >= CHUNK_BYTES) {
-      yield Buffer.concat(parts);
-      yield bytes;
-      [parts, length] = [[], 0];
-    } else if (bytes !== null) {
-      parts.push(bytes);
-      length += bytes.byteLength;
+    const parts = [headOf(asset, bytes), ...(bytes === null ? [] : [bytes]), tailOf(asset)];
+    for (const part of parts) {
+      if (length > 0 && (part.byteLength >= CHUNK_BYTES || length + part.byteLength > BLOCK_BYTES)) {
+        yield block.subarray(0, length);
+        length = 0;
+      }
+      if (part.byteLength >= CHUNK_BYTES) yield part;
+      else {
+        block.set(part, length);
+        length += part.byteLength;
+      }
     }
-    const tail = tailOf(asset);
-    parts.push(tail);
-    length += HEAD_BYTES + tail.byteLength;
     if (length < CHUNK_BYTES) continue;
-    yield Buffer.concat(parts);
-    [parts, length] = [[], 0];
+    yield block.subarray(0, length);
+    length = 0;
   }
-  if (parts.length > 0) yield Buffer.concat(parts);
+  if (length > 0) yield block.subarray(0, length);
 }
 
 function headOf({ position, sha256 }: StagedAsset, bytes: Uint8Array | null): Buffer {
