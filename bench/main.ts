@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- [--sizes 10000,100000,1000000] [--cases upload,export] [--rounds 3] [--images 100000]
- * [--asset-bytes 20971520] [--table-bytes 1073741824] [--results 1000000] [--shapes all|code,numbers] [--shape-bytes 1000000000] [--write]`
+ * [--asset-bytes 20971520] [--asset-items 1000] [--table-bytes 1073741824] [--results 1000000] [--shapes all|code,numbers] [--shape-bytes 1000000000] [--write]`
  *
  * Generates its data, runs each case and its baseline in turn, and prints ratios; `--write` puts the tables into
  * bench/README.md with a description of the machine.
@@ -44,6 +44,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '3' },
     images: { type: 'string', default: '100000' },
     'asset-bytes': { type: 'string', default: String(20 * 2 ** 20) },
+    'asset-items': { type: 'string', default: '1000' },
     shapes: { type: 'string', default: 'all' },
     'shape-bytes': { type: 'string', default: '1000000000' },
     'table-bytes': { type: 'string', default: String(2 ** 30) },
@@ -164,7 +165,7 @@ if (wanted.has('assets')) {
     `| one asset of ${label} | peak memory | target | database growth | time |`,
     '|---|---|---|---|---|',
   );
-  for await (const { label, peakBytes, growth, seconds } of assetMemory(bench, bytes)) {
+  for await (const { label, peakBytes, growth, seconds } of assetMemory(bench, bytes, Number(options['asset-items']))) {
     const grown = growth === undefined ? '' : `${growth.toFixed(2)} of the asset`;
     show(
       `| ${label} | ${Math.round(peakBytes / 2 ** 20)} MiB | < 300 MB | ${grown} | ${seconds.toFixed(1)} s |`,

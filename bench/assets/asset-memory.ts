@@ -23,11 +23,17 @@ const POLL_MS = 100;
 /**
  * The peak memory of the service for each use of datasets in which all items embed one asset: one item so many times, and
  * many items once. Each use runs in a separate process.
+ *
+ * @param itemCount of those many
  */
-export async function* assetMemory(bench: Bench, assetBytes: number): AsyncGenerator<AssetPeak> {
+export async function* assetMemory(
+  bench: Bench,
+  assetBytes: number,
+  itemCount: number,
+): AsyncGenerator<AssetPeak> {
   const shapes = [
     { label: '1 item, 21 references', items: 1, references: 21, env: LARGE_ITEMS },
-    { label: '1,000 items, 1 reference', items: 1_000, references: 1, env: {} },
+    { label: `${itemCount.toLocaleString('en')} items, 1 reference`, items: itemCount, references: 1, env: {} },
   ];
   const model = await startModel();
   const path = join(bench.folder, 'shared.pkg.zip');
