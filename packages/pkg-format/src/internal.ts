@@ -7,6 +7,7 @@ export { inspectPackage, type PackageEvent } from './check/inspect-package.ts';
 export { toPackageError } from './errors.ts';
 export { type ArchiveKind, archiveKind } from './legacy/archive-kind.ts';
 export { type Archive, openArchive } from './package/open-archive.ts';
+export { readPackage } from './package/package-reader.ts';
 export { checkResultCount } from './package/package-run.ts';
 export { type LocatedResult, type ResultLineOptions, readResultLines } from './package/run-results.ts';
 export { sanitiseRunConfig } from './secrets/sanitise-run-config.ts';

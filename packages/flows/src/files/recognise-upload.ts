@@ -1,6 +1,6 @@
 import type { MappableFeature } from '@svc/jsonl-v23/mapping';
 import type { ByteSource as ArchiveBytes, PackageLimits } from '@svc/pkg-format';
-import { archiveKind, openArchive } from '@svc/pkg-format/internal';
+import { type Archive, archiveKind, openArchive } from '@svc/pkg-format/internal';
 import { type DetectedFile, detectFormat, dtypeOf, openFileTable, type Table } from '@svc/tabular';
 import { sectionNames, tableSource } from '@svc/tabular/internal';
 import type { FileRequest } from '../requests.ts';
@@ -20,7 +20,9 @@ export interface TableFile extends UploadedFile {
 
 /** What was uploaded, by its content. `packed` are files that must be unpacked before they can be read. */
 export type Recognised =
-  | { readonly kind: 'package' | 'legacy_package' | 'packed' }
+  /** The archive is checked; it reads the source that was given. */
+  | { readonly kind: 'package'; readonly archive: Archive }
+  | { readonly kind: 'legacy_package' | 'packed' }
   | { readonly kind: 'items' | 'table'; readonly files: readonly TableFile[] };
 
 /**
@@ -38,9 +40,9 @@ export async function recogniseUpload(
   let isPacked = false;
   for (const file of files) {
     if (!(await isZip(file.source))) continue;
-    const kind = await kindOf(file, request, limits, signal);
-    if (files.length === 1) return { kind };
-    if (kind !== 'packed') throw notAlone(file.name);
+    const found = await recogniseArchive(file, request, limits, signal);
+    if (files.length === 1) return found;
+    if (found.kind !== 'packed') throw notAlone(file.name);
     isPacked = true;
   }
   if (isPacked) return { kind: 'packed' };
@@ -76,18 +78,18 @@ async function isZip(source: ArchiveBytes): Promise<boolean> {
 }
 
 /** With a mapping, the files of an archive are tables, also those that could be items. */
-async function kindOf(
+async function recogniseArchive(
   { name, source }: UploadedFile,
   { mapping }: FileRequest,
   limits: Partial<PackageLimits>,
   signal: AbortSignal,
-): Promise<'package' | 'legacy_package' | 'packed'> {
+): Promise<Exclude<Recognised, { readonly files: unknown }>> {
   const archive = await openArchive(source, limits, () => Promise.resolve());
   const kind = await archiveKind(archive, signal);
   if (kind === 'office_document') throw officeDocument(name);
   const areTables = kind === 'legacy_package' && mapping !== null && !archive.files.has('manifest.json');
-  if (kind === 'files' || areTables) return 'packed';
-  return kind;
+  if (kind === 'files' || areTables) return { kind: 'packed' };
+  return kind === 'package' ? { kind, archive } : { kind };
 }
 
 function officeDocument(file: string): UploadError {

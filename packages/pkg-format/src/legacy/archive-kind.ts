@@ -23,10 +23,10 @@ const MAX_BYTES = 1024 * 1024;
  * @throws PackageError `package_corrupt`, `package_limit`, `package_unsupported`; errors of the source; the signal's reason
  */
 export async function archiveKind(archive: Archive, signal?: AbortSignal): Promise<ArchiveKind> {
-  const paths = [...archive.files.keys()].sort(compareUtf8);
+  const paths = [...archive.files.keys()];
   if (paths.includes('[Content_Types].xml')) return 'office_document';
   if (paths.length === 0 || paths.some((path) => /^sections\/.*\.jsonl$/.test(path))) return 'package';
-  const candidates = paths.filter((path) => /\.jsonl?$/i.test(path) && !isOtherFile(path));
+  const candidates = paths.filter((path) => /\.jsonl?$/i.test(path) && !isOtherFile(path)).sort(compareUtf8);
   for (const path of candidates.slice(0, MAX_FILES)) {
     if (await hasItems(archive, path, signal)) return 'legacy_package';
   }

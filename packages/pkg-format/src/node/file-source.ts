@@ -13,7 +13,7 @@ const WINDOW_BYTES = 512 * 1024;
 
 /**
  * Opens a file for random access. Small reads that follow each other, as those of the headers and contents of many small
- * entries, take one read of the file together. The bytes are views of a window: copy what you keep.
+ * entries, take one read of the file together. The bytes of `read` are views of a window, which they keep in memory.
  *
  * @throws errors of the file system
  */
@@ -25,12 +25,20 @@ export async function openFileSource(path: string): Promise<FileSource> {
     let windowStart = 0;
     let lastEnd = 0;
     let isOpen = true;
+    /** The window of `view`, whose memory is used again. */
+    let viewed: Buffer = Buffer.alloc(0);
+    let viewedStart = 0;
+    let viewedEnd = 0;
+    let lastViewEnd = 0;
 
-    async function readAt(start: number, end: number): Promise<Buffer> {
-      const bytes = Buffer.allocUnsafeSlow(end - start);
+    async function readAt(
+      start: number,
+      end: number,
+      bytes: Buffer = Buffer.allocUnsafeSlow(end - start),
+    ): Promise<Buffer> {
       let filled = 0;
-      while (filled < bytes.byteLength) {
-        const { bytesRead } = await file.read(bytes, filled, bytes.byteLength - filled, start + filled);
+      while (filled < end - start) {
+        const { bytesRead } = await file.read(bytes, filled, end - start - filled, start + filled);
         if (bytesRead === 0) break;
         filled += bytesRead;
       }
@@ -48,6 +56,17 @@ export async function openFileSource(path: string): Promise<FileSource> {
         const found = await readAt(start, Math.max(end, Math.min(size, start + WINDOW_BYTES)));
         [window, windowStart] = [found, start];
         return found.subarray(0, end - start);
+      },
+      async view(start, end) {
+        const isNear = start >= lastViewEnd && start - lastViewEnd <= NEAR_BYTES && end - start <= NEAR_BYTES;
+        lastViewEnd = end;
+        if (!isOpen || start < viewedStart || end > viewedEnd) {
+          if (!isNear) return await readAt(start, end);
+          if (viewed.byteLength === 0) viewed = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+          const found = await readAt(start, Math.max(end, Math.min(size, start + WINDOW_BYTES)), viewed);
+          [viewedStart, viewedEnd] = [start, start + found.byteLength];
+        }
+        return viewed.subarray(start - viewedStart, Math.min(end, viewedEnd) - viewedStart);
       },
       close: () => {
         isOpen = false;

@@ -2,7 +2,7 @@ import type { PackageLimits } from '../limits.ts';
 import { type Archive, openArchive } from '../package/open-archive.ts';
 import type { OpenOptions } from '../package/open-package.ts';
 import { type PackageReader, readPackage } from '../package/package-reader.ts';
-import type { ByteSource } from '../zip/byte-source.ts';
+import { type ByteSource, viewOf } from '../zip/byte-source.ts';
 import { openFileSource } from './file-source.ts';
 
 /**
@@ -31,13 +31,14 @@ export async function openArchiveFile(
 
 function countedSource(source: ByteSource, onRead: OnRead): ByteSource {
   let readBytes = 0;
+  const count = (bytes: Uint8Array): Uint8Array => {
+    readBytes += bytes.byteLength;
+    onRead(Math.min(readBytes, source.byteLength), source.byteLength);
+    return bytes;
+  };
   return {
     byteLength: source.byteLength,
-    async read(start, end) {
-      const bytes = await source.read(start, end);
-      readBytes += bytes.byteLength;
-      onRead(Math.min(readBytes, source.byteLength), source.byteLength);
-      return bytes;
-    },
+    read: async (start, end) => count(await source.read(start, end)),
+    view: async (start, end) => count(await viewOf(source, start, end)),
   };
 }

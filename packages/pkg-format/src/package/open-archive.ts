@@ -6,7 +6,7 @@ import { ByteBudget } from '../zip/byte-budget.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
 import { entryCeiling } from '../zip/entry-ceiling.ts';
 import { readDirectory } from '../zip/read-directory.ts';
-import { isSmallEntry, readEntry, readSmallEntry } from '../zip/read-entry.ts';
+import { isSmallEntry, type ReadEntryOptions, readEntry, readSmallEntry } from '../zip/read-entry.ts';
 import type { ZipEntry } from '../zip/zip-entry.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { FileCache } from './file-cache.ts';
@@ -83,6 +83,8 @@ function archiveOver(
 ): Archive {
   const budget = new ByteBudget(source.byteLength, limits);
   const cache = new FileCache(FILE_CACHE_BYTES);
+  /** Small files that were read once: most are never read again, so only the second time puts them into the cache. */
+  const readOnce = new Set<string>();
 
   function read(
     path: string,
@@ -94,14 +96,22 @@ function archiveOver(
     return readEntry(source, entry, { ceiling, budget: uncounted ? null : budget, signal, isTransient });
   }
 
+  /** Small files are read one after another. */
+  let reading: Promise<unknown> = Promise.resolve();
+  function readSmall(entry: ZipEntry, options: ReadEntryOptions): Promise<Uint8Array | null> {
+    const content = reading.then(() => readSmallEntry(source, entry, options));
+    reading = content.catch(() => undefined);
+    return content;
+  }
+
   async function contentOf(entry: ZipEntry, check: ContentCheck | undefined): Promise<Uint8Array> {
     const ceiling = entryCeiling(entry, limits, limits.maxAssetBytes);
     const options = { ceiling, budget, signal: undefined, isTransient: true };
-    if (isSmallEntry(entry)) {
-      const content = await readSmallEntry(source, entry, options);
-      check?.add(content);
+    const small = isSmallEntry(entry) ? await readSmall(entry, options) : null;
+    if (small !== null) {
+      check?.add(small);
       check?.end();
-      return content;
+      return small;
     }
     // A buffer of exactly this size; slices of the inflater's chunks would keep these in memory.
     const content = new Uint8Array(ceiling.bytes);
@@ -128,7 +138,8 @@ function archiveOver(
       const entry = files.get(path);
       if (!entry) throw missingFile(path);
       const content = await contentOf(entry, check);
-      cache.set(path, content);
+      if (!isSmallEntry(entry) || readOnce.has(path)) cache.set(path, content);
+      else readOnce.add(path);
       return content;
     },
     async readJsonObject(path) {

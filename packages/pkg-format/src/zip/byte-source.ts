@@ -5,6 +5,11 @@ export interface ByteSource {
   readonly byteLength: number;
   /** The bytes from `start` up to, not including, `end`. */
   read(start: number, end: number): Promise<Uint8Array>;
+  /**
+   * The same for small reads that follow each other, where that can cost less: the bytes are valid until the next call, and
+   * only one call may be pending.
+   */
+  view?(start: number, end: number): Promise<Uint8Array>;
 }
 
 /** An archive in memory; reading copies nothing. */
@@ -13,6 +18,11 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
     byteLength: bytes.byteLength,
     read: (start, end) => Promise.resolve(bytes.subarray(start, end)),
   };
+}
+
+/** Bytes that are valid until the next call. */
+export function viewOf(source: ByteSource, start: number, end: number): Promise<Uint8Array> {
+  return source.view === undefined ? source.read(start, end) : source.view(start, end);
 }
 
 const READ_BYTES = 128 * 1024;
@@ -75,7 +85,7 @@ export function windowedSource(source: ByteSource): WindowedSource {
       if (start < windowStart || end > windowStart + window.byteLength) {
         if (start < 0 || end > source.byteLength) throw truncated(end);
         const windowEnd = Math.min(source.byteLength, Math.max(end, start + WINDOW_BYTES));
-        window = await source.read(start, windowEnd);
+        window = await viewOf(source, start, windowEnd);
         windowStart = start;
         if (window.byteLength < windowEnd - start) throw truncated(windowEnd);
       }

@@ -1,7 +1,7 @@
 import { crc32, inflateRaw, inflateSmall } from '#byte-tools';
 import { entryError } from '../errors.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { type ByteSource, becameShorter, readRange } from './byte-source.ts';
+import { type ByteSource, becameShorter, readRange, viewOf } from './byte-source.ts';
 import type { EntryCeiling } from './entry-ceiling.ts';
 import type { ZipEntry } from './zip-entry.ts';
 
@@ -68,30 +68,34 @@ async function* valuesOf<T>(values: readonly T[]): AsyncGenerator<T> {
 const PIECE_BYTES = 64 * 1024;
 
 /** Whether {@link readSmallEntry} reads an entry. */
-export function isSmallEntry({ method, compressedSize }: ZipEntry): boolean {
-  return method === 'stored' && compressedSize <= PIECE_BYTES;
+export function isSmallEntry({ method, size, compressedSize }: ZipEntry): boolean {
+  if (method === 'stored') return compressedSize <= PIECE_BYTES;
+  return compressedSize > 0 && compressedSize <= SMALL_PACKED_BYTES && size <= SMALL_BYTES;
 }
 
 /**
- * Reads and checks an entry as {@link readEntry} does, in one piece: archives may have hundreds of thousands of these.
+ * Reads and checks an entry as {@link readEntry} does, in one piece: archives may have hundreds of thousands of these. Read
+ * one after another: the source gives views of its memory.
  *
- * @returns a copy of its bytes
+ * @returns its bytes in a buffer of their own; null for deflated bytes that {@link readEntry} has to inflate
  * @throws as {@link readEntry}
  */
 export async function readSmallEntry(
   source: ByteSource,
   entry: ZipEntry,
   options: ReadEntryOptions,
-): Promise<Uint8Array> {
+): Promise<Uint8Array | null> {
   const { dataStart, compressedSize } = entry;
   const check = new EntryCheck(entry, options);
-  const bytes =
-    compressedSize === 0 ? new Uint8Array() : await source.read(dataStart, dataStart + compressedSize);
-  if (bytes.byteLength < compressedSize) throw becameShorter();
+  const packed =
+    compressedSize === 0 ? new Uint8Array() : await viewOf(source, dataStart, dataStart + compressedSize);
+  if (packed.byteLength < compressedSize) throw becameShorter();
   options.signal?.throwIfAborted();
+  const bytes = entry.method === 'stored' ? packed : inflateSmall(packed, entry.size);
+  if (bytes === null) return null;
   if (bytes.byteLength > 0) check.add(bytes);
   check.end();
-  return new Uint8Array(bytes);
+  return bytes === packed ? new Uint8Array(bytes) : bytes;
 }
 
 /** Counts and checks the bytes of an entry. */

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { type Recognised, recogniseUpload, UploadError, type UploadedFile, unpackFiles } from '@svc/flows';
-import { openPackage, PackageError, type PackageReader } from '@svc/pkg-format';
-import { bytesSource } from '@svc/pkg-format/internal';
-import { convertLegacyFile, openFileSource, openPackageFile } from '@svc/pkg-format/node';
+import { PackageError, type PackageReader } from '@svc/pkg-format';
+import { bytesSource, readPackage } from '@svc/pkg-format/internal';
+import { convertLegacyFile, openFileSource } from '@svc/pkg-format/node';
 import { type Config, packageLimits } from '@svc/runtime';
 import { type StagedFile, stageFile } from '../../http/receive-upload.ts';
 import type { StagingFolder } from '../../http/staging-folder.ts';
@@ -46,7 +46,8 @@ export async function prepareUpload(
   if (recognised.kind === 'legacy_package' && form.convert) {
     current = await convert(staged, form, deps, stack, signal);
     files = await openFiles(current, stack);
-    recognised = { kind: 'package' };
+    recognised = await recogniseUpload(files, request, limits, signal);
+    if (recognised.kind === 'packed') throw packedTwice(current);
   }
   const held = stack.move();
   return {
@@ -123,16 +124,14 @@ async function writeSmall(
   return file.path;
 }
 
-/** Opens the package of an upload. @throws PackageError as `openPackage`; errors of the file system */
-export async function openStagedPackage(
-  [archive]: readonly StagedFile[],
-  config: Config,
-): Promise<PackageReader> {
-  if (archive === undefined) throw new Error('The upload has no archive.');
-  const options = { limits: packageLimits(config) };
-  return archive.content === null
-    ? await openPackageFile(archive.path, options)
-    : await openPackage(archive.content, options);
+/**
+ * Opens the package of an upload, whose archive is checked already. It counts what it reads: open it once.
+ *
+ * @throws PackageError as `openPackage`
+ */
+export function openPreparedPackage({ recognised }: PreparedUpload): Promise<PackageReader> {
+  if (recognised.kind !== 'package') throw legacyError();
+  return readPackage(recognised.archive);
 }
 
 function packedTwice([file]: readonly StagedFile[]): UploadError {

@@ -5,7 +5,7 @@ import { invalid } from '../../http/form-parts.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import { PREVIEW_ROWS } from '../hub/schema.ts';
 import { serializeRows } from '../hub/serialize.ts';
-import { openStagedPackage, type PreparedUpload, prepareUpload } from './prepare-upload.ts';
+import { openPreparedPackage, type PreparedUpload, prepareUpload } from './prepare-upload.ts';
 import { UPLOAD_ERRORS, type UploadDeps } from './upload.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
 
@@ -66,15 +66,16 @@ const HEAD_SHARE = 0.25;
 
 async function previewUpload(
   { config }: UploadDeps,
-  { recognised, staged }: PreparedUpload,
+  prepared: PreparedUpload,
   { mapping }: UploadForm,
   limit: number,
   signal: AbortSignal,
 ): Promise<UploadPreview> {
+  const { recognised } = prepared;
   const options = { limit, maxBytes: Math.floor(config.maxPreviewBytes * (1 - HEAD_SHARE)), signal };
   if ('files' in recognised) return await previewFiles(recognised.kind, recognised.files, mapping, options);
   if (recognised.kind === 'legacy_package') return LEGACY_PREVIEW;
-  await using pkg = await openStagedPackage(staged, config);
+  await using pkg = await openPreparedPackage(prepared);
   return await previewPackage(pkg, options);
 }
 

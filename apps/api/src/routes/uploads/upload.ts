@@ -27,7 +27,7 @@ import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { DRY_RUN } from '../hub/schema.ts';
 import { serializeDryRun } from '../hub/serialize.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
-import { legacyError, openStagedPackage, type PreparedUpload, prepareUpload } from './prepare-upload.ts';
+import { legacyError, openPreparedPackage, type PreparedUpload, prepareUpload } from './prepare-upload.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
 
 export interface UploadDeps {
@@ -150,18 +150,19 @@ async function uploadNow(
 
 async function insertUpload(
   { config, results }: UploadDeps,
-  { recognised, staged }: PreparedUpload,
+  prepared: PreparedUpload,
   form: UploadForm,
   draft: DatasetDraft,
   signal: AbortSignal,
 ): Promise<DatasetSummary> {
+  const { recognised, staged } = prepared;
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   if ('files' in recognised) {
     const options = { maxItemBytes: maxLineBytes, maxDepth, signal };
     return await uploadTable(recognised.files, draft, fileRequest(form, staged), options);
   }
   const { fileName } = archiveOf(staged);
-  await using pkg = await openStagedPackage(staged, config);
+  await using pkg = await openPreparedPackage(prepared);
   const { name, description } = form;
   const options = { maxLineBytes, maxDepth, signal, results };
   return await uploadPackage(pkg, draft, { name, description, fileName }, options);
@@ -170,17 +171,18 @@ async function insertUpload(
 /** Does what an upload does, and stores nothing. */
 async function dryRunUpload(
   { config, results }: UploadDeps,
-  { recognised, staged }: PreparedUpload,
+  prepared: PreparedUpload,
   form: UploadForm,
   draft: DatasetDraft,
   signal: AbortSignal,
 ): Promise<DryRun> {
+  const { recognised, staged } = prepared;
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   if ('files' in recognised) {
     const options = { maxItemBytes: maxLineBytes, maxDepth, signal };
     return await dryRunTable(recognised.files, draft, fileRequest(form, staged), options);
   }
-  await using pkg = await openStagedPackage(staged, config);
+  await using pkg = await openPreparedPackage(prepared);
   return await dryRunPackage(pkg, draft, { maxLineBytes, maxDepth, signal, results });
 }
 
