@@ -165,7 +165,11 @@ if (wanted.has('assets')) {
     `| one asset of ${label} | peak memory | target | database growth | time |`,
     '|---|---|---|---|---|',
   );
-  for await (const { label, peakBytes, growth, seconds } of assetMemory(bench, bytes, Number(options['asset-items']))) {
+  for await (const { label, peakBytes, growth, seconds } of assetMemory(
+    bench,
+    bytes,
+    Number(options['asset-items']),
+  )) {
     const grown = growth === undefined ? '' : `${growth.toFixed(2)} of the asset`;
     show(
       `| ${label} | ${Math.round(peakBytes / 2 ** 20)} MiB | < 300 MB | ${grown} | ${seconds.toFixed(1)} s |`,

@@ -33,7 +33,12 @@ export async function* assetMemory(
 ): AsyncGenerator<AssetPeak> {
   const shapes = [
     { label: '1 item, 21 references', items: 1, references: 21, env: LARGE_ITEMS },
-    { label: `${itemCount.toLocaleString('en')} items, 1 reference`, items: itemCount, references: 1, env: {} },
+    {
+      label: `${itemCount.toLocaleString('en')} items, 1 reference`,
+      items: itemCount,
+      references: 1,
+      env: {},
+    },
   ];
   const model = await startModel();
   const path = join(bench.folder, 'shared.pkg.zip');
