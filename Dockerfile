@@ -46,7 +46,7 @@ ENV NODE_ENV=production
 COPY --from=build --chown=node:node /out/data /data
 WORKDIR /app
 USER node
-# Node is process 1 and hears it itself.
+# Node is process 1 and hears it itself. Its young generation is bounded: docs/deployment.md#memory.
 STOPSIGNAL SIGTERM
 
 FROM base AS api
@@ -57,7 +57,7 @@ EXPOSE 8080
 VOLUME /data
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SVC_PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=8", "dist/main.js"]
 
 FROM base AS worker
 COPY --from=build /out/worker /app
@@ -65,7 +65,7 @@ ENV SVC_WORKER_HOST=0.0.0.0 SVC_WORKER_PORT=9464
 EXPOSE 9464
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SVC_WORKER_PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=8", "dist/main.js"]
 
 FROM base AS cli
 COPY --from=build /out/cli /app

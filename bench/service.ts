@@ -13,6 +13,8 @@ export interface Service {
   readonly stop: () => Promise<void>;
 }
 
+/** As `npm start` does. */
+const NODE_ARGUMENTS = ['--max-semi-space-size=8'];
 const MAIN = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));
 const LOOK_INTERVAL_MS = 50;
 
@@ -23,7 +25,7 @@ export async function startService(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Service> {
   const log = join(dataDir, 'service.log');
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [...NODE_ARGUMENTS, MAIN], {
     env: {
       PATH: process.env['PATH'] ?? '',
       DATABASE_URL: databaseUrl,

@@ -168,7 +168,8 @@ async function build() {
 async function start(args) {
   await install();
   await build();
-  await run(NODE_24, [join(root, 'apps/standalone/dist/main.js'), ...args], {
+  // docs/deployment.md#memory
+  await run(NODE_24, ['--max-semi-space-size=8', join(root, 'apps/standalone/dist/main.js'), ...args], {
     // The service notices by the channel that this process is gone.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });

@@ -43,7 +43,8 @@ const MAIN = {
 /** Starts a built service on a free port; rejects with what it printed when it ends before it has started. */
 export async function runService(options: ServiceOptions): Promise<ServiceProcess> {
   const { app, dataDir, env = {}, limits, nodeArguments = [] } = options;
-  const command = [process.execPath, ...nodeArguments, MAIN[app]];
+  // as `npm start`, the images and the systemd units do
+  const command = [process.execPath, '--max-semi-space-size=8', ...nodeArguments, MAIN[app]];
   const [program = '', ...rest] =
     limits === undefined ? command : ['bash', '-c', `${limits}; exec "$@"`, 'bash', ...command];
   const child = spawn(program, rest, {

@@ -77,7 +77,7 @@ export function isSmallEntry({ method, size, compressedSize }: ZipEntry): boolea
  * Reads and checks an entry as {@link readEntry} does, in one piece: archives may have hundreds of thousands of these. Read
  * one after another: the source gives views of its memory.
  *
- * @returns its bytes in a buffer of their own; null for deflated bytes that {@link readEntry} has to inflate
+ * @returns its bytes in a separate buffer; null for deflated bytes that {@link readEntry} has to inflate
  * @throws as {@link readEntry}
  */
 export async function readSmallEntry(
