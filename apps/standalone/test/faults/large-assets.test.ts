@@ -17,8 +17,8 @@ const ITEMS = times(1_000, 10);
 const REFERENCES = times(21, 5);
 /** Readers that take the head of a response and nothing more. */
 const STALLED = 16;
-/** Of one process that does all of it, threads included. */
-const MAX_PEAK_BYTES = 300e6;
+/** Of one process that does all of it, threads included; bench/ measures each use in a process with less. */
+const MAX_PEAK_BYTES = times(350e6, 300e6);
 
 let own: OwnService;
 let url: string;
@@ -152,7 +152,7 @@ describe('an asset that is large and shared', () => {
       report(context, {
         area: 'Assets',
         scenario: `an asset of ${ASSET_BYTES / MIB} MiB with ${references === 1 ? 'one reference in each item' : `${references} references in one item`}: uploaded twice, listed, streamed, exported, compared and run`,
-        expected: 'stored once, under 300 MB of memory, every byte arrives',
+        expected: `stored once, under ${MAX_PEAK_BYTES / 1e6} MB of memory, every byte arrives`,
         runs: items,
         observed: { 'as expected': items },
       });
