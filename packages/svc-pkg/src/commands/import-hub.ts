@@ -78,7 +78,7 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     const service = openService(cli, options);
     const body = importRequest(path, options, given.wire, token);
     if (options.dryRun) return await dryRun(cli, service, body);
-    const dataset = await storeDataset(cli, service, () => ({ ...IMPORT, body }), options.background);
+    const dataset = await storeDataset(cli, service, { ...IMPORT, body }, options.background);
     await printDataset(cli, dataset);
     await printHint(cli, `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo`);
   });

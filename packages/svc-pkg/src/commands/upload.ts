@@ -1,3 +1,9 @@
+import {
+  type UploadOptions as FileUploadOptions,
+  type UploadOutcome,
+  type UploadSource,
+  uploadFile,
+} from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
@@ -6,11 +12,13 @@ import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-o
 import { printHint } from '../output/print-hint.ts';
 import { showProgress } from '../output/progress.ts';
 import { openInputFile } from '../package/input-file.ts';
-import type { JsonResponse, ServiceRequest } from '../service/client/service-request.ts';
+import { repeatLost } from '../service/client/create-request.ts';
+import type { ServiceClient } from '../service/client/service-client.ts';
+import type { JsonResponse } from '../service/client/service-request.ts';
 import { type DatasetResponse, printDataset } from '../service/dataset-response.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';
-import { storeDataset } from '../service/store-dataset.ts';
-import { createUploadForm } from '../service/upload-form.ts';
+import { storedDataset } from '../service/store-dataset.ts';
+import { openUploadSource } from '../service/upload-source.ts';
 import { backgroundOption, withExamples, withServiceOptions } from './define-command.ts';
 
 type UploadOptions = ServiceOptions &
@@ -65,21 +73,38 @@ async function upload(
   await using opened = new AsyncDisposableStack();
   const inputs: string[] = [];
   for (const path of paths) inputs.push(opened.use(await openInputFile(cli, path)).path);
-  using progress = showProgress(cli, 'sending');
-  const requestOf = async (idempotencyKey: string): Promise<ServiceRequest> => {
-    // The same bytes in each attempt: the service compares them.
-    const form = await createUploadForm(inputs, fields, idempotencyKey, progress.update);
-    const headers = { 'content-type': form.contentType, 'content-length': String(form.byteLength) };
-    return { method: 'POST', path: '/datasets/upload', headers, body: form.body };
-  };
-  return await storeDataset(cli, service, requestOf, options.background);
+  const sources = await Promise.all(inputs.map(openUploadSource));
+  const outcome = await sendFiles(cli, service, sources, {
+    fields,
+    inBackground: options.background,
+  });
+  return await storedDataset(cli, service, outcome);
 }
 
-async function fieldsOf(options: UploadOptions): Promise<Record<string, string | undefined>> {
+async function sendFiles(
+  cli: Cli,
+  { url, fetch }: ServiceClient,
+  sources: readonly UploadSource[],
+  options: Pick<FileUploadOptions, 'fields' | 'inBackground'>,
+): Promise<UploadOutcome> {
+  using progress = showProgress(cli, 'sending');
+  return await repeatLost(cli, (idempotencyKey) =>
+    uploadFile(sources, {
+      ...options,
+      baseUrl: url,
+      fetch,
+      idempotencyKey,
+      signal: cli.signal,
+      onProgress: progress.update,
+    }),
+  );
+}
+
+async function fieldsOf(options: UploadOptions): Promise<Record<string, string>> {
   const { name, description, convert } = options;
   const given = await mappingOf(options);
   const { format, ...written } = hintsOf(options);
-  return {
+  const fields = {
     name,
     description,
     mapping: given === null ? undefined : canonicalJson(given.wire),
@@ -87,4 +112,6 @@ async function fieldsOf(options: UploadOptions): Promise<Record<string, string |
     options: Object.keys(written).length === 0 ? undefined : JSON.stringify(written),
     convert: convert === true ? 'true' : undefined,
   };
+  const isGiven = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
+  return Object.fromEntries(Object.entries(fields).filter(isGiven));
 }

@@ -1,4 +1,4 @@
-import type { Job } from '@svc/client';
+import type { Job, UploadOutcome } from '@svc/client';
 import type { Cli } from '../cli-context.ts';
 import { createOnce } from './client/create-request.ts';
 import type { ServiceClient } from './client/service-client.ts';
@@ -14,16 +14,23 @@ import { followJob } from './follow-job.ts';
 export async function storeDataset(
   cli: Cli,
   service: ServiceClient,
-  requestOf: (idempotencyKey: string) => Promise<ServiceRequest> | ServiceRequest,
+  request: ServiceRequest,
   inBackground: boolean,
 ): Promise<JsonResponse<DatasetResponse>> {
-  const response = await createOnce<DatasetResponse & Job>(cli, service, async (idempotencyKey) => {
-    const request = await requestOf(idempotencyKey);
-    const headers = { ...request.headers, ...(inBackground && { prefer: 'respond-async' }) };
-    // Without a job, the service responds when everything is stored, which may take long.
-    return { ...request, headers, responseTimeoutMs: 0 };
-  });
-  if (response.status !== 202) return response;
-  const id = await followJob(cli, service, response.value);
+  const headers = { ...request.headers, ...(inBackground && { prefer: 'respond-async' }) };
+  // Without a job, the service responds when everything is stored, which may take long.
+  const sent = { ...request, headers, responseTimeoutMs: 0 };
+  const { status, value, text } = await createOnce<DatasetResponse & Job>(cli, service, () => sent);
+  return await storedDataset(cli, service, status === 202 ? { job: value, text } : { dataset: value, text });
+}
+
+/** The dataset of a response that has it, or a job that makes it, which this follows to its end. */
+export async function storedDataset(
+  cli: Cli,
+  service: ServiceClient,
+  { job, dataset, text }: UploadOutcome,
+): Promise<JsonResponse<DatasetResponse>> {
+  if (dataset !== undefined) return { status: 201, text, value: dataset };
+  const id = await followJob(cli, service, job);
   return service.sendForJson<DatasetResponse>({ method: 'GET', path: `/datasets/${encodeURIComponent(id)}` });
 }

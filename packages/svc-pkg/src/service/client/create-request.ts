@@ -21,12 +21,22 @@ export async function createOnce<T>(
   service: ServiceClient,
   requestOf: (idempotencyKey: string) => Promise<ServiceRequest> | ServiceRequest,
 ): Promise<JsonResponse<T>> {
-  const idempotencyKey = randomUUID();
-  for (let attempt = 1; ; attempt += 1) {
+  return await repeatLost(cli, async (idempotencyKey) => {
     const request = await requestOf(idempotencyKey);
     const headers = { ...request.headers, 'idempotency-key': idempotencyKey };
+    return await service.sendForJson<T>({ ...request, headers });
+  });
+}
+
+/**
+ * Does what creates something, and does it again after a lost connection. With the same key, the service creates one thing
+ * all the same.
+ */
+export async function repeatLost<T>(cli: Cli, create: (idempotencyKey: string) => Promise<T>): Promise<T> {
+  const idempotencyKey = randomUUID();
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      return await service.sendForJson<T>({ ...request, headers });
+      return await create(idempotencyKey);
     } catch (error) {
       const isLost = error instanceof CliError && error.code === 'connection_lost';
       if (!isLost || attempt === MAX_TRIES) throw error;

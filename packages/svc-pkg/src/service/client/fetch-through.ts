@@ -2,7 +2,8 @@ import type { JsonResponse, ServiceRequest } from './service-request.ts';
 
 /**
  * A `fetch` for `@svc/client` whose requests go through a service client: its key, proxies, limits and errors. It takes only
- * requests for documents, and throws for every response other than 2xx.
+ * requests for documents, and throws for every response other than 2xx. An upload is responded to when everything is stored,
+ * however long that takes.
  *
  * @param url of the service
  */
@@ -13,12 +14,14 @@ export function fetchThrough(
   return async (request) => {
     const headers: Record<string, string> = Object.fromEntries(request.headers);
     // The length of an upload is known; all other bodies are short documents.
-    const body = headers['content-length'] === undefined ? await request.text() : request.body;
+    const isUpload = headers['content-length'] !== undefined;
+    const body = isUpload ? request.body : await request.text();
     const { status, text } = await sendForJson({
       method: request.method as ServiceRequest['method'],
       path: request.url.slice(url.length),
       headers,
       ...(body !== null && body !== '' && { body }),
+      ...(isUpload && { responseTimeoutMs: 0 }),
     });
     return new Response(text, { status, headers: { 'content-type': 'application/json' } });
   };

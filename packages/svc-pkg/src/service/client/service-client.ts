@@ -17,6 +17,8 @@ export interface ServiceClient {
   readonly url: string;
   /** The typed client of the service, whose requests go through `sendForJson` and fail as it does. */
   readonly api: ApiClient;
+  /** The `fetch` of `api`. */
+  readonly fetch: (request: Request) => Promise<Response>;
   /**
    * Sends a request and returns the response, if its status is 2xx.
    *
@@ -89,9 +91,11 @@ export function createServiceClient(options: {
     }
   }
 
+  const fetchDocument = fetchThrough(url, sendForJson);
   return {
     url,
-    api: createApiClient({ baseUrl: url, fetch: fetchThrough(url, sendForJson) }),
+    api: createApiClient({ baseUrl: url, fetch: fetchDocument }),
+    fetch: fetchDocument,
     send,
     sendForJson,
   };

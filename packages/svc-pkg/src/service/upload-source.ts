@@ -1,0 +1,44 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { UploadSource } from '@svc/client';
+import { CliError } from '../errors/cli-error.ts';
+import { toFileError } from '../errors/file-error.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * A file on the disk that is uploaded: as many bytes as it has now, read while they are sent.
+ *
+ * @throws CliError `io_error`, here and while it is read
+ */
+export async function openUploadSource(path: string): Promise<UploadSource> {
+  const byteLength = await sizeOf(path);
+  return { name: basename(path), byteLength, read: () => readFirst(path, byteLength) };
+}
+
+async function* readFirst(path: string, byteLength: number): AsyncGenerator<Uint8Array> {
+  let readBytes = 0;
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES, end: byteLength - 1 })) {
+      readBytes += chunk.byteLength;
+      yield chunk;
+    }
+  } catch (error) {
+    throw toFileError(error, 'read', path);
+  }
+  if (readBytes !== byteLength) {
+    throw new CliError('io_error', 'The file became shorter while it was sent', { location: { file: path } });
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    const found = await stat(path);
+    if (found.isFile() && found.size > 0) return found.size;
+    const reason = found.isFile() ? 'it is empty' : 'it is not a regular file';
+    throw new CliError('io_error', `Cannot read the file: ${reason}`, { location: { file: path } });
+  } catch (error) {
+    throw toFileError(error, 'read', path);
+  }
+}
