@@ -10,7 +10,9 @@ import type { ReadmeExample } from './readme-examples.ts';
 
 /** Whether a program uses nothing of Node: no entry for Node, no module of Node and no HTTP framework. */
 export function runsInBrowsers({ code }: ReadmeExample): boolean {
-  return !/from '(?:[^']*\/node|node:[^']*|express|fastify|@svc\/observability|@svc\/client)'/.test(code);
+  return !/from '(?:[^']*\/(?:node|write)|node:[^']*|express|fastify|@svc\/observability|@svc\/client)'/.test(
+    code,
+  );
 }
 
 /** Bundles programs into a page that runs one by its name. */

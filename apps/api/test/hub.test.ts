@@ -48,6 +48,11 @@ beforeAll(async () => {
     id: 'org/long-line',
     files: { 'train.jsonl.gz': gzipSync(`{"q":"${'x'.repeat(64 * 1024 * 1024)}"}\n{"q":"short"}\n`) },
   });
+  hub.add({
+    id: 'org/unreadable',
+    files: { 'train.jsonl': '{"q":"a"}\n{"q":"b\n{"q":"c"}\n["d"]\n{"q":null}\n{"q":"e"}\n' },
+  });
+  hub.add({ id: 'org/open-quote', files: { 'data.csv': 'q,a\n1,x\n2,y,z\n3,w\n"open,v\n4,u\n' } });
   hub.add({ id: 'org/late-column', files: { 'train.jsonl': '{"q":"a"}\n{"q":"b","late":\n' } });
   hub.add({ id: 'org/measured', files: { 'train.jsonl': MEASURED, 'README.md': '# Not data' } });
   hub.add({ id: 'org/broken', files: { 'train.jsonl': `${MEASURED}{"q":null}\n` } });
@@ -266,6 +271,35 @@ describe('POST /datasets/hub/import', () => {
     expect(faulty).toMatchObject({ status: 200, body: { item_count: 1, errors_total: 2 } });
     expect(faulty.body['errors']).toMatchObject([{ row: 1 }, { row: 2, code: 'assets_not_object' }]);
     expect(await datasetCount()).toBe(before);
+  });
+
+  it('goes on after rows that cannot be read, in a dry run and where such rows are skipped', async () => {
+    const lines = { name: 'x', config: { path: 'org/unreadable' }, mapping: { prompt_column: 'q' } };
+    const unread = (line: number) => ({ file: 'train.jsonl', line, code: 'invalid_row' });
+    expect(await importHub(lines)).toMatchObject({ status: 400, body: { code: 'invalid_row' } });
+    expect(await importHub(lines, '?dry_run=true')).toMatchObject({
+      status: 200,
+      body: {
+        item_count: 3,
+        version_hash: null,
+        errors_total: 3,
+        errors: [{ ...unread(2), row: 1 }, { ...unread(4), row: 3 }, { row: 4 }],
+      },
+    });
+    const skipping = { ...lines, mapping: { prompt_column: 'q', invalid_rows: 'skip' } };
+    expect(await importHub(skipping)).toMatchObject({
+      status: 201,
+      body: { item_count: 3, schema: { skipped: { count: 3, rows: [{ row: 1 }, { row: 3 }, { row: 4 }] } } },
+    });
+    // Nothing can be read after a quote that does not end.
+    const csv = { ...lines, config: { path: 'org/open-quote' } };
+    for (const split of ['train', 'train[:4]']) {
+      const errors = [{ file: 'data.csv', line: 3, row: 1 }, { file: 'data.csv', line: 5 }];
+      expect(await importHub({ ...csv, config: { ...csv.config, split } }, '?dry_run=true')).toMatchObject({
+        status: 200,
+        body: { errors_total: split === 'train' ? 2 : 1, errors: split === 'train' ? errors : errors.slice(1) },
+      });
+    }
   });
 
   it('reports the bytes that it received from the hub, and the rows that it read', async () => {

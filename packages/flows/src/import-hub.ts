@@ -1,5 +1,6 @@
-import type { HubClient, SplitReader } from '@svc/hub-client';
+import { type HubClient, HubError, type SplitReader } from '@svc/hub-client';
 import { hubSchema } from '@svc/hub-client/internal';
+import { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { DatasetDraft, DatasetSummary } from '@svc/store';
 import { type DryRun, dryRunResult } from './mapping/dry-run.ts';
@@ -28,7 +29,8 @@ export async function importHub(
   request: ImportRequest,
   options: ImportOptions,
 ): Promise<DatasetSummary> {
-  const slice = await writeSlice(hub, draft, request, options);
+  const skipsInvalid = request.mapping.invalidRows === 'skip';
+  const slice = await writeSlice(hub, draft, request, { ...options, skipsInvalid });
   const { config, mapping, mappingAsSent } = request;
   const rows = { mapping: mappingAsSent, skipped: skippedRows(mapping, draft) };
   return await draft.insert({
@@ -42,7 +44,7 @@ export async function importHub(
 
 /**
  * Does everything that an import does, but stores nothing: converts every row, and continues after rows that it cannot
- * convert.
+ * read or convert. The row after which a file cannot be read ends it.
  *
  * @param draft of a dry run
  */
@@ -52,7 +54,13 @@ export async function dryRunHub(
   request: ImportRequest,
   options: ImportOptions,
 ): Promise<DryRun> {
-  await writeSlice(hub, draft, request, options);
+  try {
+    await writeSlice(hub, draft, request, { ...options, skipsInvalid: true });
+  } catch (error) {
+    if (!(error instanceof HubError && error.code === 'invalid_row')) throw error;
+    const { message, location = {} } = error;
+    draft.addFailure(new JsonlError('invalid_row', message, location, { cause: error }));
+  }
   return dryRunResult(request.mapping, draft);
 }
 
@@ -66,12 +74,13 @@ async function writeSlice(
   hub: Pick<HubClient, 'openDataset'>,
   draft: DatasetDraft,
   { config, mapping, token }: ImportRequest,
-  { maxItemBytes, signal }: ImportOptions,
+  { maxItemBytes, skipsInvalid, signal }: ImportOptions & { readonly skipsInvalid: boolean },
 ): Promise<Slice> {
   const { path, revision, subset, split } = config;
   const dataset = await hub.openDataset({ path, revision, token, signal });
   draft.countBytesOf(dataset);
-  const reader = await dataset.select({ subset, split, signal, textColumns: typedColumns(mapping) });
+  const textColumns = typedColumns(mapping);
+  const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid });
   const { columns, plan } = planMapping(mapping, reader.features, maxItemBytes, reader.unreadRow);
   await draft.section(SECTION_NAME, reader.numRows).writeCells(reader.cellBatches({ columns, signal }), plan);
   return { reader, resolvedRevision: dataset.resolvedRevision };

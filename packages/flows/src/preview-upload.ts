@@ -51,7 +51,7 @@ export async function previewFiles(
     const collector = new RowsCollector(columns, mapping, maxBytes);
     const names = columns.map(({ name }) => name);
     let index = 0;
-    for await (const { rows } of table.read({ from: 0, to: limit, columns: names, signal })) {
+    for await (const { rows } of table.read({ to: limit, columns: names, signal })) {
       for (const row of rows) {
         await collector.add(row, index, first.section);
         index += 1;
@@ -68,7 +68,7 @@ export async function previewFiles(
       format,
       options: detected,
       features: withTypes(columns, mapping),
-      numRows: files.length === 1 ? table.rowCount : null,
+      numRows: files.length === 1 ? (table.rowCount ?? null) : null,
       info: withWarnings({ sections }, [
         ...(table.warnings ?? []),
         ...(mapping === null ? [] : mappingWarnings(mapping)),
@@ -92,12 +92,12 @@ export async function previewPackage(
   { limit, maxBytes, signal }: UploadPreviewOptions,
 ): Promise<UploadPreview> {
   const [section] = pkg.sections;
-  const builder = inferSchema('json', null, 'all');
+  const builder = inferSchema('json', { textColumns: 'all' });
   const rows: JsonObject[] = [];
   if (section !== undefined) {
     const { file } = section;
     try {
-      for await (const raw of readRows(section.bytes(signal), 'json', {}, { file, signal })) {
+      for await (const raw of readRows(section.bytes(signal), 'json', { file, signal })) {
         if (!isJsonObject(raw.row)) break;
         builder.add(raw);
         rows.push(raw.row);

@@ -20,6 +20,11 @@ export interface SelectOptions {
   readonly split?: string | undefined;
   /** Columns of text files whose values stay as they are written, whatever type they would have. */
   readonly textColumns?: ReadonlySet<string> | undefined;
+  /**
+   * Whether reading goes on after lines of JSON Lines and rows of CSV that cannot be read: such rows have `unread`, and
+   * batches of cells `invalid`. Default false.
+   */
+  readonly skipsInvalid?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -97,16 +102,15 @@ export async function openDataset(
     get readBytes() {
       return received.bytes;
     },
-    async select({ subset: name, split, signal, textColumns } = {}) {
+    async select({ subset: name, split, signal, textColumns, skipsInvalid } = {}) {
       const { subset, from } = await choose(name);
       const expression = parseSplit(split ?? defaultSplit(subset.splits.map((each) => each.name)));
       const selecting = { ...context, received, signal: joinSignals(context.signal, signal) };
       const open = (file: string): ByteSource => from.open(file, selecting);
-      const tables = await openTables(subset, expression, open, selecting.signal, textColumns).catch(
-        (error: unknown) => {
-          throw toHubError(error);
-        },
-      );
+      const reading = { textColumns, skipsInvalid, signal: selecting.signal };
+      const tables = await openTables(subset, expression, open, reading).catch((error: unknown) => {
+        throw toHubError(error);
+      });
       return createSplitReader(subset, expression, tables, {
         splits: allSplits(from.layout),
         info: from.isConverted ? withExport(info, subset, from) : info,

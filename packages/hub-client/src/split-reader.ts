@@ -1,4 +1,4 @@
-import type { CellBatch } from '@svc/jsonl-v23/internal';
+import type { CellBatch, UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
@@ -22,6 +22,8 @@ export interface HubRow {
   /** 0-based, in its split. */
   readonly rowIndex: number;
   readonly split: string;
+  /** Why it cannot be read, in a slice with `skipsInvalid`; its values are null. */
+  readonly unread?: UnreadRow;
 }
 
 export interface ReadRowsOptions {
@@ -92,7 +94,7 @@ export function createSplitReader(
     readonly signal: AbortSignal | undefined;
   },
 ): SplitReader {
-  const counts = new Map([...tables].map(([name, { rowCount }]) => [name, rowCount ?? undefined]));
+  const counts = new Map([...tables].map(([name, { rowCount }]) => [name, rowCount]));
   const ranges = resolveSplit(
     expression,
     subset.splits.map(({ name }) => ({ name, numRows: counts.get(name) })),
@@ -112,8 +114,11 @@ export function createSplitReader(
       table.read({ ...range, columns }),
     );
     for await (const { batch, split } of batches) {
-      const { firstRow, rows } = batch;
-      yield rows.map((row, index) => ({ row, rowIndex: firstRow + index, split }));
+      const { firstRow, rows, invalid } = batch;
+      yield rows.map((row, index) => {
+        const unread = invalid?.get(index);
+        return { row, rowIndex: firstRow + index, split, ...(unread && { unread }) };
+      });
     }
   }
   async function* cellBatches(options: ReadRowsOptions = {}): AsyncGenerator<CellBatch, void, undefined> {
@@ -198,7 +203,7 @@ function countSelected(subset: Subset, ranges: readonly TableRange[]): number | 
 
 interface ReadRange {
   readonly from: number;
-  readonly to: number | null;
+  readonly to: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -214,7 +219,7 @@ async function* readRanges<T extends { rows: readonly unknown[] } | { rowCount: 
   for (const source of ranges) {
     if (count >= limit) return;
     const { from, to, split } = source;
-    const end = Number.isFinite(limit) ? Math.min(to ?? Number.POSITIVE_INFINITY, from + limit - count) : to;
+    const end = Math.min(to ?? Number.POSITIVE_INFINITY, from + limit - count);
     for await (const batch of read(source, { from, to: end, signal })) {
       signal?.throwIfAborted();
       count += 'rows' in batch ? batch.rows.length : batch.rowCount;
@@ -226,7 +231,7 @@ async function* readRanges<T extends { rows: readonly unknown[] } | { rowCount: 
   // If the rows have not been counted, only now it is known that the slice is after the last row.
   for (const { table, from } of ranges) {
     if (from === 0) continue;
-    for await (const batch of table.read({ from: 0, to: 1, columns: [], signal })) {
+    for await (const batch of table.read({ to: 1, columns: [], signal })) {
       if (batch.rows.length > 0) throw emptySelection(expression);
     }
   }

@@ -1,7 +1,7 @@
 /** The formats that are read. `json` is JSON Lines, arrays and single objects. */
 export type DataFormat = 'parquet' | 'json' | 'csv' | 'text';
-/** How a whole file is compressed; null if it is not. */
-export type FileCompression = 'gzip' | 'zstd' | null;
+/** How a whole file is compressed. */
+export type FileCompression = 'gzip' | 'zstd';
 
 const COMPRESSIONS: Record<string, FileCompression | 'other'> = {
   gz: 'gzip',
@@ -12,9 +12,9 @@ const COMPRESSIONS: Record<string, FileCompression | 'other'> = {
   zip: 'other',
 };
 
-/** How a file is compressed by the last suffix of its name; `other` is not supported. */
-export function compressionOf(path: string): FileCompression | 'other' {
-  return COMPRESSIONS[suffixes(path).at(-1) ?? ''] ?? null;
+/** How a file is compressed by the last suffix of its name, undefined if it is not; `other` is not supported. */
+export function compressionOf(path: string): FileCompression | 'other' | undefined {
+  return COMPRESSIONS[suffixes(path).at(-1) ?? ''];
 }
 
 /** Whether the first of the suffixes `csv` and `tsv` in the name is `tsv`. */

@@ -4,6 +4,7 @@ export { decompressFile } from './files/decompress-file.ts';
 export { detectFormat } from './files/detect-format.ts';
 export {
   type DetectedFile,
+  type DetectOptions,
   FILE_FORMATS,
   type FileFormat,
   type FileOptions,
@@ -15,7 +16,13 @@ export { readTextFile } from './files/read-text-file.ts';
 export { compressionOf, type DataFormat, type FileCompression } from './format.ts';
 export { openParquetTable, type ParquetTableOptions } from './parquet/parquet-table.ts';
 export { dtypeOf, type Feature, type Features, type Media, type NamedFeature } from './schema/features.ts';
-export { inferSchema, type Schema, type SchemaBuilder, type TextFormat } from './schema/infer-schema.ts';
+export {
+  type InferOptions,
+  inferSchema,
+  type Schema,
+  type SchemaBuilder,
+  type TextFormat,
+} from './schema/infer-schema.ts';
 export { mergeFeatures } from './schema/merge-features.ts';
 export type { ByteSource } from './source/byte-source.ts';
 export { type ByteInput, type ByteSourceOptions, openByteSource } from './source/open-byte-source.ts';
@@ -26,6 +33,7 @@ export {
   type RawRow,
   type ReadOptions,
   type TextColumns,
+  type TextOptions,
 } from './text/raw-row.ts';
 export { readRows } from './text/read-rows.ts';
 export { openTextTables, type TextTablesOptions } from './text/text-table.ts';

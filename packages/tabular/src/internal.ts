@@ -23,4 +23,4 @@ export { mergeFeatures } from './schema/merge-features.ts';
 export type { ByteSource } from './source/byte-source.ts';
 export { joinSignals } from './source/join-signals.ts';
 export type { Table } from './table.ts';
-export { openTextTables } from './text/text-table.ts';
+export { openTextTables, type TextTablesOptions } from './text/text-table.ts';

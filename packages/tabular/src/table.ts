@@ -23,10 +23,20 @@ export interface CellRows extends Cells {
 
 /** Which rows of a table are read, and which columns. */
 export interface RowRange {
+  /** Index of the first row; default 0. */
+  readonly from?: number | undefined;
+  /** Exclusive; default the end. */
+  readonly to?: number | undefined;
+  /** Members of every row, null in rows of files that do not have the column; default all columns. */
+  readonly columns?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A range with its defaults. */
+export interface WholeRange {
   readonly from: number;
-  /** Exclusive; null means the end. */
-  readonly to: number | null;
-  /** Members of every row; null in rows of files that do not have the column. */
+  /** Exclusive; infinite for the end. */
+  readonly to: number;
   readonly columns: readonly string[];
   readonly signal: AbortSignal | undefined;
 }
@@ -39,14 +49,20 @@ export interface Table {
   readonly warnings?: readonly string[];
   /** The row at which looking for columns ended early, because it is invalid; it may have further columns. */
   readonly unreadRow?: TableError | undefined;
-  /** Null if the rows have not been counted. */
-  readonly rowCount: number | null;
+  /** Absent if the rows have not been counted. */
+  readonly rowCount?: number | undefined;
   /** Rows that exist even if not all have been counted. */
   readonly atLeastRows: number;
   /** Reads rows in order. @throws TableError; errors of the sources; the signal's reason */
-  read(range: RowRange): AsyncGenerator<RowBatch>;
+  read(range?: RowRange): AsyncGenerator<RowBatch>;
   /** Reads the same rows as cells, in the order of the columns: several times as fast with some formats. @throws as `read` */
-  readCells(range: RowRange): AsyncGenerator<CellRows>;
+  readCells(range?: RowRange): AsyncGenerator<CellRows>;
+}
+
+/** The range with its defaults, for a table with these columns. */
+export function wholeRange(features: Features, range: RowRange = {}): WholeRange {
+  const { from = 0, to = Number.POSITIVE_INFINITY, signal } = range;
+  return { from, to, columns: range.columns ?? features.map(({ name }) => name), signal };
 }
 
 /** Rows as cells, for formats without a faster way. */

@@ -27,7 +27,7 @@ const compressors: Compressors = {
 /** Rows by both ways of reading: as objects and as texts of cells; or the error. */
 async function outcome(file: ByteSource): Promise<string> {
   try {
-    const source = await openParquetTable([file], { declared: null, everyFooter: true, signal: undefined });
+    const source = await openParquetTable([file], { everyFooter: true, signal: undefined });
     const columns = source.features.map(({ name }) => name);
     const range = { from: 0, to: 1000, columns, signal: undefined };
     const found: string[] = [];
@@ -58,13 +58,12 @@ describe.each(SAMPLES)('a file of $name', ({ make }) => {
     const features = featuresFromParquet(metadata);
     const convert = compileRow(features);
     const source = await openParquetTable([memoryFile(bytes)], {
-      declared: null,
       everyFooter: true,
       signal: undefined,
     });
     const found: JsonValue[] = [];
     const columns = features.map(({ name }) => name);
-    for await (const { rows } of source.read({ from: 0, to: null, columns, signal: undefined })) {
+    for await (const { rows } of source.read({ from: 0, columns, signal: undefined })) {
       found.push(...rows);
     }
     expect(found.map((row) => canonicalJson(row))).toEqual(

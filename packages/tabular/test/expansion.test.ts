@@ -30,8 +30,8 @@ async function readAll(
   let rows = 0;
   let bytes = 0;
   try {
-    const source = await openParquetTable(files, { declared: null, everyFooter: true, signal });
-    for await (const batch of source.readCells({ from: 0, to: null, columns, signal })) {
+    const source = await openParquetTable(files, { everyFooter: true, signal });
+    for await (const batch of source.readCells({ from: 0, columns, signal })) {
       rows += batch.rowCount;
       bytes += batch.bytes.length;
     }
@@ -115,14 +115,13 @@ describe('a small Parquet file that expands to a lot', () => {
         },
       });
       const source = await openParquetTable([memoryFile(bytes)], {
-        declared: null,
         everyFooter: true,
         signal,
       });
       expect(source.rowCount).toBe(rows);
       const before = process.memoryUsage.rss();
       let seen = 0;
-      for await (const batch of source[read]({ from: 0, to: null, columns, signal })) {
+      for await (const batch of source[read]({ from: 0, columns, signal })) {
         seen += 'rows' in batch ? batch.rows.length : batch.rowCount;
         if (seen > 20_000) break;
       }
@@ -137,7 +136,6 @@ describe('text files', () => {
     openTextTables(new Map([['train', [file]]]), {
       format,
       params: {},
-      declared: null,
       count: new Set(),
       signal,
     });
@@ -163,12 +161,7 @@ describe('text files', () => {
     const source = sources.get('train');
     expect(source).toBeDefined();
     let most = 0;
-    for await (const { rows } of source!.read({
-      from: 0,
-      to: null,
-      columns: source!.features.map(({ name }) => name),
-      signal,
-    })) {
+    for await (const { rows } of source!.read({ signal })) {
       most = Math.max(most, rows.length);
     }
     expect(most).toBeLessThan(50);

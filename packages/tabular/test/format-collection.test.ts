@@ -183,12 +183,11 @@ describe('is read as it is written:', () => {
       rowGroupSize: 33_000,
     });
     const table = await openParquetTable([memoryFile(bytes)], {
-      declared: null,
       everyFooter: true,
       signal: undefined,
     });
     const found: unknown[] = [];
-    for await (const { rows } of table.read({ from: 0, to: null, columns: ['a'], signal: undefined }))
+    for await (const { rows } of table.read({ from: 0, columns: ['a'], signal: undefined }))
       found.push(...rows.map((row) => row['a']));
     expect(found).toEqual(data);
   });

@@ -9,14 +9,12 @@ import { writeParquet } from './write-parquet.ts';
 
 async function read(bytes: Uint8Array): Promise<unknown[]> {
   const table = await openParquetTable([memoryFile(bytes)], {
-    declared: null,
     everyFooter: true,
     signal: undefined,
   });
   const rows: unknown[] = [];
   const columns = table.features.map(({ name }) => name);
-  for await (const batch of table.read({ from: 0, to: null, columns, signal: undefined }))
-    rows.push(...batch.rows);
+  for await (const batch of table.read({ from: 0, columns, signal: undefined })) rows.push(...batch.rows);
   return rows;
 }
 

@@ -52,16 +52,15 @@ async function read(
     },
   });
   const table = await openParquetTable([memoryFile(bytes)], {
-    declared: null,
     everyFooter: true,
     signal: undefined,
   });
   const values: JsonValue[] = [];
-  for await (const { rows } of table.read({ from: 0, to: null, columns: ['x'], signal: undefined })) {
+  for await (const { rows } of table.read({ from: 0, columns: ['x'], signal: undefined })) {
     values.push(...rows.map((row) => row['x'] ?? null));
   }
   const texts: string[] = [];
-  for await (const cells of table.readCells({ from: 0, to: null, columns: ['x'], signal: undefined })) {
+  for await (const cells of table.readCells({ from: 0, columns: ['x'], signal: undefined })) {
     texts.push(Buffer.from(cells.bytes).toString());
   }
   expect(texts.join('')).toBe(values.map((value) => canonicalJson(value)).join(''));

@@ -11,12 +11,11 @@ const ENCODINGS = ['PLAIN', 'RLE_DICTIONARY'] as const;
 
 async function read(bytes: Uint8Array): Promise<unknown[]> {
   const table = await openParquetTable([memoryFile(bytes)], {
-    declared: null,
     everyFooter: true,
     signal: undefined,
   });
   const values: unknown[] = [];
-  for await (const { rows } of table.read({ from: 0, to: null, columns: ['x'], signal: undefined })) {
+  for await (const { rows } of table.read({ from: 0, columns: ['x'], signal: undefined })) {
     values.push(...rows.map((row) => row['x']));
   }
   return values;

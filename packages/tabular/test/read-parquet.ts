@@ -7,10 +7,10 @@ import { memoryFile } from './memory-file.ts';
 export async function readParquetFile(
   bytes: Uint8Array,
 ): Promise<{ dtypes: Record<string, string>; rows: JsonObject[]; texts: string[] }> {
-  const options = { declared: null, everyFooter: true, signal: undefined };
+  const options = { everyFooter: true, signal: undefined };
   const table = await openParquetTable([memoryFile(bytes)], options);
   const columns = table.features.map(({ name }) => name);
-  const range = { from: 0, to: null, columns, signal: undefined };
+  const range = { from: 0, columns, signal: undefined };
   const rows: JsonObject[] = [];
   for await (const batch of table.read(range)) rows.push(...batch.rows);
   const cells: string[] = [];

@@ -18,7 +18,7 @@ export function itemLines(
   { name, source, detected }: TableFile,
   { maxItemBytes: maxLineBytes, maxDepth, signal }: UploadTableOptions,
 ): [AsyncIterable<LineBatch>, LineOptions] {
-  const content = readTextFile(tableSource(name, source), detected, signal);
+  const content = readTextFile(tableSource(name, source), detected, { signal });
   const lines = splitLines(content, { file: name, maxLineBytes, signal });
   return [lines, { file: name, maxDepth, maxLineBytes }];
 }

@@ -51,8 +51,8 @@ export async function recogniseUpload(
   for (const [index, file] of files.entries()) {
     const { name, source } = file;
     try {
-      const detected = await detectFormat(tableSource(name, source), request.hints, signal);
-      if (detected.format === 'parquet' && detected.compression !== null) return { kind: 'packed' };
+      const detected = await detectFormat(tableSource(name, source), { ...request.hints, signal });
+      if (detected.format === 'parquet' && detected.compression !== undefined) return { kind: 'packed' };
       found.push({ ...file, detected, section: names[index] ?? name });
     } catch (error) {
       throw toUploadError(error, name);

@@ -70,7 +70,7 @@ async function* decompressed(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* decompressFile(source, signal);
+    yield* decompressFile(source, { signal });
   } catch (error) {
     throw toUploadError(error, name);
   }

@@ -80,7 +80,7 @@ async function* cellBatches(
   columns: readonly string[],
   signal: AbortSignal,
 ): AsyncGenerator<CellBatch> {
-  for await (const batch of table.readCells({ from: 0, to: null, columns, signal })) {
+  for await (const batch of table.readCells({ columns, signal })) {
     yield { ...batch, split, columns };
   }
 }

@@ -131,7 +131,7 @@ function readableFormat(kind: string, splits: readonly SubsetSplit[]): DataForma
   if (format === null) throw unsupported(`Files of kind ${kind} are not supported.`);
   for (const { path } of splits.flatMap(({ files }) => files)) {
     const compression = compressionOf(path);
-    if (compression === 'other' || (format === 'parquet' && compression !== null)) {
+    if (compression === 'other' || (format === 'parquet' && compression !== undefined)) {
       throw unsupported(`The compression of ${shorten(path)} is not supported.`);
     }
   }

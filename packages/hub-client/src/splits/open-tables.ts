@@ -1,4 +1,9 @@
-import { type ByteSource, openParquetTable, openTextTables } from '@svc/tabular/internal';
+import {
+  type ByteSource,
+  openParquetTable,
+  openTextTables,
+  type TextTablesOptions,
+} from '@svc/tabular/internal';
 import { featuresFromYaml } from '../repository/card-features.ts';
 import { type SplitTable, withHubErrors } from '../table-errors.ts';
 import { needsRowCounts, resolveSplit, type SplitExpression } from './split-slice.ts';
@@ -16,12 +21,11 @@ export async function openTables(
   subset: Subset,
   expression: SplitExpression,
   open: (path: string) => ByteSource,
-  signal: AbortSignal | undefined,
-  textColumns?: ReadonlySet<string>,
+  { textColumns, skipsInvalid, signal }: Pick<TextTablesOptions, 'textColumns' | 'skipsInvalid' | 'signal'>,
 ): Promise<Map<string, SplitTable>> {
   const splits = namedSplits(subset, expression);
   const filesOf = (split: SubsetSplit): ByteSource[] => split.files.map(({ path }) => open(path));
-  const declared = featuresFromYaml(subset.declaredFeatures);
+  const declared = featuresFromYaml(subset.declaredFeatures) ?? undefined;
   const mustCount = needsRowCounts(expression);
 
   if (subset.format !== 'parquet') {
@@ -32,13 +36,14 @@ export async function openTables(
       count: new Set(mustCount ? splits.map(({ name }) => name) : []),
       signal,
       textColumns,
+      skipsInvalid,
     });
     return new Map([...tables].map(([name, table]) => [name, withHubErrors(table)]));
   }
   const startsLater = expression.parts.some(({ from }) => from !== null && from !== 0n);
   const tables = new Map<string, SplitTable>();
   for (const split of splits) {
-    const isDeclared = split.declaredRows !== null && declared !== null;
+    const isDeclared = split.declaredRows !== null && declared !== undefined;
     const isSmall = split.files.length <= MAX_COUNTED_FILES;
     const everyFooter = mustCount || startsLater || (!isDeclared && isSmall);
     const table = await openParquetTable(filesOf(split), { declared, everyFooter, signal });

@@ -43,9 +43,10 @@ export async function importHubFile(
   });
   const dataset = await hub.openDataset({ path, revision, token, signal });
   const textColumns = new Set(Object.keys(mapping.types ?? {}));
-  const reader = await dataset.select({ subset, split, signal, textColumns });
+  const skipsInvalid = mapping.invalidRows === 'skip';
+  const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid });
   const toItem = compileMapping(mapping, reader.features);
-  const skipped = mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
+  const skipped = skipsInvalid ? new SkippedCounter() : null;
   const rows = reader.rowBatches({ columns: mappedColumns(mapping), signal });
   using progress = showProgress(cli, 'importing', 'items');
   const written = await writePackageFile(

@@ -46,7 +46,7 @@ export async function openFiles(
       throw toFileError(error, 'read', shown);
     });
     opening.defer(() => source.close());
-    const detected = await detectFormat(tableSource(shown, source), hints, signal);
+    const detected = await detectFormat(tableSource(shown, source), { ...hints, signal });
     files.push({ ...file, source, detected, section: sections[index] ?? name });
   }
   files.sort((a, b) => Buffer.compare(Buffer.from(a.section), Buffer.from(b.section)));

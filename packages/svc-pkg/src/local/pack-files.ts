@@ -74,7 +74,7 @@ export async function packFiles(
 
 /** The lines of a file as items. */
 async function* lineItems({ shown, source, detected }: LocalFile, signal: AbortSignal): AsyncGenerator<Item> {
-  const content = readTextFile(tableSource(shown, source), detected, signal);
+  const content = readTextFile(tableSource(shown, source), detected, { signal });
   for await (const { item } of readItems(content, { file: shown, signal })) yield item;
 }
 
@@ -100,7 +100,7 @@ async function* rowItems(
   const toItem = compileMapping(mapping, table.features.map(toMappable), { split: section });
   const columns = mappedColumns(mapping);
   async function* rows() {
-    for await (const batch of table.read({ from: 0, to: null, columns, signal })) {
+    for await (const batch of table.read({ columns, signal })) {
       yield batch.rows.map((row, index) => ({
         row,
         rowIndex: batch.firstRow + index,

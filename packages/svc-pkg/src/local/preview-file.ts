@@ -26,7 +26,7 @@ export async function previewFile(
   const features = table.features.map(toMappable);
   const columns = features.map(({ name }) => name);
   const samples: JsonObject[] = [];
-  for await (const { rows } of table.read({ from: 0, to: limit, columns, signal })) samples.push(...rows);
+  for await (const { rows } of table.read({ to: limit, columns, signal })) samples.push(...rows);
   const suggestion = suggestMapping(features, samples);
   const { format, options } = detected;
   return {
@@ -35,7 +35,7 @@ export async function previewFile(
     options: { ...options },
     features: features.map(({ name, dtype }) => ({ name, dtype })),
     samples,
-    num_rows: table.rowCount,
+    num_rows: table.rowCount ?? null,
     info: table.warnings?.length ? { warnings: [...table.warnings] } : {},
     suggested_mapping: suggestion === null ? null : writeMapping(suggestion.mapping),
     suggested_mapping_reasons: { ...suggestion?.reasons },

@@ -60,9 +60,9 @@ export async function unpackLocal(
         }
         continue;
       }
-      const detected = await detectFormat(tableSource(path, source), hints, signal);
-      if (detected.format === 'parquet' && detected.compression !== null) {
-        await write(name, path, decompressFile(tableSource(path, source), signal));
+      const detected = await detectFormat(tableSource(path, source), { ...hints, signal });
+      if (detected.format === 'parquet' && detected.compression !== undefined) {
+        await write(name, path, decompressFile(tableSource(path, source), { signal }));
       } else unpacked.push(found);
     } catch (error) {
       throw error instanceof PackageError ? inArchive(error, path) : error;

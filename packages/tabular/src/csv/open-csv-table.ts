@@ -3,7 +3,7 @@ import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/json
 import { TableError, toUnreadRow } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
-import type { CellRows, RowBatch, RowRange, Table } from '../table.ts';
+import { type CellRows, type RowBatch, type Table, type WholeRange, wholeRange } from '../table.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextColumns } from '../text/raw-row.ts';
 import { uniqueNames } from '../text/read-csv.ts';
@@ -58,17 +58,22 @@ export async function openCsvTable(source: ByteSource, options: CsvTableOptions)
   const reader = new CsvReader(new CachedFile(source, { bytes: CACHED_BYTES }), options);
   const scan = await reader.scan();
   const { names, shapes, rowCount, isWhole } = scan;
+  const features = (): Features =>
+    names.map((name, index) => ({
+      name,
+      feature: valueFeature(dtypeOfShape(shapes[index] as CsvColumnShape)),
+    }));
   return {
     get features(): Features {
-      return names.map((name, index) => ({
-        name,
-        feature: valueFeature(dtypeOfShape(shapes[index] as CsvColumnShape)),
-      }));
+      return features();
     },
-    rowCount: isWhole ? rowCount : null,
+    rowCount: isWhole ? rowCount : undefined,
     atLeastRows: rowCount,
-    read: (range) => toRows(reader.readCells(scan, range), range.columns),
-    readCells: (range) => reader.readCells(scan, range),
+    read: (range) => {
+      const whole = wholeRange(features(), range);
+      return toRows(reader.readCells(scan, whole), whole.columns);
+    },
+    readCells: (range) => reader.readCells(scan, wholeRange(features(), range)),
   };
 }
 
@@ -94,7 +99,7 @@ class CsvReader {
   /** Reads the names, and values until the type of every column is known. */
   async scan(): Promise<CsvScan> {
     const { wholeFile, signal } = this.#options;
-    const mustCount = this.#file.compression === null && this.#file.byteLength <= COUNTED_BYTES;
+    const mustCount = this.#file.compression === 'none' && this.#file.byteLength <= COUNTED_BYTES;
     let names: string[] | null = null;
     let shapes: CsvColumnShape[] = [];
     let rowCount = 0;
@@ -136,11 +141,10 @@ class CsvReader {
 
   async *readCells(
     { names, shapes, isWhole }: CsvScan,
-    { from, to, columns, signal }: RowRange,
+    { from, to: end, columns, signal }: WholeRange,
   ): AsyncGenerator<CellRows> {
     const { skipsInvalid } = this.#options;
     const indexes = columns.map((name) => names.indexOf(name));
-    const end = to ?? Number.POSITIVE_INFINITY;
     const writer = new CellWriter();
     let row = 0;
     let firstRow = from;

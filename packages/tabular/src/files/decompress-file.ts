@@ -9,7 +9,10 @@ import { compressionBy } from './read-head.ts';
  * @throws TableError `damaged_file`, `unsupported_file` for a file that expands too much; errors of the source; the
  *   signal's reason
  */
-export async function* decompressFile(source: ByteSource, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* decompressFile(
+  source: ByteSource,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<Uint8Array> {
   const head = await source.readRange(0, Math.min(4, source.byteLength), signal);
   yield* new CachedFile(withCompression(source, compressionBy(head)), { bytes: 0 }).read(signal);
 }

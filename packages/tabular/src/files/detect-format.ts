@@ -3,7 +3,7 @@ import type { ByteSource } from '../source/byte-source.ts';
 import { withCompression } from '../source/with-compression.ts';
 import { detectCsv } from './detect-csv.ts';
 import { detectJson } from './detect-json.ts';
-import type { DetectedFile, FormatHints } from './file-format.ts';
+import type { DetectedFile, DetectOptions } from './file-format.ts';
 import { startsWith, unsupportedKind } from './file-signature.ts';
 import { readHead } from './read-head.ts';
 
@@ -13,15 +13,11 @@ const ACCEPTED =
 /**
  * Finds out what a file is, from its first bytes. Its name only decides where the content may be several formats.
  *
- * @param hints what is known of the format and the options; it takes precedence
  * @throws TableError `unsupported_file` for a file without a table, `damaged_file`, `invalid_row`; errors of the source;
  *   the signal's reason
  */
-export async function detectFormat(
-  source: ByteSource,
-  hints: FormatHints = {},
-  signal?: AbortSignal,
-): Promise<DetectedFile> {
+export async function detectFormat(source: ByteSource, options: DetectOptions = {}): Promise<DetectedFile> {
+  const { signal, ...hints } = options;
   const { path } = source;
   const { head, compression, isWhole } = await readHead(source, signal);
   if (startsWith(head, 'PAR1') && (hints.format ?? 'parquet') === 'parquet') {

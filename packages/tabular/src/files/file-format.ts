@@ -22,11 +22,16 @@ export interface FileOptions {
 /** What a file is, by its content. */
 export interface DetectedFile {
   readonly format: FileFormat;
-  readonly compression: FileCompression;
+  /** How the whole file is compressed; absent if it is not. */
+  readonly compression?: FileCompression | undefined;
   readonly options: FileOptions;
 }
 
-/** What is known of a file before its content is looked at. */
+/** What is known of a file before its content is looked at; it takes precedence. */
 export interface FormatHints extends FileOptions {
   readonly format?: FileFormat;
+}
+
+export interface DetectOptions extends FormatHints {
+  readonly signal?: AbortSignal | undefined;
 }

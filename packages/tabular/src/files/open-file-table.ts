@@ -39,8 +39,7 @@ export async function openFileTable(
   const { format, compression, options } = detected;
   const source = withCompression(file, compression);
   if (format === 'parquet') {
-    if (compression === null)
-      return await openParquetTable([file], { declared: null, everyFooter: true, signal });
+    if (compression === undefined) return await openParquetTable([file], { signal });
     const message = 'Cannot read the file: a Parquet file must be unpacked before its parts can be read.';
     throw new TableError('unsupported_file', message, { location: { file: file.path } });
   }
@@ -57,8 +56,6 @@ export async function openFileTable(
   const tables = await openTextTables(new Map([[TABLE, [source]]]), {
     format: format === 'text' ? 'text' : 'json',
     params: paramsOf(options),
-    declared: null,
-    count: new Set(),
     signal,
     textColumns: 'all',
     skipsInvalid,

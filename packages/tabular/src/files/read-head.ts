@@ -11,7 +11,7 @@ const HEAD_BYTES = 256 * 1024;
 export interface FileHead {
   /** Decompressed. */
   readonly head: Uint8Array;
-  readonly compression: FileCompression;
+  readonly compression: FileCompression | undefined;
   /** Whether the head is all of the content. */
   readonly isWhole: boolean;
 }
@@ -24,7 +24,7 @@ export interface FileHead {
 export async function readHead(source: ByteSource, signal?: AbortSignal): Promise<FileHead> {
   const stored = await source.readRange(0, Math.min(source.byteLength, HEAD_BYTES), signal);
   const compression = compressionBy(stored);
-  if (compression === null)
+  if (compression === undefined)
     return { head: stored, compression, isWhole: stored.length === source.byteLength };
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -49,10 +49,10 @@ export async function readHead(source: ByteSource, signal?: AbortSignal): Promis
   return { head: join(chunks, length), compression, isWhole: true };
 }
 
-/** How a file is compressed, by its first bytes. */
-export function compressionBy(head: Uint8Array): FileCompression {
+/** How a file is compressed, by its first bytes; undefined if it is not. */
+export function compressionBy(head: Uint8Array): FileCompression | undefined {
   if (startsWith(head, '\x1f\x8b')) return 'gzip';
-  return startsWith(head, '\x28\xb5\x2f\xfd') ? 'zstd' : null;
+  return startsWith(head, '\x28\xb5\x2f\xfd') ? 'zstd' : undefined;
 }
 
 function join(chunks: readonly Uint8Array[], length: number): Uint8Array {

@@ -26,7 +26,7 @@ export async function* readTable(
 ): AsyncGenerator<JsonObject, void, undefined> {
   const { signal } = options;
   const source = await openByteSource(input, options);
-  const table = await openFileTable(source, await detectFormat(source, options, signal), { signal });
+  const table = await openFileTable(source, await detectFormat(source, options), { signal });
   const names = table.features.map(({ name }) => name);
   const { columns = names } = options;
   const missing = columns.find((name) => !names.includes(name));
@@ -34,7 +34,7 @@ export async function* readTable(
     const message = `Cannot read column ${JSON.stringify(missing)}: the file has ${names.slice(0, 50).join(', ')}.`;
     throw new TableError('column_not_found', message, { location: { file: source.path } });
   }
-  for await (const { rows } of table.read({ from: 0, to: null, columns, signal })) {
+  for await (const { rows } of table.read({ columns, signal })) {
     for (const row of rows) {
       signal?.throwIfAborted();
       yield row;

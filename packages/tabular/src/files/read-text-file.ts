@@ -13,7 +13,7 @@ import type { DetectedFile } from './file-format.ts';
 export async function* readTextFile(
   file: ByteSource,
   { compression, options }: DetectedFile,
-  signal?: AbortSignal,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<Uint8Array> {
   const content = new CachedFile(withCompression(file, compression), { bytes: 0 }).read(signal);
   const { encoding } = options;

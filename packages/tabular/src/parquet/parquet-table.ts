@@ -6,7 +6,7 @@ import type { Feature, Features } from '../schema/features.ts';
 import { mergeFeatures } from '../schema/merge-features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { createExpansionMeter, rowBytes } from '../source/expansion-limit.ts';
-import type { CellRows, RowBatch, RowRange, Table } from '../table.ts';
+import { type CellRows, type RowBatch, type Table, type WholeRange, wholeRange } from '../table.ts';
 import { type CellConverter, compileCell } from './cells/cell.ts';
 import { mayHaveNonNumbers, NonNumberCounter } from './cells/non-numbers.ts';
 import { decodeText } from './cells/texts.ts';
@@ -27,11 +27,14 @@ const CELL_BATCH_BYTES = 256 * 1024;
 
 /** How the files of a table are opened. */
 export interface ParquetTableOptions {
-  /** Types that are declared for the columns; null if there are none. */
-  readonly declared: Features | null;
-  /** Whether to read the footers of all files at once, which gives the exact count of rows, else of the first file. */
-  readonly everyFooter: boolean;
-  readonly signal: AbortSignal | undefined;
+  /** Types that are declared for the columns. */
+  readonly declared?: Features | undefined;
+  /**
+   * Whether to read the footers of all files at once, which gives the exact count of rows, else of the first file. Default
+   * true.
+   */
+  readonly everyFooter?: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -42,14 +45,13 @@ export interface ParquetTableOptions {
  */
 export async function openParquetTable(
   files: readonly ByteSource[],
-  options: ParquetTableOptions,
+  { declared, everyFooter = true, signal }: ParquetTableOptions = {},
 ): Promise<Table> {
   const footers = new Footers(files);
-  const opened = options.everyFooter ? files.length : Math.min(files.length, 1);
-  const stored = await footers.readFirst(opened, options.signal);
-  const features = applyDeclared(mergeFeatures(stored), options.declared, { addMissing: true });
+  const opened = everyFooter ? files.length : Math.min(files.length, 1);
+  const stored = await footers.readFirst(opened, signal);
+  const features = applyDeclared(mergeFeatures(stored), declared, { addMissing: true });
   const atLeastRows = footers.rowCounts.reduce((sum, count) => sum + count, 0);
-  const { declared } = options;
   const nonNumbers = new NonNumberCounter();
   return {
     features,
@@ -57,10 +59,12 @@ export async function openParquetTable(
     get warnings() {
       return nonNumbers.warnings;
     },
-    rowCount: opened === files.length ? atLeastRows : null,
+    rowCount: opened === files.length ? atLeastRows : undefined,
     atLeastRows,
-    read: (range) => readFiles(footers, range, (part) => readRows(part, declared, nonNumbers)),
-    readCells: (range) => readFiles(footers, range, (part) => readCells(part, declared)),
+    read: (range) =>
+      readFiles(footers, wholeRange(features, range), (part) => readRows(part, declared, nonNumbers)),
+    readCells: (range) =>
+      readFiles(footers, wholeRange(features, range), (part) => readCells(part, declared)),
   };
 }
 
@@ -117,11 +121,10 @@ interface FilePart {
 /** Reads the files that hold the range, each by `readFile`. */
 async function* readFiles<T>(
   footers: Footers,
-  { from, to, columns, signal }: RowRange,
+  { from, to: end, columns, signal }: WholeRange,
   readFile: (part: FilePart) => AsyncGenerator<T>,
 ): AsyncGenerator<T> {
   const { files, rowCounts } = footers;
-  const end = to ?? Number.POSITIVE_INFINITY;
   let firstRow = 0;
   let ahead: Promise<ParquetFile> | null = null;
   for (let index = 0; index < files.length && firstRow < end; index += 1) {
@@ -143,7 +146,7 @@ async function* readFiles<T>(
 
 async function* readRows(
   part: FilePart,
-  declared: Features | null,
+  declared: Features | undefined,
   nonNumbers: NonNumberCounter,
 ): AsyncGenerator<RowBatch> {
   const { file, firstRow, names, ...range } = part;
@@ -187,12 +190,12 @@ function* cellsOf({ columns }: ColumnBatch, row: number, names: Iterable<string>
   }
 }
 
-function ownFeatures({ features }: ParquetFile, declared: Features | null): Map<string, Feature> {
+function ownFeatures({ features }: ParquetFile, declared: Features | undefined): Map<string, Feature> {
   return new Map(applyDeclared(features, declared).map(({ name, feature }) => [name, feature]));
 }
 
 /** Reads cells; texts are copied from the file as bytes. */
-async function* readCells(part: FilePart, declared: Features | null): AsyncGenerator<CellRows> {
+async function* readCells(part: FilePart, declared: Features | undefined): AsyncGenerator<CellRows> {
   const { file, firstRow, names, ...range } = part;
   const own = ownFeatures(file, declared);
   const leafCounts = new Map(file.footer.columns.map(({ name, leaves }) => [name, leaves.length]));

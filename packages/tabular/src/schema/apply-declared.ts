@@ -8,10 +8,10 @@ import type { Feature, Features } from './features.ts';
  */
 export function applyDeclared(
   stored: Features,
-  declared: Features | null,
+  declared: Features | undefined,
   options: { addMissing?: boolean } = {},
 ): Features {
-  if (declared === null) return stored;
+  if (declared === undefined) return stored;
   const declaredByName = byName(declared);
   const present = new Set(stored.map(({ name }) => name));
   const features = stored.map(({ name, feature }) => ({

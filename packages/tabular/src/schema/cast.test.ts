@@ -14,8 +14,8 @@ async function cast(
     yield Buffer.from(text);
   }
   const rows = [];
-  const builder = inferSchema(format, [{ name: 'a', feature }]);
-  for await (const row of readRows(chunks(), format, {}, { file: 'data.jsonl' })) {
+  const builder = inferSchema(format, { declared: [{ name: 'a', feature }] });
+  for await (const row of readRows(chunks(), format, { file: 'data.jsonl' })) {
     rows.push(row);
     builder.add(row);
   }
@@ -102,7 +102,7 @@ describe('types that are declared for JSON', () => {
       name: `c${n}`,
       feature: valueFeature('int8'),
     }));
-    const builder = inferSchema('json', declared);
+    const builder = inferSchema('json', { declared });
     builder.add({ row: Object.fromEntries(declared.map(({ name }) => [name, 'x'])), size: 0, line: 1 });
     const { warnings } = builder.finish();
     expect(warnings).toHaveLength(101);

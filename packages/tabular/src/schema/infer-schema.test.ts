@@ -21,14 +21,14 @@ interface Typed {
 async function type(
   format: TextFormat,
   content: string,
-  options: { declared?: Features | null; windowRows?: number } = {},
+  options: { declared?: Features; windowRows?: number } = {},
 ): Promise<Typed> {
   async function* source(): AsyncGenerator<Uint8Array> {
     yield new TextEncoder().encode(content);
   }
   const rows: RawRow[] = [];
-  for await (const row of readRows(source(), format, {}, { file: 'f' })) rows.push(row);
-  const builder = inferSchema(format, options.declared ?? null);
+  for await (const row of readRows(source(), format, { file: 'f' })) rows.push(row);
+  const builder = inferSchema(format, { declared: options.declared });
   for (const row of rows.slice(0, options.windowRows)) builder.add(row);
   const { features, toRow } = builder.finish();
   return {
@@ -136,13 +136,13 @@ describe('warnings', () => {
   const warningsOf = async (
     format: TextFormat,
     content: string,
-    declared: Features | null = null,
+    declared?: Features,
   ): Promise<readonly string[]> => {
-    const builder = inferSchema(format, declared);
+    const builder = inferSchema(format, { declared });
     const chunks = (async function* () {
       yield new TextEncoder().encode(content);
     })();
-    for await (const row of readRows(chunks, format, {}, { file: 'f' })) builder.add(row);
+    for await (const row of readRows(chunks, format, { file: 'f' })) builder.add(row);
     return builder.finish().warnings;
   };
 

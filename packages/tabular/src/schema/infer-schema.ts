@@ -26,6 +26,14 @@ export interface SchemaBuilder {
   finish(): Schema;
 }
 
+/** What is known of the columns before a row is seen. */
+export interface InferOptions {
+  /** Declared types, which take precedence over inferred ones. */
+  readonly declared?: Features | undefined;
+  /** Columns whose values are not converted. */
+  readonly textColumns?: TextColumns | undefined;
+}
+
 /** Rows from which a schema is inferred: so many characters, but no more than so many rows. */
 export const INFERENCE_WINDOW_SIZE: number = 4 * 1024 * 1024;
 export const INFERENCE_WINDOW_ROWS = 20_000;
@@ -43,13 +51,10 @@ export const INFERENCE_WINDOW_ROWS = 20_000;
  * window in two cases: a CSV column that is numeric in the window and has text after it, and a JSON column whose texts
  * are all timestamps in the window and something else after it. Their values in the window are converted.
  *
- * @param declared declared types, which take precedence over inferred ones
- * @param textColumns columns whose values are not converted
  */
 export function inferSchema(
   format: TextFormat,
-  declared: Features | null = null,
-  textColumns: TextColumns = new Set(),
+  { declared, textColumns = new Set() }: InferOptions = {},
 ): SchemaBuilder {
   const inference = format === 'json' ? new JsonInference() : format === 'csv' ? new CsvInference() : null;
   const declaredNames = new Set(declared?.map(({ name }) => name));
@@ -84,7 +89,7 @@ export function inferSchema(
 const asIs: Convert = (value) => value;
 
 /** Replaces inferred types by declared ones, whatever they are, and adds declared columns that no row has. */
-function withDeclared(inferred: Features, declared: Features | null): Features {
+function withDeclared(inferred: Features, declared: Features | undefined): Features {
   const open = inferred.map(({ name }) => ({ name, feature: valueFeature('null') }));
   const overlaid = applyDeclared(open, declared, { addMissing: true });
   const types = new Map(inferred.map(({ name, feature }) => [name, feature]));

@@ -11,8 +11,8 @@ export interface ByteSource {
   /** Name of the file, for errors; its last suffix says how text files are compressed, unless `compression` does. */
   readonly path: string;
   readonly byteLength: number;
-  /** How the file is compressed, null if it is not; absent where its name says so. */
-  readonly compression?: FileCompression;
+  /** How the file is compressed; absent where its name says so. */
+  readonly compression?: FileCompression | 'none' | undefined;
   /** Whether a read takes no longer for a few bytes than for many, as from a disk: then little is read ahead. Default false. */
   readonly isNear?: boolean;
   /** Reads the bytes from `start` to `end` (exclusive), exactly that many. */

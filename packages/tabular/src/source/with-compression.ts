@@ -1,12 +1,12 @@
 import type { FileCompression } from '../format.ts';
 import type { ByteSource } from './byte-source.ts';
 
-/** The same file, of which it is known how it is compressed. */
-export function withCompression(file: ByteSource, compression: FileCompression): ByteSource {
+/** The same file, of which it is known how it is compressed, or that it is not. */
+export function withCompression(file: ByteSource, compression: FileCompression | undefined): ByteSource {
   return {
     path: file.path,
     byteLength: file.byteLength,
-    compression,
+    compression: compression ?? 'none',
     readRange: (start, end, signal) => file.readRange(start, end, signal),
     stream: (signal, head) => file.stream(signal, head),
   };

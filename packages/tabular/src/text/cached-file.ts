@@ -13,7 +13,7 @@ export interface CacheBudget {
 export class CachedFile {
   readonly path: string;
   readonly byteLength: number;
-  readonly compression: FileCompression | 'other';
+  readonly compression: FileCompression | 'none' | 'other';
   readonly #source: ByteSource;
   readonly #budget: CacheBudget;
   /** The first bytes, as they are stored. */
@@ -22,7 +22,7 @@ export class CachedFile {
   constructor(source: ByteSource, budget: CacheBudget) {
     this.path = source.path;
     this.byteLength = source.byteLength;
-    this.compression = source.compression === undefined ? compressionOf(source.path) : source.compression;
+    this.compression = source.compression ?? compressionOf(source.path) ?? 'none';
     this.#source = source;
     this.#budget = budget;
   }
@@ -56,7 +56,7 @@ export class CachedFile {
     }
   }
 
-  async *#inflate(compression: 'gzip' | 'zstd', signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  async *#inflate(compression: FileCompression, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
     let sourceError: unknown;
     const stored = async function* (this: CachedFile, ended: AbortSignal): AsyncGenerator<Uint8Array> {
       try {

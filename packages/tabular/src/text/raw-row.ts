@@ -25,16 +25,22 @@ export type LoaderParams = Readonly<Record<string, JsonValue>>;
 export type TextColumns = ReadonlySet<string> | 'all';
 
 /** Options of the readers of text formats. */
-export interface ReadOptions {
-  /** Path of the file, for errors. */
+export interface TextOptions {
+  /** Path of the file, for errors; of CSV files, its suffix `.tsv` says that tabs separate the fields. */
   readonly file: string;
   /** Longest row, in characters or bytes; default 64 MiB. */
   readonly maxRowSize?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Columns of CSV files that keep their texts: missing values in them are texts too. */
   readonly textColumns?: TextColumns | undefined;
-  /** Whether reading goes on after lines of JSON Lines that cannot be read. */
+  /** Whether reading goes on after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
   readonly skipsInvalid?: boolean | undefined;
+}
+
+/** Options of `readRows`. */
+export interface ReadOptions extends Partial<TextOptions> {
+  /** Parameters of the format; default none. */
+  readonly params?: LoaderParams | undefined;
 }
 
 /** Longest row by default: enough for a few embedded images. */

@@ -10,8 +10,8 @@ import {
   isTextColumn,
   type LoaderParams,
   type RawRow,
-  type ReadOptions,
   type TextColumns,
+  type TextOptions,
 } from './raw-row.ts';
 
 // Missing values of pandas, quoted or not.
@@ -51,13 +51,13 @@ interface CsvSettings {
 export async function* readCsv(
   source: AsyncIterable<Uint8Array>,
   params: LoaderParams,
-  options: ReadOptions,
+  options: TextOptions,
 ): AsyncGenerator<RawRow, void, undefined> {
   const settings = readSettings(params, options.file);
   const { file, signal, maxRowSize = DEFAULT_MAX_ROW_SIZE } = options;
   const { encoding, replaceErrors } = settings;
   const tokenizer = new CsvTokenizer(settings.dialect, file, maxRowSize);
-  const table = new CsvTable(settings, file, options.textColumns);
+  const table = new CsvTable(settings, options);
   let rows = 0;
   const text = decodeText(source, { file, encoding, replaceErrors, signal });
   for await (const piece of text) {
@@ -83,6 +83,7 @@ class CsvTable {
   readonly #settings: CsvSettings;
   readonly #file: string;
   readonly #textColumns: TextColumns | undefined;
+  readonly #skipsInvalid: boolean;
   /** Rows seen so far that no `skiprows` takes away. */
   #seen = 0;
   #header: string[] | null = null;
@@ -91,13 +92,14 @@ class CsvTable {
   /** Positions of the fields that are kept. */
   #kept: number[] = [];
 
-  constructor(settings: CsvSettings, file: string, textColumns: TextColumns | undefined) {
+  constructor(settings: CsvSettings, { file, textColumns, skipsInvalid = false }: TextOptions) {
     this.#settings = settings;
     this.#file = file;
     this.#textColumns = textColumns;
+    this.#skipsInvalid = skipsInvalid;
   }
 
-  /** The row that a record makes, or null where it makes none. */
+  /** The row that a record makes, or null where it makes none. @throws TableError `invalid_row`, unless it is in the row */
   add(record: CsvRecord): RawRow | null {
     const { headerRow, names, skipsLine, skipLongRows } = this.#settings;
     if (skipsLine(record.line)) return null;
@@ -110,10 +112,12 @@ class CsvTable {
     const columns = this.#columns ?? this.#start(record.fields.length);
     if (record.fields.length > columns.length) {
       if (skipLongRows) return null;
-      throw invalidRow(`The row must have ${columns.length} fields, got ${record.fields.length}.`, {
+      const error = invalidRow(`The row must have ${columns.length} fields, got ${record.fields.length}.`, {
         file: this.#file,
         line: record.line,
       });
+      if (!this.#skipsInvalid) throw error;
+      return { row: {}, line: record.line, size: record.size, error };
     }
     const row: RawRow['row'] = {};
     for (const index of this.#kept) {

@@ -7,7 +7,7 @@ import {
   invalidRow,
   type LoaderParams,
   type RawRow,
-  type ReadOptions,
+  type TextOptions,
 } from './raw-row.ts';
 import { readJsonl } from './read-jsonl.ts';
 
@@ -25,7 +25,7 @@ const SNIFFED_BYTES = 1024 * 1024;
 export async function* readJson(
   source: AsyncIterable<Uint8Array>,
   params: LoaderParams,
-  options: ReadOptions,
+  options: TextOptions,
 ): AsyncGenerator<RawRow, void, undefined> {
   const encoding = typeof params['encoding'] === 'string' ? params['encoding'] : undefined;
   const replaceErrors = 'encoding_errors' in params && params['encoding_errors'] !== 'strict';
@@ -62,7 +62,7 @@ export async function* readJson(
  */
 async function sniffLines(
   source: AsyncIterable<Uint8Array>,
-  options: ReadOptions,
+  options: TextOptions,
 ): Promise<{ lines: boolean; bytes: AsyncIterable<Uint8Array> }> {
   const iterator = source[Symbol.asyncIterator]();
   const head: Uint8Array[] = [];

@@ -3,7 +3,7 @@ import { splitLines } from '@svc/jsonl-v23/internal';
 import { isJsonObject } from '@svc/jsonl-v23/json';
 import { TableError } from '../errors.ts';
 import { parseRow } from './parse-row.ts';
-import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type ReadOptions } from './raw-row.ts';
+import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type TextOptions } from './raw-row.ts';
 
 /**
  * Reads a JSON Lines file: one object a line, UTF-8. A byte order mark, CRLF, blank lines and a missing last line end
@@ -14,7 +14,7 @@ import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type ReadOptions } from 
  */
 export async function* readJsonl(
   source: AsyncIterable<Uint8Array>,
-  options: ReadOptions,
+  options: TextOptions,
 ): AsyncGenerator<RawRow, void, undefined> {
   const { file, signal, maxRowSize: maxLineBytes = DEFAULT_MAX_ROW_SIZE, skipsInvalid = false } = options;
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -5,7 +5,7 @@ import {
   invalidRow,
   type LoaderParams,
   type RawRow,
-  type ReadOptions,
+  type TextOptions,
 } from './raw-row.ts';
 
 /**
@@ -18,7 +18,7 @@ import {
 export async function* readText(
   source: AsyncIterable<Uint8Array>,
   params: LoaderParams,
-  options: ReadOptions,
+  options: TextOptions,
 ): AsyncGenerator<RawRow, void, undefined> {
   const { file, signal, maxRowSize = DEFAULT_MAX_ROW_SIZE } = options;
   const sampleBy = params['sample_by'] ?? 'line';

@@ -11,7 +11,7 @@ import {
   type TextFormat,
 } from '../schema/infer-schema.ts';
 import type { ByteSource } from '../source/byte-source.ts';
-import { type RowBatch, type RowRange, type Table, toCellRows } from '../table.ts';
+import { type RowBatch, type Table, toCellRows, type WholeRange, wholeRange } from '../table.ts';
 import { type CacheBudget, CachedFile } from './cached-file.ts';
 import type { LoaderParams, RawRow, TextColumns } from './raw-row.ts';
 import { readRows } from './read-rows.ts';
@@ -33,15 +33,16 @@ const NULL_SIZE = 4;
 /** How text files are opened. */
 export interface TextTablesOptions {
   readonly format: TextFormat;
-  readonly params: LoaderParams;
-  /** Types that are declared for the columns; null if there are none. */
-  readonly declared: Features | null;
-  /** Names of the tables whose rows must be counted. */
-  readonly count: ReadonlySet<string>;
-  readonly signal: AbortSignal | undefined;
+  /** Parameters of the format; default none. */
+  readonly params?: LoaderParams;
+  /** Types that are declared for the columns. */
+  readonly declared?: Features | undefined;
+  /** Names of the tables whose rows must be counted; default none. */
+  readonly count?: ReadonlySet<string>;
+  readonly signal?: AbortSignal | undefined;
   /** Columns whose texts stay as they are written, whatever type they would have. */
   readonly textColumns?: TextColumns | undefined;
-  /** Whether reading goes on after lines of JSON Lines that cannot be read. */
+  /** Whether reading goes on after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
   readonly skipsInvalid?: boolean | undefined;
 }
 
@@ -66,22 +67,21 @@ export async function openTextTables(
   files: ReadonlyMap<string, readonly ByteSource[]>,
   options: TextTablesOptions,
 ): Promise<Map<string, Table>> {
-  const { format, params, signal, textColumns, skipsInvalid } = options;
+  const { format, params, declared, count = new Set(), signal, textColumns, skipsInvalid } = options;
   const budget: CacheBudget = { bytes: SMALL_BYTES };
   const tables = new Map(
     [...files].map(([name, sources]) => [name, sources.map((source) => new CachedFile(source, budget))]),
   );
   const rowsOf: RowReader = (file, reading) =>
-    readRows(file.read(reading), format, params, {
+    readRows(file.read(reading), format, {
+      params,
       file: file.path,
       textColumns,
       skipsInvalid,
-      ...(reading && { signal: reading }),
+      signal: reading,
     });
-  const builder = inferSchema(format, options.declared, textColumns);
-  const { counts, seen, unreadRow } = await scan(tables, builder, options.count, (file) =>
-    rowsOf(file, signal),
-  );
+  const builder = inferSchema(format, { declared, textColumns });
+  const { counts, seen, unreadRow } = await scan(tables, builder, count, (file) => rowsOf(file, signal));
   const schema = builder.finish();
   if (schema.features.length > MAX_COLUMNS) {
     const message = `Cannot read the files: they have more than ${MAX_COLUMNS} columns.`;
@@ -89,15 +89,18 @@ export async function openTextTables(
   }
   return new Map(
     [...tables].map(([name, cached]): [string, Table] => {
-      const read = (range: RowRange): AsyncGenerator<RowBatch> => readTable(cached, rowsOf, schema, range);
+      const read = (range: WholeRange): AsyncGenerator<RowBatch> => readTable(cached, rowsOf, schema, range);
       const table: Table = {
         features: schema.features,
         warnings: schema.warnings,
         unreadRow,
-        rowCount: counts.get(name) ?? null,
+        rowCount: counts.get(name),
         atLeastRows: seen.get(name) ?? 0,
-        read,
-        readCells: (range) => toCellRows(read(range), range.columns),
+        read: (range) => read(wholeRange(schema.features, range)),
+        readCells: (range) => {
+          const whole = wholeRange(schema.features, range);
+          return toCellRows(read(whole), whole.columns);
+        },
       };
       return [name, table];
     }),
@@ -179,16 +182,15 @@ async function scanHead(
 }
 
 function expectedSize({ compression, byteLength }: CachedFile): number {
-  return compression === null ? byteLength : byteLength * EXPECTED_RATIO;
+  return compression === 'none' ? byteLength : byteLength * EXPECTED_RATIO;
 }
 
 async function* readTable(
   files: readonly CachedFile[],
   rowsOf: RowReader,
   schema: Schema,
-  { from, to, columns, signal }: RowRange,
+  { from, to: end, columns, signal }: WholeRange,
 ): AsyncGenerator<RowBatch> {
-  const end = to ?? Number.POSITIVE_INFINITY;
   let index = 0;
   let rows: JsonObject[] = [];
   let invalid: Map<number, UnreadRow> | undefined;

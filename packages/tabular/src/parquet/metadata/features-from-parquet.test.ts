@@ -174,7 +174,7 @@ describe('applyDeclared', () => {
     const features = applyDeclared(stored, declared);
     expect(show(features)).toBe('label: int64; x: float64');
     expect(features[0]?.feature.kind).toBe('class_label');
-    expect(applyDeclared(stored, null)).toBe(stored);
+    expect(applyDeclared(stored, undefined)).toBe(stored);
   });
 
   it('adds declared columns on request', () => {
