@@ -195,29 +195,38 @@ async function* readTable(
   let rows: JsonObject[] = [];
   let invalid: Map<number, UnreadRow> | undefined;
   let size = 0;
-  for (const file of files) {
-    if (index >= end) break;
-    for await (const raw of rowsOf(file, signal)) {
-      if (index >= from) {
-        if (raw.error !== undefined) {
-          invalid ??= new Map();
-          invalid.set(rows.length, toUnreadRow(raw.error));
-        }
-        rows.push(project(schema.toRow(raw.row), columns));
-        // Columns that the file does not have are null in the row.
-        size += Math.max(raw.size, columns.length * NULL_SIZE);
-      }
-      index += 1;
+  const take = (): RowBatch => {
+    const batch = { firstRow: index - rows.length, rows, invalid };
+    rows = [];
+    invalid = undefined;
+    size = 0;
+    return batch;
+  };
+  try {
+    for (const file of files) {
       if (index >= end) break;
-      if (size >= BATCH_SIZE || rows.length >= MAX_BATCH_ROWS) {
-        yield { firstRow: index - rows.length, rows, invalid };
-        rows = [];
-        invalid = undefined;
-        size = 0;
+      for await (const raw of rowsOf(file, signal)) {
+        if (index >= from) {
+          if (raw.error !== undefined) {
+            invalid ??= new Map();
+            invalid.set(rows.length, toUnreadRow(raw.error));
+          }
+          rows.push(project(schema.toRow(raw.row), columns));
+          // Columns that the file does not have are null in the row.
+          size += Math.max(raw.size, columns.length * NULL_SIZE);
+        }
+        index += 1;
+        if (index >= end) break;
+        if (size >= BATCH_SIZE || rows.length >= MAX_BATCH_ROWS) yield take();
       }
     }
+  } catch (error) {
+    // The rows before it can be read.
+    const isLast = error instanceof TableError && error.code === 'invalid_row';
+    if (isLast && rows.length > 0) yield take();
+    throw error;
   }
-  if (rows.length > 0) yield { firstRow: index - rows.length, rows, invalid };
+  if (rows.length > 0) yield take();
 }
 
 function project(row: JsonObject, columns: readonly string[]): JsonObject {
