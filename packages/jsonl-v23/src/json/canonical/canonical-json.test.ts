@@ -49,6 +49,22 @@ describe('canonicalJson', () => {
     );
   });
 
+  it('writes numbers of a few decimals as ECMAScript does', () => {
+    const numbers = [0.5, 0.05, 0.001, 0.0005, 1.005, 0.1 + 0.2, 2 ** 31 - 0.001, 2 ** 31 + 0.5, 1e-7, 4.35];
+    const decimal = fc
+      .tuple(fc.integer({ min: -(2 ** 42), max: 2 ** 42 }), fc.nat(5))
+      .map(([digits, decimals]) => digits / 10 ** decimals);
+    const check = (value: number): void => {
+      for (const near of [value, value * (1 + Number.EPSILON), -value]) {
+        expect(canonicalJson([near])).toBe(JSON.stringify([near]));
+      }
+    };
+    numbers.forEach(check);
+    fc.assert(fc.property(fc.oneof(decimal, fc.double({ noNaN: true, noDefaultInfinity: true })), check), {
+      numRuns: 1000,
+    });
+  });
+
   // RFC 8785, appendix B: numbers that JSON cannot hold; and other values that are not JSON.
   it.each([
     Number.NaN,

@@ -150,8 +150,9 @@ export class CanonicalWriter extends Utf8Buffer {
   /** RFC 8785 section 3.2.2.3: the ECMAScript form. */
   #writeNumber(value: number): void {
     if ((value | 0) === value) this.writeInteger(value);
-    else if (Number.isFinite(value)) this.writeAscii(String(value));
-    else throw UNWRITABLE;
+    else if (Number.isFinite(value)) {
+      if (!this.writeDecimal(value)) this.writeAscii(String(value));
+    } else throw UNWRITABLE;
   }
 
   #writeString(text: string): void {

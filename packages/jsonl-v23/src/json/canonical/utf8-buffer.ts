@@ -4,7 +4,7 @@ import { sequenceEnd } from '../utf8.ts';
 import { putCodePoint, putEscape, putUnicodeEscape } from './escapes.ts';
 import { BYTE_CLASS, BYTE_CLASSES, isPlainWord } from './string-bytes.ts';
 
-const { SPACE, QUOTE, MINUS, ZERO, BACKSLASH } = ASCII;
+const { SPACE, QUOTE, MINUS, POINT, ZERO, BACKSLASH } = ASCII;
 const { PLAIN, MULTIBYTE } = BYTE_CLASS;
 const classes = BYTE_CLASSES;
 
@@ -16,6 +16,8 @@ const MAX_KEPT_BYTES = 1024 * 1024;
 const BYTES_PER_UNIT = 6;
 /** The length of -2147483648. */
 const MAX_INTEGER_BYTES = 11;
+/** Smaller numbers of three decimals have at most 13 digits, fewer than a double keeps. */
+const MAX_DECIMAL = 2 ** 31;
 /** Up to this length a loop copies faster than a call. */
 const SHORT_BYTES = 24;
 
@@ -104,6 +106,29 @@ export class Utf8Buffer {
       rest = tenth;
     }
     this.#length += digits;
+  }
+
+  /**
+   * Writes a number with at most three decimals without making a string, of which V8 would keep thousands in a cache, with
+   * their numbers. Returns false, and writes nothing, for any other number.
+   */
+  writeDecimal(value: number): boolean {
+    const size = Math.abs(value);
+    const thousandths = Math.round(size * 1000);
+    // A quotient is the double that is nearest to it.
+    if (size >= MAX_DECIMAL || thousandths / 1000 !== size) return false;
+    this.reserve(MAX_INTEGER_BYTES + 5);
+    if (value < 0) this.#bytes[this.#length++] = MINUS;
+    const whole = Math.floor(thousandths / 1000);
+    this.writeInteger(whole);
+    let rest = thousandths - whole * 1000;
+    if (rest > 0) this.#bytes[this.#length++] = POINT;
+    for (let unit = 100; rest > 0; unit /= 10) {
+      const digit = Math.floor(rest / unit);
+      this.#bytes[this.#length++] = ZERO + digit;
+      rest -= digit * unit;
+    }
+    return true;
   }
 
   /** Writes UTF-16 code units as the inside of a string (RFC 8785 section 3.2.2.2). */
