@@ -15,7 +15,7 @@ export function memoryFile(
       return Uint8Array.from(bytes.subarray(start, end));
     },
     async *stream() {
-      yield bytes;
+      yield Uint8Array.from(bytes);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { CellWriter, type UnreadRow } from '@svc/jsonl-v23/internal';
+import { CellWriter, transferBuffer, type UnreadRow } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
 import { TableError, toUnreadRow } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
@@ -251,9 +251,13 @@ class CsvReader {
     const dialect = { delimiter: delimiter.charCodeAt(0), quote: quoteOf(this.#options) };
     const scanner = new CsvScanner(dialect, this.#file.path, DEFAULT_MAX_ROW_SIZE);
     const content = this.#file.read(signal);
+    // What comes out of zlib may share its memory with the next chunk.
+    const isOwn = this.#file.compression === 'none';
     for await (const chunk of utf8Chunks(content, { file: this.#file.path, encoding, signal })) {
       signal?.throwIfAborted();
       scanner.add(chunk);
+      // The scanner has a copy. To leave it to the garbage collector would take a fifth of the time of reading.
+      if (isOwn && chunk.length === chunk.buffer.byteLength) transferBuffer(chunk.buffer as ArrayBuffer, 0);
       yield scanner;
     }
     scanner.end();

@@ -4,6 +4,7 @@ import type { ByteSource } from '../source/byte-source.ts';
 /** A file behind random access. */
 export interface RandomAccess {
   readonly byteLength: number;
+  /** Bytes that fill a buffer are the caller's, unless they are the whole file: it may free their memory. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
@@ -24,10 +25,9 @@ export function tableSource(path: string, source: RandomAccess): ByteSource {
         location: { file: path },
       });
     }
-    // Readers free the memory of what they get, and may post it to a thread.
-    return bytes.byteLength === bytes.buffer.byteLength
-      ? (bytes as Uint8Array<ArrayBuffer>)
-      : new Uint8Array(bytes);
+    // Readers free the memory of what they get, and may post it to a thread. All of a source may be its own memory.
+    const isOwn = bytes.byteLength === bytes.buffer.byteLength && bytes.byteLength < byteLength;
+    return isOwn ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
   };
   return {
     path,

@@ -15,10 +15,10 @@ export interface ByteSource {
   readonly compression?: FileCompression | 'none' | undefined;
   /** Whether a read takes no longer for a few bytes than for many, as from a disk: then little is read ahead. Default false. */
   readonly isNear?: boolean;
-  /** Reads the bytes from `start` to `end` (exclusive), exactly that many. */
+  /** Reads the bytes from `start` to `end` (exclusive), exactly that many. They are the caller's, who may free their memory. */
   readRange(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * Reads the whole file.
+   * Reads the whole file. Each chunk is the caller's, who may free its memory.
    * @param head the file's first bytes, if you have them; they are handed out again and not read
    */
   stream(signal?: AbortSignal, head?: readonly Uint8Array[]): AsyncGenerator<Uint8Array>;

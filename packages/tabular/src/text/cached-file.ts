@@ -28,7 +28,7 @@ export class CachedFile {
   }
 
   /**
-   * Reads the content, decompressed.
+   * Reads the content, decompressed. Each chunk is the caller's.
    * @throws TableError `damaged_file`, `unsupported_file`; errors of the source; the signal's reason
    */
   read(signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
@@ -47,12 +47,13 @@ export class CachedFile {
         // The cache has no gaps, and one reader fills it at a time.
         isCaching = this.#head.length === index && chunk.length <= this.#budget.bytes;
         if (isCaching) {
-          this.#head.push(chunk);
+          // `slice` of a Buffer would share its memory.
+          this.#head.push(new Uint8Array(chunk));
           this.#budget.bytes -= chunk.length;
         }
       }
       index += 1;
-      yield chunk;
+      yield index <= cached ? new Uint8Array(chunk) : chunk;
     }
   }
 
