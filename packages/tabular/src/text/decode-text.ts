@@ -32,7 +32,7 @@ const LATIN_1 = new Set(['latin-1', 'latin1', 'l1', 'iso-8859-1', 'iso8859-1', '
 /**
  * Decodes a file as it arrives. A byte order mark at its start is left out.
  *
- * @throws TableError `invalid_row` with the line of invalid bytes; `unsupported_file` for an unknown encoding
+ * @throws TableError `invalid_row` with the line and column of invalid bytes; `unsupported_file` for an unknown encoding
  */
 export async function* decodeText(
   source: AsyncIterable<Uint8Array>,
@@ -40,15 +40,21 @@ export async function* decodeText(
 ): AsyncGenerator<string, void, undefined> {
   const decode = createDecoder(options);
   let line = 1;
+  /** Characters of that line so far. */
+  let width = 0;
   let atStart = true;
   const checked = (bytes: Uint8Array | null): string => {
     try {
       return decode(bytes);
     } catch (cause) {
-      const readable = new TextDecoder().decode(bytes ?? new Uint8Array());
-      const faulty = line + countNewlines(readable, readable.indexOf('\uFFFD'));
-      const name = options.encoding ?? 'UTF-8';
-      throw invalidRow(`The line is not ${name} text.`, { file: options.file, line: faulty }, cause);
+      const readable = createDecoder({ ...options, replaceErrors: true })(bytes ?? new Uint8Array());
+      const before = readable.slice(0, Math.max(0, readable.indexOf('\uFFFD')));
+      const location = {
+        file: options.file,
+        line: line + countNewlines(before),
+        column: widthAfter(before, width) + 1,
+      };
+      throw invalidRow(`The line is not ${options.encoding ?? 'UTF-8'} text.`, location, cause);
     }
   };
   const trimmed = (text: string): string => {
@@ -60,7 +66,8 @@ export async function* decodeText(
     options.signal?.throwIfAborted();
     const text = trimmed(checked(bytes));
     if (text !== '') yield text;
-    line += countNewlines(text, text.length);
+    line += countNewlines(text);
+    width = widthAfter(text, width);
   }
   const rest = trimmed(checked(null));
   if (rest !== '') yield rest;
@@ -102,8 +109,14 @@ function normalise(encoding: string): string {
   return PYTHON_NAMES[name] ?? name;
 }
 
-function countNewlines(text: string, end: number): number {
+function countNewlines(text: string): number {
   let count = 0;
-  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count += 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
   return count;
+}
+
+/** Characters of the last line, of which there were some before the text. */
+function widthAfter(text: string, before: number): number {
+  const lineFeed = text.lastIndexOf('\n');
+  return lineFeed === -1 ? before + text.length : text.length - lineFeed - 1;
 }

@@ -69,7 +69,7 @@ describe('readJson', () => {
     ['a line that is cut off', '{"x":1}\n{"x":\n{"x":2}\n', { line: 2, column: 6 }],
     ['a line that is not an object', '{"x":1}\n[1]\n', { line: 2 }],
     ['a repeated key', '{"x":1}\n{"y":1,"y":2}\n', { line: 2, column: 8 }],
-    ['a line that is not UTF-8', new Uint8Array([123, 125, 10, 34, 0xff, 34, 10]), { line: 2 }],
+    ['a line that is not UTF-8', new Uint8Array([123, 125, 10, 34, 0xff, 34, 10]), { line: 2, column: 2 }],
     ['a line that is too long', `{"x":1}\n{"x":"${'x'.repeat(3000)}"}\n`, { line: 2 }],
     ['a bad first line', '{"x":nope}\n{"x":1}\n', { line: 1, column: 6 }],
     ['a repeated key in the first line', '{"x":1,"x":2}\n', { line: 1 }],

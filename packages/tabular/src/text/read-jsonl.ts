@@ -62,7 +62,8 @@ function parseLine(
   try {
     text = utf8.decode(bytes);
   } catch (cause) {
-    throw invalidRow('The line is not UTF-8.', { file, line }, cause);
+    const column = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes).indexOf('\uFFFD') + 1;
+    throw invalidRow('The line is not UTF-8.', { file, line, column }, cause);
   }
   // JSON's white space and no other.
   if (!/[^ \t\r]/.test(text)) return null;

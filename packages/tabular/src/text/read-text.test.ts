@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LoaderParams } from './raw-row.ts';
+import { readRows } from './read-rows.ts';
 import { readText } from './read-text.ts';
 
 async function read(content: string, params: LoaderParams = {}, size = 1 << 16): Promise<unknown[]> {
@@ -34,6 +35,21 @@ describe('readText', () => {
         code: 'invalid_row',
         location,
       });
+    }
+  });
+
+  it('names the line and the column of bytes that are not text, however the file is cut', async () => {
+    const bytes = Uint8Array.of(0x61, 10, 0xc3, 0xa9, 0x62, 0xe2, 0x82, 10, 0x63);
+    for (const size of [9, 7, 6, 1]) {
+      async function* cut() {
+        for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+      }
+      for (const format of ['text', 'csv'] as const) {
+        await expect(Array.fromAsync(readRows(cut(), format, { file: 'a.txt' }))).rejects.toMatchObject({
+          code: 'invalid_row',
+          location: { file: 'a.txt', line: 2, column: 3 },
+        });
+      }
     }
   });
 
