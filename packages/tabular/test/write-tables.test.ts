@@ -127,6 +127,26 @@ it('writes Parquet that DuckDB, hyparquet and our reader read alike, whatever th
   );
 });
 
+it.each([
+  ['two chunks of CSV', writeCsv, 256 * 1024],
+  ['a row group of Parquet', writeParquet, 34e6],
+] as const)('reads no more rows than %s need while its reader stalls', async (_, write, maxBytes) => {
+  const text = JSON.stringify('x'.repeat(10_000));
+  let readBytes = 0;
+  async function* batches(): AsyncGenerator<Row[]> {
+    const row = { text, data: null, integer: null, number: null, truth: null };
+    for (;;) {
+      readBytes += 10 * text.length;
+      yield Array.from({ length: 10 }, () => row);
+    }
+  }
+  const chunks = write(batches(), [column('text', 'string')]);
+  await chunks.next();
+  expect((await chunks.next()).done).toBe(false);
+  expect(readBytes).toBeLessThan(maxBytes);
+  await chunks.return(undefined);
+});
+
 it('states types, checksums, and row groups of at most 64 Ki rows or some 32 MiB', async () => {
   const row = (n: number): Row => {
     return {
