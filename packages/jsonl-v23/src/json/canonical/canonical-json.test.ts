@@ -55,7 +55,7 @@ describe('canonicalJson', () => {
       .tuple(fc.integer({ min: -(2 ** 42), max: 2 ** 42 }), fc.nat(5))
       .map(([digits, decimals]) => digits / 10 ** decimals);
     const check = (value: number): void => {
-      for (const near of [value, value * (1 + Number.EPSILON), -value]) {
+      for (const near of [value, value * (1 - Number.EPSILON), -value]) {
         expect(canonicalJson([near])).toBe(JSON.stringify([near]));
       }
     };
