@@ -325,6 +325,10 @@ describe('a run in the hands of a worker', () => {
     const sections = { one: texts(1500), two: texts(3000), three: texts(100) };
     const run = await createRun(sections, 2);
     const { session } = (await takeRun(run.id))!;
+    const outputOf = (number: number, section: string): string => {
+      if (number % 1000 === 17) return `Ein ÜBLES Zeichen 漢 ${number}`;
+      return section === 'three' && number % 40 === 1 ? 'back' : 'out';
+    };
     const names = Object.keys(sections) as (keyof typeof sections)[];
     const all = names.flatMap((section, sectionOrderIndex) =>
       sections[section].flatMap((_, orderIndex) =>
@@ -334,7 +338,7 @@ describe('a run in the hands of a worker', () => {
           return result(orderIndex, {
             ...{ section, sectionOrderIndex, repetition, passed, score: Number(passed) },
             finishReason: number % 1999 === 5 ? 'length' : 'stop',
-            output: number % 1000 === 17 ? `Ein ÜBLES Zeichen 漢 ${number}` : 'out',
+            output: outputOf(number, section),
           });
         }),
       ),
@@ -359,7 +363,18 @@ describe('a run in the hands of a worker', () => {
       [{ finishReason: 'length' }, 2, ({ finishReason }) => finishReason === 'length'],
       [{ finishReason: 'length', passed: false }, 1, (one) => one.finishReason === 'length' && !one.passed],
       [{ passed: true, section: 'two' }, 100, (one) => one.passed === true && one.section === 'two'],
-      [{ q: 'üBLes' }, 3, ({ output }) => output !== 'out'],
+      [{ q: 'üBLes' }, 3, ({ output }) => String(output).startsWith('Ein')],
+      [
+        { q: 'out', passed: true, section: 'two' },
+        100,
+        (one) => one.passed === true && one.section === 'two' && one.output === 'out',
+      ],
+      // a letter beyond ASCII whose lower case is ASCII: the Kelvin sign
+      [
+        { q: 'bac\u212a', section: 'three' },
+        5,
+        ({ output, section }) => section === 'three' && output === 'back',
+      ],
       [{ q: 'ZEICHEN 漢', section: 'one' }, 1, (one) => one.output !== 'out' && one.section === 'one'],
       [{ section: 'none' }, 1, () => false],
       [{ finishReason: 'other' }, 1, () => false],

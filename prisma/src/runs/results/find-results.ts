@@ -4,7 +4,13 @@ import type { ReadQuery } from '../../database/read-query.ts';
 import type { ResultBlock, ResultPosition } from '../run-results.ts';
 import type { CountedBlock, CountedBlocks } from './counted-blocks.ts';
 import { knownTotal, type RunTotals } from './known-total.ts';
-import { type ResultsConditions, resultsFilter } from './results-filter.ts';
+import {
+  isBeyondAscii,
+  type ResultsConditions,
+  resultsFilter,
+  type TextTraits,
+  wantedText,
+} from './results-filter.ts';
 
 /** Where the results of a page are, and how many there are in all. */
 export interface FoundResults {
@@ -24,6 +30,10 @@ export interface CountedBefore {
 /** Of fewer than one in so many, a page is found by a pass over all, which several processes of the database share. */
 const SPARSE = 1_000;
 const BLOCK_ITEMS = 1_024;
+
+const SAMPLE_RESULTS = 500;
+/** Longer outputs are left out. */
+const MAX_SAMPLE_BYTES = 10_000;
 
 /**
  * Finds the results for a page. Many filters have a total that is known, from the run, its summary or an earlier page, and
@@ -65,7 +75,9 @@ async function countBlocks(
   runId: string,
   conditions: ResultsConditions,
 ): Promise<readonly CountedBlock[]> {
-  const { sql, values } = resultsFilter(conditions, 2);
+  const { q } = conditions;
+  const traits = q === undefined ? undefined : await sampleTexts(query, runId, q);
+  const { sql, values } = resultsFilter(conditions, 2, traits);
   return await query<CountedBlock>(
     `SELECT section_order_index AS section, block * ${BLOCK_ITEMS} AS first, block * ${BLOCK_ITEMS} + ${BLOCK_ITEMS - 1} AS last,
        count::float8 AS count
@@ -75,6 +87,18 @@ async function countBlocks(
      ) AS blocks ORDER BY 1, 2`,
     [runId, ...values],
   );
+}
+
+/** Looks at some outputs of a run, to choose the cheapest way to search all of them. */
+async function sampleTexts(query: ReadQuery, runId: string, q: string): Promise<TextTraits> {
+  const [found] = await query<TextTraits>(
+    `SELECT coalesce(avg((position($2::text IN output) > 0)::int) > 0.5, false) AS "mostContainIt",
+       coalesce(avg((${isBeyondAscii('output')})::int) < 0.5, false) AS "mostAreAscii"
+     FROM (SELECT output FROM run_results WHERE run_id = $1 LIMIT ${SAMPLE_RESULTS}) AS sample
+     WHERE octet_length(output) <= ${MAX_SAMPLE_BYTES}`,
+    [runId, wantedText(q)],
+  );
+  return found as TextTraits;
 }
 
 /** The blocks that have a page and one result more; the first one may begin before the page. */

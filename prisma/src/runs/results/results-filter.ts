@@ -19,8 +19,25 @@ export interface ResultsConditions {
   readonly q?: string | undefined;
 }
 
+/** What the texts of results are like; it changes what a search costs, not what it finds. */
+export interface TextTraits {
+  /** Most contain the wanted text as it is written. */
+  readonly mostContainIt: boolean;
+  /** Most have only ASCII characters. */
+  readonly mostAreAscii: boolean;
+}
+
+const UNKNOWN_TEXTS: TextTraits = { mostContainIt: false, mostAreAscii: false };
+
+/** The text of `q` as the texts of results contain it. */
+export const wantedText = (q: string): string => insideJsonString(searchableText(q));
+
 /** The conditions as SQL about `run_results result`. @param first number of the first parameter */
-export function resultsFilter(conditions: ResultsConditions, first: number): ResultsFilter {
+export function resultsFilter(
+  conditions: ResultsConditions,
+  first: number,
+  traits: TextTraits = UNKNOWN_TEXTS,
+): ResultsFilter {
   const { status, passed, section, type, tag, finishReason, itemHash, q } = conditions;
   const values: unknown[] = [];
   const parts: string[] = [];
@@ -38,13 +55,9 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
   }
   if (itemHash !== undefined) add((value) => `result.item_hash = decode(${value}, 'hex')`, itemHash);
   if (q !== undefined) {
-    const wanted = insideJsonString(searchableText(q));
-    if (hasOtherCases(wanted)) add(containsText, wanted);
-    else
-      add(
-        containsFolded,
-        wanted.replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
-      );
+    const wanted = wantedText(q);
+    const contains = hasOtherCases(wanted) ? containsText : containsFolded;
+    add((value) => inAny((text) => contains(value, text, traits)), wanted);
   }
   return { sql: parts.join(' '), values };
 }
@@ -65,9 +78,22 @@ const hasOtherCases = (text: string): boolean => {
 const inAny = (contains: (text: string) => string): string =>
   `(${['output', 'explanation', 'error'].map((text) => contains(`result.${text}`)).join(' OR ')})`;
 
-/** Costs half as much as with the cases of all letters. */
-const containsFolded = (wanted: string): string =>
-  inAny((text) => `position(${wanted} IN lower(${text} COLLATE "C")) > 0`);
+type Contains = (wanted: string, text: string, traits: TextTraits) => string;
 
-const containsText = (wanted: string): string =>
-  inAny((text) => `position(lower(${wanted}::text) IN lower(${text})) > 0`);
+/** To find a text as it is written costs a fraction of changing the case, but it is in vain where it is not there. */
+const asWritten = (wanted: string, text: string, { mostContainIt }: TextTraits): string =>
+  mostContainIt ? `position(${wanted}::text IN ${text}) > 0 OR ` : '';
+
+/** Costs half as much as with the cases of all letters. */
+const containsFolded: Contains = (wanted, text, traits) =>
+  `${asWritten(wanted, text, traits)}position(lower(${wanted}::text COLLATE "C") IN lower(${text} COLLATE "C")) > 0`;
+
+/** A text of ASCII alone is ASCII in lower case too, so that it contains no other letter. */
+const containsText: Contains = (wanted, text, traits) => {
+  const contains = `position(lower(${wanted}::text) IN lower(${text})) > 0`;
+  const canContain = `(NOT ${isBeyondAscii(`lower(${wanted}::text)`)} OR ${isBeyondAscii(text)}) AND `;
+  return `${asWritten(wanted, text, traits)}${traits.mostAreAscii ? canContain : ''}${contains}`;
+};
+
+/** SQL that says whether a text has a character beyond ASCII. */
+export const isBeyondAscii = (text: string): string => `octet_length(${text}) > char_length(${text})`;
