@@ -21,7 +21,7 @@ export interface ResultsConditions {
 
 /** What the texts of results are like; it changes what a search costs, not what it finds. */
 export interface TextTraits {
-  /** Most contain the wanted text as it is written. */
+  /** Most contain the text of `q` as it is written. */
   readonly mostContainIt: boolean;
   /** Most have only ASCII characters. */
   readonly mostAreAscii: boolean;
@@ -80,7 +80,7 @@ const inAny = (contains: (text: string) => string): string =>
 
 type Contains = (wanted: string, text: string, traits: TextTraits) => string;
 
-/** To find a text as it is written costs a fraction of changing the case, but it is in vain where it is not there. */
+/** To find a text as it is written costs a fraction of changing the case, but is wasted where no text contains it so. */
 const asWritten = (wanted: string, text: string, { mostContainIt }: TextTraits): string =>
   mostContainIt ? `position(${wanted}::text IN ${text}) > 0 OR ` : '';
 
