@@ -13,7 +13,7 @@ import {
 import { resolveLimits } from '../src/limits.ts';
 import { writePackageStream } from '../src/node/index.ts';
 import { collectBytes } from '../src/package/collect-bytes.ts';
-import { GENERATOR_VERSION } from '../src/package/manifest.ts';
+import { PACKAGE_FORMAT_VERSION } from '../src/package/manifest.ts';
 import { bytesSource } from '../src/zip/byte-source.ts';
 import { readDirectory } from '../src/zip/read-directory.ts';
 import { memoryDataset } from './memory-dataset.ts';
@@ -110,7 +110,7 @@ describe.each(writers)('a package written %s', (_, write) => {
       format: 'svc-pkg',
       format_version: '2.3',
       generator: '@svc/pkg-format',
-      generator_version: GENERATOR_VERSION,
+      generator_version: PACKAGE_FORMAT_VERSION,
       name: 'n',
       version_hash: dataset.versionHash,
       hash_spec: 'svc-jcs-sha256-1',

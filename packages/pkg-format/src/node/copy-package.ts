@@ -11,7 +11,7 @@ import {
   RESULTS_FILE,
   RUN_CONFIG_FILE,
 } from '../package/layout.ts';
-import { checkDatasetName, GENERATOR, GENERATOR_VERSION } from '../package/manifest.ts';
+import { checkDatasetName, GENERATOR, PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../package/package-reader.ts';
 import { fileEntry, textEntry } from '../write/plan-package.ts';
@@ -33,7 +33,11 @@ export async function copyPackage(
   const pkg = await readPackage(archive);
   const found = await checkWhole(pkg, signal);
 
-  const stamped: JsonObject = { ...pkg.manifest, generator: GENERATOR, generator_version: GENERATOR_VERSION };
+  const stamped: JsonObject = {
+    ...pkg.manifest,
+    generator: GENERATOR,
+    generator_version: PACKAGE_FORMAT_VERSION,
+  };
   if (givenName !== null) {
     checkDatasetName(givenName);
     stamped['name'] = givenName;

@@ -4,10 +4,9 @@ import { type ArchiveFiles, MANIFEST_FILE, sectionNameOf } from './layout.ts';
 import { missingFile } from './open-archive.ts';
 
 export const PACKAGE_FORMAT = 'svc-pkg';
+/** Also the `generator_version` of what this package writes: its releases give the same bytes for the same dataset. */
 export const PACKAGE_FORMAT_VERSION = '2.3';
 export const GENERATOR = '@svc/pkg-format';
-/** Changes only when the same dataset gives other bytes: with the format, not with releases of this package. */
-export const GENERATOR_VERSION: string = PACKAGE_FORMAT_VERSION;
 
 /** A file checksum in a manifest. */
 export interface StatedFile {

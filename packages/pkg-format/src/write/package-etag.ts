@@ -1,5 +1,5 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { GENERATOR_VERSION } from '../package/manifest.ts';
+import { PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
 import { sha256Hex } from './embedded-files.ts';
 import type { ExportDataset, ExportRun } from './export-dataset.ts';
 
@@ -24,6 +24,6 @@ export function packageEtag(
     scores: run.scores,
     config: run.config,
   };
-  const text = canonicalJson([GENERATOR_VERSION, versionHash, name, description, notes, schema, stated]);
+  const text = canonicalJson([PACKAGE_FORMAT_VERSION, versionHash, name, description, notes, schema, stated]);
   return `"${sha256Hex(new TextEncoder().encode(text)).slice(0, 32)}"`;
 }

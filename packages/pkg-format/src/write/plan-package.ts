@@ -9,7 +9,7 @@ import {
   RUN_CONFIG_FILE,
   SECTIONS_FOLDER,
 } from '../package/layout.ts';
-import { GENERATOR, GENERATOR_VERSION, PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
+import { GENERATOR, PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
 import { sha256Hex } from './embedded-files.ts';
 import type { FileDigest } from './scan-dataset.ts';
 import { sectionFileNames } from './section-file-names.ts';
@@ -107,7 +107,7 @@ function manifestText(
     format: PACKAGE_FORMAT,
     format_version: PACKAGE_FORMAT_VERSION,
     generator: GENERATOR,
-    generator_version: GENERATOR_VERSION,
+    generator_version: PACKAGE_FORMAT_VERSION,
     name: content.name,
     version_hash: content.versionHash,
     hash_spec: HASH_SPEC,

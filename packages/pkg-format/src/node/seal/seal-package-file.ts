@@ -10,7 +10,6 @@ import { MANIFEST_FILE, RESULTS_FILE } from '../../package/layout.ts';
 import {
   checkDatasetName,
   GENERATOR,
-  GENERATOR_VERSION,
   isName,
   PACKAGE_FORMAT,
   PACKAGE_FORMAT_VERSION,
@@ -164,7 +163,7 @@ function sealedManifest(
     format: PACKAGE_FORMAT,
     format_version: PACKAGE_FORMAT_VERSION,
     generator: GENERATOR,
-    generator_version: GENERATOR_VERSION,
+    generator_version: PACKAGE_FORMAT_VERSION,
     name: facts.name,
     version_hash: found.versionHash,
     hash_spec: HASH_SPEC,
