@@ -2,6 +2,7 @@
 //
 //   npm run version:packages
 import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,3 +10,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const changeset = join(root, 'node_modules/.bin/changeset');
 const { status } = spawnSync(changeset, ['version'], { cwd: root, stdio: 'inherit' });
 process.exitCode = status ?? 1;
+
+// This client names its version to the hub, also in browsers, which have no package.json.
+const client = join(root, 'packages/hub-client');
+const { version } = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'));
+const file = join(client, 'src/version.ts');
+writeFileSync(file, readFileSync(file, 'utf8').replace(/'.*'/, `'${version}'`));

@@ -1,6 +1,8 @@
+import { joinSignals } from '@svc/tabular/internal';
 import { type HttpDispatcher, openDiskCache, openTransport } from '#platform';
 import type { FileCache } from './cache/file-cache.ts';
 import { checkNumber, withDefaults } from './check-number.ts';
+import { checkOptions } from './check-options.ts';
 import { type HubDataset, openDataset } from './dataset.ts';
 import { HubError } from './errors.ts';
 import { type Clock, SYSTEM_CLOCK } from './http/clock.ts';
@@ -11,6 +13,7 @@ import { type FetchFunction, fetchTransport, type OpenTransport } from './http/t
 import { parseDatasetPath } from './repository/parse-dataset-path.ts';
 import { validateRevision, validateToken } from './repository/validate-path.ts';
 import { DEFAULT_REVISION } from './snapshot.ts';
+import { VERSION } from './version.ts';
 
 /** The public hub. */
 export const PUBLIC_HUB = 'https://huggingface.co';
@@ -51,6 +54,7 @@ export interface HubClientOptions {
   readonly cacheDir?: string | undefined;
   /** What the folder may hold, in bytes; default 10 GiB. Files that were not used for the longest time are removed. */
   readonly cacheMaxBytes?: number | undefined;
+  /** Value of the `User-Agent` header; default `svc-hub-client/` and the version. Browsers may send their own. */
   readonly userAgent?: string | undefined;
   /** Receives every finished HTTP exchange. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
@@ -86,15 +90,50 @@ export interface HubClient extends AsyncDisposable {
    *   signal's reason where it is aborted; TypeError, RangeError for an invalid number in `retry` or `budgetMs`
    */
   openDataset(options: OpenDatasetOptions): Promise<HubDataset>;
-  /** Closes the connections. */
+  /** Closes the connections. What still reads, or begins to, fails with `hub_unavailable`. */
   close(): Promise<void>;
 }
+
+const CLIENT_OPTIONS: Readonly<Record<keyof HubClientOptions, true>> = {
+  endpoint: true,
+  token: true,
+  timeouts: true,
+  retry: true,
+  fetch: true,
+  dispatcher: true,
+  cacheDir: true,
+  cacheMaxBytes: true,
+  userAgent: true,
+  onRequest: true,
+  onRetry: true,
+  clock: true,
+};
+const OPEN_OPTIONS: Readonly<Record<keyof OpenDatasetOptions, true>> = {
+  path: true,
+  revision: true,
+  token: true,
+  signal: true,
+  budgetMs: true,
+  headersTimeoutMs: true,
+  retry: true,
+};
+const TIMEOUTS: Readonly<Record<keyof HubTimeouts, true>> = {
+  connectMs: true,
+  headersMs: true,
+  idleBodyMs: true,
+};
+const RETRY: Readonly<Record<keyof RetryPolicy, true>> = {
+  maxRetries: true,
+  baseDelayMs: true,
+  maxDelayMs: true,
+  budgetMs: true,
+};
 
 /**
  * Creates a client of a dataset hub. No request is made and no connection is opened until a dataset is.
  *
  * @throws HubError `invalid_request` if the endpoint is not an http(s) address or the token is invalid; TypeError,
- *   RangeError for an invalid number in `timeouts`, `retry` or `cacheMaxBytes`
+ *   RangeError for an invalid number in `timeouts`, `retry` or `cacheMaxBytes`, TypeError for an unknown option
  *
  * @example
  * const hub = createHubClient();
@@ -103,6 +142,7 @@ export interface HubClient extends AsyncDisposable {
  * for await (const { row } of selection.rows()) console.log(row);
  */
 export function createHubClient(options: HubClientOptions = {}): HubClient {
+  checkOptions('createHubClient', options, CLIENT_OPTIONS);
   const endpoint = parseEndpoint(options.endpoint ?? PUBLIC_HUB);
   const ownToken = validateToken(options.token);
   const timeouts = resolveTimeouts(options.timeouts);
@@ -113,15 +153,22 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   const requester = new Requester({
     endpoint,
     transport: transport.send,
-    userAgent: options.userAgent ?? 'svc-hub-client',
+    userAgent: options.userAgent ?? `svc-hub-client/${VERSION}`,
     headersTimeoutMs: timeouts.headersMs,
     idleBodyTimeoutMs: timeouts.idleBodyMs,
     clock,
     onRequest: options.onRequest,
     onRetry: options.onRetry,
   });
+  const closing = new AbortController();
+  const close = async (): Promise<void> => {
+    closing.abort(new HubError('hub_unavailable', 'Cannot read from the hub: the client is closed.'));
+    await transport.close();
+  };
   return {
-    async openDataset({ path, revision, token, signal, budgetMs, headersTimeoutMs, retry }) {
+    async openDataset(options) {
+      checkOptions('openDataset', options, OPEN_OPTIONS);
+      const { path, revision, token, signal, budgetMs, headersTimeoutMs, retry } = options;
       const named = parseDatasetPath(path, [endpoint.href, PUBLIC_HUB]);
       const dataset = named.path;
       const asked = validateRevision(revision ?? named.revision ?? DEFAULT_REVISION);
@@ -130,7 +177,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
       const context: RequestContext = {
         subject: { dataset, revision: asked },
         token: validateToken(token) ?? ownToken,
-        signal,
+        signal: joinSignals(closing.signal, signal),
         deadlineMs: budgetMs === undefined ? undefined : clock.nowMs() + budgetMs,
         headersTimeoutMs,
         retry: resolveRetry(ownRetry, retry),
@@ -138,12 +185,13 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
       };
       return await openDataset(requester, dataset, asked, context);
     },
-    close: () => transport.close(),
-    [Symbol.asyncDispose]: () => transport.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
 function resolveTimeouts(given: Partial<HubTimeouts> | undefined): HubTimeouts {
+  checkOptions('timeouts', given, TIMEOUTS);
   const timeouts = withDefaults(DEFAULT_TIMEOUTS, given);
   for (const [name, value] of Object.entries(timeouts)) {
     checkNumber(`timeouts.${name}`, value, { min: 1, fractions: true });
@@ -152,6 +200,7 @@ function resolveTimeouts(given: Partial<HubTimeouts> | undefined): HubTimeouts {
 }
 
 function resolveRetry(defaults: RetryPolicy, given: Partial<RetryPolicy> | undefined): RetryPolicy {
+  checkOptions('retry', given, RETRY);
   const policy = withDefaults(defaults, given);
   for (const [name, value] of Object.entries(policy)) {
     checkNumber(`retry.${name}`, value, { min: 0, fractions: name !== 'maxRetries' });

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type ByteSource, joinSignals } from '@svc/tabular/internal';
+import { checkOptions } from './check-options.ts';
 import { HubError } from './errors.ts';
 import type { RequestContext } from './http/request.ts';
 import type { Requester } from './http/requester.ts';
@@ -28,6 +29,14 @@ export interface SelectOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const SELECT_OPTIONS: Readonly<Record<keyof SelectOptions, true>> = {
+  subset: true,
+  split: true,
+  textColumns: true,
+  skipsInvalid: true,
+  signal: true,
+};
+
 /** A dataset at one commit. */
 export interface HubDataset {
   /** Current id; you may have opened it by a former name. */
@@ -49,7 +58,7 @@ export interface HubDataset {
   /**
    * Selects a slice of a subset and reads its columns.
    * @throws HubError `hub_subset_not_found`, `hub_split_not_found`, `invalid_split`, `hub_unsupported_dataset`,
-   *   `invalid_row` if rows must be counted, and those of reading
+   *   `invalid_row` if rows must be counted, and those of reading; TypeError for an unknown option
    */
   select(options?: SelectOptions): Promise<SplitReader>;
 }
@@ -102,7 +111,9 @@ export async function openDataset(
     get readBytes() {
       return received.bytes;
     },
-    async select({ subset: name, split, signal, textColumns, skipsInvalid } = {}) {
+    async select(options = {}) {
+      checkOptions('select', options, SELECT_OPTIONS);
+      const { subset: name, split, signal, textColumns, skipsInvalid } = options;
       const { subset, from } = await choose(name);
       const expression = parseSplit(split ?? defaultSplit(subset.splits.map((each) => each.name)));
       const selecting = { ...context, received, signal: joinSignals(context.signal, signal) };

@@ -1,4 +1,5 @@
 import type { ByteSource } from '@svc/tabular/internal';
+import { AccessCheck } from './cache/access-check.ts';
 import { isPinned } from './cache/file-cache.ts';
 import { HubError } from './errors.ts';
 import type { RequestContext } from './http/request.ts';
@@ -88,6 +89,7 @@ class FileList {
   readonly #requester: Requester;
   readonly #repository: Repository;
   readonly #files: ReadonlyMap<string, ListedFile>;
+  readonly #access = new AccessCheck();
 
   constructor(requester: Requester, repository: Repository, listed: readonly ListedFile[]) {
     this.#requester = requester;
@@ -124,7 +126,7 @@ class FileList {
     const file = openFile(this.#requester, location, context);
     if (context.cache === undefined || !isPinned(commit)) return file;
     const { href: endpoint } = this.#requester.endpoint;
-    const reader = isPublic ? 'everybody' : { token: context.token };
+    const reader = isPublic ? 'everybody' : { token: context.token, access: this.#access };
     return context.cache.open(file, { endpoint, dataset: id, commit, reader });
   }
 }

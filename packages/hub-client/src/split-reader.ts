@@ -3,6 +3,7 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
 import { checkNumber } from './check-number.ts';
+import { checkOptions } from './check-options.ts';
 import { HubError } from './errors.ts';
 import { emptySelection, resolveSplit, type SplitExpression, type SplitRange } from './splits/split-slice.ts';
 import type { Subset } from './splits/subset.ts';
@@ -34,6 +35,12 @@ export interface ReadRowsOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const READ_OPTIONS: Readonly<Record<keyof ReadRowsOptions, true>> = {
+  columns: true,
+  limit: true,
+  signal: true,
+};
+
 /** A slice of one subset, with what is known before a row is read. */
 export interface SplitReader {
   readonly subset: string;
@@ -59,7 +66,7 @@ export interface SplitReader {
    * The rows in order, in batches; the next ones are downloaded while you use these.
    * @throws HubError `column_not_found` with `details.available` before anything is read, `invalid_row` with file and
    *   line, `invalid_split` if the slice turns out to be empty, and those of reading; TypeError, RangeError for an invalid
-   *   `limit`; the signal's reason
+   *   `limit`, TypeError for an unknown option; the signal's reason
    */
   rowBatches(options?: ReadRowsOptions): AsyncGenerator<HubRow[], void, undefined>;
   /**
@@ -109,6 +116,7 @@ export function createSplitReader(
   const task = { subset: subset.name, ...(first === undefined ? {} : { split: first }) };
 
   async function* rowBatches(options: ReadRowsOptions = {}): AsyncGenerator<HubRow[], void, undefined> {
+    checkOptions('rows', options, READ_OPTIONS);
     const columns = checkColumns(options.columns, names);
     const batches = readRanges(expression, ranges, options, ({ table }, range) =>
       table.read({ ...range, columns }),
@@ -122,6 +130,7 @@ export function createSplitReader(
     }
   }
   async function* cellBatches(options: ReadRowsOptions = {}): AsyncGenerator<CellBatch, void, undefined> {
+    checkOptions('rows', options, READ_OPTIONS);
     const columns = checkColumns(options.columns, names);
     const batches = readRanges(expression, ranges, options, ({ table }, range) =>
       table.readCells({ ...range, columns }),

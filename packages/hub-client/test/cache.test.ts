@@ -102,7 +102,8 @@ describe('a cache folder', () => {
       hub.add({ id: path, access, readers: [token], files: { 'train.jsonl': lines(2) } });
       hub.tokens.add('hf_stranger');
       expect((await read(path, { token })).rows).toEqual([0, 1]);
-      expect(await read(path, { token })).toEqual({ rows: [0, 1], sent: 0 });
+      // One byte tells whether the hub still lets the reader have the files.
+      expect(await read(path, { token })).toEqual({ rows: [0, 1], sent: 1 });
       for (const other of ['hf_stranger', undefined]) {
         await expect(read(path, { token: other })).rejects.toThrow(/./);
       }
@@ -114,6 +115,39 @@ describe('a cache folder', () => {
     hub.add({ id: 'o/open', files: { 'train.jsonl': lines(2) } });
     await read('o/open', { token: 'hf_stranger' });
     expect((await read('o/open')).sent).toBe(0);
+  });
+
+  it('serves nothing to a token that has lost its access', async () => {
+    const parquet = writeParquet({ columns: [{ name: 'n', data: [3, 1], type: 'INT32' }] });
+    const token = 'hf_reader';
+    for (const [path, files] of Object.entries({
+      'o/text': { 'train.jsonl': lines(2) },
+      'o/parquet': { 'train.parquet': parquet },
+    })) {
+      const repository = { id: path, access: 'gated' as const, files };
+      hub.add({ ...repository, readers: [token] });
+      await read(path, { token });
+      expect((await read(path, { token })).sent).toBeLessThan(50);
+      hub.add({ ...repository, readers: [] });
+      const refused = read(path, { token });
+      await expect(refused).rejects.toMatchObject({ code: 'hub_gated' });
+      hub.add({ ...repository, readers: [token] });
+      expect((await read(path, { token })).sent).toBeLessThan(50);
+      // Without the hub, nobody can tell.
+      hub.forget();
+      await using client = createHubClient({
+        endpoint: hub.endpoint,
+        cacheDir,
+        token,
+        retry: { maxRetries: 0 },
+      });
+      const dataset = await client.openDataset({ path });
+      hub.fail({ match: /resolve|lfs/, fault: { kind: 'status', status: 503 } });
+      const rows = async () => Array.fromAsync((await dataset.select({ split: 'train' })).rows());
+      await expect(rows()).rejects.toMatchObject({ code: 'hub_unavailable' });
+      hub.forget();
+      expect(await rows()).toHaveLength(2);
+    }
   });
 
   it('reads a new commit from the hub', async () => {

@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { createServer, request as httpRequest, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { connect } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Agent as Agent7, MockAgent } from 'undici';
 import { Agent as Agent6 } from 'undici-6';
 import { Agent as Agent8 } from 'undici-8';
@@ -79,10 +81,13 @@ it('takes a mock', async () => {
 describe('proxies of the environment', () => {
   let proxy: Server;
   let asked: string[];
+  let credentials: string | undefined;
+  let refuses: boolean;
   const kept = { ...process.env };
 
   beforeEach(async () => {
     asked = [];
+    refuses = false;
     proxy = createServer((request, response) => {
       asked.push(`${request.method} ${request.url}`);
       const { method, headers } = request;
@@ -94,6 +99,11 @@ describe('proxies of the environment', () => {
     });
     proxy.on('connect', (request, socket) => {
       asked.push(`CONNECT ${request.url}`);
+      credentials = request.headers['proxy-authorization'];
+      if (refuses) {
+        socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+        return;
+      }
       const [host = '', port] = (request.url ?? '').split(':');
       const onward = connect(Number(port), host, () => {
         socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -105,7 +115,7 @@ describe('proxies of the environment', () => {
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   });
   afterEach(() => {
-    for (const name of ['HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy']) {
+    for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy']) {
       if (kept[name] === undefined) delete process.env[name];
       else process.env[name] = kept[name];
     }
@@ -126,4 +136,62 @@ describe('proxies of the environment', () => {
     expect(await rows({ dispatcher: new Agent7() }, 3)).toBe(3);
     expect(asked).toEqual([]);
   });
+
+  it('carry HTTPS in tunnels that they cannot look into', async ({ skip }) => {
+    const identity = selfSigned();
+    if (identity === undefined) return skip('no openssl');
+    const { host, port: hubPort } = new URL(hub.endpoint);
+    const secure = createTlsServer(identity, (request, response) => {
+      const { method, url: path, headers } = request;
+      const onward = httpRequest({ host: '127.0.0.1', port: hubPort, method, path, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(onward);
+    });
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const authorities = getCACertificates('default');
+    setDefaultCACertificates([...authorities, identity.cert]);
+    try {
+      const { port } = secure.address() as AddressInfo;
+      const endpoint = `https://127.0.0.1:${port}`;
+      process.env['https_proxy'] = `http://me:secret@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      process.env['no_proxy'] = '';
+      hub.add({
+        id: 'o/d',
+        files: { 'train.jsonl': '{"n":1}\n{"n":2}\n' },
+        access: 'private',
+        readers: ['hf_t'],
+      });
+      expect(await rows({ endpoint, token: 'hf_t' })).toBe(2);
+      expect(new Set(asked)).toEqual(new Set([`CONNECT 127.0.0.1:${port}`]));
+      expect(credentials).toBe(`Basic ${btoa('me:secret')}`);
+      expect(hub.requests.length).toBeGreaterThan(2);
+      expect(hub.requests.map(({ headers }) => headers['proxy-authorization'])).not.toContain(credentials);
+      expect(host).not.toBe(`127.0.0.1:${port}`);
+      refuses = true;
+      await expect(rows({ endpoint, token: 'hf_t' })).rejects.toMatchObject({ code: 'hub_unavailable' });
+    } finally {
+      setDefaultCACertificates(authorities);
+      secure.closeAllConnections();
+      secure.close();
+    }
+  });
 });
+
+/** A key and a certificate for the loopback address; undefined without openssl. */
+function selfSigned(): { key: string; cert: string } | undefined {
+  try {
+    const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+    const name = ['-subj', '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', '-', '-out', '-'];
+    const made = execFileSync('openssl', ['req', '-x509', ...options, ...name], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const part = (label: string) =>
+      new RegExp(`-----BEGIN ${label}-----[^]*?-----END ${label}-----\\n`).exec(made)?.[0] ?? '';
+    return { key: part('PRIVATE KEY'), cert: part('CERTIFICATE') };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,4 +1,5 @@
 import type { ByteSource } from '@svc/tabular/internal';
+import type { AccessCheck } from './access-check.ts';
 import type { EntryReader } from './entry.ts';
 import type { EntryStore, PendingEntry } from './entry-store.ts';
 
@@ -16,13 +17,21 @@ export class CachedFile implements ByteSource {
   readonly #file: ByteSource;
   readonly #store: EntryStore;
   readonly #nameOf: (part: string) => string;
+  readonly #access: AccessCheck | null;
 
-  constructor(file: ByteSource, store: EntryStore, nameOf: (part: string) => string) {
+  /** @param access of a file that the hub does not serve to everybody */
+  constructor(
+    file: ByteSource,
+    store: EntryStore,
+    nameOf: (part: string) => string,
+    access: AccessCheck | null,
+  ) {
     this.path = file.path;
     this.byteLength = file.byteLength;
     this.#file = file;
     this.#store = store;
     this.#nameOf = nameOf;
+    this.#access = access;
   }
 
   async readRange(start: number, end: number, signal?: AbortSignal): Promise<Bytes> {
@@ -34,6 +43,7 @@ export class CachedFile implements ByteSource {
         (await this.#read(this.#wholeName, this.byteLength, start, end, signal));
       if (found !== null) return found;
       const bytes = await this.#file.readRange(start, end, signal);
+      this.#access?.confirm();
       await this.#store.save(range, bytes);
       return bytes;
     }
@@ -41,7 +51,7 @@ export class CachedFile implements ByteSource {
   }
 
   async *stream(signal?: AbortSignal, head: readonly Uint8Array[] = []): AsyncGenerator<Uint8Array> {
-    const whole = await this.#store.open(this.#wholeName, this.byteLength);
+    const whole = await this.#open(this.#wholeName, this.byteLength, signal);
     if (whole === null) yield* this.#fill(signal, await this.#longerHead(head, signal));
     else yield* this.#replay(whole, signal, head);
   }
@@ -54,6 +64,23 @@ export class CachedFile implements ByteSource {
     return this.#nameOf('head');
   }
 
+  /** Opens an entry for a reader whom the hub still serves the file to; null if it is absent. */
+  async #open(
+    name: string,
+    byteLength: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<EntryReader | null> {
+    const entry = await this.#store.open(name, byteLength);
+    if (entry === null || this.#access === null) return entry;
+    try {
+      await this.#access.check(this.#file, signal);
+      return entry;
+    } catch (error) {
+      await entry.close();
+      throw error;
+    }
+  }
+
   /** Bytes of an entry; null if it is absent or damaged, which removes it. */
   async #read(
     name: string,
@@ -62,7 +89,7 @@ export class CachedFile implements ByteSource {
     end: number,
     signal: AbortSignal | undefined,
   ): Promise<Bytes | null> {
-    const entry = await this.#store.open(name, byteLength);
+    const entry = await this.#open(name, byteLength, signal);
     if (entry === null) return null;
     try {
       const bytes = new Uint8Array(end - start);
@@ -119,7 +146,7 @@ export class CachedFile implements ByteSource {
     signal: AbortSignal | undefined,
   ): Promise<readonly Uint8Array[]> {
     const known = head.reduce((sum, chunk) => sum + chunk.length, 0);
-    const entry = await this.#store.open(this.#headName);
+    const entry = await this.#open(this.#headName, undefined, signal);
     const length = entry?.byteLength ?? 0;
     await entry?.close();
     if (length <= known || length > Math.min(this.byteLength, MAX_HEAD_BYTES)) return head;
@@ -137,6 +164,8 @@ export class CachedFile implements ByteSource {
     let isBroken = false;
     try {
       for await (const chunk of this.#file.stream(signal, head)) {
+        // The head may come from the cache; what comes after it is the hub's.
+        if (reached >= known) this.#access?.confirm();
         await whole?.add(chunk);
         if (start !== null && reached < MAX_HEAD_BYTES)
           await start.add(chunk.subarray(0, MAX_HEAD_BYTES - reached));

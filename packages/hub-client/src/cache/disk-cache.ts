@@ -7,7 +7,12 @@ import type { CacheKey, CacheOptions, FileCache } from './file-cache.ts';
 /** Opens a cache in a folder, which several processes may share. Nothing is read or written until a file is. */
 export function openDiskCache(options: CacheOptions): FileCache {
   const store = new EntryStore(options);
-  return { open: (file, key) => new CachedFile(file, store, (part) => entryName(file, key, part)) };
+  return {
+    open(file, key) {
+      const access = key.reader === 'everybody' ? null : key.reader.access;
+      return new CachedFile(file, store, (part) => entryName(file, key, part), access);
+    },
+  };
 }
 
 /** The name of an entry: it reveals no path, dataset or token. */

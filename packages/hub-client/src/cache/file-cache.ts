@@ -1,4 +1,5 @@
 import type { ByteSource } from '@svc/tabular/internal';
+import type { AccessCheck } from './access-check.ts';
 
 /** What identifies the bytes of a file, and who may read them. */
 export interface CacheKey {
@@ -7,7 +8,7 @@ export interface CacheKey {
   /** A full commit hash: what a branch or tag names may change. */
   readonly commit: string;
   /** Whom the hub serves the file to: everybody, or the owner of a token. */
-  readonly reader: 'everybody' | { readonly token: string | undefined };
+  readonly reader: 'everybody' | { readonly token: string | undefined; readonly access: AccessCheck };
 }
 
 /** Keeps bytes of files. */
