@@ -98,7 +98,7 @@ export function convertCase({ folder }: Bench, { label, archive }: Items): Case 
     baseline: 'unzip -p | gzip -6',
     target: 1,
     runOurs: () =>
-      timed(() => convertLegacyFile(archive, join(folder, 'converted.pkg.zip'), { force: true })),
+      timed(() => convertLegacyFile(archive, { output: join(folder, 'converted.pkg.zip'), force: true })),
     runBaseline: () => timed(() => shell(`unzip -p ${archive} | gzip -6 > ${join(folder, 'convert.gz')}`)),
   };
 }

@@ -53,20 +53,45 @@ export async function bundle(root: string, lib?: string): Promise<Rollup.OutputC
   return chunks;
 }
 
-/** Size of each browser entry with its dependencies, minified, without tree shaking; in bytes. */
-export async function bundleSizes(
-  project: ConsumerProject,
-): Promise<{ entry: (typeof BROWSER_ENTRIES)[number]; bytes: number; gzipBytes: number }[]> {
+/** Sizes of a browser entry with its dependencies, minified, without tree shaking; in bytes. */
+export interface BundleSize {
+  readonly entry: (typeof BROWSER_ENTRIES)[number];
+  /** Of what the entry loads at once. */
+  readonly bytes: number;
+  readonly gzipBytes: number;
+  /** With what it loads when it is needed. */
+  readonly wholeGzipBytes: number;
+}
+
+export async function bundleSizes(project: ConsumerProject): Promise<BundleSize[]> {
   const folder = join(project.folder, 'sizes');
   await mkdir(folder, { recursive: true });
-  const sizes = [];
+  const sizes: BundleSize[] = [];
   for (const entry of BROWSER_ENTRIES) {
     const file = join(folder, `${entry.replaceAll(/@svc\/|\//g, '-')}.js`);
     await writeFile(file, `export * from '${entry}';\n`);
-    const code = (await bundle(folder, file)).map((chunk) => chunk.code).join('');
-    sizes.push({ entry, bytes: Buffer.byteLength(code), gzipBytes: gzipSync(code).byteLength });
+    const chunks = await bundle(folder, file);
+    const first = loadedAtOnce(chunks);
+    const gzipBytes = (some: readonly Rollup.OutputChunk[]): number =>
+      some.reduce((sum, { code }) => sum + gzipSync(code).byteLength, 0);
+    sizes.push({
+      entry,
+      bytes: first.reduce((sum, { code }) => sum + Buffer.byteLength(code), 0),
+      gzipBytes: gzipBytes(first),
+      wholeGzipBytes: gzipBytes(chunks),
+    });
   }
   return sizes;
+}
+
+/** The chunk of the entry, and those that it imports. */
+function loadedAtOnce(chunks: readonly Rollup.OutputChunk[]): Rollup.OutputChunk[] {
+  const names = new Set(chunks.filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName));
+  for (const name of names) {
+    for (const imported of chunks.find(({ fileName }) => fileName === name)?.imports ?? [])
+      names.add(imported);
+  }
+  return chunks.filter(({ fileName }) => names.has(fileName));
 }
 
 /** Checks the types of the page and bundles it; returns the folder of the bundle. */

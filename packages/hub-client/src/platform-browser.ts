@@ -1,7 +1,7 @@
 import type { FileCache } from './cache/file-cache.ts';
 import { HubError } from './errors.ts';
 import { fetchTransport, type OpenTransport } from './http/transport.ts';
-import { parseYaml, type YamlLocation, type YamlValue } from './repository/parse-yaml.ts';
+import type { YamlLocation, YamlValue } from './repository/yaml-value.ts';
 
 /** A browser has no dispatcher. */
 export type HttpDispatcher = never;
@@ -24,7 +24,8 @@ export function createSha256(): { update(bytes: Uint8Array): void; hex(): string
   return null;
 }
 
-/** Parses YAML on this thread. @throws HubError `hub_unsupported_dataset` */
+/** Parses YAML on this thread, with a parser that is loaded when it is needed. @throws HubError `hub_unsupported_dataset` */
 export async function parseYamlApart(text: string, location: YamlLocation): Promise<YamlValue> {
+  const { parseYaml } = await import('./repository/parse-yaml.ts');
   return parseYaml(text, location);
 }

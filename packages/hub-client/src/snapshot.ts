@@ -1,13 +1,14 @@
 import type { ByteSource } from '@svc/tabular/internal';
-import { AccessCheck } from './cache/access-check.ts';
+import { parseYamlApart } from '#platform';
+import { createAccessCheck } from './cache/access-check.ts';
 import { isPinned } from './cache/file-cache.ts';
 import { HubError } from './errors.ts';
 import type { RequestContext } from './http/request.ts';
 import type { Requester } from './http/requester.ts';
-import { parseDatasetCardApart } from './repository/dataset-card.ts';
+import { parseDatasetCard } from './repository/dataset-card.ts';
 import { openFile } from './repository/open-file.ts';
 import { type ListedFile, listFiles, openRepository, type Repository } from './repository/open-repository.ts';
-import { checkMetadata, type YamlMap } from './repository/parse-yaml.ts';
+import { checkMetadata, type YamlMap, type YamlValue } from './repository/yaml-value.ts';
 import { CONVERTED_REVISION, convertedLayout } from './splits/converted-parquet.ts';
 import { layOutFiles } from './splits/layout.ts';
 import type { DatasetLayout } from './splits/subset.ts';
@@ -42,7 +43,7 @@ export async function openSnapshot(
   repository: Repository,
   context: RequestContext,
   openExport: (card: YamlMap) => Promise<Snapshot | null>,
-): Promise<{ snapshot: Snapshot; evalYaml: string | null }> {
+): Promise<{ snapshot: Snapshot; evalYaml: YamlValue }> {
   const listed = await listFiles(requester, repository, context);
   const files = new FileList(requester, repository, listed);
   const known = cardOf(repository);
@@ -51,10 +52,10 @@ export async function openSnapshot(
     files.readText('.huggingface.yaml', context),
     files.readText('eval.yaml', context),
   ]);
-  const usedEval = evalYaml === null || evalYaml.length > MAX_EVAL_LENGTH ? null : evalYaml;
+  const usedEval = await readEval(evalYaml);
   try {
     if (known !== null) checkMetadata(known, 'README.md');
-    const card = { ...known, ...(await parseDatasetCardApart(readme, huggingfaceYaml)) };
+    const card = { ...known, ...(await parseDatasetCard(readme, huggingfaceYaml)) };
     const layout = layOutFiles(listed, card, { repository: repository.id });
     return { snapshot: files.snapshot(layout, null), evalYaml: usedEval };
   } catch (error) {
@@ -62,6 +63,17 @@ export async function openSnapshot(
     const snapshot = isUnsupported ? await openExport({}) : null;
     if (snapshot === null) throw error;
     return { snapshot, evalYaml: usedEval };
+  }
+}
+
+/** The content of `eval.yaml`; null if it cannot be read: a suggestion is optional. */
+async function readEval(text: string | null): Promise<YamlValue> {
+  if (text === null || text.length > MAX_EVAL_LENGTH) return null;
+  try {
+    return await parseYamlApart(text, { file: 'eval.yaml' });
+  } catch (error) {
+    if (error instanceof HubError) return null;
+    throw error;
   }
 }
 
@@ -89,7 +101,7 @@ class FileList {
   readonly #requester: Requester;
   readonly #repository: Repository;
   readonly #files: ReadonlyMap<string, ListedFile>;
-  readonly #access = new AccessCheck();
+  readonly #access = createAccessCheck();
 
   constructor(requester: Requester, repository: Repository, listed: readonly ListedFile[]) {
     this.#requester = requester;

@@ -5,6 +5,7 @@ import { type Features, mergeFeatures, toMappable } from '@svc/tabular/internal'
 import { checkNumber } from './check-number.ts';
 import { checkOptions } from './check-options.ts';
 import { HubError } from './errors.ts';
+import type { YamlValue } from './repository/yaml-value.ts';
 import { emptySelection, resolveSplit, type SplitExpression, type SplitRange } from './splits/split-slice.ts';
 import type { Subset } from './splits/subset.ts';
 import { specifiedMapping, suggestMapping } from './splits/suggest-mapping.ts';
@@ -96,7 +97,7 @@ export function createSplitReader(
   known: {
     readonly splits: readonly HubSplit[];
     readonly info: JsonObject;
-    readonly evalYaml: string | null;
+    readonly evalYaml: YamlValue;
     /** Ends every reading of the slice. */
     readonly signal: AbortSignal | undefined;
   },

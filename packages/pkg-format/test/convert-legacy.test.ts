@@ -41,7 +41,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 async function convert(files: Files, options: ConvertOptions = {}) {
   const input = join(folder, 'old.zip');
   await writeFile(input, archiveOf(files));
-  const report = await convertLegacyFile(input, null, { force: true, ...options });
+  const report = await convertLegacyFile(input, { force: true, ...options });
   await using pkg = await openPackageFile(report.output);
   const read: EverythingRead = await readEverything(pkg);
   const sections = Object.fromEntries(read.sections.map(({ name, items }) => [name, items]));
@@ -461,7 +461,7 @@ describe('an archive that is new already', () => {
     });
     const input = join(folder, 'again.zip');
     await writeFile(input, first.bytes);
-    const report = await convertLegacyFile(input, join(folder, 'twice.zip'));
+    const report = await convertLegacyFile(input, { output: join(folder, 'twice.zip') });
     expect(report.alreadyNew).toBe(true);
     expect(Buffer.compare(await readFile(report.output), first.bytes)).toBe(0);
   });
@@ -590,7 +590,7 @@ describe('errors', () => {
     await chmod(join(folder, 'x.pkg.zip'), 0o600);
     await expect(convertLegacyFile(join(folder, 'x.zip'))).rejects.toMatchObject({ code: 'EEXIST' });
     expect(await readFile(join(folder, 'x.pkg.zip'), 'utf8')).toBe('precious');
-    const report = await convertLegacyFile(join(folder, 'x.zip'), null, { force: true, name: 'given' });
+    const report = await convertLegacyFile(join(folder, 'x.zip'), { force: true, name: 'given' });
     expect(report).toMatchObject({ name: 'given', itemCount: 1 });
     expect((await stat(join(folder, 'x.pkg.zip'))).mode & 0o777).toBe(0o600);
     await using pkg = await openPackageFile(join(folder, 'x.pkg.zip'));
@@ -604,7 +604,7 @@ describe('errors', () => {
       archiveOf({ 'a.jsonl': lines(...Array.from({ length: 10_000 }, (__, id) => ({ id }))) }),
     );
     const abort = new AbortController();
-    const converting = convertLegacyFile(join(folder, 'x.zip'), null, { signal: abort.signal });
+    const converting = convertLegacyFile(join(folder, 'x.zip'), { signal: abort.signal });
     abort.abort(new Error('enough'));
     await expect(converting).rejects.toThrow('enough');
     expect(await readdir(folder)).toEqual(['x.zip']);

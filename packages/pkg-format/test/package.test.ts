@@ -11,10 +11,11 @@ const sources = readdirSync(at('src'), { recursive: true, encoding: 'utf8' })
 const forNode = sources.filter((source) => /^src\/node\/|-node\.ts$/.test(source));
 const portable = sources.filter((source) => !forNode.includes(source));
 
-const importsOf = (source: string): string[] =>
-  [...readFileSync(at(source), 'utf8').matchAll(/^(?:import|export)[^;]*? from '([^']+)'/gms)].map(
-    ([, name]) => name!,
-  );
+const importsOf = (source: string): string[] => {
+  const code = readFileSync(at(source), 'utf8');
+  const found = /^(?:import|export)[^;]*? from '([^']+)'|\bimport\('([^']+)'\)/gms;
+  return [...code.matchAll(found)].map(([, name, lazy]) => String(name ?? lazy));
+};
 
 describe('the package', () => {
   it('stamps what it writes with its name and the version of the format, whatever its own is', () => {

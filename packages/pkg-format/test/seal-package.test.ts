@@ -115,7 +115,7 @@ it('seals an edited folder and an edited package, and changes nothing else', asy
   manifest.run = { name: 'R', status: 'completed', results: 99 };
   manifest.mine = { kept: 1.5 };
   await writeFile(join(unpacked, 'manifest.json'), JSON.stringify(manifest));
-  const sealed = await sealPackageFile(unpacked, null, { force: true, name: 'New' });
+  const sealed = await sealPackageFile(unpacked, { force: true, name: 'New' });
   expect(sealed).toMatchObject({ name: 'New', itemCount: 4, versionHashBefore: same.versionHash });
   await using pkg = await openPackageFile(sealed.output);
   expect(await errorsOf(pkg)).toEqual({ codes: [], versionHash: sealed.versionHash });
@@ -129,18 +129,20 @@ it('seals an edited folder and an edited package, and changes nothing else', asy
   const copy = join(folder, 'copy.pkg.zip');
   await cp(sealed.output, copy);
   await expect(sealPackageFile(copy)).rejects.toMatchObject({ code: 'EEXIST' });
-  await sealPackageFile(copy, null, { force: true });
+  await sealPackageFile(copy, { force: true });
   expect((await readFile(copy)).equals(await readFile(sealed.output))).toBe(true);
   await writeFile(join(unpacked, 'sections/d.jsonl'), '{"id":}\n{"id":1.5}\n');
   await rm(join(unpacked, 'checkers/mine.py'));
-  const refused = await sealPackageFile(unpacked, join(folder, 'bad.zip')).catch((error) => error);
+  const refused = await sealPackageFile(unpacked, { output: join(folder, 'bad.zip') }).catch(
+    (error) => error,
+  );
   expect(refused.errors.map(({ code }: { code: string }) => code).sort()).toEqual([
     'package_invalid_line',
     'package_invalid_line',
     'package_missing_file',
   ]);
   await symlink('/etc/passwd', join(unpacked, 'assets', 'link'));
-  await expect(sealPackageFile(unpacked, join(folder, 'bad.zip'))).rejects.toMatchObject({
+  await expect(sealPackageFile(unpacked, { output: join(folder, 'bad.zip') })).rejects.toMatchObject({
     code: 'package_unsafe_entry',
   });
   expect((await readdir(folder)).sort()).toEqual([

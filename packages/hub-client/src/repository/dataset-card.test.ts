@@ -13,21 +13,21 @@ describe('parseDatasetCard', () => {
     ['dashes inside a text', '---\na: |\n  x\n  ----\n---\n', null, { a: 'x\n----\n' }],
     ['an override', '---\na: 1\nb: 2\n---\n', 'b: 3\nc: 4\n', { a: 1, b: 3, c: 4 }],
     ['only an override', null, 'c: 4\n', { c: 4 }],
-  ])('reads %s', (_, readme, yaml, card) => {
-    expect(parseDatasetCard(readme, yaml)).toEqual(card);
+  ])('reads %s', async (_, readme, yaml, card) => {
+    expect(await parseDatasetCard(readme, yaml)).toEqual(card);
   });
 
   it.each([
     ['---\n- a\n---\n', null, 'README.md'],
     ['---\na: 1\n---\n', 'text', '.huggingface.yaml'],
-  ])('refuses what is not a map', (readme, yaml, file) => {
-    expect(() => parseDatasetCard(readme, yaml)).toThrow(
+  ])('refuses what is not a map', async (readme, yaml, file) => {
+    await expect(parseDatasetCard(readme, yaml)).rejects.toThrow(
       expect.objectContaining({ code: 'hub_unsupported_dataset', location: { file } }),
     );
   });
 
-  it('names the line of the file', () => {
-    expect(() => parseDatasetCard('---\na: 1\nb: [\n---\n')).toThrow(
+  it('names the line of the file', async () => {
+    await expect(parseDatasetCard('---\na: 1\nb: [\n---\n')).rejects.toThrow(
       expect.objectContaining({ location: expect.objectContaining({ file: 'README.md' }) }),
     );
   });

@@ -1,26 +1,16 @@
 import { parseYamlApart } from '#platform';
 import { HubError } from '../errors.ts';
-import { asMap, parseYaml, type YamlLocation, type YamlMap, type YamlValue } from './parse-yaml.ts';
+import { asMap, type YamlLocation, type YamlMap, type YamlValue } from './yaml-value.ts';
 
 /**
  * Reads a dataset's metadata: the YAML front matter of its `README.md`, with the keys of `.huggingface.yaml` in place
- * of those of the same name. Absent files and an absent front matter give an empty map.
+ * of those of the same name. Long cards are parsed on a thread. Absent files and an absent front matter give an empty map.
  *
  * @throws HubError `hub_unsupported_dataset` if the YAML is invalid
  */
-export function parseDatasetCard(readme: string | null, huggingfaceYaml: string | null = null): YamlMap {
-  return joinCard(
-    cardTexts(readme, huggingfaceYaml).map((part) => ({
-      ...part,
-      value: parseYaml(part.text, part.location),
-    })),
-  );
-}
-
-/** As `parseDatasetCard`, but parses long cards on a thread. */
-export async function parseDatasetCardApart(
+export async function parseDatasetCard(
   readme: string | null,
-  huggingfaceYaml: string | null,
+  huggingfaceYaml: string | null = null,
 ): Promise<YamlMap> {
   const texts = cardTexts(readme, huggingfaceYaml);
   return joinCard(

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import { asMap, type YamlMap, type YamlValue } from './parse-yaml.ts';
+import { asMap, type YamlMap, type YamlValue } from './yaml-value.ts';
 
 /** Ignored files that are listed; their total is given, too. */
 const MAX_NAMED_FILES = 100;

@@ -1,27 +1,11 @@
 import { Composer, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Parser } from 'yaml';
 import { HubError } from '../errors.ts';
-
-/** A YAML document as plain data. */
-export type YamlValue = null | boolean | number | string | YamlValue[] | YamlMap;
-export interface YamlMap {
-  [key: string]: YamlValue;
-}
-
-/** The location of a text, for errors. */
-export interface YamlLocation {
-  readonly file: string;
-  /** Line of the file on which the text begins; default 1. */
-  readonly firstLine?: number;
-}
+import { checkMetadata, countEntries, type YamlLocation, type YamlValue } from './yaml-value.ts';
 
 // The largest known dataset cards list some thousand subsets in some 30,000 lines. A parsed entry costs about a kilobyte
 // of memory and 20 microseconds, so entries are counted before anything is parsed.
 const MAX_LENGTH = 4 * 1024 * 1024;
 const MAX_ENTRIES = 50_000;
-/** Of metadata that comes parsed, and costs a hundredth of that. */
-const MAX_PARSED_ENTRIES = 500_000;
-const MAX_DEPTH = 64;
-const ENTRY_STARTS = new Set(['\n', ',', '[', '{'].map((character) => character.charCodeAt(0)));
 
 /**
  * Parses one YAML document (YAML 1.2, core schema, `<<` merges) from an untrusted source. Bounded: documents over 4 MiB or
@@ -67,36 +51,6 @@ export function parseYaml(text: string, location: YamlLocation): YamlValue {
   }
 }
 
-/** The value as a map, or null where it is anything else. */
-export function asMap(value: YamlValue | undefined): YamlMap | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
-}
-
-/**
- * Refuses metadata with more entries, or nested deeper, than what reads it takes.
- *
- * @throws HubError `hub_unsupported_dataset`
- */
-export function checkMetadata(value: YamlValue, file: string): void {
-  const refuse = (reason: string): HubError =>
-    new HubError('hub_unsupported_dataset', `Cannot read the metadata: ${reason}.`, { location: { file } });
-  let level = [value];
-  let entries = 0;
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) throw refuse(`it is nested more than ${MAX_DEPTH} deep`);
-    const next: YamlValue[] = [];
-    for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue;
-      for (const child of Array.isArray(item) ? item : Object.values(item)) {
-        entries += 1;
-        if (typeof child === 'object' && child !== null) next.push(child);
-      }
-      if (entries > MAX_PARSED_ENTRIES) throw refuse(`it has more than ${MAX_PARSED_ENTRIES} entries`);
-    }
-    level = next;
-  }
-}
-
 function findRepeatedKey(node: Node | null): { key: string; offset: number } | undefined {
   if (node === null || isAlias(node) || isScalar(node)) return undefined;
   const children = isMap(node) || isSeq(node) ? node.items : [];
@@ -117,15 +71,6 @@ function findRepeatedKey(node: Node | null): { key: string; offset: number } | u
     }
   }
   return undefined;
-}
-
-/** How many entries a text may have at most, at a glance. */
-export function countEntries(text: string): number {
-  let count = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    if (ENTRY_STARTS.has(text.charCodeAt(index))) count += 1;
-  }
-  return count;
 }
 
 function countNewlines(text: string, end: number): number {

@@ -1,4 +1,4 @@
-import type { YamlMap } from '../repository/parse-yaml.ts';
+import type { YamlMap } from '../repository/yaml-value.ts';
 import { compareUtf8 } from './compare-utf8.ts';
 import type { DatasetLayout, RepositoryFile, Subset } from './subset.ts';
 

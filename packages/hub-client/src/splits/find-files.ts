@@ -1,5 +1,5 @@
 import { shorten } from '@svc/tabular/internal';
-import type { YamlMap } from '../repository/parse-yaml.ts';
+import type { YamlMap } from '../repository/yaml-value.ts';
 import { readBase, readPatterns, relativePath } from './card-config.ts';
 import { compareUtf8 } from './compare-utf8.ts';
 import { type FoundSplits, findDefaultSplits } from './default-splits.ts';

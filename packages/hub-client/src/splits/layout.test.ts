@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { parseYaml } from '../repository/parse-yaml.ts';
+import { asMap, type YamlMap } from '../repository/yaml-value.ts';
 import { chooseSubset } from './choose-subset.ts';
-import { resolveDataFiles } from './layout.ts';
+import { layOutFiles } from './layout.ts';
 import type { Subset } from './subset.ts';
 
 const resolve = (paths: string[], yaml?: string, options?: { repository?: string }) =>
-  resolveDataFiles(
+  layOutFiles(
     paths.map((path) => ({ path, size: 1 })),
-    yaml === undefined ? null : `---\n${yaml}\n---\n# Card\n`,
-    null,
+    asMap(parseYaml(yaml ?? '', { file: 'README.md' })) ?? {},
     options,
   );
 const splitsOf = (subset: Subset): Record<string, string> =>
@@ -289,8 +290,9 @@ describe('chooseSubset', () => {
 
 describe('cards that cost more than they are long', () => {
   const files = Array.from({ length: 20_000 }, (_, n) => ({ path: `folder/train-${n}.csv`, size: 1 }));
-  const card = (config: object): string =>
-    `---\n${JSON.stringify({ configs: Array.from({ length: 5000 }, (_, n) => ({ config_name: `c${n}`, ...config })) })}\n---\n`;
+  const card = (config: object): YamlMap => {
+    return { configs: Array.from({ length: 5000 }, (_, n) => ({ config_name: `c${n}`, ...config })) };
+  };
 
   it.each([
     ['subsets without patterns', {}],
@@ -298,7 +300,7 @@ describe('cards that cost more than they are long', () => {
     ['subsets of a folder', { data_dir: 'folder' }],
   ])('%s are refused, not matched', (_name, config) => {
     const begunMs = performance.now();
-    const { subsets } = resolveDataFiles(files, card(config));
+    const { subsets } = layOutFiles(files, card(config));
     // 5,000 times 20,000 names take minutes.
     expect(performance.now() - begunMs).toBeLessThan(30_000);
     expect(subsets.at(-1)!.problem?.message).toBe(

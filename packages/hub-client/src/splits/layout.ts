@@ -1,7 +1,6 @@
 import { compressionOf, type DataFormat, shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
-import { parseDatasetCard } from '../repository/dataset-card.ts';
-import type { YamlMap } from '../repository/parse-yaml.ts';
+import type { YamlMap } from '../repository/yaml-value.ts';
 import { declaredRows, readConfigs, readInfos } from './card-config.ts';
 import type { FoundSplits } from './default-splits.ts';
 import { formatOfKind, inferKind, isOfKind } from './file-kind.ts';
@@ -30,21 +29,10 @@ const NOT_PARAMS = new Set([
  * files that match nothing are listed.
  *
  * @param files every file of the repository
- * @param readme text of `README.md`; null if there is none
- * @param huggingfaceYaml text of `.huggingface.yaml`, whose keys take precedence over those of the card
+ * @param card the metadata of the dataset card
  * @param options.repository id of the repository; a script named after it makes the dataset unsupported
  * @throws HubError `hub_unsupported_dataset`
  */
-export function resolveDataFiles(
-  files: readonly RepositoryFile[],
-  readme: string | null,
-  huggingfaceYaml: string | null = null,
-  options: { repository?: string } = {},
-): DatasetLayout {
-  return layOutFiles(files, parseDatasetCard(readme, huggingfaceYaml), options);
-}
-
-/** As `resolveDataFiles`, with a parsed card. @throws HubError `hub_unsupported_dataset` */
 export function layOutFiles(
   files: readonly RepositoryFile[],
   card: YamlMap,

@@ -1,6 +1,6 @@
 import type { DataFormat } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
-import type { YamlMap, YamlValue } from '../repository/parse-yaml.ts';
+import type { YamlMap, YamlValue } from '../repository/yaml-value.ts';
 
 /** A file of the repository, by its path from the root. */
 export interface RepositoryFile {

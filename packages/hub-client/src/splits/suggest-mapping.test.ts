@@ -1,5 +1,7 @@
 import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23/mapping';
 import { describe, expect, it } from 'vitest';
+import { parseYaml } from '../repository/parse-yaml.ts';
+import type { YamlValue } from '../repository/yaml-value.ts';
 import { suggestMapping } from './suggest-mapping.ts';
 
 const columns = (text: string): MappableFeature[] =>
@@ -7,6 +9,14 @@ const columns = (text: string): MappableFeature[] =>
     const at = column.indexOf(': ');
     return { name: column.slice(0, at), dtype: column.slice(at + 2) };
   });
+
+function parsed(yaml: string): YamlValue {
+  try {
+    return parseYaml(yaml, { file: 'eval.yaml' });
+  } catch {
+    return null;
+  }
+}
 
 describe('suggestMapping by names', () => {
   it.each<[string, Mapping | null]>([
@@ -96,15 +106,17 @@ describe('suggestMapping by eval.yaml', () => {
       { promptColumn: 'q', defaultType: 'multiple_choice', metaColumns: { a: 'a', wrong: 'wrong' } },
     ],
   ])('%s', (yaml, mapping) => {
-    expect(suggestMapping(features, yaml)).toEqual(mapping);
+    expect(suggestMapping(features, parsed(yaml))).toEqual(mapping);
   });
 
   it('takes the task of the subset and the split', () => {
     const yaml =
       'tasks:\n- {config: one, split: test, field_spec: {input: q}}\n- {config: two, split: test, field_spec: {input: a}}\n- {config: two, split: dev, field_spec: {input: wrong}}';
-    expect(suggestMapping(features, yaml, { subset: 'two', split: 'dev' })?.promptColumn).toBe('wrong');
-    expect(suggestMapping(features, yaml, { subset: 'two', split: 'test' })?.promptColumn).toBe('a');
-    expect(suggestMapping(features, yaml, { subset: 'none' })?.promptColumn).toBe('q');
+    expect(suggestMapping(features, parsed(yaml), { subset: 'two', split: 'dev' })?.promptColumn).toBe(
+      'wrong',
+    );
+    expect(suggestMapping(features, parsed(yaml), { subset: 'two', split: 'test' })?.promptColumn).toBe('a');
+    expect(suggestMapping(features, parsed(yaml), { subset: 'none' })?.promptColumn).toBe('q');
   });
 
   it.each([
@@ -115,6 +127,6 @@ describe('suggestMapping by eval.yaml', () => {
     task('{input: nothing}'),
     'tasks:\n- {id: hle, config: default, split: test}',
   ])('falls back to names for %j', (yaml) => {
-    expect(suggestMapping(features, yaml)?.promptColumn).toBe('question');
+    expect(suggestMapping(features, parsed(yaml))?.promptColumn).toBe('question');
   });
 });

@@ -1,6 +1,5 @@
 import { type MappableFeature, type Mapping, suggestMapping as suggestByNames } from '@svc/jsonl-v23/mapping';
-import { HubError } from '../errors.ts';
-import { asMap, parseYaml, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
+import { asMap, type YamlMap, type YamlValue } from '../repository/yaml-value.ts';
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
 
@@ -8,7 +7,7 @@ type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
  * Suggests how a dataset's columns become items: by the `field_spec` of the repository's `eval.yaml`, where it has one that
  * fits the columns, else by the columns' names and types.
  *
- * @param evalYaml text of `eval.yaml`; what cannot be read is passed over
+ * @param evalYaml the content of `eval.yaml`; null if there is none
  * @param options.subset, options.split of several tasks in `eval.yaml` the one for these is taken
  * @returns null where no column looks like a prompt
  *
@@ -17,7 +16,7 @@ type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
  */
 export function suggestMapping(
   features: readonly MappableFeature[],
-  evalYaml: string | null = null,
+  evalYaml: YamlValue = null,
   options: { subset?: string; split?: string } = {},
 ): Mapping | null {
   return specifiedMapping(features, evalYaml, options) ?? suggestByNames(features)?.mapping ?? null;
@@ -26,7 +25,7 @@ export function suggestMapping(
 /** The mapping that the dataset itself specifies in its `eval.yaml`; null if it has none that fits the columns. */
 export function specifiedMapping(
   features: readonly MappableFeature[],
-  evalYaml: string | null,
+  evalYaml: YamlValue,
   options: { subset?: string; split?: string } = {},
 ): Mapping | null {
   return evalYaml === null ? null : fromEvalYaml(evalYaml, features, options);
@@ -39,12 +38,12 @@ function sameNames(columns: readonly string[]): Record<string, string> {
 
 /** The mapping of the first task that is for this subset and split and whose columns exist. */
 function fromEvalYaml(
-  text: string,
+  content: YamlValue,
   features: readonly MappableFeature[],
   { subset = 'default', split }: { subset?: string; split?: string },
 ): Mapping | null {
   const columns = new Set(features.map(({ name }) => name));
-  const tasks = readTasks(text);
+  const tasks = readTasks(content);
   const rank = (task: YamlMap): number =>
     ((task['config'] ?? 'default') === subset ? 0 : 2) + ((task['split'] ?? 'test') === split ? 0 : 1);
   for (const task of [...tasks].sort((a, b) => rank(a) - rank(b))) {
@@ -54,15 +53,9 @@ function fromEvalYaml(
   return null;
 }
 
-function readTasks(text: string): YamlMap[] {
-  try {
-    const tasks = asMap(parseYaml(text, { file: 'eval.yaml' }))?.['tasks'];
-    return Array.isArray(tasks) ? tasks.map(asMap).filter((task) => task !== null) : [];
-  } catch (error) {
-    // A suggestion is optional; without this file it is only less precise.
-    if (error instanceof HubError) return [];
-    throw error;
-  }
+function readTasks(content: YamlValue): YamlMap[] {
+  const tasks = asMap(content)?.['tasks'];
+  return Array.isArray(tasks) ? tasks.map(asMap).filter((task) => task !== null) : [];
 }
 
 function fromFieldSpec(spec: YamlMap | null, columns: ReadonlySet<string>): Mapping | null {

@@ -16,7 +16,9 @@ import { zipStream } from './zip/zip-stream.ts';
 /** Options of `convertLegacyFile`. */
 export interface ConvertOptions {
   /** The name of the dataset; by default that in the archive, or else that of the file. */
-  readonly name?: string | null;
+  readonly name?: string | undefined;
+  /** The file to write; by default `legacyOutputPath(input)`. */
+  readonly output?: string | undefined;
   /** Whether an existing output is replaced. */
   readonly force?: boolean;
   readonly limits?: Partial<PackageLimits>;
@@ -30,20 +32,19 @@ export interface ConvertOptions {
  * a hidden folder next to it has the temporary files. Memory does not grow with the archive. The same input gives the same
  * output.
  *
- * @param output null for `legacyOutputPath(input)`
  * @throws PackageError with entry and location for an invalid archive; errors of the file system, `EEXIST` if the output
  *   exists and `force` is not set; the signal's reason
  * @example
- * const report = await convertLegacyFile('old.zip', null);
+ * const report = await convertLegacyFile('old.zip');
  * console.log(report.output, report.itemCount); // old.pkg.zip 1319
  */
 export async function convertLegacyFile(
   input: string,
-  output: string | null = null,
   options: ConvertOptions = {},
 ): Promise<ConversionReport> {
-  const { name = null, force = false, limits, signal, onRead } = options;
-  const target = output ?? legacyOutputPath(input);
+  const { force = false, limits, signal, onRead } = options;
+  const name = options.name ?? null;
+  const target = options.output ?? legacyOutputPath(input);
   if (!force && (await exists(target))) throw fileExists(target);
 
   await using tempDir = await createTempDir(dirname(target));

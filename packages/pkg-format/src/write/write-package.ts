@@ -1,4 +1,3 @@
-import JSZip from 'jszip';
 import { PackageError } from '../errors.ts';
 import { collectBytes } from '../package/collect-bytes.ts';
 import { bytesSource } from '../zip/byte-source.ts';
@@ -27,6 +26,8 @@ export async function writePackage(dataset: ExportDataset, options: WriteOptions
     const message = `A package in memory must have at most ${MAX_ENTRIES} entries, got ${plan.entries.length}.`;
     throw new PackageError('package_limit', message);
   }
+  // Loaded when it is needed: it is most of a bundle that only reads.
+  const { default: JSZip } = await import('jszip');
   const zip = new JSZip();
   for (const entry of plan.entries) {
     options.signal?.throwIfAborted();

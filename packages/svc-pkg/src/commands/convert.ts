@@ -62,7 +62,8 @@ async function convert(
   { target, force }: { readonly target: string; readonly force: boolean },
 ): Promise<PackageReport> {
   using progress = showProgress(cli, 'converting');
-  const report: ConversionReport = await convertLegacyFile(input, target, {
+  const report: ConversionReport = await convertLegacyFile(input, {
+    output: target,
     force,
     signal: cli.signal,
     onRead: (readBytes, totalBytes) => progress.update(readBytes, totalBytes),

@@ -42,7 +42,8 @@ async function seal(cli: Cli, input: string, options: Options): Promise<void> {
   const defaultPath = sealedOutputPath(input);
   await outputPackage(cli, options, { input, defaultPath }, async (target, force) => {
     using progress = showProgress(cli, 'sealing');
-    const report = await sealPackageFile(input, target, {
+    const report = await sealPackageFile(input, {
+      output: target,
       force,
       signal: cli.signal,
       onRead: (readBytes, totalBytes) => progress.update(readBytes, totalBytes),

@@ -104,8 +104,9 @@ async function convert(
   const input = archive.content === null ? archive.path : await writeSmall(archive.content, staging, stack);
   const output = stack.use(staging.create());
   await output.makeRoom(archive.bytes);
-  await convertLegacyFile(input, output.path, {
-    name: name ?? null,
+  await convertLegacyFile(input, {
+    output: output.path,
+    name: name ?? undefined,
     limits: packageLimits(config),
     signal,
   });

@@ -31,7 +31,9 @@ import { zipFolder } from './zip-folder.ts';
 /** Options of `sealPackageFile`. */
 export interface SealOptions {
   /** The name of the dataset; by default that of the manifest, or else that of the file or folder. */
-  readonly name?: string | null;
+  readonly name?: string | undefined;
+  /** The file to write; by default `sealedOutputPath(input)`. */
+  readonly output?: string | undefined;
   /** Whether an existing output, which may be the input, is replaced. */
   readonly force?: boolean;
   readonly limits?: Partial<PackageLimits>;
@@ -60,19 +62,14 @@ export interface SealReport {
  * complete.
  *
  * @param input a package, or a folder with the files of one
- * @param output null for `sealedOutputPath(input)`
  * @throws PackageError with entry and location, all of them in `errors`; errors of the file system, `EEXIST` if the
  *   output exists and `force` is not set; the signal's reason
  * @example
- * const { versionHash } = await sealPackageFile('unpacked/', 'edited.pkg.zip');
+ * const { versionHash } = await sealPackageFile('unpacked/', { output: 'edited.pkg.zip' });
  */
-export async function sealPackageFile(
-  input: string,
-  output: string | null = null,
-  options: SealOptions = {},
-): Promise<SealReport> {
-  const { name = null, force = false, limits, signal, onRead } = options;
-  const target = output ?? sealedOutputPath(input);
+export async function sealPackageFile(input: string, options: SealOptions = {}): Promise<SealReport> {
+  const { name, force = false, limits, signal, onRead } = options;
+  const target = options.output ?? sealedOutputPath(input);
   if (!force && (await exists(target))) throw fileExists(target);
   await using tempDir = await createTempDir(dirname(target));
   let source = input;

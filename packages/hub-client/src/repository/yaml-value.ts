@@ -1,0 +1,58 @@
+import { HubError } from '../errors.ts';
+
+/** A YAML document as plain data. */
+export type YamlValue = null | boolean | number | string | YamlValue[] | YamlMap;
+export interface YamlMap {
+  [key: string]: YamlValue;
+}
+
+/** The location of a text, for errors. */
+export interface YamlLocation {
+  readonly file: string;
+  /** Line of the file on which the text begins; default 1. */
+  readonly firstLine?: number;
+}
+
+/** Of metadata that comes parsed: it costs a hundredth of a text's. */
+const MAX_PARSED_ENTRIES = 500_000;
+const MAX_DEPTH = 64;
+const ENTRY_STARTS = new Set(['\n', ',', '[', '{'].map((character) => character.charCodeAt(0)));
+
+/** The value as a map, or null where it is anything else. */
+export function asMap(value: YamlValue | undefined): YamlMap | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+}
+
+/**
+ * Refuses metadata with more entries, or nested deeper, than what reads it takes.
+ *
+ * @throws HubError `hub_unsupported_dataset`
+ */
+export function checkMetadata(value: YamlValue, file: string): void {
+  const refuse = (reason: string): HubError =>
+    new HubError('hub_unsupported_dataset', `Cannot read the metadata: ${reason}.`, { location: { file } });
+  let level = [value];
+  let entries = 0;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) throw refuse(`it is nested more than ${MAX_DEPTH} deep`);
+    const next: YamlValue[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      for (const child of Array.isArray(item) ? item : Object.values(item)) {
+        entries += 1;
+        if (typeof child === 'object' && child !== null) next.push(child);
+      }
+      if (entries > MAX_PARSED_ENTRIES) throw refuse(`it has more than ${MAX_PARSED_ENTRIES} entries`);
+    }
+    level = next;
+  }
+}
+
+/** How many entries a text may have at most, at a glance. */
+export function countEntries(text: string): number {
+  let count = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    if (ENTRY_STARTS.has(text.charCodeAt(index))) count += 1;
+  }
+  return count;
+}
