@@ -133,7 +133,7 @@ describe('a cache folder', () => {
       await expect(refused).rejects.toMatchObject({ code: 'hub_gated' });
       hub.add({ ...repository, readers: [token] });
       expect((await read(path, { token })).sent).toBeLessThan(50);
-      // Without the hub, nobody can tell.
+      // Without the hub, the client cannot know.
       hub.forget();
       await using client = createHubClient({
         endpoint: hub.endpoint,
