@@ -162,6 +162,10 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 
 /** Commander also throws after help and version, with exit code 0. */
 async function parse(program: Command, argv: readonly string[]): Promise<void> {
+  const [command, topic] = argv.filter((argument) => !argument.startsWith('-'));
+  if (command === 'help' && topic !== undefined && !isCommand(program, topic)) {
+    throw new CliError('usage', `Unknown command '${topic}'`);
+  }
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
@@ -173,6 +177,11 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
         : error.message.replace(/^error: /, '').replaceAll('\n', ' ');
     throw new CliError('usage', message.charAt(0).toUpperCase() + message.slice(1), { cause: error });
   }
+}
+
+/** Commander prints the whole help for `help` with an unknown command. */
+function isCommand(program: Command, name: string): boolean {
+  return name === 'help' || program.commands.some((command) => command.name() === name);
 }
 
 /** Whether commander printed the help instead of an error. */
@@ -196,13 +205,18 @@ function helpHint(program: Command, argv: readonly string[]): string {
 /** Names the command or option that helps with an error. */
 function nextCommand(code: string, argv: readonly string[]): string | undefined {
   const file = argv.find((argument) => FILE_NAME.test(argument)) ?? '<file>';
+  // It has reported every error, of an archive that `check` does not read.
+  if (argv.includes('convert') && code === 'package_invalid_line') return undefined;
+  if (code === 'package_not_a_zip' && !TABLE_NAME.test(file)) return undefined;
   return NEXT_COMMANDS[code]?.(file);
 }
 
+const TABLE_NAME = /\.(?:csv|tsv|jsonl?|parquet|txt)(?:\.gz|\.zst)?$/i;
 const FILE_NAME = /\.(?:zip|csv|tsv|jsonl?|parquet|txt|gz|zst)$/i;
 
 const NEXT_COMMANDS: Readonly<Record<string, (file: string) => string>> = {
   package_no_sections: (file) => `If it is a legacy archive: svc-pkg convert ${printableValue(file)}`,
+  package_not_a_zip: (file) => `If it has items or a table: svc-pkg pack ${printableValue(file)}`,
   hub_gated: () => 'A token of a user with access: --hub-token-env <name>',
   hub_dataset_not_found: () => 'If it is private: --hub-token-env <name>',
   service_unreachable: () => 'Another service: --api-url <url>, or svc-pkg login --api-url <url>',

@@ -356,7 +356,7 @@ it('escapes control sequences for terminals', async () => {
 });
 
 it.each([
-  ['that does not exist', 'missing.zip', /no such file or folder \(ENOENT\)/],
+  ['that does not exist', 'missing.zip', /no such file or folder \(io_error\)/],
   ['that is a folder', '.', /folder/],
 ])('ends with exit code 3 for a file %s', async (_name, path, message) => {
   const outcome = await svcPkg(['check', path]);

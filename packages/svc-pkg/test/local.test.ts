@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { writeParquet } from '@svc/tabular/write';
@@ -22,7 +23,7 @@ it('seals an edited package, next to it or in its place, and prints what changed
   });
   expect(await svcPkg(['seal', output])).toMatchObject({
     exitCode: 3,
-    stderr: `${output}: edited.pkg.zip already exists; use --force to replace it (output_exists)\n`,
+    stderr: `${output}: The file already exists; use --force to replace it (output_exists)\n`,
   });
   const again = await svcPkg(['seal', output, '-f', '--json']);
   expect(again.document()).toEqual({
@@ -210,4 +211,46 @@ it('packs files as an upload does, previews them, and refuses what it cannot rea
     expect(wrong.stderr).toMatch(message);
   }
   expect((await svcPkg(['hash', output])).exitCode).toBe(0);
+});
+
+it('packs and previews what comes from standard input', async () => {
+  const stdin = (content: string | Uint8Array) => Readable.from([Buffer.from(content)]);
+  const out = captured();
+  const packing = await svcPkg(['pack', '-', '--name', 'N'], {
+    stdin: stdin('{"id":1,"answer":2}\n'),
+    stdout: out.stream,
+  });
+  expect(packing).toMatchObject({ exitCode: 0, stderr: '' });
+  const folder = await temporaryFolder();
+  const path = join(folder, 'n.pkg.zip');
+  await writeFile(path, out.bytes());
+  const inspected = (await svcPkg(['inspect', path, '--json'])).document<Record<string, unknown>>();
+  expect(inspected).toMatchObject({ name: 'N', item_count: 1 });
+  const csv = stdin(gzipSync('q,a\n1+1?,2\n'));
+  expect((await svcPkg(['preview', '-', '--json'], { stdin: csv })).document()).toMatchObject({
+    format: 'csv',
+    samples: [{ q: '1+1?', a: 2 }],
+  });
+});
+
+it('makes the folder that it writes to', async () => {
+  const path = await writeArchive(PACKAGE, {}, 'edited.zip');
+  const made = `${join(dirname(path), 'new', 'folder')}/`;
+  expect(await svcPkg(['seal', path, '-o', made])).toMatchObject({ exitCode: 0 });
+  expect(await readdir(made)).toEqual(['edited.pkg.zip']);
+  const below = `${path}/folder/`;
+  expect(await svcPkg(['seal', path, '-o', below])).toMatchObject({
+    exitCode: 3,
+    stderr: `${below}: Cannot write the file: part of the path is not a folder (io_error)\n`,
+  });
+});
+
+it('names the command that helps, and none that does not', async () => {
+  const legacy = await writeArchive({ 'data/a.jsonl': '{"prompt":"p","id":true}\n' }, {}, 'legacy.zip');
+  expect((await svcPkg(['check', legacy])).stdout).toContain(`svc-pkg convert ${legacy}`);
+  expect((await svcPkg(['convert', legacy])).stderr).not.toContain('svc-pkg check');
+  const lines = join(dirname(legacy), 'a.jsonl');
+  await writeFile(lines, '{"id":1}\n');
+  expect((await svcPkg(['hash', lines])).stderr).toContain(`svc-pkg pack ${lines}`);
+  expect((await svcPkg(['hash', lines, '-q'])).stderr).not.toContain('svc-pkg pack');
 });

@@ -374,7 +374,7 @@ describe('export', () => {
     const argv = ['export', DATASET.id, '--output', output, '--api-url', service.url];
     expect(await svcPkg(argv)).toMatchObject({
       exitCode: 3,
-      stderr: `${output}: out.zip already exists; use --force to replace it (output_exists)\n`,
+      stderr: `${output}: The file already exists; use --force to replace it (output_exists)\n`,
     });
     expect(await readFile(output, 'utf8')).toBe('old');
     expect(await svcPkg([...argv, '--force'])).toMatchObject({ exitCode: 0 });
@@ -662,7 +662,7 @@ describe('a terminal', () => {
   );
 });
 
-it('makes a folder of the output only when it is one', async () => {
+it('writes into a folder that is there, or ends with a slash', async () => {
   const service = await fakeService({
     [`GET /datasets/${DATASET.id}/export`]: (_request, response) => void response.end('zip'),
   });
@@ -671,8 +671,9 @@ it('makes a folder of the output only when it is one', async () => {
   for (const [output, exitCode, written] of [
     ['there', 0, `there/${DATASET.id}.pkg.zip`],
     ['new.zip', 0, 'new.zip'],
-    ['nowhere/', 3, null],
-    ['nowhere/x.zip', 3, null],
+    ['nowhere/', 0, `nowhere/${DATASET.id}.pkg.zip`],
+    ['new.zip/', 3, null],
+    ['absent/x.zip', 3, null],
     ['new.zip/x.zip', 3, null],
   ] as const) {
     const outcome = await svcPkg([
@@ -685,6 +686,9 @@ it('makes a folder of the output only when it is one', async () => {
     ]);
     expect([output, outcome.exitCode]).toEqual([output, exitCode]);
     if (written !== null) expect(await readFile(join(folder, written), 'utf8')).toBe('zip');
-    else expect(outcome.stderr).toMatch(/Cannot write the file: .+ \((ENOENT|ENOTDIR)\) \(io_error\)/);
+    else
+      expect(outcome.stderr).toMatch(
+        /Cannot write the file: (?:no such file|part of the path|it already exists).* \(io_error\)/,
+      );
   }
 });

@@ -82,6 +82,7 @@ const WRONG: readonly [string, string[], RegExp][] = [
     /"MY_KEY", which is not set/,
   ],
   ['two sources of an export', ['export', 'x', '--database', '--api-url', 'http://h'], /cannot be used with/],
+  ['help for an unknown command', ['help', 'nope'], /^svc-pkg: Unknown command 'nope' \(usage\)/],
   ['a missing database', ['export', 'x', '--database'], /DATABASE_URL/],
   [
     'a database of another kind',

@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { datasetNameOf } from '@svc/tabular/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
@@ -24,7 +24,7 @@ export function addPackCommand(program: Command, cli: Cli): void {
       'Turns each row into an item by a mapping, or takes the lines of JSON Lines files as items, and writes a package: ' +
         'the same items, with the same version hash, as an upload of the files. Several files become several sections.',
     )
-    .argument('<files...>', 'files, or folders with files')
+    .argument('<files...>', 'files, or folders with files, - for standard input')
     .option('--name <name>', 'name of the dataset (default: the name of the first file)')
     .option('--description <text>', 'description of the dataset');
   withTableOptions(withOutputOptions(command, '<name>.pkg.zip next to the first file')).action(
@@ -33,6 +33,7 @@ export function addPackCommand(program: Command, cli: Cli): void {
   withExamples(command, [
     'svc-pkg pack questions.csv --prompt-column question --answer-column answer',
     'svc-pkg pack data/ --name "My set" --mapping mapping.json',
+    'duckdb -csv -c "SELECT ..." | svc-pkg pack - --prompt-column q --name Q > q.pkg.zip',
   ]);
 }
 
@@ -40,7 +41,7 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
   checkName(options.name);
   const given = await mappingOf(options);
   const [input = ''] = paths;
-  await using opened = await openFiles(paths, hintsOf(options), cli.signal);
+  await using opened = await openFiles(cli, paths, hintsOf(options));
   const { files } = opened;
   const table = given === null ? files.find(({ detected }) => detected.format !== 'jsonl') : undefined;
   if (table !== undefined) {
@@ -48,8 +49,12 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
     throw new CliError('usage', message, { location: { file: table.path } });
   }
   const { name = datasetNameOf(files), description } = options;
-  const defaultPath = join(dirname(resolve(input)), `${fileNameOf(name)}.pkg.zip`);
-  await outputPackage(cli, options, { input, defaultPath }, async (path, force) => {
+  const beside = join(dirname(resolve(input)), `${fileNameOf(name)}.pkg.zip`);
+  const defaultPath = isAbsolute(input) ? beside : relative('', beside);
+  // What comes from standard input goes to standard output.
+  const output = options.output ?? (paths.includes('-') ? '-' : undefined);
+  const chosen = { ...options, ...(output !== undefined && { output }) };
+  await outputPackage(cli, chosen, { input, defaultPath }, async (path, force) => {
     using progress = showProgress(cli, 'packing', 'items');
     const onProgress = (items: number): void => progress.update(items, null);
     const target = { path, force, signal: cli.signal, onProgress };

@@ -30,7 +30,7 @@ export function addPreviewCommand(program: Command, cli: Cli): void {
       'Reads the beginning of a file with a table, or makes a service read that of a hub dataset, and suggests options ' +
         'for pack, upload and import-hub. Stores nothing.',
     )
-    .argument('<path>', 'a file, else a dataset on the hub as <owner>/<dataset>')
+    .argument('<path>', 'a file, - for standard input, else a dataset on the hub as <owner>/<dataset>')
     .addOption(countOption('--limit <count>', 'how many rows to show', 1, 100, 3))
     .optionsGroup('Rows:');
   withTableOptions(withHubOptions(command)).action(async (path: string, options: Options) => {
@@ -38,7 +38,7 @@ export function addPreviewCommand(program: Command, cli: Cli): void {
       (found) => found.isFile(),
       () => false,
     );
-    if (isFile) return await previewLocally(cli, path, options);
+    if (isFile || path === '-') return await previewLocally(cli, path, options);
     const given = await mappingOf(options);
     const { split, subset, revision, limit } = options;
     const token = secretFrom(cli, options.hubTokenEnv, undefined, '--hub-token-env');
@@ -60,7 +60,7 @@ export function addPreviewCommand(program: Command, cli: Cli): void {
 
 async function previewLocally(cli: Cli, path: string, options: Options): Promise<void> {
   const given = await mappingOf(options);
-  await using opened = await openFiles([path], hintsOf(options), cli.signal);
+  await using opened = await openFiles(cli, [path], hintsOf(options));
   const [file] = opened.files;
   if (file === undefined) return;
   const preview = await previewFile(file, given, options.limit, cli.signal);

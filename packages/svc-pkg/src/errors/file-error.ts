@@ -33,8 +33,7 @@ export function toFileError(error: unknown, action: 'read' | 'write', path: stri
   if (!isSystemError(error)) return error;
   const name = String(error.code);
   const reason = REASONS[name];
-  const why = reason === undefined ? name : `${reason} (${name})`;
-  return new CliError('io_error', `Cannot ${action} the file: ${why}`, {
+  return new CliError('io_error', `Cannot ${action} the file: ${reason ?? name}`, {
     location: { file: path },
     cause: error,
   });

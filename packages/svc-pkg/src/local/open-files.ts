@@ -3,8 +3,10 @@ import { basename, join, relative, resolve, sep } from 'node:path';
 import { type FileSource, openFileSource } from '@svc/pkg-format/node';
 import { type DetectedFile, detectFormat, type FormatHints } from '@svc/tabular';
 import { sectionNames, tableSource } from '@svc/tabular/internal';
+import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
+import { openInputFile } from '../package/input-file.ts';
 import { MAX_FILES, type NamedPath, unpackLocal } from './unpack-local.ts';
 
 /** A file with a table or with items, and the section that it becomes. */
@@ -21,22 +23,21 @@ export interface LocalFiles extends AsyncDisposable {
 }
 
 /**
- * Opens files, and the files in folders except hidden ones, and finds out what each is from its content. Archives of
+ * Opens files, standard input for `-`, and the files in folders except hidden ones, and finds out what each is from its content. Archives of
  * tables and compressed Parquet files are unpacked first.
  *
  * @throws CliError `io_error`, `usage` for no or too many files, for packages and older archives; PackageError for
  *   an archive that cannot be read; TableError `unsupported_file`, `invalid_name` for two files of one name
  */
-export async function openFiles(
-  paths: readonly string[],
-  hints: FormatHints,
-  signal: AbortSignal,
-): Promise<LocalFiles> {
-  const found = (await Promise.all(paths.map(filesAt))).flat();
+export async function openFiles(cli: Cli, paths: readonly string[], hints: FormatHints): Promise<LocalFiles> {
+  const { signal } = cli;
+  await using opening = new AsyncDisposableStack();
+  const found: NamedPath[] = [];
+  for (const path of paths)
+    found.push(...(path === '-' ? [await standardInput(cli, opening)] : await filesAt(path)));
   if (found.length === 0 || found.length > MAX_FILES) {
     throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
-  await using opening = new AsyncDisposableStack();
   const unpacked = await unpackLocal(found, hints, opening, signal);
   const sections = sectionNames(unpacked.map(({ name }) => name));
   const files: LocalFile[] = [];
@@ -52,6 +53,12 @@ export async function openFiles(
   files.sort((a, b) => Buffer.compare(Buffer.from(a.section), Buffer.from(b.section)));
   const opened = opening.move();
   return { files, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** Standard input, whose format its content tells. */
+async function standardInput(cli: Cli, opening: AsyncDisposableStack): Promise<NamedPath> {
+  const { path } = opening.use(await openInputFile(cli, '-'));
+  return { name: 'stdin', path, shown: '-' };
 }
 
 /** A file by its name; the files of a folder by their paths in it. */

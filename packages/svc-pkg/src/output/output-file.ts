@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, open, realpath, stat, unlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { lstat, mkdir, open, realpath, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { moveIntoPlace } from '@svc/pkg-format/node';
 import { CliError } from '../errors/cli-error.ts';
 import { isSystemError, toFileError } from '../errors/file-error.ts';
@@ -14,10 +14,18 @@ export interface OutputFile extends AsyncDisposable {
   commit(): Promise<void>;
 }
 
-/** Where to write: `output`, or `name` in it if it is a folder; without `output`, `name` in `folder`. */
+/**
+ * Where to write: `output`, or `name` in it if it is a folder; without `output`, `name` in `folder`. A folder that ends with
+ * a slash is made.
+ *
+ * @throws CliError `io_error`
+ */
 export async function outputPath(output: string | undefined, folder: string, name: string): Promise<string> {
   if (output === undefined) return join(folder, name);
-  if (output.endsWith('/')) return join(output, name);
+  if (output.endsWith('/')) {
+    await attempt(output, () => mkdir(output, { recursive: true }));
+    return join(output, name);
+  }
   const found = await stat(output).catch(() => null);
   return found?.isDirectory() ? join(output, name) : output;
 }
@@ -129,7 +137,7 @@ async function moveInto(temporary: string, target: string, displayed: string, fo
 
 /** The error for an existing output without `--force`. */
 export function outputExists(path: string): CliError {
-  return new CliError('output_exists', `${basename(path)} already exists; use --force to replace it`, {
+  return new CliError('output_exists', 'The file already exists; use --force to replace it', {
     location: { file: path },
   });
 }
