@@ -96,8 +96,10 @@ try {
   log(`a clean clone publishes ${published.join(', ')}; npx installs svc-pkg from there by its name`);
 
   const page = await buildPage(project);
-  for (const { entry, bytes, gzipBytes } of await bundleSizes(project)) {
-    log(`${entry} in a bundle: ${kilobytes(bytes)}, ${kilobytes(gzipBytes)} with gzip`);
+  for (const { entry, bytes, gzipBytes, wholeGzipBytes } of await bundleSizes(project)) {
+    log(
+      `${entry} in a bundle: ${kilobytes(bytes)}, ${kilobytes(gzipBytes)} with gzip, ${kilobytes(wholeGzipBytes)} in all`,
+    );
   }
   const chromium = await findChromium();
   if (chromium === null) {

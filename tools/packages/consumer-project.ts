@@ -23,6 +23,28 @@ const FRAMEWORKS: Readonly<Record<string, string>> = {
   'prom-client': '^15.1.3',
 };
 
+/** Versions of undici whose dispatchers a user may have. */
+const UNDICI: Readonly<Record<string, string>> = {
+  'undici-6': 'npm:undici@^6.25.0',
+  'undici-8': 'npm:undici@^8.12.4',
+};
+
+/** Passes dispatchers of other versions of undici than that of the package. */
+const DISPATCHERS: ReadmeExample = {
+  name: 'dispatchers',
+  code: `import { createHubClient } from '@svc/hub-client';
+import { Agent as Agent6 } from 'undici-6';
+import { Agent as Agent8 } from 'undici-8';
+
+for (const dispatcher of [new Agent6(), new Agent8()]) {
+  const hub = createHubClient({ endpoint: process.env['HUB_ENDPOINT'], dispatcher });
+  console.log((await hub.openDataset({ path: 'openai/gsm8k' })).id);
+  await dispatcher.close();
+}
+`,
+  output: 'openai/gsm8k\nopenai/gsm8k\n',
+};
+
 /** How the packages are installed in the project. */
 export type InstallMethod =
   /** By npm, with what they depend on from the registry. */
@@ -43,7 +65,7 @@ export async function createConsumerProject(
     dependencies: Object.fromEntries(packages.map((pkg) => [pkg.manifest.name, `file:${pkg.tarball}`])),
     // The packages also get each other from the tarballs.
     overrides: Object.fromEntries(packages.map(({ manifest }) => [manifest.name, `$${manifest.name}`])),
-    devDependencies: { '@types/node': '^24.0.0', ...FRAMEWORKS },
+    devDependencies: { '@types/node': '^24.0.0', ...FRAMEWORKS, ...UNDICI },
   });
   if (method === 'npm') {
     const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
@@ -56,7 +78,7 @@ export async function createConsumerProject(
   for (const name of await readdir(join(ROOT, 'examples'))) {
     if (name.endsWith('.ts')) await copyFile(join(ROOT, 'examples', name), join(programs['.ts'], name));
   }
-  const readmePrograms = packages.flatMap((pkg) => readmeExamples(pkg.folder));
+  const readmePrograms = [...packages.flatMap((pkg) => readmeExamples(pkg.folder)), DISPATCHERS];
   for (const { name, code } of readmePrograms) await writeFile(join(programs['.ts'], `${name}.ts`), code);
   for (const name of await readdir(programs['.ts'])) {
     const code = await readFile(join(programs['.ts'], name), 'utf8');
@@ -71,6 +93,9 @@ async function linkPackages(folder: string, packages: readonly PackedPackage[]):
   await link(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'));
   for (const name of Object.keys(FRAMEWORKS)) {
     await link(join(ROOT, 'packages/observability/node_modules', name), join(modules, name));
+  }
+  for (const name of Object.keys(UNDICI)) {
+    await link(join(ROOT, 'packages/hub-client/node_modules', name), join(modules, name));
   }
   for (const pkg of packages) {
     const own = join(modules, pkg.manifest.name);
