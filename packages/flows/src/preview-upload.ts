@@ -97,7 +97,7 @@ export async function previewPackage(
   if (section !== undefined) {
     const { file } = section;
     try {
-      for await (const raw of readRows(section.bytes(signal), 'json', { file, signal })) {
+      for await (const raw of readRows(section.bytes({ signal }), 'json', { file, signal })) {
         if (!isJsonObject(raw.row)) break;
         builder.add(raw);
         rows.push(raw.row);

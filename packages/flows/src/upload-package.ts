@@ -37,15 +37,15 @@ export async function uploadPackage(
   const datasetName = request.name ?? packageName(pkg.manifest, request.fileName);
   for (const section of pkg.sections) {
     const { name, file } = section;
-    const lines = splitLines(section.bytes(signal, { isTransient: true }), { file, maxLineBytes, signal });
+    const lines = splitLines(section.bytes({ signal, isTransient: true }), { file, maxLineBytes, signal });
     try {
       await draft.section(name).writeLines(lines, { file, maxDepth, maxLineBytes, readFile: pkg.readFile });
     } catch (error) {
-      const explained = await pkg.explain(error, file, signal);
+      const explained = await pkg.explain(error, file, { signal });
       throw isLineError(explained) ? await findOtherErrors(explained, pkg, draft, limits) : explained;
     }
   }
-  const run = await pkg.readRun(signal);
+  const run = await pkg.readRun({ signal });
   const dataset = await draft.insert({
     name: datasetName,
     description: request.description ?? textOf(memberOf(pkg.meta, 'description')),
@@ -56,7 +56,7 @@ export async function uploadPackage(
   if (run !== null) {
     await draft.insertRun(run, readResults(run, results, draft.hashes.sections, signal));
   }
-  await pkg.verify(draft.hashes, signal);
+  await pkg.verify(draft.hashes, { signal });
   return dataset;
 }
 
@@ -85,7 +85,7 @@ async function findOtherErrors(
 ): Promise<PackageError | ImportErrors> {
   for (const section of pkg.sections) {
     const { file } = section;
-    const lines = splitLines(section.bytes(signal, { isTransient: true }), { file, maxLineBytes, signal });
+    const lines = splitLines(section.bytes({ signal, isTransient: true }), { file, maxLineBytes, signal });
     try {
       await draft.checkLines(lines, { file, maxDepth, maxLineBytes });
     } catch {

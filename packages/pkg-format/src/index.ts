@@ -10,6 +10,7 @@ export type { PackageRun } from './package/package-run.ts';
 export { readPackageItems } from './package/read-package-items.ts';
 export type { CountedSections, PackageResult } from './package/run-results.ts';
 export type { RunError } from './package/run-values.ts';
+export type { SignalOptions } from './package/signal-options.ts';
 export { datasetFromItems, type ItemsDataset } from './write/dataset-from-items.ts';
 export type {
   ExportDataset,

@@ -239,10 +239,12 @@ describe('ending early', () => {
       const abort = new AbortController();
       const reason = new Error('enough');
       const reading = (async () => {
-        for await (const _ of open.sections[0]!.bytes(abort.signal)) abort.abort(reason);
+        for await (const _ of open.sections[0]!.bytes({ signal: abort.signal })) abort.abort(reason);
       })();
       await expect(reading).rejects.toBe(reason);
-      await expect(collectBytes(open.sections[0]!.bytes(AbortSignal.abort(reason)))).rejects.toBe(reason);
+      await expect(collectBytes(open.sections[0]!.bytes({ signal: AbortSignal.abort(reason) }))).rejects.toBe(
+        reason,
+      );
     }
   });
 

@@ -18,11 +18,11 @@ export async function dryRunPackage(
 ): Promise<DryRun> {
   const options = { maxDepth, maxLineBytes };
   for (const { name, file, bytes } of pkg.sections) {
-    const lines = splitLines(bytes(signal), { file, maxLineBytes, signal });
+    const lines = splitLines(bytes({ signal }), { file, maxLineBytes, signal });
     try {
       await draft.section(name).writeLines(lines, { ...options, file, readFile: pkg.readFile });
     } catch (error) {
-      const explained = await pkg.explain(error, file, signal);
+      const explained = await pkg.explain(error, file, { signal });
       const isLine = explained instanceof PackageError && explained.code === 'package_invalid_line';
       if (!isLine) throw explained;
       await checkLines(pkg, draft, { maxLineBytes, maxDepth, signal });
@@ -31,9 +31,9 @@ export async function dryRunPackage(
       return dryRunResult(null, draft);
     }
   }
-  const run = await pkg.readRun(signal);
+  const run = await pkg.readRun({ signal });
   if (run !== null) for await (const _ of readResults(run, results, draft.hashes.sections, signal));
-  await pkg.verify(draft.hashes, signal);
+  await pkg.verify(draft.hashes, { signal });
   return dryRunResult(null, draft);
 }
 
@@ -45,7 +45,7 @@ async function checkLines(
   const { maxLineBytes, maxDepth, signal } = limits;
   for (const { file, bytes } of pkg.sections) {
     try {
-      const lines = splitLines(bytes(signal), { file, maxLineBytes, signal });
+      const lines = splitLines(bytes({ signal }), { file, maxLineBytes, signal });
       await draft.checkLines(lines, { file, maxDepth, maxLineBytes });
     } catch {
       signal.throwIfAborted();

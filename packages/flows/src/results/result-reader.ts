@@ -64,5 +64,5 @@ export function readResults(
   sections: Parameters<PackageRun['results']>[0],
   signal: AbortSignal,
 ): AsyncIterable<readonly ImportedResult[]> {
-  return run.resultsBy((batch, options) => reader.read({ batch, options }, signal), sections, signal);
+  return run.resultsBy((batch, options) => reader.read({ batch, options }, signal), sections, { signal });
 }

@@ -26,7 +26,7 @@ export async function* checkRun(
   }
   try {
     await checkConfig(pkg, signal);
-    await pkg.readRun(signal);
+    await pkg.readRun({ signal });
   } catch (error) {
     signal?.throwIfAborted();
     yield error;
@@ -66,7 +66,7 @@ function problemOf(check: () => unknown): unknown {
 /** The bytes of a file of the package; null if it does not exist. */
 function entryOf(pkg: PackageReader, path: string, signal?: AbortSignal): AsyncIterable<Uint8Array> | null {
   try {
-    return pkg.readEntry(path, signal);
+    return pkg.readEntry(path, { signal });
   } catch (error) {
     if (error instanceof PackageError && error.code === 'package_missing_file') return null;
     throw error;

@@ -68,7 +68,7 @@ export async function* inspectPackage(
   // After an error the version hash is unknown; the files can still be compared with the manifest.
   const found =
     errors.count === 0 ? { sections, versionHash: hash } : { sections: [], versionHash: manifestHash(pkg) };
-  for await (const error of pkg.mismatches(found, signal)) yield* errors.events(error);
+  for await (const error of pkg.mismatches(found, { signal })) yield* errors.events(error);
   const isWhole = errors.count === 0;
   return {
     sections,
@@ -109,7 +109,7 @@ async function* inspectSection(
   const hasher = createSectionHasher(name);
   let itemCount = 0;
   yield { kind: 'section', section };
-  const lines = checkLines(section.bytes(signal), { file, limits: pkg.limits, signal });
+  const lines = checkLines(section.bytes({ signal }), { file, limits: pkg.limits, signal });
   try {
     for (let next = await lines.next(); ; next = await lines.next()) {
       if (next.done) {

@@ -18,6 +18,7 @@ import {
 } from './manifest.ts';
 import { type Archive, type ContentCheck, missingFile, type ReadOptions } from './open-archive.ts';
 import { type PackageRun, readPackageRun } from './package-run.ts';
+import type { SignalOptions } from './signal-options.ts';
 
 /** One section of a package. */
 export interface PackageSection {
@@ -33,7 +34,7 @@ export interface PackageSection {
    * @param options `isTransient` if you copy what you keep of a chunk before you ask for the next one: its memory is freed
    *   then, and not by the garbage collector
    */
-  bytes(signal?: AbortSignal, options?: { readonly isTransient?: boolean }): AsyncIterable<Uint8Array>;
+  bytes(options?: SignalOptions & { readonly isTransient?: boolean }): AsyncIterable<Uint8Array>;
 }
 
 /** Counts and hashes of the items that were read, for `PackageReader.verify`. */
@@ -72,14 +73,14 @@ export interface PackageReader extends AsyncDisposable {
    * @throws PackageError `package_missing_file`; while reading, `package_corrupt`, `package_limit`,
    *   `package_hash_mismatch`
    */
-  readEntry(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  readEntry(path: string, options?: SignalOptions): AsyncIterable<Uint8Array>;
   /**
    * Reads the run that the package holds: `results.jsonl`, `run_config.json` and `run` of the manifest, of which only the
    * first is required. Null without it.
    *
    * @throws PackageError `package_invalid_json` for the configuration, or for `run` of a manifest of this format
    */
-  readRun(signal?: AbortSignal): Promise<PackageRun | null>;
+  readRun(options?: SignalOptions): Promise<PackageRun | null>;
   /**
    * Compares what was read with the manifest: the version hash if its `hash_spec` is the one of this version, and every
    * file checksum that reading has not checked.
@@ -88,18 +89,18 @@ export interface PackageReader extends AsyncDisposable {
    *
    * @throws PackageError for the first of {@link mismatches}
    */
-  verify(found: FoundVersion, signal?: AbortSignal): Promise<void>;
+  verify(found: FoundVersion, options?: SignalOptions): Promise<void>;
   /**
    * All differences that `verify` looks for, one error each: `package_hash_mismatch` for a count, hash or checksum that
    * differs from the manifest, `package_missing_file` for a file that the archive lacks, `package_corrupt` for a damaged
    * file.
    */
-  mismatches(found: FoundVersion, signal?: AbortSignal): AsyncIterable<PackageError>;
+  mismatches(found: FoundVersion, options?: SignalOptions): AsyncIterable<PackageError>;
   /**
    * The error to report for an error of a line of `file`. A damaged file usually fails with an invalid line first, so
    * this reads the whole file and reports damage if there is any.
    */
-  explain(error: unknown, file: string, signal?: AbortSignal): Promise<unknown>;
+  explain(error: unknown, file: string, options?: SignalOptions): Promise<unknown>;
   /** Closes the file, as disposing does. */
   close(): Promise<void>;
 }
@@ -169,7 +170,10 @@ function createReader(
     };
   }
 
-  async function* mismatches(found: FoundVersion, signal?: AbortSignal): AsyncGenerator<PackageError> {
+  async function* mismatches(
+    found: FoundVersion,
+    { signal }: SignalOptions = {},
+  ): AsyncGenerator<PackageError> {
     yield* versionMismatches(manifest, found);
     for (const stated of [...unchecked.values()]) {
       if (!archive.files.has(stated.path)) {
@@ -185,7 +189,7 @@ function createReader(
     }
   }
 
-  const explain: PackageReader['explain'] = (error, file, signal) =>
+  const explain: PackageReader['explain'] = (error, file, { signal } = {}) =>
     explainLineError(archive, error, file, signal);
 
   return {
@@ -200,7 +204,7 @@ function createReader(
       name: names[orderIndex] ?? '',
       file,
       orderIndex,
-      bytes: (signal, options) => read(file, { ...options, ...(signal && { signal }) }),
+      bytes: ({ signal, ...options } = {}) => read(file, { ...options, ...(signal && { signal }) }),
     })),
 
     async readFile(path, location) {
@@ -221,21 +225,21 @@ function createReader(
       }
     },
 
-    readEntry(path, signal) {
+    readEntry(path, { signal } = {}) {
       if (!archive.files.has(path)) throw missingFile(path);
       return read(path, { ...(signal && { signal }) });
     },
 
-    readRun: (signal) => {
+    readRun: (options) => {
       const { limits, files } = archive;
       return readPackageRun(
         { manifest, meta, limits, has: (path) => files.has(path), read, explain },
-        signal,
+        options,
       );
     },
 
-    async verify(found, signal) {
-      for await (const first of mismatches(found, signal)) throw first;
+    async verify(found, options) {
+      for await (const first of mismatches(found, options)) throw first;
     },
 
     mismatches,

@@ -18,6 +18,7 @@ import {
   readResultLines,
 } from './run-results.ts';
 import { MAX_REPETITIONS, type RunError, readRunError } from './run-values.ts';
+import type { SignalOptions } from './signal-options.ts';
 
 /** Reads lines of `results.jsonl`. */
 type ReadLines<R extends ResultKey> = (
@@ -50,7 +51,7 @@ export interface PackageRun {
    *   item; `package_hash_mismatch` for another number of results than the manifest states; `package_limit`,
    *   `package_corrupt`
    */
-  results(sections: CountedSections, signal?: AbortSignal): AsyncGenerator<readonly PackageResult[]>;
+  results(sections: CountedSections, options?: SignalOptions): AsyncGenerator<readonly PackageResult[]>;
   /**
    * The same with another way to read a batch of lines, such as {@link readResultLines} on a thread.
    *
@@ -59,7 +60,7 @@ export interface PackageRun {
   resultsBy<R extends ResultKey>(
     read: ReadLines<R>,
     sections: CountedSections,
-    signal?: AbortSignal,
+    options?: SignalOptions,
   ): AsyncGenerator<readonly (R & Pick<PackageResult, 'sectionOrderIndex'>)[]>;
 }
 
@@ -70,14 +71,17 @@ export interface RunFiles {
   readonly limits: PackageLimits;
   has(path: string): boolean;
   read(path: string, options: ReadOptions): AsyncIterable<Uint8Array>;
-  explain(error: unknown, file: string, signal?: AbortSignal): Promise<unknown>;
+  explain(error: unknown, file: string, options?: SignalOptions): Promise<unknown>;
 }
 
 /** Bytes of `run_config.json`: as many as a request to create a run may have. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /** See `PackageReader.readRun`. */
-export async function readPackageRun(files: RunFiles, signal?: AbortSignal): Promise<PackageRun | null> {
+export async function readPackageRun(
+  files: RunFiles,
+  { signal }: SignalOptions = {},
+): Promise<PackageRun | null> {
   if (!files.has(RESULTS_FILE)) return null;
   const { manifest, meta, limits } = files;
   const stated = isPackageManifest(manifest) ? memberObject(manifest, 'run') : null;
@@ -96,15 +100,15 @@ export async function readPackageRun(files: RunFiles, signal?: AbortSignal): Pro
     repetitions,
     total: integerOf(memberObject(memberObject(meta, 'run'), 'counts'), 'total', 0, Number.MAX_SAFE_INTEGER),
 
-    results: (sections, signal) =>
-      resultsBy(async (batch, options) => readResultLines(batch, options), sections, signal),
+    results: (sections, given) =>
+      resultsBy(async (batch, options) => readResultLines(batch, options), sections, given),
     resultsBy,
   };
 
   async function* resultsBy<R extends ResultKey>(
     read: ReadLines<R>,
     sections: CountedSections,
-    signal?: AbortSignal,
+    { signal }: SignalOptions = {},
   ): AsyncGenerator<readonly (R & Pick<PackageResult, 'sectionOrderIndex'>)[]> {
     const { maxLineBytes } = limits;
     const findSection = createSectionFinder(sections, repetitions ?? MAX_REPETITIONS);
@@ -120,7 +124,7 @@ export async function readPackageRun(files: RunFiles, signal?: AbortSignal): Pro
         });
       }
     } catch (error) {
-      throw await files.explain(error, RESULTS_FILE, signal);
+      throw await files.explain(error, RESULTS_FILE, { signal });
     }
     checkResultCount(manifest, count);
   }

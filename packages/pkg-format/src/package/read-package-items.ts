@@ -17,12 +17,12 @@ export async function* readPackageItems(
   const { file } = section;
   const { maxLineBytes, maxDepth } = pkg.limits;
   try {
-    const batches = splitLines(section.bytes(options.signal), { file, maxLineBytes, ...options });
+    const batches = splitLines(section.bytes({ signal: options.signal }), { file, maxLineBytes, ...options });
     for await (const batch of batches) {
       for (const located of parseLines(batch, { file, maxDepth })) yield await withFiles(pkg, located);
     }
   } catch (error) {
-    throw await pkg.explain(error, file, options.signal);
+    throw await pkg.explain(error, file, { signal: options.signal });
   }
 }
 

@@ -56,7 +56,7 @@ export async function hashPackage(
     });
   }
   const hash = versionHash(sections.map(({ sectionHash }) => sectionHash));
-  await pkg.verify({ sections, versionHash: hash }, signal);
+  await pkg.verify({ sections, versionHash: hash }, { signal });
   return { sections, itemCount, assetCount, versionHash: hash };
 }
 

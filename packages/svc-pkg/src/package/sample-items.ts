@@ -38,12 +38,12 @@ async function firstItems(
   const { maxLineBytes, maxDepth } = pkg.limits;
   const items: Item[] = [];
   try {
-    for await (const batch of splitLines(section.bytes(signal), { file, maxLineBytes, signal })) {
+    for await (const batch of splitLines(section.bytes({ signal }), { file, maxLineBytes, signal })) {
       for (const { item } of parseLines(batch, { file, maxDepth })) items.push(item);
       if (items.length >= count) break;
     }
   } catch (error) {
-    throw await pkg.explain(error, file, signal);
+    throw await pkg.explain(error, file, { signal });
   }
   return items.slice(0, count).map((item, orderIndex) => ({ section: name, orderIndex, item }));
 }
