@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { readMapping } from '@svc/jsonl-v23/mapping';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -80,7 +81,7 @@ async function readBack(id: string, format: 'csv' | 'parquet'): Promise<[uploade
   const path = join(folder, `items.${format}`);
   await writeFile(path, new Uint8Array(bytes));
   const { signal } = new AbortController();
-  await using opened = await openFiles([path], {}, signal);
+  await using opened = await openFiles({ stdin: Readable.from([]), signal }, [path], {});
   const given = { wire: MAPPING, mapping: readMapping(MAPPING) };
   const target = { path: join(folder, 'out.pkg.zip'), force: true, signal, onProgress: () => undefined };
   const packed = await packFiles(opened.files, given, { name: 'n', description: undefined }, target);

@@ -56,7 +56,10 @@ export async function openFiles(cli: Cli, paths: readonly string[], hints: Forma
 }
 
 /** Standard input, whose format its content tells. */
-async function standardInput(cli: Cli, opening: AsyncDisposableStack): Promise<NamedPath> {
+async function standardInput(
+  cli: Pick<Cli, 'stdin' | 'signal'>,
+  opening: AsyncDisposableStack,
+): Promise<NamedPath> {
   const { path } = opening.use(await openInputFile(cli, '-'));
   return { name: 'stdin', path, shown: '-' };
 }

@@ -15,7 +15,7 @@ export interface InputFile extends AsyncDisposable {
  *
  * @throws CliError `io_error`
  */
-export async function openInputFile(cli: Cli, path: string): Promise<InputFile> {
+export async function openInputFile(cli: Pick<Cli, 'stdin' | 'signal'>, path: string): Promise<InputFile> {
   if (path !== '-') return { path, [Symbol.asyncDispose]: async () => undefined };
   const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
