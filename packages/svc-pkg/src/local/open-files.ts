@@ -29,7 +29,11 @@ export interface LocalFiles extends AsyncDisposable {
  * @throws CliError `io_error`, `usage` for no or too many files, for packages and older archives; PackageError for
  *   an archive that cannot be read; TableError `unsupported_file`, `invalid_name` for two files of one name
  */
-export async function openFiles(cli: Cli, paths: readonly string[], hints: FormatHints): Promise<LocalFiles> {
+export async function openFiles(
+  cli: Pick<Cli, 'stdin' | 'signal'>,
+  paths: readonly string[],
+  hints: FormatHints,
+): Promise<LocalFiles> {
   const { signal } = cli;
   await using opening = new AsyncDisposableStack();
   const found: NamedPath[] = [];
