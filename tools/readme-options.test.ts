@@ -39,10 +39,7 @@ function documentable(folder: string): { options: [string, string][]; codes: str
   return { options, codes };
 }
 
-// The README of @svc/tabular is being written.
-const documented = publishablePackages().filter(({ manifest }) => manifest.name !== '@svc/tabular');
-
-describe.each(documented.map(({ folder, manifest }) => [manifest.name, folder]))(
+describe.each(publishablePackages().map(({ folder, manifest }) => [manifest.name, folder]))(
   'the README of %s',
   (_name, folder) => {
     const readme = readFileSync(join(folder, 'README.md'), 'utf8');
