@@ -55,7 +55,8 @@ export function VirtualList({
     event.preventDefault();
     onSelect(next);
   };
-  const isSelectedShown = selected !== undefined && selected >= first && selected <= last;
+  // not before its row is in the page
+  const isSelectedShown = rows.some(({ index }) => index === selected);
   return (
     <div
       ref={scroller}
