@@ -7,6 +7,7 @@ import { addLooseSection, keepSections } from '../sections/loose-sections.ts';
 import { CopyIn } from './copy-in.ts';
 import { COPY_ITEMS } from './encode-rows.ts';
 import type { EncodedRows } from './encoded-rows.ts';
+import { HeldRows } from './held-rows.ts';
 import type { RowEncoder } from './row-encoder.ts';
 import { ItemStreams } from './streams/item-streams.ts';
 import type { StreamPool } from './streams/stream-pool.ts';
@@ -27,13 +28,17 @@ export interface ItemsTransactionDeps {
 }
 
 /**
- * A transaction that copies rows of `items`. It takes a connection on first use; disposing it rolls back.
+ * A transaction that stores rows of `items`. It takes a connection when it has to; disposing it rolls back.
+ *
+ * The first 64 KiB of rows are held back. If there are no more, they are inserted with the first statements of the
+ * transaction, all in one round trip; else all rows are copied.
  *
  * Of a large section, several streams may copy the rest of the rows, and commit them before this transaction inserts the
  * section's row and commits: until then nothing shows them, and if it does not, they are removed.
  */
 export class ItemsTransaction implements AsyncDisposable {
   readonly #deps: ItemsTransactionDeps;
+  readonly #held = new HeldRows();
   #transaction: Transaction | undefined;
   #copy: CopyIn | undefined;
   #copied = 0;
@@ -52,29 +57,45 @@ export class ItemsTransaction implements AsyncDisposable {
   async run<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     this.#deps.signal?.throwIfAborted();
     await this.#endOwnCopy();
+    if (this.#transaction === undefined) await this.#begin(async () => undefined);
     try {
-      this.#transaction ??= await Transaction.begin(this.#deps.pool);
-      return await work(this.#transaction.client);
+      return await work((this.#transaction as Transaction).client);
     } catch (error) {
       throw toStoreError(error);
     }
   }
 
   /**
-   * Copies batches of a section, gives their buffers back, and runs steps that come among them.
+   * Runs statements after all rows, and for a small import together with them.
+   *
+   * @param send queries the client before it returns, and not later; no COPY
+   * @throws as {@link run}, and `CopyIn.end`
+   */
+  async runAfterRows<T>(send: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    await this.endCopy();
+    return this.#transaction === undefined ? await this.#begin(send) : await this.run(send);
+  }
+
+  /**
+   * Stores batches of a section, gives their buffers back, and runs steps that come among them.
    *
    * @throws as `CopyIn.write`; what a step throws
    */
   async write(sectionId: string, batches: AsyncIterable<EncodedRows | TransactionStep>): Promise<void> {
     const source = batches[Symbol.asyncIterator]();
     let limitBytes = this.#deps.streams === null ? Number.POSITIVE_INFINITY : SPREAD_BYTES;
+    let end: PartEnd = {};
+    if (this.#transaction === undefined && (await this.#hold(source, end))) return;
     for (;;) {
-      const end: PartEnd = {};
-      this.#copy ??= await this.run(async (client) => new CopyIn(client, COPY_ITEMS, this.#deps.signal));
-      await this.#copy.write(this.#rowsOfPart(source, limitBytes, end));
-      if (end.reason === undefined) return;
+      if (end.reason === undefined) {
+        this.#copy ??= await closing(source, this.#openCopy());
+        await this.#copy.write(this.#rowsOfPart(source, limitBytes, end));
+      }
+      const { reason } = end;
+      if (reason === undefined) return;
+      end = {};
       try {
-        if (end.reason !== 'full') await this.run(end.reason);
+        if (reason !== 'full') await this.run(reason);
         else if (await this.#spread(sectionId)) break;
         else limitBytes = Number.POSITIVE_INFINITY;
       } catch (error) {
@@ -85,7 +106,7 @@ export class ItemsTransaction implements AsyncDisposable {
     await this.#streams?.write(this.#runSteps(source), this.#deps.encoder);
   }
 
-  /** Ends every COPY. @returns the rows that the server counted so far @throws as `CopyIn.end` */
+  /** Ends every COPY. @returns the rows, without those that are held back, that the server counted so far @throws as `CopyIn.end` */
   async endCopy(): Promise<number> {
     await this.#endOwnCopy();
     return this.#copied + ((await this.#streams?.endCopy()) ?? 0);
@@ -128,6 +149,69 @@ export class ItemsTransaction implements AsyncDisposable {
     }
   }
 
+  /** Holds rows back. @returns whether that was all; else `end` has the batch or the step that follows */
+  async #hold(source: Source, end: PartEnd): Promise<boolean> {
+    for (;;) {
+      const { done, value } = await this.#next(source);
+      if (done === true) return true;
+      if (typeof value === 'function') end.reason = value;
+      else if (this.#held.add(value.rows)) {
+        this.#deps.encoder.recycle(value);
+        continue;
+      } else end.first = value;
+      return false;
+    }
+  }
+
+  /** What comes next of a source. Ends at once when the signal aborts, and closes the source without waiting for it. */
+  async #next<T>(source: AsyncIterator<T>): Promise<IteratorResult<T>> {
+    const { signal } = this.#deps;
+    if (signal === undefined) return await source.next();
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = (): void => {
+      aborted.reject(signal.reason);
+      source.return?.().then(undefined, () => undefined);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([source.next(), aborted.promise]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Begins the transaction with the rows that are held back, and the statements of `send`. */
+  async #begin<T>(send: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    const { pool, signal } = this.#deps;
+    signal?.throwIfAborted();
+    const held = this.#held;
+    try {
+      const begun = await Transaction.beginWith(pool, (client) => [held.insert(client, pool), send(client)]);
+      const [inserted, result] = begun.results;
+      this.#transaction = begun.transaction;
+      this.#copied += inserted;
+      held.clear();
+      return result;
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  /** Opens a COPY, in a new transaction if there is none, and gives it the rows that are held back. */
+  async #openCopy(): Promise<CopyIn> {
+    const { pool, signal } = this.#deps;
+    signal?.throwIfAborted();
+    try {
+      this.#transaction ??= await Transaction.begin(pool);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+    const copy = new CopyIn(this.#transaction.client, COPY_ITEMS, signal);
+    await copy.write(this.#held.chunks());
+    this.#held.clear();
+    return copy;
+  }
+
   /** Lets streams copy the rest of a section. @returns whether there are some */
   async #spread(sectionId: string): Promise<boolean> {
     const { pool, streams, signal } = this.#deps;
@@ -163,7 +247,9 @@ export class ItemsTransaction implements AsyncDisposable {
     let bytes = 0;
     try {
       while (bytes < limitBytes) {
-        const { done, value } = await source.next();
+        const { first } = end;
+        delete end.first;
+        const { done, value } = first === undefined ? await source.next() : { done: false, value: first };
         if (done === true || typeof value === 'function') {
           isOpen = false;
           if (done !== true) end.reason = value as TransactionStep;
@@ -204,6 +290,18 @@ type Source = AsyncIterator<EncodedRows | TransactionStep>;
 /** Why a part of a section ended before the section: a step, or enough rows. */
 interface PartEnd {
   reason?: TransactionStep | 'full';
+  /** Taken from the source already. */
+  first?: EncodedRows;
+}
+
+/** Closes a source if a piece of work between two of its batches fails. */
+async function closing<T>(source: Source, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    await source.return?.();
+    throw error;
+  }
 }
 
 /** The transaction waits while streams copy, however long that takes. @returns its number */

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { type Results, sendTogether } from './pool/send-together.ts';
 
 /** Starts a transaction that writes, without a time limit for its statements. */
 const BEGIN_WRITE = 'BEGIN; SET LOCAL statement_timeout = 0';
@@ -19,6 +20,27 @@ export class Transaction implements AsyncDisposable {
     try {
       await transaction.client.query(statement);
       return transaction;
+    } catch (error) {
+      await transaction[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /**
+   * Takes a connection of the pool and starts a transaction that writes, with its first statements: one round trip.
+   *
+   * @param send queries the client before it returns, and not later; no COPY
+   */
+  static async beginWith<const T extends readonly Promise<unknown>[]>(
+    pool: pg.Pool,
+    send: (client: pg.PoolClient) => T,
+  ): Promise<{ readonly transaction: Transaction; readonly results: Results<T> }> {
+    const transaction = new Transaction(await pool.connect());
+    const { client } = transaction;
+    try {
+      const sent = sendTogether(client, () => [client.query(BEGIN_WRITE), ...send(client)]);
+      const [, ...results] = await sent;
+      return { transaction, results: results as unknown as Results<T> };
     } catch (error) {
       await transaction[Symbol.asyncDispose]();
       throw error;

@@ -209,15 +209,15 @@ class Draft implements DatasetDraft {
 
   async insert(meta: DatasetMeta): Promise<DatasetSummary> {
     const { sections, versionHash } = this.hashes;
-    const copied = await this.#transaction.endCopy();
-    if (copied !== this.#items) {
-      throw new Error(`${copied} items were copied, and ${this.#items} were counted.`);
-    }
     const counts = { itemCount: this.#items, assetCount: this.#assets };
     const dataset = { ...meta, ...counts, id: this.#id, versionHash };
-    const { summary, transactionId } = await this.#transaction.run((client) =>
-      insertDataset(client, dataset, sections),
+    const { summary, transactionId } = await this.#transaction.runAfterRows((client) =>
+      insertDataset(client, this.#context.pool, dataset, sections),
     );
+    const stored = await this.#transaction.endCopy();
+    if (stored !== this.#items) {
+      throw new Error(`${stored} items were stored, and ${this.#items} were counted.`);
+    }
     await this.#transaction.join();
     this.#transactionId = transactionId;
     return summary;

@@ -31,6 +31,11 @@ export class LimitedPool extends pg.Pool {
     return this.#isPooled === true ? this.#limitMs : null;
   }
 
+  /** Whether a connection keeps what it has prepared. */
+  get keepsSessions(): boolean {
+    return this.#isPooled === false;
+  }
+
   /** A statement that begins a transaction and, where the session has no limit, sets it; unless it sets another one. */
   beginWithLimit(begin: string): string {
     if (this.#isPooled !== true || begin.includes('statement_timeout')) return begin;
@@ -42,4 +47,20 @@ export class LimitedPool extends pg.Pool {
     // Not a parameter of the connection's start: a pooler may refuse those.
     if (!this.#isPooled) await client.query(`SET statement_timeout = ${this.#limitMs}`);
   }
+}
+
+/**
+ * A statement that a connection parses once under this name, and plans a few times at most. Behind a pooler, where the next
+ * transaction may have another connection, it is parsed every time.
+ *
+ * @param name of this text, and of no other
+ */
+export function prepared(
+  pool: pg.Pool,
+  name: string,
+  text: string,
+  values: readonly unknown[],
+): pg.QueryConfig<unknown[]> {
+  const isKept = pool instanceof LimitedPool && pool.keepsSessions;
+  return { text, values: [...values], ...(isKept ? { name } : {}) };
 }
