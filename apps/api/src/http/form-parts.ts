@@ -67,14 +67,12 @@ export function formParts(
   let fileCount = 0;
   const { maxFormFields } = limits;
   const delimiters = new DelimiterCounter(request.get('content-type') ?? '');
-  const tooManyParts = (): RequestError =>
-    invalid('', `The form must have at most ${maxFormFields} parts besides its files.`);
   const onData = (chunk: Buffer): void => {
     arrivedBytes += chunk.byteLength;
     delimiters.add(chunk);
     if (arrivedBytes > maxFormBytes(limits, fileCount)) fail(tooLarge(limits));
     // The last one ends the form, or begins a part whose head is still to come.
-    else if (delimiters.count > maxFormFields + fileCount + 1) fail(tooManyParts());
+    else if (delimiters.count > maxFormFields + fileCount + 1) fail(tooManyParts(limits));
   };
 
   form.on('field', (name: string | undefined, value, info) => {
@@ -103,9 +101,9 @@ export function formParts(
       content,
     } satisfies FormFile);
   });
-  form.on('fieldsLimit', () => fail(invalid('', `The form must have at most ${maxFormFields} fields.`)));
-  form.on('filesLimit', () => fail(invalid('file', `The form must have at most ${MAX_FILES} files.`)));
-  form.on('partsLimit', () => fail(tooManyParts()));
+  form.on('fieldsLimit', () => fail(tooManyParts(limits, 'fields')));
+  form.on('filesLimit', () => fail(tooManyFiles()));
+  form.on('partsLimit', () => fail(tooManyParts(limits)));
   form.on('error', (error) => fail(unreadable(error)));
   form.on('close', () => parts.push(null));
   signal.addEventListener('abort', onAbort, { once: true });
@@ -127,11 +125,22 @@ export const maxFormBytes = (limits: FormLimits, files: number = MAX_FILES): num
 export const tooLarge = (limits: FormLimits): RequestError =>
   new RequestError('upload_too_large', `The file must have at most ${limits.maxUploadBytes} bytes.`);
 
+/** The error for a form with too many parts or fields. */
+export const tooManyParts = (
+  { maxFormFields }: FormLimits,
+  what: string = 'parts besides its files',
+): RequestError => invalid('', `The form must have at most ${maxFormFields} ${what}.`);
+
+/** The error for a form with too many files. */
+export const tooManyFiles = (): RequestError =>
+  invalid('file', `The form must have at most ${MAX_FILES} files.`);
+
 /** The error for one field or part of the form. */
 export const invalid = (path: string, message: string, cause?: unknown): RequestError =>
   new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
 
-const unreadable = (error: unknown): RequestError =>
+/** The error for a form that is not one. */
+export const unreadable = (error: unknown): RequestError =>
   invalid('', `Cannot read the form: ${(error as Error).message}.`, error);
 
 /** The bytes of a file. Its stream fails with the form; what failed first is the error to report. */
@@ -143,7 +152,8 @@ async function* fileContent(stream: Readable, failure: () => Error | null): Asyn
   }
 }
 
-function openForm(request: Request, limits: FormLimits): busboy.Busboy {
+/** A parser with the limits of a form. @throws RequestError `invalid_request` */
+export function openForm(request: Request, limits: FormLimits): busboy.Busboy {
   try {
     return busboy({
       headers: request.headers,

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { RequestError } from '@svc/runtime';
 import type { Request } from 'express';
 import { type FormField, type FormLimits, formParts, invalid, maxFormBytes, tooLarge } from './form-parts.ts';
+import { smallFormParts } from './small-form.ts';
 import type { StagingFile, StagingFolder } from './staging-folder.ts';
 
 /** A file of an upload, in the staging folder unless the form is small. */
@@ -62,7 +63,9 @@ export async function receiveUpload(
     totalBytes += bytes;
     if (totalBytes > limits.maxUploadBytes) throw tooLarge(limits);
   };
-  for await (const part of formParts(request, limits, signal)) {
+  const isSmall = declaredBytes > 0 && declaredBytes <= MEMORY_BYTES;
+  const parts = isSmall ? await smallFormParts(request, limits, signal) : formParts(request, limits, signal);
+  for await (const part of parts) {
     if (part.kind === 'field') {
       fields.set(part.name, fieldValue(part, names, fields, limits));
       continue;

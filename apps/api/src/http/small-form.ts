@@ -1,0 +1,83 @@
+import type { Request } from 'express';
+import { DelimiterCounter } from './delimiter-counter.ts';
+import {
+  type FormLimits,
+  type FormPart,
+  openForm,
+  tooManyFiles,
+  tooManyParts,
+  unreadable,
+} from './form-parts.ts';
+
+/**
+ * Reads the parts of a multipart form that is small enough to be held in memory. Does what `formParts` does, at once
+ * instead of piece by piece, which takes longer than anything else for a small upload.
+ *
+ * @throws RequestError `invalid_request`; the reason of `signal` when it aborts
+ */
+export async function smallFormParts(
+  request: Request,
+  limits: FormLimits,
+  signal: AbortSignal,
+): Promise<readonly FormPart[]> {
+  const body = await readBody(request, signal);
+  const parts: FormPart[] = [];
+  let failure: Error | undefined;
+  let fileCount = 0;
+  const form = openForm(request, limits);
+  await new Promise<void>((resolve) => {
+    const fail = (error: Error): void => {
+      failure ??= error;
+      resolve();
+    };
+    form.on('field', (name: string | undefined, value, info) => {
+      const { nameTruncated: isNameTruncated, valueTruncated: isTruncated } = info;
+      const text = typeof value === 'string' ? value : undefined;
+      parts.push({ kind: 'field', name: name ?? '', value: text, isNameTruncated, isTruncated });
+    });
+    form.on('file', (name, stream, info) => {
+      fileCount += 1;
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      // The form reports it.
+      stream.on('error', () => undefined);
+      const content = valuesOf(chunks);
+      parts.push({ kind: 'file', name: name ?? '', fileName: info.filename ?? '', content });
+    });
+    form.on('fieldsLimit', () => fail(tooManyParts(limits, 'fields')));
+    form.on('filesLimit', () => fail(tooManyFiles()));
+    form.on('partsLimit', () => fail(tooManyParts(limits)));
+    form.on('error', (error) => fail(unreadable(error)));
+    form.on('close', resolve);
+    form.end(body);
+  });
+  const delimiters = new DelimiterCounter(request.get('content-type') ?? '');
+  delimiters.add(body);
+  // The last one ends the form.
+  if (delimiters.count > limits.maxFormFields + fileCount + 1) failure ??= tooManyParts(limits);
+  if (failure === undefined) return parts;
+  form.destroy();
+  throw failure;
+}
+
+/** The whole body, which has no more bytes than its header declares. */
+function readBody(request: Request, signal: AbortSignal): Promise<Buffer> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const onData = (chunk: Buffer): unknown => chunks.push(chunk);
+    const settle = (end: () => void): void => {
+      signal.removeEventListener('abort', onAbort);
+      request.off('data', onData).off('end', onEnd);
+      end();
+    };
+    const onAbort = (): void => settle(() => reject(signal.reason));
+    const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks)));
+    signal.addEventListener('abort', onAbort, { once: true });
+    request.on('data', onData).on('end', onEnd).resume();
+  });
+}
+
+async function* valuesOf<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}
