@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { followSignal } from './request/follow-signal.ts';
 import { RequestError } from './request/request-error.ts';
 
 /** Bytes that a client must send, and take, in the time that it has for them. */
@@ -47,7 +48,7 @@ export interface BodyWatch extends Disposable {
  */
 export function watchUploadRate(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): BodyWatch {
   const { socket } = request;
-  const slow = new AbortController();
+  const slow = followSignal(signal);
   const meter = new RateMeter(SENT_BYTES, timeoutMs);
   let seenBytes = socket.bytesRead;
   let seenAt = performance.now();
@@ -66,7 +67,7 @@ export function watchUploadRate(request: IncomingMessage, timeoutMs: number, sig
   );
   timer.unref();
   return {
-    signal: AbortSignal.any([signal, slow.signal]),
+    signal: slow.signal,
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }

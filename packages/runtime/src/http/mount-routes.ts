@@ -74,7 +74,7 @@ function handlerOf(
     state.setRoute(path);
     const { caller } = state;
     if (!caller.can(route.access)) throw forbidden(caller, route.access);
-    if (route.produces !== '*/*' && !request.accepts([route.produces, 'application/json', PROBLEM_TYPE])) {
+    if (!isAccepted(request, route.produces)) {
       throw new RequestError('not_acceptable', `This endpoint returns ${route.produces}.`);
     }
     const query = validator.query(request.query);
@@ -93,6 +93,13 @@ function handlerOf(
     const result = await respond(route, validator, config, state, parts);
     await sendResponse(request, response, result, () => state.signal, config.slowReaderTimeoutMs);
   };
+}
+
+/** Whether the client accepts a type, JSON or a problem; a client that names none accepts all. */
+function isAccepted(request: Request, produces: string): boolean {
+  const { accept = '*/*' } = request.headers;
+  if (accept === '*/*' || accept === produces || produces === '*/*') return true;
+  return request.accepts([produces, 'application/json', PROBLEM_TYPE]) !== false;
 }
 
 /** Reads the body, if the route has one, and calls the handler. */

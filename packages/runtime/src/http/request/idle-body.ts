@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyWatch } from '../minimum-rate.ts';
+import { followSignal } from './follow-signal.ts';
 import { RequestError } from './request-error.ts';
 
 /**
@@ -7,7 +8,7 @@ import { RequestError } from './request-error.ts';
  * because the disk is slow, does not count.
  */
 export function watchIdleBody(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): BodyWatch {
-  const idle = new AbortController();
+  const idle = followSignal(signal);
   let seenBytes = request.socket.bytesRead;
   const timer = setInterval(() => {
     const isPaused = request.isPaused() || request.socket.isPaused();
@@ -18,7 +19,7 @@ export function watchIdleBody(request: IncomingMessage, timeoutMs: number, signa
   }, timeoutMs);
   timer.unref();
   return {
-    signal: AbortSignal.any([signal, idle.signal]),
+    signal: idle.signal,
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }

@@ -26,27 +26,50 @@ export function requestState(request: IncomingMessage): RequestState {
  * response writes the log line and counts it. A client that disconnects counts as 499.
  */
 export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: AbortSignal): RequestHandler {
+  const stop = new StopList(stopSignal);
   return (request, response, next) => {
     response.once('close', () => requestState(request).end());
     const observed = observeRequest(request, response, { logger, metrics });
-    (request as Tracked)[key] = new RequestState(observed, response, stopSignal);
+    (request as Tracked)[key] = new RequestState(observed, response, stop);
     runWithContext(observed.context, next);
   };
+}
+
+/** The running requests that are to end when the service is forced to stop: one listener for all of them. */
+class StopList {
+  readonly #signal: AbortSignal;
+  readonly #running = new Set<AbortController>();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    const onAbort = (): void => {
+      for (const running of this.#running) running.abort(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+  }
+
+  add(running: AbortController): void {
+    if (this.#signal.aborted) running.abort(this.#signal.reason);
+    else this.#running.add(running);
+  }
+
+  remove(running: AbortController): void {
+    this.#running.delete(running);
+  }
 }
 
 /** What the middleware of one request shares. */
 export class RequestState {
   readonly #observed: ObservedRequest;
   readonly #response: ServerResponse;
-  readonly #stopSignal: AbortSignal;
-  #client: AbortController | undefined;
-  #signal: AbortSignal | undefined;
+  readonly #stop: StopList;
+  #ending: AbortController | undefined;
   caller: Caller = ANONYMOUS;
 
-  constructor(observed: ObservedRequest, response: ServerResponse, stopSignal: AbortSignal) {
+  constructor(observed: ObservedRequest, response: ServerResponse, stop: StopList) {
     this.#observed = observed;
     this.#response = response;
-    this.#stopSignal = stopSignal;
+    this.#stop = stop;
   }
 
   get id(): string {
@@ -63,12 +86,12 @@ export class RequestState {
    * first use: most requests never need it.
    */
   get signal(): AbortSignal {
-    if (this.#signal === undefined) {
-      this.#client = new AbortController();
-      this.#signal = AbortSignal.any([this.#client.signal, this.#stopSignal]);
-      if (this.#response.closed && !this.#observed.isComplete) this.#leave();
+    if (this.#ending === undefined) {
+      this.#ending = new AbortController();
+      if (!this.#response.closed) this.#stop.add(this.#ending);
+      else if (!this.#observed.isComplete) this.#leave();
     }
-    return this.#signal;
+    return this.#ending.signal;
   }
 
   setRoute(template: string): void {
@@ -87,10 +110,11 @@ export class RequestState {
 
   /** Ends the request when its connection or response has closed. */
   end(): void {
+    if (this.#ending !== undefined) this.#stop.remove(this.#ending);
     if (!this.#observed.isComplete) this.#leave();
   }
 
   #leave(): void {
-    this.#client?.abort(new ClientDisconnectedError('The client disconnected.'));
+    this.#ending?.abort(new ClientDisconnectedError('The client disconnected.'));
   }
 }

@@ -47,6 +47,7 @@ export function chooseCoding(
   // Files of known length are sent as they are, whole or in ranges.
   if (response.hasHeader('Content-Length')) return null;
   response.vary('Accept-Encoding');
+  if (request.headers['accept-encoding'] === undefined) return null;
   const isForeignPage = request.headers['sec-fetch-site'] === 'cross-site';
   if (isForeignPage && !response.hasHeader('Access-Control-Allow-Origin')) return null;
 

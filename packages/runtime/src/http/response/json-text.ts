@@ -20,14 +20,16 @@ export type JsonBody =
 
 /** The JSON text of a body: undefined members are omitted, dates become ISO 8601 in UTC. */
 export function toJsonText(body: JsonBody): string {
+  if (typeof body !== 'object' || body === null) return JSON.stringify(body ?? null);
   if (body instanceof JsonText) return body.text;
-  if (body instanceof Date) return JSON.stringify(body.toISOString());
-  if (Array.isArray(body)) return `[${body.map(toJsonText).join(',')}]`;
-  if (typeof body === 'object' && body !== null) {
-    const members = Object.entries(body)
-      .filter(([, value]) => value !== undefined)
-      .map(([key, value]) => `${JSON.stringify(key)}:${toJsonText(value as JsonBody)}`);
-    return `{${members.join(',')}}`;
+  if (body instanceof Date) return `"${body.toISOString()}"`;
+  let text = '';
+  if (Array.isArray(body)) {
+    for (const entry of body) text += `${text === '' ? '' : ','}${toJsonText(entry)}`;
+    return `[${text}]`;
   }
-  return JSON.stringify(body ?? null);
+  for (const [key, value] of Object.entries(body)) {
+    if (value !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${toJsonText(value)}`;
+  }
+  return `{${text}}`;
 }
