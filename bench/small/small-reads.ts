@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Bench } from '../bench.ts';
+import { startEchoRun } from '../console/start-echo-run.ts';
 import { writePackage } from '../generate.ts';
 import { load, startServer } from '../http-load.ts';
 import { type Measured, measure } from '../measure.ts';
@@ -8,7 +9,10 @@ import { type Service, upload } from '../service.ts';
 
 /** Datasets in the list, and entries of a page. */
 const DATASETS = 50;
-const DEEP_BYTES = 200;
+/** Items from the end at which a deep page begins. */
+const DEEP_ITEMS = 200;
+/** Of the run whose results are listed. */
+const RESULTS = 10_000;
 
 interface Read {
   readonly name: string;
@@ -27,9 +31,12 @@ export async function smallReadCases(bench: Bench, size: number, rounds: number)
   const [few, many] = [join(folder, 'ten.pkg.zip'), join(folder, 'many.pkg.zip')];
   await writePackage(few, 10);
   await writePackage(many, size);
+  const results = join(folder, 'results.pkg.zip');
+  await writePackage(results, RESULTS);
   return await bench.withService(async (service) => {
-    for (let index = 1; index < DATASETS; index += 1) await upload(service, few);
+    for (let index = 2; index < DATASETS; index += 1) await upload(service, few);
     const { id } = await upload(service, many);
+    const run = await startEchoRun(service.url, (await upload(service, results)).id);
     await bench.analyze();
     await using plain = await startServer({
       file: fileURLToPath(new URL('../http-servers.ts', import.meta.url)),
@@ -38,11 +45,11 @@ export async function smallReadCases(bench: Bench, size: number, rounds: number)
       databaseUrl: psql.PGURL,
     });
     const measured: Measured[] = [];
-    for (const { name, path, baseline, against, isPlain = false, target } of await readsOf(
-      service,
+    for (const { name, path, baseline, against, isPlain = false, target } of await readsOf(service, {
       id,
+      run,
       size,
-    )) {
+    })) {
       const ours = (): ReturnType<typeof load> => load(service.url + path);
       const theirs = (): ReturnType<typeof load> => load((isPlain ? plain.url : service.url) + against);
       await ours();
@@ -54,10 +61,13 @@ export async function smallReadCases(bench: Bench, size: number, rounds: number)
   });
 }
 
-async function readsOf(service: Service, id: string, size: number): Promise<readonly Read[]> {
+async function readsOf(
+  service: Service,
+  { id, run, size }: { readonly id: string; readonly run: string; readonly size: number },
+): Promise<readonly Read[]> {
   const items = `/datasets/${id}/items?limit=50`;
   const first = { baseline: 'the first page of 50', against: items };
-  const response = await fetch(`${service.url}/datasets/${id}/items?from=0-${size - DEEP_BYTES}&limit=50`);
+  const response = await fetch(`${service.url}/datasets/${id}/items?from=0-${size - DEEP_ITEMS}&limit=50`);
   const page = (await response.json()) as {
     readonly data: readonly { readonly item_hash: string }[];
     readonly meta: { readonly next_cursor: string };
@@ -78,6 +88,18 @@ async function readsOf(service: Service, id: string, size: number): Promise<read
     {
       name: 'requests per second on a page of 50 items',
       ...{ path: items, against: `/items?id=${id}`, ...plain },
+    },
+    {
+      name: 'requests per second of a search for datasets, all of which match',
+      ...{ path: '/datasets?limit=50&q=BENCH', against: '/datasets?q=BENCH', ...plain },
+    },
+    {
+      name: `requests per second of a search among ${label} items`,
+      ...{ path: `${items}&q=q1`, against: `/items?id=${id}&q=q1`, ...plain },
+    },
+    {
+      name: 'requests per second on 50 results of a run',
+      ...{ path: `/runs/${run}/results?limit=50`, against: `/results?id=${run}`, ...plain },
     },
     {
       name: `page of 50 items at the end of ${label}`,
