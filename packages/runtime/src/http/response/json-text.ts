@@ -20,16 +20,35 @@ export type JsonBody =
 
 /** The JSON text of a body: undefined members are omitted, dates become ISO 8601 in UTC. */
 export function toJsonText(body: JsonBody): string {
-  if (typeof body !== 'object' || body === null) return JSON.stringify(body ?? null);
+  switch (typeof body) {
+    case 'object':
+      return body === null ? 'null' : objectText(body);
+    case 'number':
+      return Number.isFinite(body) ? String(body) : 'null';
+    case 'boolean':
+      return body ? 'true' : 'false';
+    default:
+      return body === undefined ? 'null' : JSON.stringify(body);
+  }
+}
+
+function objectText(body: NonNullable<JsonBody & object>): string {
   if (body instanceof JsonText) return body.text;
   if (body instanceof Date) return `"${body.toISOString()}"`;
   let text = '';
   if (Array.isArray(body)) {
-    for (const entry of body) text += `${text === '' ? '' : ','}${toJsonText(entry)}`;
+    for (const entry of body) text += text === '' ? toJsonText(entry) : `,${toJsonText(entry)}`;
     return `[${text}]`;
   }
-  for (const [key, value] of Object.entries(body)) {
-    if (value !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${toJsonText(value)}`;
+  const members = body as { readonly [key: string]: JsonBody };
+  for (const key of Object.keys(members)) {
+    const value = members[key];
+    if (value !== undefined) text += `${text === '' ? '' : ','}${nameText(key)}${toJsonText(value)}`;
   }
   return `{${text}}`;
+}
+
+/** The name of a member and its colon. Nearly all names need no escapes, for which to look takes less than to escape. */
+function nameText(name: string): string {
+  return /^[a-z_]+$/.test(name) ? `"${name}":` : `${JSON.stringify(name)}:`;
 }
