@@ -63,7 +63,6 @@ export function createLogger<Events extends EventTypes>(
   const logger = winston.createLogger({
     levels: SEVERITY,
     level,
-    defaultMeta: { service },
     format: winston.format.combine(
       winston.format.timestamp({ format: () => now().toISOString() }),
       lineFormat(redactorOf(redact), contextFields),
@@ -75,6 +74,12 @@ export function createLogger<Events extends EventTypes>(
   );
   const levelOf = (event: string): LogLevel => known.get(event)?.level ?? 'info';
   let isClosed = false;
+  const { format } = logger;
+  /** Does what the streams of winston do between a logger and its transport, without them: they take longer than the line. */
+  const write = (info: winston.Logform.TransformableInfo): void => {
+    const line = format.transform(info, undefined);
+    if (typeof line === 'object') output.transport.log?.(line, () => undefined);
+  };
   const isWritten = (eventLevel: LogLevel): boolean => !isClosed && logger.isLevelEnabled(eventLevel);
 
   return {
@@ -83,7 +88,7 @@ export function createLogger<Events extends EventTypes>(
       if (!isWritten(eventLevel)) return;
       const context = currentContext();
       const secrets = currentSecrets();
-      logger.log({ level: eventLevel, message: event, context, secrets, fields });
+      write({ level: eventLevel, message: event, service, context, secrets, fields });
     },
     isEnabled: (event) => isWritten(levelOf(event)),
     flush: () => output.flush(),

@@ -1,4 +1,4 @@
-import winston from 'winston';
+import type winston from 'winston';
 import Transport from 'winston-transport';
 
 /** Where the lines of a logger go. */
@@ -18,7 +18,7 @@ function standardOutput(): Output {
   const { stdout } = process;
   if (stdout.listenerCount('error', ignore) === 0) stdout.on('error', ignore);
   return {
-    transport: new winston.transports.Stream({ stream: stdout, eol: '\n' }),
+    transport: new FunctionTransport((line) => stdout.write(line)),
     // Lines are written in order: when an empty one is written, so are all before it.
     flush: () => new Promise((resolve) => stdout.write('', () => resolve())),
   };
