@@ -238,7 +238,16 @@ describe('the fast path', () => {
       .tuple(fc.double({ min: 1, max: 9.99, noNaN: true }), fc.integer({ min: -30, max: 30 }))
       .map(([mantissa, exponent]) => `${mantissa}e${exponent < 0 ? '-' : '+'}0${Math.abs(exponent)}`);
     const long = fc.integer({ min: 990, max: 1010 }).map((length) => `0.1${'3'.repeat(length)}`);
-    const number = fc.oneof(numberLiteral, decimal, small, double, python, long, fc.bigInt().map(String));
+    const exponent = fc.oneof(
+      fc.integer({ min: -1010, max: 1010 }),
+      fc.constantFrom(1_000_000, -1_000_000, '9'.repeat(400)),
+    );
+    const scaled = fc
+      .tuple(fc.bigInt({ min: 1n, max: 10n ** 40n }), exponent)
+      .map(([digits, power]) => `${digits}e${power}`);
+    const number = fc.oneof(
+      ...[numberLiteral, decimal, small, double, python, long, scaled, fc.bigInt().map(String)],
+    );
     fc.assert(
       fc.property(fc.array(number, { minLength: 1, maxLength: 5 }), (numbers) => {
         expectSameLines([`{"n":[${numbers}],"id":${numbers[0]}}`]);

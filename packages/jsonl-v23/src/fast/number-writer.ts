@@ -14,6 +14,8 @@ const MAX_EXACT_EXPONENT = 290;
 const MAX_PLAIN_POINT = 21;
 const MIN_PLAIN_POINT = -5;
 const MAX_DIGITS = 64;
+/** Digits that a number without exponent may have: the reference path refuses a longer one. */
+const MAX_PLAIN_DIGITS = 1000;
 
 /** Writes numbers as `canonicalNumber` does, most of them from bytes to bytes. */
 export class NumberWriter {
@@ -66,13 +68,16 @@ export class NumberWriter {
     const isExact = count <= EXACT_DIGITS && Math.abs(point) <= MAX_EXACT_EXPONENT;
     let end = to;
     if (isNegative) bytes[end++] = MINUS;
-    end = isPlain ? this.#putPlain(bytes, end, count, point) : this.#putExponent(bytes, end, count, point);
-    if (isPlain || isExact) return end;
+    if (isPlain) return this.#putPlain(bytes, end, count, point);
     if (count <= SHORTEST_DIGITS) {
-      const text = textOf(bytes, to, end);
-      if (String(Number(text)) === text) return end;
+      const shortestEnd = this.#putExponent(bytes, end, count, point);
+      if (isExact) return shortestEnd;
+      const text = textOf(bytes, to, shortestEnd);
+      if (String(Number(text)) === text) return shortestEnd;
     }
-    return this.#writeByReference(bytes, start, to);
+    // No double has this value, so it is written out.
+    const digitCount = point <= 0 ? 1 - point + count : Math.max(point, count);
+    return digitCount <= MAX_PLAIN_DIGITS ? this.#putPlain(bytes, end, count, point) : -1;
   }
 
   /** The exponent at `at`, 0 if there is none; NaN if it is invalid. It may be huge. Sets `next`. */
