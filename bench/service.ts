@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { shell } from './shell.ts';
 
 export interface Service {
   readonly url: string;
@@ -71,6 +72,20 @@ export async function upload(service: Service, path: string): Promise<{ id: stri
   if (response.status !== 201)
     throw new Error(`upload answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as { id: string; item_count: number };
+}
+
+/** Uploads a file by curl, which takes little of the machine. @param fields of the form besides the file */
+export async function uploadByCurl(
+  service: Service,
+  path: string,
+  {
+    fileName = 'bench.pkg.zip',
+    fields = {},
+  }: { fileName?: string; fields?: Readonly<Record<string, string>> } = {},
+): Promise<void> {
+  const form = Object.entries(fields).map(([name, value]) => `-F '${name}=${value}'`);
+  const file = `-F 'file=@${path};filename=${fileName}'`;
+  await shell(`curl -sS --fail-with-body ${form.join(' ')} ${file} ${service.url}/datasets/upload`);
 }
 
 /** The longest and the typical time that a probe takes to answer while `work` runs, in milliseconds. */

@@ -31,21 +31,34 @@ const SHAPES: readonly Shape[] = [
 
 const CHUNK_CHARACTERS = 1 << 18;
 
-/** The shapes of these names, separated by commas; all of them for `all`. */
+/** The shapes of these names, separated by commas; all of them for `all`. @throws RangeError for another name */
 export function shapesNamed(names: string): readonly Shape[] {
   if (names === 'all') return SHAPES;
   return names.split(',').map((name) => {
     const found = SHAPES.find((shape) => shape.name === name);
     if (found === undefined) {
-      throw new Error(`There is a shape of each name: ${SHAPES.map((shape) => shape.name).join(', ')}`);
+      const known = SHAPES.map((shape) => shape.name).join(', ');
+      throw new RangeError(`--shapes must be "all" or some of ${known}, got ${JSON.stringify(name)}.`);
     }
     return found;
   });
 }
 
-/** As many items as wanted, unless their lines would have more bytes together than that. */
-export function countOf({ lineBytes }: Shape, wanted: number, maxBytes: number): number {
-  return Math.min(wanted, Math.max(1, Math.floor(maxBytes / lineBytes)));
+/** What bounds the items of a shape, and with them the disk and the time that they take. */
+export interface CountLimits {
+  /** The largest number of items that is measured. */
+  readonly maxItems: number;
+  /** Bytes that the lines of so many may have together. */
+  readonly maxBytes: number;
+}
+
+/**
+ * As many items as wanted, unless the largest number of them would have too many bytes: then all numbers of the shape are
+ * smaller by the same factor, so that they can still be compared.
+ */
+export function countOf({ lineBytes }: Shape, wanted: number, { maxItems, maxBytes }: CountLimits): number {
+  const share = Math.min(1, maxBytes / (lineBytes * Math.max(maxItems, wanted)));
+  return Math.max(1, Math.floor(wanted * share));
 }
 
 /** Chunks of whole lines; the same ones each time. */

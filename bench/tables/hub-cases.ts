@@ -1,11 +1,11 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { type FakeHub, startFakeHub } from '../packages/hub-client/test/fake-hub.ts';
-import { type Bench, sampleOf, WARM_UPS } from './bench.ts';
-import { type Case, timed } from './measure.ts';
-import type { Service } from './service.ts';
-import { shell } from './shell.ts';
+import { type FakeHub, startFakeHub } from '../../packages/hub-client/test/fake-hub.ts';
+import { type Bench, sampleOf, WARM_UPS } from '../bench.ts';
+import { type Case, timed } from '../measure.ts';
+import { type Service, uploadByCurl } from '../service.ts';
+import { shell } from '../shell.ts';
 
 /** Makes a Parquet file of questions, answers, an integer and a float column, as a hub's writer would. */
 async function writeParquet(path: string, size: number): Promise<void> {
@@ -57,23 +57,38 @@ async function post<T>(service: Service, path: string, body: unknown): Promise<T
   return (await response.json()) as T;
 }
 
+const MAPPING = { prompt_column: 'question', answer_column: 'answer', meta_columns: ['level', 'score'] };
+
 const importRows = (service: Service, split: string): Promise<{ id: string }> =>
   post(service, '/datasets/hub/import', {
     name: 'bench',
     config: { path: 'bench/rows', split },
-    mapping: { prompt_column: 'question', answer_column: 'answer', meta_columns: ['level', 'score'] },
+    mapping: MAPPING,
   });
 
-/** Import of a Parquet dataset from a loopback hub, against DuckDB and psql doing the bare minimum. */
-export async function hubCase(bench: Bench, size: number): Promise<Case> {
-  const { folder, psql } = bench;
+const FORM = { fileName: 'rows.parquet', fields: { mapping: JSON.stringify(MAPPING) } };
+
+/** Import of a Parquet dataset from a loopback hub, and upload of the same file, against DuckDB and psql doing the bare minimum. */
+export async function hubCases(bench: Bench, size: number): Promise<readonly Case[]> {
+  const { folder } = bench;
   const parquet = join(folder, `${size}.parquet`);
+  const small = join(folder, 'small.parquet');
   await writeParquet(parquet, size);
-  const csv = join(folder, `${size}.csv`);
-  return {
+  await writeParquet(small, SMALL_ROWS);
+  const baseline = baselineOf(bench, parquet, join(folder, `${size}.csv`));
+  const upload: Case = {
+    ...baseline,
+    name: `upload of the same Parquet file, ${size.toLocaleString('en')} rows`,
+    runOurs: () =>
+      bench.withService(async (service) => {
+        for (let time = 0; time < WARM_UPS; time += 1) await uploadByCurl(service, small, FORM);
+        await bench.empty();
+        return await sampleOf(service, () => uploadByCurl(service, parquet, FORM));
+      }),
+  };
+  const hubImport: Case = {
+    ...baseline,
     name: `hub import, ${size.toLocaleString('en')} rows of Parquet`,
-    baseline: 'DuckDB to CSV, then psql \\copy to a table of those columns',
-    target: 1.25,
     runOurs: () =>
       withHub(parquet, (hub) =>
         bench.withService(
@@ -85,6 +100,22 @@ export async function hubCase(bench: Bench, size: number): Promise<Case> {
           { HUB_ENDPOINT: hub.endpoint },
         ),
       ),
+  };
+  return [hubImport, upload];
+}
+
+/** Rows of a file with which a service is warmed up. */
+const SMALL_ROWS = 10_000;
+
+function baselineOf(
+  bench: Bench,
+  parquet: string,
+  csv: string,
+): Pick<Case, 'baseline' | 'target' | 'runBaseline'> {
+  const { psql } = bench;
+  return {
+    baseline: 'DuckDB to CSV, then psql \\copy to a table of those columns',
+    target: 1,
     runBaseline: async () => {
       await shell(
         `psql -q "$PGURL" -c 'DROP TABLE IF EXISTS hub_floor' -c 'CREATE TABLE hub_floor (question text, answer text, level bigint, score float8)'`,

@@ -1,10 +1,10 @@
 import { createReadStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { type Bench, sampleOf, WARM_UPS } from './bench.ts';
-import { type Case, timed } from './measure.ts';
-import type { Service } from './service.ts';
-import { shell } from './shell.ts';
+import { type Bench, sampleOf, WARM_UPS } from '../bench.ts';
+import { type Case, timed } from '../measure.ts';
+import { uploadByCurl } from '../service.ts';
+import { shell } from '../shell.ts';
 
 /** Bytes of a row as CSV. */
 const ROW_BYTES = 380;
@@ -13,6 +13,8 @@ const MAPPING = JSON.stringify({
   answer_column: 'answer',
   meta_columns: ['level', 'score'],
 });
+
+const FORM = { fileName: 'table', fields: { mapping: MAPPING } };
 
 /** A file with a table, and its format. */
 export interface TableFile {
@@ -61,9 +63,9 @@ export async function tableCase(bench: Bench, file: TableFile): Promise<Case> {
     target: 1.25,
     runOurs: () =>
       bench.withService(async (service) => {
-        for (let time = 0; time < WARM_UPS; time += 1) await upload(service, small);
+        for (let time = 0; time < WARM_UPS; time += 1) await uploadByCurl(service, small, FORM);
         await bench.empty();
-        return await sampleOf(service, () => upload(service, file.path));
+        return await sampleOf(service, () => uploadByCurl(service, file.path, FORM));
       }),
     runBaseline: async () => {
       await shell(
@@ -84,12 +86,6 @@ export async function tableCase(bench: Bench, file: TableFile): Promise<Case> {
 }
 
 const label = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
-
-/** By curl, which takes about as much of the machine as psql does in the baseline. */
-async function upload(service: Service, path: string): Promise<void> {
-  const fields = `-F 'mapping=${MAPPING}' -F 'file=@${path};filename=table'`;
-  await shell(`curl -sS --fail-with-body ${fields} ${service.url}/datasets/upload`);
-}
 
 /** Milliseconds from the last byte of a file to the preview of its first rows. */
 export async function tablePreview(bench: Bench, { path }: TableFile): Promise<number> {
