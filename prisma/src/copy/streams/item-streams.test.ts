@@ -91,6 +91,15 @@ const terminate = (where: string): Promise<unknown> =>
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND ${where}`,
   );
 
+/** Waits until the server has ended what a client has lost: until then, its rows are those of a living import. */
+const ended = (): Promise<void> =>
+  expect
+    .poll(() =>
+      query(`SELECT FROM pg_stat_activity WHERE datname = current_database()
+        AND application_name IN ('svc-store', 'svc-streams') AND state <> 'idle'`),
+    )
+    .toEqual([]);
+
 /** Imports more rows than one connection copies alone, and does something before the last of them. */
 async function importDisturbed(
   disturb: () => Promise<unknown>,
@@ -147,6 +156,7 @@ describe('a large import over several connections', () => {
     ['all are', `application_name IN ('svc-store', 'svc-streams') AND state <> 'idle'`],
   ])('fails when %s lost, and leaves nothing', async (_, where) => {
     await expect(importDisturbed(() => terminate(where))).rejects.toMatchObject({ code: 'unavailable' });
+    await ended();
     await single.datasets.collect();
     expect(await leftovers()).toEqual(NOTHING);
   });
@@ -156,6 +166,7 @@ describe('a large import over several connections', () => {
     const reason = new Error('cancelled');
     const importing = importDisturbed(async () => cancelling.abort(reason), cancelling.signal);
     await expect(importing).rejects.toBe(reason);
+    await ended();
     await single.datasets.collect();
     expect(await leftovers()).toEqual(NOTHING);
     // The connections can be used again.
@@ -200,6 +211,7 @@ describe('a large import over several connections', () => {
       line.cut();
     });
     await expect(importing).rejects.toMatchObject({ code: 'unavailable' });
+    await ended();
     expect(await leftovers()).toEqual({ items: expect.any(Number), noted: 1 });
     expect((await single.datasets.list({ limit: 10 })).data).toEqual([]);
     // Several workers do it at once.
