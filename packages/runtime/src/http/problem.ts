@@ -12,7 +12,7 @@ export interface ProblemRow {
 
 /** The codes of the HTTP layer itself. Each app adds the codes of the packages that it uses. */
 export const HTTP_PROBLEM_ROWS: Readonly<Record<RequestErrorCode | 'internal', ProblemRow>> = {
-  invalid_json: { status: 400, title: 'Invalid JSON body' },
+  invalid_json: { status: 400, title: 'Invalid JSON' },
   invalid_request: { status: 400, title: 'Invalid request' },
   unauthenticated: { status: 401, title: 'Authentication required' },
   forbidden: { status: 403, title: 'Forbidden' },
