@@ -1,13 +1,13 @@
 import { createReadStream, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { type Bench, sampleOf, WARM_UPS } from '../bench.ts';
-import { type Case, timed } from '../measure.ts';
+import type { Case } from '../measure.ts';
 import { uploadByCurl } from '../service.ts';
-import { shell } from '../shell.ts';
+import { copyBaseline, type WordTable, writeWordTable } from './word-table.ts';
 
 /** Bytes of a row as CSV. */
 const ROW_BYTES = 380;
+const SCORE_STEP = 0.25;
 const MAPPING = JSON.stringify({
   prompt_column: 'question',
   answer_column: 'answer',
@@ -19,7 +19,7 @@ const FORM = { fileName: 'table', fields: { mapping: MAPPING } };
 /** A file with a table, and its format. */
 export interface TableFile {
   readonly path: string;
-  readonly format: 'csv' | 'parquet';
+  readonly format: WordTable['format'];
   readonly bytes: number;
 }
 
@@ -30,36 +30,20 @@ export async function makeTables({ folder }: Bench, bytes: number): Promise<Tabl
     const path = join(folder, `table-${bytes}.${format}`);
     // Snappy makes the words about a third of their size.
     const rows = Math.ceil(bytes / ROW_BYTES) * (format === 'parquet' ? 3 : 1);
-    await writeTable(path, rows, format);
+    await writeWordTable(path, { rows, format, scoreStep: SCORE_STEP });
     files.push({ path, format, bytes: statSync(path).size });
   }
   return files;
 }
 
-async function writeTable(path: string, rows: number, format: TableFile['format']): Promise<void> {
-  const database = await DuckDBInstance.create();
-  const connection = await database.connect();
-  const words = (count: number, salt: number): string =>
-    `array_to_string(list_transform(range(${count}), lambda word: (['what','number','apples','remain','people','share','them','gives','away','noon','market','friend'])[1 + (hash(i * 1000 + word + ${salt}) % 12)::int]), ' ')`;
-  const options =
-    format === 'csv' ? 'FORMAT csv, HEADER' : 'FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 50000';
-  await connection.run(
-    `COPY (SELECT 'Question ' || i || ': ' || ${words(40, 1)} || '?' AS question, ${words(20, 2)} || chr(10) || '#### ' || i AS answer,
-       i::BIGINT AS level, (i * 0.25)::DOUBLE AS score FROM range(${rows}) AS t(i)) TO '${path}' (${options})`,
-  );
-  connection.closeSync();
-  database.closeSync();
-}
-
 /** From the request to its 201, against DuckDB reading the file and psql loading its columns. */
 export async function tableCase(bench: Bench, file: TableFile): Promise<Case> {
-  const { folder, psql } = bench;
+  const { folder } = bench;
   const small = join(folder, 'small.csv');
-  await writeTable(small, 10_000, 'csv');
-  const copied = join(folder, 'copied.csv');
+  await writeWordTable(small, { rows: 10_000, format: 'csv', scoreStep: SCORE_STEP });
   return {
     name: `upload of a ${file.format} file, ${label(file.bytes)}`,
-    baseline: 'DuckDB to CSV, then psql \\copy to a table of those columns',
+    ...copyBaseline(bench, file.path, join(folder, 'copied.csv')),
     target: 1.25,
     runOurs: () =>
       bench.withService(async (service) => {
@@ -67,21 +51,6 @@ export async function tableCase(bench: Bench, file: TableFile): Promise<Case> {
         await bench.empty();
         return await sampleOf(service, () => uploadByCurl(service, file.path, FORM));
       }),
-    runBaseline: async () => {
-      await shell(
-        `psql -q "$PGURL" -c 'DROP TABLE IF EXISTS table_floor' -c 'CREATE TABLE table_floor (question text, answer text, level bigint, score float8)'`,
-        psql,
-      );
-      await bench.empty();
-      return timed(async () => {
-        const database = await DuckDBInstance.create();
-        const connection = await database.connect();
-        await connection.run(`COPY (SELECT * FROM '${file.path}') TO '${copied}' (FORMAT csv, HEADER false)`);
-        connection.closeSync();
-        database.closeSync();
-        await shell(`psql -q "$PGURL" -c "\\copy table_floor FROM '${copied}' WITH (FORMAT csv)"`, psql);
-      });
-    },
   };
 }
 
