@@ -75,17 +75,7 @@ export function formParts(
     else if (delimiters.count > maxFormFields + fileCount + 1) fail(tooManyParts(limits));
   };
 
-  form.on('field', (name: string | undefined, value, info) => {
-    const { nameTruncated: isNameTruncated, valueTruncated: isTruncated } = info;
-    const text = typeof value === 'string' ? value : undefined;
-    parts.push({
-      kind: 'field',
-      name: name ?? '',
-      value: text,
-      isNameTruncated,
-      isTruncated,
-    } satisfies FormField);
-  });
+  onFields(form, limits, (field) => parts.push(field), fail);
   form.on('file', (name, stream, info) => {
     fileCount += 1;
     // Without a listener, the error of a file that is not read would end the process.
@@ -101,10 +91,6 @@ export function formParts(
       content,
     } satisfies FormFile);
   });
-  form.on('fieldsLimit', () => fail(tooManyParts(limits, 'fields')));
-  form.on('filesLimit', () => fail(tooManyFiles()));
-  form.on('partsLimit', () => fail(tooManyParts(limits)));
-  form.on('error', (error) => fail(unreadable(error)));
   form.on('close', () => parts.push(null));
   signal.addEventListener('abort', onAbort, { once: true });
   // Counted after the form has seen it, so that its files are known.
@@ -132,15 +118,14 @@ export const tooManyParts = (
 ): RequestError => invalid('', `The form must have at most ${maxFormFields} ${what}.`);
 
 /** The error for a form with too many files. */
-export const tooManyFiles = (): RequestError =>
-  invalid('file', `The form must have at most ${MAX_FILES} files.`);
+const tooManyFiles = (): RequestError => invalid('file', `The form must have at most ${MAX_FILES} files.`);
 
 /** The error for one field or part of the form. */
 export const invalid = (path: string, message: string, cause?: unknown): RequestError =>
   new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
 
 /** The error for a form that is not one. */
-export const unreadable = (error: unknown): RequestError =>
+const unreadable = (error: unknown): RequestError =>
   invalid('', `Cannot read the form: ${(error as Error).message}.`, error);
 
 /** The bytes of a file. Its stream fails with the form; what failed first is the error to report. */
@@ -172,4 +157,22 @@ export function openForm(request: Request, limits: FormLimits): busboy.Busboy {
   } catch (error) {
     throw unreadable(error);
   }
+}
+
+/** Reports each field of a form, and why the form cannot be read. */
+export function onFields(
+  form: busboy.Busboy,
+  limits: FormLimits,
+  take: (field: FormField) => void,
+  fail: (error: RequestError) => void,
+): void {
+  form.on('field', (name: string | undefined, value, info) => {
+    const { nameTruncated: isNameTruncated, valueTruncated: isTruncated } = info;
+    const text = typeof value === 'string' ? value : undefined;
+    take({ kind: 'field', name: name ?? '', value: text, isNameTruncated, isTruncated });
+  });
+  form.on('fieldsLimit', () => fail(tooManyParts(limits, 'fields')));
+  form.on('filesLimit', () => fail(tooManyFiles()));
+  form.on('partsLimit', () => fail(tooManyParts(limits)));
+  form.on('error', (error) => fail(unreadable(error)));
 }

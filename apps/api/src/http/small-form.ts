@@ -1,13 +1,6 @@
 import type { Request } from 'express';
 import { DelimiterCounter } from './delimiter-counter.ts';
-import {
-  type FormLimits,
-  type FormPart,
-  openForm,
-  tooManyFiles,
-  tooManyParts,
-  unreadable,
-} from './form-parts.ts';
+import { type FormLimits, type FormPart, onFields, openForm, tooManyParts } from './form-parts.ts';
 
 /**
  * Reads the parts of a multipart form that is small enough to be held in memory. Does what `formParts` does, at once
@@ -30,11 +23,7 @@ export async function smallFormParts(
       failure ??= error;
       resolve();
     };
-    form.on('field', (name: string | undefined, value, info) => {
-      const { nameTruncated: isNameTruncated, valueTruncated: isTruncated } = info;
-      const text = typeof value === 'string' ? value : undefined;
-      parts.push({ kind: 'field', name: name ?? '', value: text, isNameTruncated, isTruncated });
-    });
+    onFields(form, limits, (field) => parts.push(field), fail);
     form.on('file', (name, stream, info) => {
       fileCount += 1;
       const chunks: Buffer[] = [];
@@ -44,10 +33,6 @@ export async function smallFormParts(
       const content = valuesOf(chunks);
       parts.push({ kind: 'file', name: name ?? '', fileName: info.filename ?? '', content });
     });
-    form.on('fieldsLimit', () => fail(tooManyParts(limits, 'fields')));
-    form.on('filesLimit', () => fail(tooManyFiles()));
-    form.on('partsLimit', () => fail(tooManyParts(limits)));
-    form.on('error', (error) => fail(unreadable(error)));
     form.on('close', resolve);
     form.end(body);
   });
