@@ -2,6 +2,11 @@ import { Group, NumberInput, Select, Stack, Switch } from '@mantine/core';
 import type { JudgeForm } from './judge-form.ts';
 import { ModelFields } from './model-fields.tsx';
 
+const PRICES = [
+  ['inputPrice', 'Input price of the judge'],
+  ['outputPrice', 'Output price of the judge'],
+] as const;
+
 /** The model that scores items with criteria, a judge prompt, or the checker `judge`. */
 export function JudgeFields({
   form,
@@ -50,22 +55,17 @@ export function JudgeFields({
             onChange={(threshold) => onChange({ ...form, threshold })}
           />
           <Group grow>
-            <NumberInput
-              label="Input price of the judge"
-              description={`For a million tokens, in ${currency}`}
-              min={0}
-              max={1e9}
-              value={form.inputPrice}
-              onChange={(inputPrice) => onChange({ ...form, inputPrice })}
-            />
-            <NumberInput
-              label="Output price of the judge"
-              description={`For a million tokens, in ${currency}`}
-              min={0}
-              max={1e9}
-              value={form.outputPrice}
-              onChange={(outputPrice) => onChange({ ...form, outputPrice })}
-            />
+            {PRICES.map(([key, label]) => (
+              <NumberInput
+                key={key}
+                label={label}
+                description={`For a million tokens, in ${currency}`}
+                min={0}
+                max={1e9}
+                value={form[key]}
+                onChange={(price) => onChange({ ...form, [key]: price })}
+              />
+            ))}
           </Group>
         </>
       )}
