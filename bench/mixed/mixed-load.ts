@@ -1,5 +1,4 @@
-import { uploadForm } from '../../apps/standalone/test/faults/sample-packages.ts';
-import { buildZip } from '../../packages/pkg-format/test/build-zip.ts';
+import { numberedPackage, uploadForm } from '../../apps/standalone/test/faults/sample-packages.ts';
 
 const ITEMS = 40;
 const READERS = 6;
@@ -32,7 +31,7 @@ export async function mixedLoad(
     return text;
   };
   const upload = async (number: number): Promise<string> => {
-    const body = uploadForm(packageOf(number), `upload ${number}`);
+    const body = uploadForm(numberedPackage(ITEMS, number), `upload ${number}`);
     return JSON.parse(await send('/datasets/upload', { method: 'POST', body })).id;
   };
   const stored = [await upload(0)];
@@ -86,13 +85,4 @@ async function shared(
     }
   };
   await Promise.all(Array.from({ length: parallel }, takeTurns));
-}
-
-function packageOf(number: number): Uint8Array<ArrayBuffer> {
-  const lines = Array.from({ length: ITEMS }, (_, id) => {
-    const prompt = `question ${number} ${id} ${'x'.repeat(200)}`;
-    return JSON.stringify({ answer: prompt, id, inputs: { prompt }, type: 'exact' });
-  });
-  const content = `${lines.join('\n')}\n`;
-  return buildZip({ entries: [{ name: 'sections/default.jsonl', content }] }) as Uint8Array<ArrayBuffer>;
 }

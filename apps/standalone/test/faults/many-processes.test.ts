@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
 import {
   type Cluster,
   type ClusterServer,
@@ -15,7 +14,7 @@ import { type FakeProvider, startFakeProvider } from '../../../worker/test/fake-
 import { runWorker, type WorkerProcess } from '../../../worker/test/run-worker.ts';
 import { IS_LONG, report, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
-import { uploadForm } from './sample-packages.ts';
+import { numberedPackage, uploadForm } from './sample-packages.ts';
 import { ask, listDatasets, type ServiceResponse } from './stored-datasets.ts';
 
 /** Of each kind: APIs, and workers. */
@@ -26,15 +25,6 @@ const RUNS = times(24, 2);
 const RUN_ITEMS = times(200, 40);
 const ITEMS = 40;
 const POLL = { timeout: 120_000, interval: 100 };
-
-function packageOf(number: number): Uint8Array<ArrayBuffer> {
-  const lines = Array.from({ length: ITEMS }, (_, id) => {
-    const prompt = `question ${number} ${id} ${'x'.repeat(200)}`;
-    return JSON.stringify({ answer: prompt, id, inputs: { prompt }, type: 'exact' });
-  });
-  const content = `${lines.join('\n')}\n`;
-  return buildZip({ entries: [{ name: 'sections/default.jsonl', content }] }) as Uint8Array<ArrayBuffer>;
-}
 
 describe.runIf(NO_CLUSTER === undefined)('many processes and a replica', () => {
   let cleanUp: AsyncDisposableStack;
@@ -85,7 +75,7 @@ describe.runIf(NO_CLUSTER === undefined)('many processes and a replica', () => {
     }
   }
   const upload = async (number: number): Promise<string> => {
-    const archive = packageOf(number);
+    const archive = numberedPackage(ITEMS, number);
     const headers = { 'idempotency-key': randomUUID() };
     const found = await send('/datasets/upload', () => ({
       method: 'POST',

@@ -18,6 +18,16 @@ export function samplePackage(items: number, bytesPerItem = 20, seed = 0): Uint8
   }) as Uint8Array<ArrayBuffer>;
 }
 
+/** A package of so many items with an answer; `number` makes packages differ. */
+export function numberedPackage(items: number, number: number): Uint8Array<ArrayBuffer> {
+  const lines = Array.from({ length: items }, (_, id) => {
+    const prompt = `question ${number} ${id} ${'x'.repeat(200)}`;
+    return JSON.stringify({ answer: prompt, id, inputs: { prompt }, type: 'exact' });
+  });
+  const content = `${lines.join('\n')}\n`;
+  return buildZip({ entries: [{ name: 'sections/default.jsonl', content }] }) as Uint8Array<ArrayBuffer>;
+}
+
 /** The form that uploads an archive. */
 export function uploadForm(archive: Uint8Array<ArrayBuffer>, name: string): FormData {
   const form = new FormData();
