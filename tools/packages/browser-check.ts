@@ -13,7 +13,7 @@ import { startExampleHub } from './example-checks.ts';
 import { runProgram } from './run-program.ts';
 
 /** Entries that run in a browser. */
-export const BROWSER_ENTRIES = [
+const BROWSER_ENTRIES = [
   '@svc/client',
   '@svc/jsonl-v23',
   '@svc/jsonl-v23/mapping',

@@ -183,7 +183,7 @@ function hasLongText(result: ImportedResult): boolean {
 }
 
 /** Writes the values of a result as they are stored. */
-export function writeTexts(result: NewResult): ImportedResult {
+function writeTexts(result: NewResult): ImportedResult {
   const { itemId, output, explanation, usage, judgeUsage, omittedAssets } = result;
   return {
     ...result,

@@ -12,7 +12,7 @@ import { DEFLATE_LEVEL } from '../write/write-package.ts';
 import { BlockBuffer } from './zip/block-buffer.ts';
 
 /** A temporary file. */
-export interface TempFile extends FileDigest {
+interface TempFile extends FileDigest {
   read(): AsyncIterable<Uint8Array>;
 }
 

@@ -40,7 +40,7 @@ const MAX_ATTEMPTS = 1_000_000;
 export type CountedSections = readonly { readonly name: string; readonly itemCount: number }[];
 
 /** A result as its line states it. */
-export type StatedResult = Omit<PackageResult, 'sectionOrderIndex'>;
+type StatedResult = Omit<PackageResult, 'sectionOrderIndex'>;
 
 /** What places a result. */
 export type ResultKey = Pick<PackageResult, 'section' | 'orderIndex' | 'repetition'>;

@@ -4,12 +4,11 @@ import { holdLooseSection } from '../../sections/loose-sections.ts';
 import { CopyIn } from '../copy-in.ts';
 import { COPY_ITEMS } from '../encode-rows.ts';
 import type { EncodedRows } from '../encoded-rows.ts';
+import type { RowEncoder } from '../row-encoder.ts';
 import type { StreamPool } from './stream-pool.ts';
 
 /** Takes the buffers of rows that were sent. */
-export interface Recycler {
-  recycle(rows: EncodedRows): void;
-}
+type Recycler = Pick<RowEncoder, 'recycle'>;
 
 /** A connection that copies rows in its own transaction. */
 interface Stream {
