@@ -33,6 +33,8 @@ it('reads small files at once, again, and in any order', async () => {
       Buffer.compare(bytes, (wanted[index] as (typeof files)[number]).content) === 0 ? [] : [index],
     );
     expect(others).toEqual([]);
+    // A view of a larger buffer would keep all of it in the cache.
+    expect(found.filter(({ buffer, byteLength }) => buffer.byteLength > 2 * byteLength)).toEqual([]);
   }
 });
 

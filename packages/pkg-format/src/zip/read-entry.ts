@@ -77,7 +77,7 @@ export function isSmallEntry({ method, size, compressedSize }: ZipEntry): boolea
  * Reads and checks an entry as {@link readEntry} does, in one piece: archives may have hundreds of thousands of these. Read
  * one after another: the source gives views of its memory.
  *
- * @returns its bytes in a separate buffer; null for deflated bytes that {@link readEntry} has to inflate
+ * @returns its bytes in a buffer of about that size; null for deflated bytes that {@link readEntry} has to inflate
  * @throws as {@link readEntry}
  */
 export async function readSmallEntry(
@@ -95,7 +95,9 @@ export async function readSmallEntry(
   if (bytes === null) return null;
   if (bytes.byteLength > 0) check.add(bytes);
   check.end();
-  return bytes === packed ? new Uint8Array(bytes) : bytes;
+  // The inflater's buffers have 16 KiB or more, all of which a short view would keep in memory.
+  const isView = bytes === packed || bytes.buffer.byteLength > 2 * bytes.byteLength;
+  return isView ? new Uint8Array(bytes) : bytes;
 }
 
 /** Counts and checks the bytes of an entry. */
