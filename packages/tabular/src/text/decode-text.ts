@@ -43,11 +43,14 @@ export async function* decodeText(
   /** Characters of that line so far. */
   let width = 0;
   let atStart = true;
+  /** The first bytes of a character whose others are in the next chunk. */
+  let begun: Uint8Array = new Uint8Array();
   const checked = (bytes: Uint8Array | null): string => {
     try {
       return decode(bytes);
     } catch (cause) {
-      const readable = createDecoder({ ...options, replaceErrors: true })(bytes ?? new Uint8Array());
+      const replace = createDecoder({ ...options, replaceErrors: true });
+      const readable = replace(begun) + replace(bytes ?? new Uint8Array());
       const before = readable.slice(0, Math.max(0, readable.indexOf('\uFFFD')));
       const location = {
         file: options.file,
@@ -68,6 +71,7 @@ export async function* decodeText(
     if (text !== '') yield text;
     line += countNewlines(text);
     width = widthAfter(text, width);
+    if (isUtf8(options.encoding)) begun = openCharacter(begun, bytes);
   }
   const rest = trimmed(checked(null));
   if (rest !== '') yield rest;
@@ -107,6 +111,15 @@ function createDecoder({
 function normalise(encoding: string): string {
   const name = encoding.trim().toLowerCase().replaceAll('_', '-');
   return PYTHON_NAMES[name] ?? name;
+}
+
+/** A character of UTF-8 that valid bytes end within, without its last bytes; empty where they end with a whole one. */
+function openCharacter(before: Uint8Array, bytes: Uint8Array): Uint8Array {
+  const end = Uint8Array.of(...before, ...bytes.subarray(-3)).subarray(-3);
+  const lead = end.findLastIndex((byte) => byte >= 0xc0);
+  const code = end[lead] ?? 0;
+  const length = code >= 0xf0 ? 4 : code >= 0xe0 ? 3 : 2;
+  return lead === -1 || length <= end.length - lead ? new Uint8Array() : end.slice(lead);
 }
 
 function countNewlines(text: string): number {

@@ -53,6 +53,18 @@ describe('readText', () => {
     }
   });
 
+  it('names it also where a character was cut in two before it', async () => {
+    const bytes = Uint8Array.of(0x61, 0xf0, 0x9f, 0x98, 0x80, 10, 0x62, 10, 0xc3, 0xa9, 0xff, 10, 0x63);
+    for (const size of [13, 2, 3, 4, 9, 1]) {
+      async function* cut() {
+        for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+      }
+      await expect(Array.fromAsync(readRows(cut(), 'text', { file: 'a.txt' }))).rejects.toMatchObject({
+        location: { file: 'a.txt', line: 3, column: 2 },
+      });
+    }
+  });
+
   it('refuses parameters it does not know', async () => {
     await expect(read('a', { sample_by: 'word' })).rejects.toMatchObject({ code: 'unsupported_file' });
   });
