@@ -31,8 +31,8 @@ export function startHousekeeping({
 
   const running = [
     repeat(() => idempotency.purgeExpired(), PURGE_INTERVAL_MS),
-    repeat(() => assets.collect(), COLLECT_INTERVAL_MS),
-    repeat(() => datasets.collect(), COLLECT_INTERVAL_MS),
+    repeat(() => assets.collect(stopping.signal), COLLECT_INTERVAL_MS),
+    repeat(() => datasets.collect(stopping.signal), COLLECT_INTERVAL_MS),
   ];
   return async () => {
     stopping.abort();

@@ -39,9 +39,10 @@ export interface Assets {
    * Removes the assets to which no dataset refers any more, and the objects of the asset store that no asset needs. Any
    * number of processes may do so at once, whatever is imported and deleted at the same time.
    *
+   * @param signal ends it early: what is left is removed the next time
    * @returns how many assets it removed
    */
-  collect(): Promise<number>;
+  collect(signal?: AbortSignal): Promise<number>;
   /** Items of sections that an older version stored: {@link move} has to look at them. */
   countToMove(): Promise<number>;
   /** Whether a process of a version is connected that cannot read the files of items that were moved. */
@@ -84,10 +85,10 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
       }
     },
 
-    async collect() {
+    async collect(signal) {
       try {
-        const removed = await collectAssets(pool);
-        await collectObjects(pool, assets);
+        const removed = await collectAssets(pool, signal);
+        await collectObjects(pool, assets, signal);
         return removed;
       } catch (error) {
         throw toStoreError(error);

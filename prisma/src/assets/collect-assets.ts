@@ -10,13 +10,14 @@ const ASSETS_PER_TURN = 500;
  * while imports refer to the same assets: an asset is removed only under a lock that waits for no import, and after a look
  * at the references that were committed before it. One that an import has locked stays noted for the next time.
  *
+ * @param signal ends it early, between two transactions
  * @returns how many assets it removed
  */
-export async function collectAssets(pool: pg.Pool): Promise<number> {
+export async function collectAssets(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
   const { rows } = await pool.query<{ last: string | null }>('SELECT max(id) AS last FROM released_assets');
   const last = rows[0]?.last ?? null;
   let removed = 0;
-  for (let after: string | null = '0'; last !== null && after !== null; ) {
+  for (let after: string | null = '0'; last !== null && after !== null && signal?.aborted !== true; ) {
     const turn: Turn = await inTransaction(pool, (client) => collectSome(client, after as string, last));
     removed += turn.removed;
     after = turn.last;

@@ -34,12 +34,17 @@ export async function releaseObjects(client: pg.ClientBase, objectKeys: readonly
  * Removes the objects to which no asset refers, of transactions that have ended, and forgets the others. Several
  * processes may do it at once.
  *
+ * @param signal ends it early, between two transactions
  * @returns how many objects it removed
  * @throws StoreError `unavailable` when the object storage is; what is left is removed the next time
  */
-export async function collectObjects(pool: pg.Pool, assets: Pick<AssetStore, 'remove'>): Promise<number> {
+export async function collectObjects(
+  pool: pg.Pool,
+  assets: Pick<AssetStore, 'remove'>,
+  signal?: AbortSignal,
+): Promise<number> {
   let removed = 0;
-  for (let after = ''; ; ) {
+  for (let after = ''; signal?.aborted !== true; ) {
     const turn = await inTransaction(pool, async (client) => {
       const { rows: noted } = await client.query<{ readonly key: string; readonly hasEnded: boolean }>(
         `SELECT object_key AS key,
@@ -59,7 +64,8 @@ export async function collectObjects(pool: pg.Pool, assets: Pick<AssetStore, 're
       return { last: noted.at(-1)?.key, removed: loose.length };
     });
     removed += turn.removed;
-    if (turn.last === undefined) return removed;
+    if (turn.last === undefined) break;
     after = turn.last;
   }
+  return removed;
 }

@@ -49,8 +49,13 @@ export interface DatasetStore {
    * with them; `collect` removes their rows.
    */
   delete(id: string): Promise<void>;
-  /** Removes items of deleted datasets, and of imports that did not end. @returns how many */
-  collect(): Promise<number>;
+  /**
+   * Removes items of deleted datasets, and of imports that did not end.
+   *
+   * @param signal ends it early: what is left is removed the next time
+   * @returns how many it removed
+   */
+  collect(signal?: AbortSignal): Promise<number>;
   /** @throws StoreError `invalid_cursor` */
   listSections(id: string, request: PageRequest): Promise<Page<StoredSection>>;
   /**
@@ -108,7 +113,7 @@ export function createDatasetStore(context: StoreContext): DatasetStore {
     },
 
     delete: (id) => deleteDataset(pool, id),
-    collect: () => collectSections(pool),
+    collect: (signal) => collectSections(pool, signal),
 
     listSections: (id, request) => listSections(pool, id, request),
     listItems: (id, request) => listItems(context, id, request),

@@ -11,9 +11,10 @@ const SECTIONS_PER_PAGE = 1_000;
  * Removes the items of noted sections that have no row, and whose transaction has ended. Any number of processes may do so
  * at once, while imports copy.
  *
+ * @param signal ends it early, between two transactions; what is left is removed the next time
  * @returns how many items it removed
  */
-export async function collectSections(pool: pg.Pool): Promise<number> {
+export async function collectSections(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
   let removed = 0;
   for (let after = NO_SECTION; ; ) {
     const { rows } = await pool.query<{ readonly id: string }>(
@@ -21,21 +22,26 @@ export async function collectSections(pool: pg.Pool): Promise<number> {
        ORDER BY section_id LIMIT ${SECTIONS_PER_PAGE}`,
       [after],
     );
-    for (const { id } of rows) removed += await removeLooseSection(pool, id);
+    for (const { id } of rows) removed += await removeLooseSection(pool, id, signal);
     const last = rows.at(-1);
-    if (last === undefined) return removed;
+    if (last === undefined || signal?.aborted === true) return removed;
     after = last.id;
   }
 }
 
 /** Removes the items of one section, if that is due; in several transactions when they are many. @returns how many */
-export async function removeLooseSection(pool: pg.Pool, sectionId: string): Promise<number> {
+export async function removeLooseSection(
+  pool: pg.Pool,
+  sectionId: string,
+  signal?: AbortSignal,
+): Promise<number> {
   let removed = 0;
-  for (let first = 0; ; first += ITEMS_PER_TURN) {
+  for (let first = 0; signal?.aborted !== true; first += ITEMS_PER_TURN) {
     const turn = await inTransaction(pool, (client) => removeSome(client, sectionId, first));
     removed += turn.removed;
-    if (turn.isLast) return removed;
+    if (turn.isLast) break;
   }
+  return removed;
 }
 
 interface Turn {

@@ -91,6 +91,10 @@ const terminate = (where: string): Promise<unknown> =>
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND ${where}`,
   );
 
+/** Statements that wait for a lock. */
+const waiting = (): Promise<unknown[]> =>
+  query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+
 /** Waits until the server has ended what a client has lost: until then, its rows are those of a living import. */
 const ended = (): Promise<void> =>
   expect
@@ -236,8 +240,17 @@ describe('rows of an import that has ended', () => {
     );
     expect(await single.datasets.collect()).toBe(0);
     await late.query('COMMIT');
+
+    // A process that stops ends after the transaction that it is in.
+    await late.query('BEGIN');
+    await late.query('SELECT FROM items WHERE section_id = $1 AND order_index = 5 FOR UPDATE', [section]);
+    const stopping = new AbortController();
+    const collecting = single.datasets.collect(stopping.signal);
+    await expect.poll(waiting).toHaveLength(1);
+    stopping.abort();
     await late.end();
-    expect(await single.datasets.collect()).toBe(25_000);
+    expect(await collecting).toBe(9_995);
+    expect(await single.datasets.collect()).toBe(15_005);
     expect(await leftovers()).toEqual(NOTHING);
   });
 });
