@@ -195,6 +195,32 @@ describe('a large import over several connections', () => {
     expect(await leftovers()).toEqual(NOTHING);
   });
 
+  it('copies alone while a change of the table waits for it, which further connections would wait for', async () => {
+    const changing = new pg.Client({ connectionString: database.url });
+    await changing.connect();
+    let change: Promise<unknown> | undefined;
+    await using draft = await store.datasets.begin();
+    async function* bytes(): AsyncGenerator<Uint8Array> {
+      yield* linesOf(LAST);
+      await expect
+        .poll(() =>
+          query(`SELECT FROM pg_locks WHERE relation = 'items'::regclass AND mode = 'RowExclusiveLock'`),
+        )
+        .toHaveLength(1);
+      change = changing.query('BEGIN; LOCK TABLE items IN SHARE MODE; COMMIT');
+      await expect.poll(waiting).toHaveLength(1);
+      yield* linesOf(LARGE['large'] as string[]);
+    }
+    await draft.section('s').writeLines(splitLines(bytes()), LINES);
+    const { id } = await draft.insert(metaOf());
+    await draft.commit();
+    await change;
+    await changing.end();
+    expect(await writersOf(id)).toBe(1);
+    expect(await leftovers()).toEqual(NOTHING);
+    await remove(id);
+  });
+
   it('is not disturbed by what collects the rows of others', async () => {
     const id = await importDisturbed(
       () => single.datasets.collect(),

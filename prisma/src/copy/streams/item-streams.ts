@@ -10,6 +10,16 @@ import type { StreamPool } from './stream-pool.ts';
 /** Takes the buffers of rows that were sent. */
 type Recycler = Pick<RowEncoder, 'recycle'>;
 
+/** How long a stream waits for the table. */
+const LOCK_TIMEOUT_MS = 1_000;
+
+/**
+ * Starts the transaction of a stream, which may be idle for long between sections. It locks the table at once: a change of
+ * the table that waits for the rows of the import would make later statements wait too, and the import waits for those.
+ */
+const BEGIN_STREAM = `BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
+  SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; LOCK TABLE items IN ROW EXCLUSIVE MODE; SET LOCAL lock_timeout = DEFAULT`;
+
 /** A connection that copies rows in its own transaction. */
 interface Stream {
   readonly transaction: Transaction;
@@ -36,11 +46,13 @@ export class ItemStreams implements AsyncDisposable {
       signal === undefined ? this.#failing.signal : AbortSignal.any([signal, this.#failing.signal]);
   }
 
-  /** Null where fewer than two connections are to be had, which one transaction alone serves as well. */
+  /** Null where fewer than two connections can copy now, which one transaction alone serves as well. */
   static async open(connections: StreamPool, signal: AbortSignal | undefined): Promise<ItemStreams | null> {
     const share = connections.take();
     if (share === null) return null;
-    const attempts = Array.from({ length: share.count }, () => Transaction.begin(connections.pool));
+    const attempts = Array.from({ length: share.count }, () =>
+      Transaction.begin(connections.pool, BEGIN_STREAM),
+    );
     const opened = (await Promise.allSettled(attempts)).flatMap((attempt) =>
       attempt.status === 'fulfilled' ? [{ transaction: attempt.value, copy: undefined }] : [],
     );
