@@ -302,9 +302,10 @@ describe('an upload', () => {
     expect(refused).toMatchObject({
       status: 400,
       body: {
+        detail: expect.stringMatching(/^Expected a value, got .*\.$/),
         errors: [
-          { file: 'a.jsonl', line: 2 },
-          { file: 'a.jsonl', line: 4 },
+          { file: 'a.jsonl', line: 2, message: expect.stringMatching(/\.$/) },
+          { file: 'a.jsonl', line: 4, message: expect.stringMatching(/\.$/) },
         ],
         errors_total: 2,
       },

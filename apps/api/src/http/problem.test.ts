@@ -1,7 +1,8 @@
+import { JsonlError } from '@svc/jsonl-v23';
 import { createRedactor } from '@svc/observability';
 import { isOutage, problem, RequestError } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
-import { classify } from './problem.ts';
+import { classify, serializeProblem } from './problem.ts';
 
 const at = { instance: '/datasets/upload', requestId: 'r1' };
 
@@ -33,6 +34,27 @@ describe('the problem of an error', () => {
       instance: '/datasets/[redacted]',
       errors: [{ message: '[redacted] is too long', path: '/[redacted]', row: 3 }],
       errors_total: 1,
+    });
+  });
+
+  it('has sentences, whether the error ends with a full stop or not', () => {
+    const location = { file: 'a.jsonl', line: 2 };
+    const messages = ['An item must be an object, got a number', 'Cannot read the row: it is cut off.'];
+    const bodies = messages.map(
+      (message) => problem(classify(new JsonlError('invalid_row', message, location)), at).body,
+    );
+    const details = ['An item must be an object, got a number.', 'Cannot read the row: it is cut off.'];
+    expect(bodies).toMatchObject(
+      details.map((detail) => ({ detail, errors: [{ message: detail, ...location }] })),
+    );
+    const stored = JSON.stringify({
+      code: 'invalid_row',
+      message: messages[0],
+      errors: [{ message: messages[0] }],
+    });
+    expect(serializeProblem(stored, at)).toMatchObject({
+      detail: details[0],
+      errors: [{ message: details[0] }],
     });
   });
 

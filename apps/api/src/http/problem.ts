@@ -147,8 +147,17 @@ function viewOf(
   errors: readonly FieldError[],
   headers: Readonly<Record<string, string>>,
 ): ErrorView {
-  return { code, row: PROBLEM_ROWS[code], detail: message, errors, headers };
+  return {
+    code,
+    row: PROBLEM_ROWS[code],
+    detail: sentence(message),
+    errors: errors.map((error) => ({ ...error, message: sentence(error.message) })),
+    headers,
+  };
 }
+
+/** The messages of lines and rows have no full stop, so that a program can continue them. */
+const sentence = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`);
 
 /** One field error with the location of this error, if it has one. */
 function locate({ message, location }: JsonlError | PackageError | HubError): readonly FieldError[] {
