@@ -6,10 +6,11 @@ import type { StoreContext } from '../context.ts';
 import { createYielder } from '../copy/create-yielder.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-section.ts';
 import type { EncodedRows, LineOptions } from '../copy/encoded-rows.ts';
-import { ItemsTransaction, type TransactionStep } from '../copy/items-transaction.ts';
 import type { RowEncoder } from '../copy/row-encoder.ts';
 import { RowFailureList, toFailure } from '../copy/row-failures.ts';
 import { type SectionRecord, SectionTotals } from '../copy/section-totals.ts';
+import { ItemsTransaction } from '../copy/transaction/items-transaction.ts';
+import type { TransactionStep } from '../copy/transaction/section-source.ts';
 import {
   completeClaim,
   type IdempotencyClaim,

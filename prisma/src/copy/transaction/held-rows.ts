@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { copiedRows } from '../assets/copied-rows.ts';
-import { prepared } from '../database/pool/limited-pool.ts';
-import { COPY_HEADER, COPY_TRAILER } from './copy-in.ts';
+import { copiedRows } from '../../assets/copied-rows.ts';
+import { prepared } from '../../database/pool/limited-pool.ts';
+import { COPY_HEADER, COPY_TRAILER } from '../copy-in.ts';
 
 /** Rows up to this size are held. */
 const MAX_BYTES = 64 * 1024;
