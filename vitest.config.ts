@@ -10,6 +10,7 @@ const alias = {
   '@svc/jsonl-v23/mapping': at('packages/jsonl-v23/src/mapping.ts'),
   '@svc/jsonl-v23/internal': at('packages/jsonl-v23/src/internal.ts'),
   '@svc/jsonl-v23': at('packages/jsonl-v23/src/index.ts'),
+  '#is-base64': at('packages/jsonl-v23/src/media/is-base64-node.ts'),
   '#is-utf8': at('packages/jsonl-v23/src/fast/is-utf8-node.ts'),
   '#sha256': at('packages/jsonl-v23/src/hash/sha256-node.ts'),
   '#platform': at('packages/hub-client/src/platform-node.ts'),

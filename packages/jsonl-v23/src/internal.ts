@@ -2,6 +2,8 @@
  * `@svc/jsonl-v23/internal`: what the packages and the service of this repository share beyond the public API. It may
  * change in any minor release.
  */
+
+export { isBase64 } from '#is-base64';
 export { createSha256, type Sha256, sha256 } from '#sha256';
 export type { EncodedLine } from './fast/reusable-line.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
@@ -56,7 +58,7 @@ export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
 export { mappedColumns } from './mapping/mapping.ts';
 export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
 export { templateColumns } from './mapping/template.ts';
-export { decodeBase64, encodeBase64, isBase64 } from './media/base64.ts';
+export { decodeBase64, encodeBase64 } from './media/base64.ts';
 export { type DataUri, isDataUri, parseDataUri } from './media/data-uri.ts';
 export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';
 export { sniffMimeType } from './media/sniff-mime-type.ts';

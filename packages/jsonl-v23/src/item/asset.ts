@@ -1,8 +1,8 @@
+import { isBase64 } from '#is-base64';
 import { JsonlError } from '../errors.ts';
 import { describeText } from '../json/describe-text.ts';
 import { describeValue } from '../json/describe-value.ts';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
-import { isBase64 } from '../media/base64.ts';
 import { isDataUri, parseDataUri } from '../media/data-uri.ts';
 import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '../media/mime-type.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';

@@ -6,6 +6,11 @@ import { type JsonValue, parseNumber } from './json-value.ts';
 const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, BACKSLASH } = ASCII;
 const { PLUS, MINUS, POINT, ZERO, NINE, LOWER_E } = ASCII;
 
+/** A string is read by a loop up to so many characters, and then as a whole by ECMAScript's parser, which is faster. */
+const SHORT_LENGTH = 256;
+/** Longer strings are read by the loop alone: it cuts them out of the text without a copy. */
+const MAX_COPIED_LENGTH = 1024 * 1024;
+
 /** Turns the literal of a number into a value. */
 export type NumberReader = (literal: string) => JsonValue;
 
@@ -57,12 +62,31 @@ export abstract class JsonTokenizer {
     const { text } = this;
     const start = open + 1;
     for (let position = start; ; position++) {
+      if (position - start === SHORT_LENGTH) {
+        const long = this.#readLongString(start, position);
+        if (long !== null) return long;
+      }
       const code = text.charCodeAt(position);
       if (code === QUOTE) {
         this.position = position + 1;
         return text.slice(start, position);
       }
       if (code === BACKSLASH || !(code >= SPACE)) return this.#readEscapedString(start, position, pathLength);
+    }
+  }
+
+  /** The string up to the next quote; null if that is not its end, or for one that is invalid or too long to copy. */
+  #readLongString(start: number, position: number): string | null {
+    const { text } = this;
+    const quote = text.indexOf('"', position);
+    if (quote === -1 || quote - start > MAX_COPIED_LENGTH || text.charCodeAt(quote - 1) === BACKSLASH)
+      return null;
+    try {
+      const value = JSON.parse(text.slice(start - 1, quote + 1)) as string;
+      this.position = quote + 1;
+      return value;
+    } catch {
+      return null;
     }
   }
 

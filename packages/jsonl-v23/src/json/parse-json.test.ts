@@ -191,6 +191,38 @@ describe('parseJson', () => {
     );
   });
 
+  it('reads strings of any length as JSON.parse does', () => {
+    const parts = [
+      'x'.repeat(255),
+      'é'.repeat(300),
+      '\\"',
+      '\\\\',
+      '\\u00e9',
+      '\\x',
+      '\t',
+      '"',
+      ',"y"',
+      '\ud800',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 6 }), (chosen) => {
+        const text = `["${chosen.join('')}"]`;
+        let expected: unknown;
+        try {
+          expected = JSON.parse(text);
+        } catch {
+          expect(() => parseJson(text)).toThrow(JsonlError);
+          return;
+        }
+        expect(parseJson(text)).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
+    const long = 'x'.repeat(2 ** 20 + 1);
+    expect(parseJson(`["${long}"]`)).toEqual([long]);
+    expect(() => parseJson(`["${'x'.repeat(300)}\\x"]`)).toThrow(/Invalid escape sequence \\x/);
+  });
+
   it('accepts what JSON.parse accepts, and refuses the rest with its own error', () => {
     const token = fc.constantFrom(
       '{',

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBase64, encodeBase64, isBase64 } from './base64.ts';
+import { decodeBase64, encodeBase64 } from './base64.ts';
+import { isBase64 as isBase64Node } from './is-base64-node.ts';
+import { isBase64 as isBase64Portable } from './is-base64-portable.ts';
+
+/** The answer of both, which must be the same. */
+function isBase64(text: string): boolean {
+  const results = [isBase64Node(text), isBase64Portable(text)];
+  expect(results[0]).toBe(results[1]);
+  return results[0] === true;
+}
 
 describe('base64', () => {
   // RFC 4648 section 10.
@@ -71,6 +80,16 @@ describe('base64', () => {
         const base64 = text.join('');
         const bytes = decodeBase64(base64);
         expect(isBase64(base64)).toBe(bytes !== null && encodeBase64(bytes) === base64);
+      }),
+    );
+  });
+
+  it('isBase64 reads long texts to their end', () => {
+    const pieces = ['A'.repeat(48 * 1024), 'AA==', 'AAA=', 'AAAA', 'AAB=', 'A', '-', '=', 'é'];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 4 }), (parts) => {
+        const text = parts.join('');
+        expect(isBase64(text)).toBe(Buffer.from(text, 'base64').toString('base64') === text);
       }),
     );
   });

@@ -1,22 +1,7 @@
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+/** Letters of base64 in the order of their values. */
+export const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const PAD = 61;
 const NOT_IN_ALPHABET = 64;
-
-/**
- * Whether a text is base64 as RFC 4648 section 4 writes it: the standard alphabet, padded, without line
- * breaks, unused bits zero (section 3.5). Exactly these texts come out of `encodeBase64` again, so a file and
- * its embedded form stand for one another.
- */
-export function isBase64(text: string): boolean {
-  if (text.length % 4 !== 0) return false;
-  if (text.length === 0) return true;
-  const padding = countPadding(text);
-  const end = text.length - padding;
-  const foreign = text.search(/[^A-Za-z0-9+/]/);
-  if (foreign !== -1 && foreign !== end) return false;
-  const unusedBits = padding === 2 ? 0b1111 : padding === 1 ? 0b11 : 0;
-  return (ALPHABET.indexOf(text.charAt(end - 1)) & unusedBits) === 0;
-}
 
 /** Writes bytes as base64 (RFC 4648 section 4, padded). */
 export function encodeBase64(bytes: Uint8Array): string {
@@ -79,7 +64,8 @@ export function decodeBase64(text: string): Uint8Array | null {
   return bytes;
 }
 
-function countPadding(text: string): number {
+/** The number of characters that pad a base64 text. */
+export function countPadding(text: string): number {
   return text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
 }
 
