@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createStore } from '@svc/store';
 import { type Sample, timed } from './measure.ts';
 import { type Service, startService } from './service.ts';
 import { shell, shellOutput } from './shell.ts';
@@ -15,6 +16,8 @@ export interface Bench {
   empty(): Promise<void>;
   /** Has the server count what the tables hold, as autovacuum does, and settles. */
   analyze(): Promise<void>;
+  /** Prepares look-ups by hash, as a worker does within a minute after an import. */
+  prepareLookUps(): Promise<void>;
   /** Bytes that the database takes on disk. */
   databaseBytes(): Promise<number>;
   /** Has the server and the system write to disk what they still owe it, so that no case pays for the one before. */
@@ -52,6 +55,10 @@ export function createBench(folder: string, url: string): Bench {
     async analyze() {
       await statement('VACUUM ANALYZE');
       await settle();
+    },
+    async prepareLookUps() {
+      await using store = createStore({ url });
+      await store.datasets.indexHashes();
     },
     async databaseBytes() {
       const output = await shellOutput(

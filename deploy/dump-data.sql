@@ -38,6 +38,9 @@ COPY sections TO STDOUT;
 \echo 'COPY items FROM STDIN;'
 COPY items TO STDOUT;
 \echo '\\.'
+\echo 'COPY hash_blocks FROM STDIN;'
+COPY hash_blocks TO STDOUT;
+\echo '\\.'
 \echo 'COPY loose_sections FROM STDIN;'
 COPY loose_sections TO STDOUT;
 \echo '\\.'

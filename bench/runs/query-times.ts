@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Service } from '../service.ts';
 import type { InsertedRuns } from './insert-runs.ts';
 
@@ -69,6 +70,7 @@ export async function* queryTimes(
     'section=section%209&type=numeric&tag=topic-3&status=failed',
     'type=exact&tag=level-7&passed=true',
     'status=failed&passed=true',
+    `item_hash=${createHash('sha256').update('item 7').digest('hex')}`,
     'q=apples',
     'q=%23%23%23%23%20999999',
     'q=nowhere+to+be+found',

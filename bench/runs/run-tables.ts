@@ -10,6 +10,7 @@ const TARGET_MS = 1_000;
 export async function* resultsTable(bench: Bench, results: number): AsyncGenerator<string> {
   await bench.empty();
   const runs = await insertRuns(bench, results);
+  await bench.prepareLookUps();
   yield '';
   yield `| request on a run of ${results.toLocaleString('en')} results | found | first | longest of three more | target | met |`;
   yield '|---|---|---|---|---|---|';

@@ -38,6 +38,7 @@ export async function smallReadCases(bench: Bench, size: number, rounds: number)
     const { id } = await upload(service, many);
     const searched = (await upload(service, results)).id;
     const run = await startEchoRun(service.url, searched);
+    await bench.prepareLookUps();
     await bench.analyze();
     await using plain = await startServer({
       file: fileURLToPath(new URL('../http-servers.ts', import.meta.url)),

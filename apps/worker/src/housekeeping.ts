@@ -3,11 +3,12 @@ import type { Store } from '@svc/store';
 
 const PURGE_INTERVAL_MS = 60 * 60 * 1000;
 const COLLECT_INTERVAL_MS = 60 * 1000;
+const INDEX_INTERVAL_MS = 60 * 1000;
 const RETRY_MS = 10_000;
 
 /**
- * Deletes idempotency keys that have expired, every hour, and every minute assets and items that belong to no dataset. Any
- * number of processes may do so at once.
+ * Deletes idempotency keys that have expired, every hour, and every minute assets and items that belong to no dataset, and
+ * prepares look-ups by hash in new datasets. Any number of processes may do so at once.
  *
  * @returns what stops it
  */
@@ -33,6 +34,7 @@ export function startHousekeeping({
     repeat(() => idempotency.purgeExpired(), PURGE_INTERVAL_MS),
     repeat(() => assets.collect(stopping.signal), COLLECT_INTERVAL_MS),
     repeat(() => datasets.collect(stopping.signal), COLLECT_INTERVAL_MS),
+    repeat(() => datasets.indexHashes(stopping.signal), INDEX_INTERVAL_MS),
   ];
   return async () => {
     stopping.abort();

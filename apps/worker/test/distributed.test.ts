@@ -61,6 +61,13 @@ describe('distributed PostgreSQL', () => {
     const two = await start({ config: { ...config, select } });
     const { body: rescored } = await service.post(`/runs/${one}/rescore`, { checker: 'includes' });
     await runEnded(service, rescored.id);
+    const many = lines.concat(Array.from({ length: 4_100 }, (_, id) => `{"id":${id}}`)).join('\n');
+    const { body: larger } = await service.post(
+      '/datasets/upload',
+      uploadForm(await makePackage({ 'sections/s.jsonl': many })),
+    );
+    expect(await service.store.datasets.indexHashes()).toBe(4_130);
+    await service.delete(`/datasets/${larger.id}`);
     const paths = [
       ...[
         '/datasets?q=one',
@@ -80,7 +87,7 @@ describe('distributed PostgreSQL', () => {
       `/datasets/${dataset.id}/items?type=none`,
       ...['.jsonl', '.csv', '.parquet'].map((format) => `/datasets/${dataset.id}/items${format}`),
       ...[`/datasets/${dataset.id}/export?run_id=${one}`, `/datasets/${dataset.id}/items?assets=link`],
-      ...['', '?include=item', '?status=ok', '?q=a1', '?passed=true'].map(
+      ...['', '?include=item', '?status=ok', '?q=a1', '?passed=true', `?item_hash=${'0'.repeat(64)}`].map(
         (query) => `/runs/${one}/results${query}`,
       ),
       ...['.jsonl', '.csv', '.parquet'].map((format) => `/runs/${one}/results${format}`),
@@ -116,7 +123,13 @@ describe('distributed PostgreSQL', () => {
   it('reads and writes shards by the column that distributes them', () => {
     const fanouts = [...facts].filter(([, { accesses }]) => accesses.some(({ reach }) => reach === 'all'));
     const reached = [...facts.values()].flatMap(({ accesses }) => accesses.map(({ table }) => table));
-    expect([...new Set(reached)].sort()).toEqual(['items', 'run_differences', 'run_items', 'run_results']);
+    expect([...new Set(reached)].sort()).toEqual([
+      'hash_blocks',
+      'items',
+      'run_differences',
+      'run_items',
+      'run_results',
+    ]);
     expect(facts.size).toBeGreaterThan(60);
     const left = fanouts.filter(([text]) => !ADMITTED_FANOUTS.some(([part]) => part.test(text)));
     expect(left.map(([text]) => text)).toEqual([]);

@@ -4,6 +4,7 @@ import type { Page, PageRequest } from '../database/page.ts';
 import { createReadQuery } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import { collectSections } from '../sections/collect-sections.ts';
+import { indexHashes } from '../sections/index-hashes.ts';
 import {
   type DatasetRow,
   type DatasetSummary,
@@ -56,6 +57,13 @@ export interface DatasetStore {
    * @returns how many it removed
    */
   collect(signal?: AbortSignal): Promise<number>;
+  /**
+   * Prepares look-ups by hash in large sections, which read the whole section before. Ends when all are prepared, or
+   * `signal` is aborted.
+   *
+   * @returns how many items it read
+   */
+  indexHashes(signal?: AbortSignal): Promise<number>;
   /** @throws StoreError `invalid_cursor` */
   listSections(id: string, request: PageRequest): Promise<Page<StoredSection>>;
   /**
@@ -114,6 +122,7 @@ export function createDatasetStore(context: StoreContext): DatasetStore {
 
     delete: (id) => deleteDataset(pool, id),
     collect: (signal) => collectSections(pool, signal),
+    indexHashes: (signal) => indexHashes(pool, signal),
 
     listSections: (id, request) => listSections(pool, id, request),
     listItems: (id, request) => listItems(context, id, request),

@@ -1,5 +1,6 @@
 import { hasAtMost } from '../database/item-size.ts';
 import { containsPattern, insideJsonString, memberText, readableJson } from '../database/values.ts';
+import { joinPositions } from '../sections/hash-blocks.ts';
 
 /** Placeholders of the position to continue after, and of the number of items to find. */
 export interface PagePosition {
@@ -35,14 +36,47 @@ export function allItems(ofSection: string, { afterSection, afterItem, limit }: 
  *
  * @param ofItem condition on `items i`
  */
-export function matchingItems(
+export function matchingItems(ofSection: string, ofItem: string, position: PagePosition): string {
+  return pageOf(
+    `SELECT s.order_index AS section, i.order_index AS item FROM sections s JOIN items i ON i.section_id = s.id
+     WHERE s.dataset_id = $1 ${ofSection} ${ofItem}`,
+    position,
+  );
+}
+
+/**
+ * Finds the next items that match a filter by their hash, as {@link allItems} does: by the blocks of their sections, and
+ * what has no blocks yet by reading it.
+ *
+ * @param hash 64 hex digits
+ * @param ofItem condition on `items i`, which asks for the whole hash
+ */
+export function itemsWithHash(
+  hash: string,
   ofSection: string,
   ofItem: string,
-  { afterSection, afterItem, limit }: PagePosition,
+  position: PagePosition,
+  parameter: (value: unknown) => string,
 ): string {
+  // Where all has blocks, the second part should not make the server prepare a large scan: hence OFFSET.
+  return pageOf(
+    `SELECT s.order_index AS section, i.order_index AS item FROM sections s ${joinPositions(hash, parameter)}
+       JOIN items i ON i.section_id = s.id AND i.order_index = found.item
+     WHERE s.dataset_id = $1 ${ofSection} ${ofItem}
+     UNION ALL
+     SELECT s.order_index, others.order_index FROM sections s CROSS JOIN LATERAL (
+       SELECT i.order_index FROM items i
+       WHERE i.section_id = s.id AND i.order_index >= s.hashed_items ${ofItem} OFFSET 0
+     ) AS others
+     WHERE s.dataset_id = $1 AND s.hashed_items < s.item_count ${ofSection}`,
+    position,
+  );
+}
+
+/** The page after a position, and the total, of a query that finds each `section` and `item`. */
+function pageOf(matching: string, { afterSection, afterItem, limit }: PagePosition): string {
   return `WITH matching AS MATERIALIZED (
-    SELECT s.order_index AS section, i.order_index AS item FROM sections s JOIN items i ON i.section_id = s.id
-    WHERE s.dataset_id = $1 ${ofSection} ${ofItem}
+    ${matching}
   ), counted AS (
     SELECT (SELECT count(*) FROM matching) AS total FROM datasets WHERE id = $1
   ), page AS (

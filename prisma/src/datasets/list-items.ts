@@ -15,7 +15,7 @@ import {
 import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
 import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
 import { datasetNotFound } from './dataset-row.ts';
-import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';
+import { allItems, itemFilter, itemsWithHash, matchingItems, type PagePosition } from './find-items-sql.ts';
 
 /** An item of a page. */
 export interface ListedItem extends ItemRow {
@@ -147,9 +147,16 @@ async function findCandidates(
        JOIN items i ON i.section_id = s.id AND i.order_index = page.item`,
     '"itemHash"',
   );
+  const { itemHash } = request;
+  const found =
+    itemHash !== undefined
+      ? itemsWithHash(itemHash, ofSection, ofItem, position, parameter)
+      : ofItem === ''
+        ? allItems(ofSection, position)
+        : matchingItems(ofSection, ofItem, position);
   using _permit = ofItem === '' ? undefined : await searches.acquire(signal);
   const rows = await query<FoundRow>(
-    `${ofItem === '' ? allItems(ofSection, position) : matchingItems(ofSection, ofItem, position)}
+    `${found}
        SELECT total, found.* FROM counted LEFT JOIN (${candidates}) found ON true
        ORDER BY "sectionOrderIndex", "orderIndex"`,
     values,

@@ -10,6 +10,7 @@ export type TableLocation = 'reference' | 'local' | { readonly by: string; reado
 /** The large tables are in shards; what they are joined with is everywhere. */
 export const LOCATIONS: Readonly<Record<string, TableLocation>> = {
   items: { by: 'section_id', with: 'section' },
+  hash_blocks: { by: 'section_id', with: 'section' },
   run_results: { by: 'run_id', with: 'run' },
   run_items: { by: 'run_id', with: 'run' },
   run_differences: { by: 'run_id', with: 'run' },

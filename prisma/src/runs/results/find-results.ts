@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StoreContext } from '../../context.ts';
 import type { ReadQuery } from '../../database/read-query.ts';
+import { joinPositions } from '../../sections/hash-blocks.ts';
 import type { ResultBlock, ResultPosition } from '../run-results.ts';
 import type { CountedBlock, CountedBlocks } from './counted-blocks.ts';
 import { knownTotal, type RunTotals } from './known-total.ts';
@@ -78,15 +79,41 @@ async function countBlocks(
   const { q } = conditions;
   const traits = q === undefined ? undefined : await sampleTexts(query, runId, q);
   const { sql, values } = resultsFilter(conditions, 2, traits);
+  const parameters = [runId, ...values];
+  const { itemHash } = conditions;
+  const passing =
+    itemHash === undefined
+      ? `SELECT section_order_index, order_index FROM run_results result WHERE run_id = $1 ${sql}`
+      : resultsWithHash(itemHash, sql, (value) => `$${parameters.push(value)}`);
   return await query<CountedBlock>(
     `SELECT section_order_index AS section, block * ${BLOCK_ITEMS} AS first, block * ${BLOCK_ITEMS} + ${BLOCK_ITEMS - 1} AS last,
        count::float8 AS count
      FROM (
-       SELECT section_order_index, order_index / ${BLOCK_ITEMS} AS block, count(*) AS count FROM run_results result
-       WHERE run_id = $1 ${sql} GROUP BY 1, 2
+       SELECT section_order_index, order_index / ${BLOCK_ITEMS} AS block, count(*) AS count FROM (${passing}) AS passing
+       GROUP BY 1, 2
      ) AS blocks ORDER BY 1, 2`,
-    [runId, ...values],
+    parameters,
   );
+}
+
+/**
+ * The results of items with a hash: by the blocks in which items are looked up, and all results of items that have none.
+ *
+ * @param filter which results pass; it asks for the whole hash
+ */
+function resultsWithHash(hash: string, filter: string, parameter: (value: unknown) => string): string {
+  const ofDataset = 's.dataset_id = (SELECT dataset_id FROM runs WHERE id = $1)';
+  return `SELECT result.section_order_index, result.order_index FROM sections s ${joinPositions(hash, parameter)}
+      JOIN run_results result ON result.run_id = $1 AND result.section_order_index = s.order_index
+        AND result.order_index = found.item
+    WHERE ${ofDataset} ${filter}
+    UNION ALL
+    SELECT others.section_order_index, others.order_index FROM sections s CROSS JOIN LATERAL (
+      SELECT result.section_order_index, result.order_index FROM run_results result
+      WHERE result.run_id = $1 AND result.section_order_index = s.order_index
+        AND result.order_index >= s.hashed_items ${filter} OFFSET 0
+    ) AS others
+    WHERE ${ofDataset} AND s.hashed_items < s.item_count`;
 }
 
 /** Looks at some outputs of a run, to choose the cheapest way to search all of them. */

@@ -1,0 +1,56 @@
+import type pg from 'pg';
+import { inTransaction } from '../database/transaction.ts';
+import { HAS_ITEMS_TO_HASH, INSERT_BLOCKS, RUN_ITEMS } from './hash-blocks.ts';
+
+/** Sections that one query finds. */
+const SECTIONS_PER_PAGE = 1_000;
+
+/**
+ * Makes the blocks in which items are looked up by their hash, of all large sections that lack some: one run for each
+ * transaction, which says up to which item the section has blocks. The items of a section never change, so that blocks are
+ * right for as long as the section exists; they are deleted with it. Any number of processes may do so at once.
+ *
+ * @param signal ends it after the run that it works on
+ * @returns how many items it read
+ */
+export async function indexHashes(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
+  let indexed = 0;
+  for (let after = NO_SECTION; ; ) {
+    const { rows } = await pool.query<{ readonly id: string }>(
+      `SELECT id FROM sections WHERE id > $1 AND ${HAS_ITEMS_TO_HASH} ORDER BY id LIMIT ${SECTIONS_PER_PAGE}`,
+      [after],
+    );
+    for (const { id } of rows) {
+      for (let read = -1; read !== 0; indexed += read) {
+        if (signal?.aborted === true) return indexed;
+        read = await inTransaction(pool, (client) => indexRun(client, id));
+      }
+    }
+    const last = rows.at(-1);
+    if (last === undefined) return indexed;
+    after = last.id;
+  }
+}
+
+/** Makes the blocks of the next run. @returns how many items it has; 0 if there are no more, or another process does it */
+async function indexRun(client: pg.ClientBase, sectionId: string): Promise<number> {
+  const { rows } = await client.query<{ readonly from: number; readonly count: number }>(
+    `SELECT hashed_items AS from, item_count AS count FROM sections WHERE id = $1 AND ${HAS_ITEMS_TO_HASH}
+     FOR NO KEY UPDATE SKIP LOCKED`,
+    [sectionId],
+  );
+  const [section] = rows;
+  if (section === undefined) return 0;
+  const { from, count } = section;
+  const end = Math.min(from + RUN_ITEMS, count);
+  await client.query(IN_MEMORY_AND_ORDER);
+  await client.query(INSERT_BLOCKS, [sectionId, from / RUN_ITEMS, from, end]);
+  await client.query('UPDATE sections SET hashed_items = $2 WHERE id = $1', [sectionId, end]);
+  return end - from;
+}
+
+/** A run is read by the primary key, however many items the table has, and takes 8 MB to sort. */
+const IN_MEMORY_AND_ORDER =
+  "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL work_mem = '16MB'";
+/** Less than every other id. */
+const NO_SECTION = '00000000-0000-0000-0000-000000000000';
