@@ -61,5 +61,5 @@ export interface AssetStore {
   remove(objectKeys: readonly string[]): Promise<void>;
 }
 
-/** Bytes of a piece: a multiple of 3, so that the base64 texts of pieces make that of the whole. */
-export const ASSET_PIECE_BYTES: number = 768 * 1024;
+/** Bytes that are read at once, and that memory holds for each reader: hundreds of items of a run may be sent at a time. */
+export const ASSET_PIECE_BYTES: number = 384 * 1024;

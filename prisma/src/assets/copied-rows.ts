@@ -22,14 +22,32 @@ export function* copiedRows(chunks: readonly Buffer[]): Generator<(Buffer | null
   }
 }
 
+/** A content and its length, as a COPY of one row gives them. */
+export interface CopiedContent {
+  readonly byteLength: number;
+  /** Views of the chunks, which nothing keeps once they have been taken. */
+  readonly pieces: Iterable<Buffer>;
+}
+
+/** The content of a COPY of at most one row: its length as a `bigint`, and bytes. Null without a row, or without bytes. */
+export function copiedContent(chunks: readonly Buffer[]): CopiedContent | null {
+  const cursor = new Cursor(chunks);
+  cursor.take(HEADER_BYTES);
+  if (cursor.take(2).readInt16BE() === -1) return null;
+  cursor.take(4);
+  const byteLength = Number(cursor.take(8).readBigInt64BE());
+  const length = cursor.take(4).readInt32BE();
+  return length === -1 ? null : { byteLength, pieces: cursor.pieces(length) };
+}
+
 /** Reads chunks as if they were one. */
 class Cursor {
-  readonly #chunks: readonly Buffer[];
+  readonly #chunks: (Buffer | undefined)[];
   #index = 0;
   #at = 0;
 
   constructor(chunks: readonly Buffer[]) {
-    this.#chunks = chunks;
+    this.#chunks = [...chunks];
   }
 
   take(byteLength: number): Buffer {
@@ -39,6 +57,20 @@ class Cursor {
       return chunk.subarray(this.#at - byteLength, this.#at);
     }
     return this.#gather(byteLength);
+  }
+
+  /** The next bytes, as they are in the chunks. */
+  *pieces(byteLength: number): Generator<Buffer> {
+    for (let left = byteLength; left > 0; ) {
+      const chunk = this.#chunks[this.#index];
+      if (chunk === undefined) throw new Error('A COPY ended within a row.');
+      const piece = chunk.subarray(this.#at, this.#at + left);
+      left -= piece.byteLength;
+      this.#chunks[this.#index] = undefined;
+      this.#index += 1;
+      this.#at = 0;
+      if (piece.byteLength > 0) yield piece;
+    }
   }
 
   #gather(byteLength: number): Buffer {

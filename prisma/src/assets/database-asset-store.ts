@@ -1,6 +1,6 @@
 import { StoreError } from '../database/errors.ts';
 import { ASSET_PIECE_BYTES, type AssetStore } from './asset-store.ts';
-import { copiedRows } from './copied-rows.ts';
+import { copiedContent, copiedRows } from './copied-rows.ts';
 
 /** Keeps content in the rows of `assets` themselves. */
 export function createDatabaseAssetStore(): AssetStore {
@@ -13,15 +13,14 @@ export function createDatabaseAssetStore(): AssetStore {
       do {
         signal?.throwIfAborted();
         const length = Math.max(0, Math.min(ASSET_PIECE_BYTES, end - at));
-        // The content is not compressed, so the server reads no more than the piece.
-        const [row] = copiedRows(
-          await copy(`COPY (SELECT substring(bytes FROM ${at + 1} FOR ${length}), byte_length FROM assets
+        // The content is not compressed, so the server reads no more than this.
+        const content = copiedContent(
+          await copy(`COPY (SELECT byte_length, substring(bytes FROM ${at + 1} FOR ${length}) FROM assets
             WHERE sha256 = ${literal(sha256)}) TO STDOUT (FORMAT binary)`),
         );
-        const [bytes, byteLength] = row ?? [];
-        if (!bytes || !byteLength) throw assetMissing(sha256);
-        end = Math.min(end, Number(byteLength.readBigInt64BE()));
-        if (bytes.byteLength > 0) yield bytes;
+        if (content === null) throw assetMissing(sha256);
+        end = Math.min(end, content.byteLength);
+        yield* content.pieces;
         at += length;
       } while (at < end);
     },

@@ -1,10 +1,10 @@
 import { type LinkedFile, type LinkedParts, layoutLinkedItem } from '@svc/jsonl-v23/internal';
 import type { Reads } from '../database/read-query.ts';
 import { toCorrupt } from '../database/read-stored-json.ts';
-import { ASSET_PIECE_BYTES, type AssetStore } from './asset-store.ts';
+import type { AssetStore } from './asset-store.ts';
 
 /** A file up to this size is not read again for the next entry that embeds it. */
-const MAX_KEPT_BYTES = ASSET_PIECE_BYTES;
+const MAX_KEPT_BYTES = 768 * 1024;
 
 /** How contents are read. */
 interface ContentReader {

@@ -55,17 +55,25 @@ async function* chunksOf(
   }
 }
 
+/** Bytes that become base64 text together: a multiple of 3. The text is so short that it is freed soon. */
+const ENCODED_BYTES = 48 * 1024;
+
 /** The base64 text of a file, as its content comes. */
 async function* base64Of(
   file: LinkedFile,
   { read }: MarkedFiles,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   for await (const bytes of read(file, signal)) {
-    const piece = Buffer.concat([rest, bytes]);
+    const piece =
+      rest.byteLength === 0
+        ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+        : Buffer.concat([rest, bytes]);
     const whole = piece.byteLength - (piece.byteLength % 3);
-    if (whole > 0) yield Buffer.from(piece.toString('base64', 0, whole), 'latin1');
+    for (let at = 0; at < whole; at += ENCODED_BYTES) {
+      yield Buffer.from(piece.toString('base64', at, Math.min(whole, at + ENCODED_BYTES)), 'latin1');
+    }
     rest = piece.subarray(whole);
   }
   if (rest.byteLength > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
