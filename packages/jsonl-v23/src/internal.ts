@@ -51,7 +51,7 @@ export {
 export { checkValueCount, MAX_LINE_VALUES, ValueCounter } from './lines/value-counter.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
 export type { CellBatch, UnreadRow } from './mapping/cell-batch.ts';
-export { type Cells, CellWriter } from './mapping/cell-writer.ts';
+export { type Cells, CellWriter, wordsOf } from './mapping/cell-writer.ts';
 export { toChoices } from './mapping/choices.ts';
 export { type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';

@@ -37,9 +37,13 @@ export class CellWriter {
     this.#finishCell();
   }
 
-  /** Writes a range of UTF-8 as a string. Returns false, and writes nothing, if the range is not UTF-8. */
-  text(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
-    if (!this.#writer.writeText(bytes, start, end)) return false;
+  /**
+   * Writes a range of UTF-8 as a string. Returns false, and writes nothing, if the range is not UTF-8.
+   *
+   * @param words a view of the same bytes, to be kept by callers that write many ranges of them
+   */
+  text(bytes: Uint8Array, start = 0, end: number = bytes.length, words: DataView = wordsOf(bytes)): boolean {
+    if (!this.#writer.writeText(bytes, words, start, end)) return false;
     this.#finishCell();
     return true;
   }
@@ -70,3 +74,8 @@ export class CellWriter {
 }
 
 const INITIAL_CELLS = 1024;
+
+/** The view of bytes that {@link CellWriter.text} takes. */
+export function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}

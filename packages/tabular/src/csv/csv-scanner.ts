@@ -1,3 +1,4 @@
+import { wordsOf } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
 
 const LF = 10;
@@ -30,6 +31,8 @@ const MAX_FIELDS = 50_000;
 export class CsvScanner {
   /** The current chunk, and the start of the record that it continues. */
   bytes: Uint8Array = new Uint8Array(MIN_BUFFER_BYTES);
+  /** The same bytes. */
+  words: DataView = wordsOf(this.bytes);
   /** Fields of the current record. */
   fieldCount = 0;
   /** Where each field begins and ends in `bytes`, without its quotes. */
@@ -88,6 +91,7 @@ export class CsvScanner {
       const larger = new Uint8Array(Math.max(needed + 1, 2 * this.bytes.length));
       larger.set(this.bytes.subarray(0, this.#length));
       this.bytes = larger;
+      this.words = wordsOf(larger);
     }
     this.bytes.set(chunk, this.#length);
     this.#length = needed;
@@ -103,7 +107,7 @@ export class CsvScanner {
   /** Goes to the next record; false if it needs more bytes, or there is none. */
   next(): boolean {
     if (this.#isDone) this.#startRecord();
-    const { bytes } = this;
+    const { bytes, words } = this;
     const length = this.#length;
     const delimiter = this.#delimiter;
     const quote = this.#quote;
@@ -112,10 +116,13 @@ export class CsvScanner {
     let innerLines = this.#innerLines;
     while (at < length) {
       if (state === QUOTED) {
+        at = skipWords(words, at, length, quote);
         // The sentinel ends the search. A line end counts where it begins: LF alone, CRLF and CR.
         for (let code = bytes[at] as number; code !== quote; code = bytes[at] as number) {
-          if (code === CR || (code === LF && bytes[at - 1] !== CR)) innerLines += 1;
           at += 1;
+          if (code !== CR && code !== LF) continue;
+          if (code === CR || bytes[at - 2] !== CR) innerLines += 1;
+          at = skipWords(words, at, length, quote);
         }
         if (at >= length) {
           at = length;
@@ -126,6 +133,7 @@ export class CsvScanner {
         continue;
       }
       if (state === PLAIN) {
+        at = skipWords(words, at, length, delimiter);
         for (; at < length; at += 1) {
           const code = bytes[at] as number;
           if (code === delimiter || code === LF || code === CR) break;
@@ -249,6 +257,30 @@ export class CsvScanner {
   #textAfterQuote(at: number): TableError {
     return this.error('A quoted field must end with its closing quote.', at);
   }
+}
+
+/** A byte, in each byte of a word. */
+const ONES = 0x01010101;
+const LFS = LF * ONES;
+const CRS = CR * ONES;
+const HIGHEST_BITS = 0x80 * ONES;
+
+/**
+ * Passes over words of four bytes in which there is neither a line end nor another byte: looking at the bytes of a word at
+ * once takes half of the time of looking at each. Only a byte that is zero leaves its highest bit in `(x - 1) & ~x`, or one
+ * above it.
+ */
+function skipWords(words: DataView, from: number, end: number, byte: number): number {
+  const others = byte * ONES;
+  let at = from;
+  for (; at <= end - 4; at += 4) {
+    const word = words.getInt32(at, true);
+    const lf = word ^ LFS;
+    const cr = word ^ CRS;
+    const other = word ^ others;
+    if (((((lf - ONES) & ~lf) | ((cr - ONES) & ~cr) | ((other - ONES) & ~other)) & HIGHEST_BITS) !== 0) break;
+  }
+  return at;
 }
 
 function countLineFeeds(bytes: Uint8Array): number {

@@ -1,4 +1,4 @@
-import { CellWriter, transferBuffer, type UnreadRow } from '@svc/jsonl-v23/internal';
+import { CellWriter, transferBuffer, type UnreadRow, wordsOf } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
 import { TableError, toUnreadRow } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
@@ -90,6 +90,7 @@ class CsvReader {
   readonly #file: CachedFile;
   readonly #options: CsvTableOptions;
   #unescaped: Uint8Array = new Uint8Array(0);
+  #unescapedWords: DataView = wordsOf(this.#unescaped);
 
   constructor(file: CachedFile, options: CsvTableOptions) {
     this.#file = file;
@@ -208,13 +209,13 @@ class CsvReader {
       writer.value(null);
       return true;
     }
-    const { bytes } = scanner;
+    const { bytes, words } = scanner;
     const start = scanner.starts[index] as number;
     const end = scanner.ends[index] as number;
     if (shape.kind === 'text') {
       if (shape.wasOther) throw typeChanged(scanner, start);
       return scanner.escaped[index] === 0
-        ? writer.text(bytes, start, end)
+        ? writer.text(bytes, start, end, words)
         : this.#writeEscaped(writer, bytes, start, end);
     }
     if (csvValueKind(bytes, start, end) === 'null') writer.value(null);
@@ -224,9 +225,12 @@ class CsvReader {
 
   /** Writes a field in which quotes are doubled. */
   #writeEscaped(writer: CellWriter, bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.#unescaped.length < end - start) this.#unescaped = new Uint8Array(2 * (end - start));
+    if (this.#unescaped.length < end - start) {
+      this.#unescaped = new Uint8Array(2 * (end - start));
+      this.#unescapedWords = wordsOf(this.#unescaped);
+    }
     const to = halveQuotes(bytes, start, end, this.#unescaped, quoteOf(this.#options));
-    return writer.text(this.#unescaped, 0, to);
+    return writer.text(this.#unescaped, 0, to, this.#unescapedWords);
   }
 
   #namesOf(scanner: CsvScanner): string[] {

@@ -8,11 +8,10 @@ import type { ByteSource } from '../source/byte-source.ts';
 import { createExpansionMeter, rowBytes } from '../source/expansion-limit.ts';
 import { type CellRows, type RowBatch, type Table, type WholeRange, wholeRange } from '../table.ts';
 import { type CellConverter, compileCell } from './cells/cell.ts';
+import { compileColumnWriter } from './cells/column-writer.ts';
 import { mayHaveNonNumbers, NonNumberCounter } from './cells/non-numbers.ts';
-import { decodeText } from './cells/texts.ts';
 import { StringColumn } from './encodings/string-column.ts';
 import { openParquet, type ParquetFile } from './open-parquet.ts';
-import { translateErrors } from './parquet-error.ts';
 import { type ColumnBatch, readParquet } from './read-parquet.ts';
 import { VariantColumns } from './variant-columns.ts';
 
@@ -216,11 +215,8 @@ async function* readCells(part: FilePart, declared: Features | undefined): Async
     .filter(([name, feature]) => !textSlices.has(name) && feature.kind !== 'value')
     .map(([name]) => name)
     .filter((name) => variants.indexOf(name) === -1);
-  const converters = names.map((name) => {
-    const feature = own.get(name);
-    return feature === undefined ? null : compileCell(feature);
-  });
   const writer = new CellWriter();
+  const columnWriters = names.map((name) => compileColumnWriter(own.get(name), writer, file.path));
   const meter = createExpansionMeter(file.bytes);
   let rowCount = 0;
   let next = firstRow + range.from;
@@ -233,46 +229,22 @@ async function* readCells(part: FilePart, declared: Features | undefined): Async
   };
   const columns = present.map(([name]) => name);
   for await (const batch of readParquet(file, { columns, textSlices, ...range })) {
-    const cells = names.map((name) => batch.columns.get(name));
+    const rowWriters = names.map((name, column) => columnWriters[column]?.(batch.columns.get(name)));
     for (let row = 0; row < batch.rowCount; row += 1) {
       const decoded = variants.decode(batch, row);
       if (nested.length > 0 || hasVariants) {
         rowBytes(cellsOf(batch, row, nested), { file: file.path, row: batch.firstRow + row }, decoded);
       }
-      for (let column = 0; column < cells.length; column += 1) {
+      for (let column = 0; column < rowWriters.length; column += 1) {
         const variant = variantOf[column] ?? -1;
         if (variant >= 0) writer.value(decoded[variant] ?? null);
-        else writeCell(writer, cells[column], row, converters[column] ?? null, file.path);
+        else rowWriters[column]?.(row);
       }
       rowCount += 1;
       if (writer.byteLength >= CELL_BATCH_BYTES) yield takeBatch();
     }
   }
   if (rowCount > 0) yield takeBatch();
-}
-
-function writeCell(
-  writer: CellWriter,
-  cells: ArrayLike<unknown> | StringColumn | undefined,
-  row: number,
-  convert: CellConverter | null,
-  file: string,
-): void {
-  if (cells === undefined || convert === null) {
-    writer.value(null);
-    return;
-  }
-  if (!(cells instanceof StringColumn)) {
-    writer.value(convert(cells[row]));
-    return;
-  }
-  const start = cells.starts[row] ?? -1;
-  const end = cells.ends[row] ?? 0;
-  if (start === -1) writer.value(null);
-  else if (!writer.text(cells.bytes, start, end)) {
-    // Decoding fails with the error for bytes that are not UTF-8.
-    translateErrors(file, () => decodeText(cells.bytes.subarray(start, end)));
-  }
 }
 
 /** Whether a leaf column holds texts that are read as they are. */

@@ -2,7 +2,7 @@ import { ASCII } from '../ascii.ts';
 import { transferBuffer } from '../transfer-buffer.ts';
 import { sequenceEnd } from '../utf8.ts';
 import { putCodePoint, putEscape, putUnicodeEscape } from './escapes.ts';
-import { BYTE_CLASS, BYTE_CLASSES, isPlainWord } from './string-bytes.ts';
+import { BYTE_CLASS, BYTE_CLASSES, isPlainPair } from './string-bytes.ts';
 
 const { SPACE, QUOTE, MINUS, POINT, ZERO, BACKSLASH } = ASCII;
 const { PLAIN, MULTIBYTE } = BYTE_CLASS;
@@ -25,6 +25,7 @@ const SHORT_BYTES = 24;
 export class Utf8Buffer {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(INITIAL_BYTES);
   #length = 0;
+  #words: DataView = new DataView(this.#bytes.buffer);
 
   /** Bytes written since the last `clear`. */
   get length(): number {
@@ -36,7 +37,7 @@ export class Utf8Buffer {
     this.#length = 0;
     if (this.#bytes.length <= MAX_KEPT_BYTES) return;
     transferBuffer(this.#bytes.buffer, 0);
-    this.#bytes = new Uint8Array(INITIAL_BYTES);
+    this.#setBytes(new Uint8Array(INITIAL_BYTES));
   }
 
   /** Removes the bytes from `length` on. */
@@ -162,34 +163,45 @@ export class Utf8Buffer {
     this.#length = length;
   }
 
-  /** Writes a range of UTF-8 as a string. Returns false, and writes nothing, if the range is not UTF-8. */
-  writeText(text: Uint8Array, from: number, end: number): boolean {
-    const start = this.#length;
+  /**
+   * Writes a range of UTF-8 as a string. Returns false, and writes nothing, if the range is not UTF-8.
+   *
+   * @param words the same bytes; to make the view for every text would take as long as writing a short one
+   */
+  writeText(text: Uint8Array, words: DataView, from: number, end: number): boolean {
     // Enough for a text without escapes; each escape reserves more.
     this.reserve(end - from + 2);
-    this.#bytes[this.#length++] = QUOTE;
-    const lastWord = end - 4;
-    let copied = from;
+    let bytes = this.#bytes;
+    let target = this.#words;
+    let length = this.#length;
+    const lastPair = end - 8;
     let position = from;
+    bytes[length++] = QUOTE;
     for (;;) {
-      while (position <= lastWord && isPlainWord(text, position)) position += 4;
-      while (position < end && classes[text[position] as number] === PLAIN) position += 1;
+      for (; position <= lastPair && isPlainPair(words, position); position += 8) {
+        target.setInt32(length, words.getInt32(position, true), true);
+        target.setInt32(length + 4, words.getInt32(position + 4, true), true);
+        length += 8;
+      }
+      while (position < end && classes[text[position] as number] === PLAIN) {
+        bytes[length++] = text[position++] as number;
+      }
       if (position === end) break;
       const byte = text[position] as number;
       if (classes[byte] === MULTIBYTE) {
-        position = sequenceEnd(text, position);
-        if (position !== -1 && position <= end) continue;
-        this.#length = start;
-        return false;
+        const next = sequenceEnd(text, position);
+        if (next === -1 || next > end) return false;
+        while (position < next) bytes[length++] = text[position++] as number;
+        continue;
       }
-      this.#copy(text, copied, position);
-      this.reserve(end - position + BYTES_PER_UNIT + 1);
-      this.#length = putEscape(this.#bytes, this.#length, byte);
+      this.reserve(length - this.#length + end - position + BYTES_PER_UNIT + 1);
+      bytes = this.#bytes;
+      target = this.#words;
+      length = putEscape(bytes, length, byte);
       position += 1;
-      copied = position;
     }
-    this.#copy(text, copied, end);
-    this.#bytes[this.#length++] = QUOTE;
+    bytes[length++] = QUOTE;
+    this.#length = length;
     return true;
   }
 
@@ -216,6 +228,11 @@ export class Utf8Buffer {
   reserve(byteCount: number): void {
     if (this.#length + byteCount <= this.#bytes.length) return;
     const size = Math.max(this.#bytes.length * 2, this.#length + byteCount);
-    this.#bytes = new Uint8Array(transferBuffer(this.#bytes.buffer, size));
+    this.#setBytes(new Uint8Array(transferBuffer(this.#bytes.buffer, size)));
+  }
+
+  #setBytes(bytes: Uint8Array<ArrayBuffer>): void {
+    this.#bytes = bytes;
+    this.#words = new DataView(bytes.buffer);
   }
 }

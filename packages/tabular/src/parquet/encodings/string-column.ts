@@ -1,3 +1,4 @@
+import { wordsOf } from '@svc/jsonl-v23/internal';
 import { damaged } from '../parquet-error.ts';
 
 /**
@@ -5,12 +6,15 @@ import { damaged } from '../parquet-error.ts';
  */
 export class StringColumn {
   readonly bytes: Uint8Array;
+  /** The same bytes. */
+  readonly words: DataView;
   /** Where each text starts; -1 for null. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
 
-  constructor(bytes: Uint8Array, starts: Int32Array, ends: Int32Array) {
+  constructor(bytes: Uint8Array, starts: Int32Array, ends: Int32Array, words: DataView = wordsOf(bytes)) {
     this.bytes = bytes;
+    this.words = words;
     this.starts = starts;
     this.ends = ends;
   }
@@ -21,13 +25,15 @@ export class StringColumn {
 
   /** Some of the texts. */
   subarray(from: number, to: number): StringColumn {
-    return new StringColumn(this.bytes, this.starts.subarray(from, to), this.ends.subarray(from, to));
+    const { bytes, starts, ends, words } = this;
+    return new StringColumn(bytes, starts.subarray(from, to), ends.subarray(from, to), words);
   }
 
   /** The texts at these indexes, each of which must be there. */
   pick(indexes: Int32Array): StringColumn {
-    const { bytes, starts, ends, length } = this;
-    const picked = new StringColumn(bytes, new Int32Array(indexes.length), new Int32Array(indexes.length));
+    const { bytes, starts, ends, length, words } = this;
+    const count = indexes.length;
+    const picked = new StringColumn(bytes, new Int32Array(count), new Int32Array(count), words);
     for (let i = 0; i < indexes.length; i += 1) {
       const index = indexes[i] as number;
       if (index < 0 || index >= length) throw damaged('a value is not in its dictionary');
@@ -46,7 +52,7 @@ export class StringColumn {
       starts[location] = this.starts[next] as number;
       ends[location] = this.ends[next++] as number;
     }
-    return new StringColumn(this.bytes, starts, ends);
+    return new StringColumn(this.bytes, starts, ends, this.words);
   }
 
   /** Each text by itself. */

@@ -1,0 +1,64 @@
+import { CellWriter } from '@svc/jsonl-v23/internal';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { CsvScanner } from './csv-scanner.ts';
+
+const piece = fc.constantFrom(
+  'a',
+  ' ',
+  'plain words',
+  '"',
+  ',',
+  '\n',
+  '\r\n',
+  '\r',
+  '\\',
+  '\u0001',
+  'é',
+  '😀',
+  '¢ß',
+);
+const field = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
+const quoted = (text: string): string => (/["\n\r,]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+it('finds the fields and the lines of every record, however the bytes are cut', () => {
+  const table = fc.array(fc.tuple(field, field, field), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(table, fc.array(fc.nat({ max: 40 })), (records, cuts) => {
+      const bytes = Buffer.from(records.map((record) => `${record.map(quoted).join(',')}\r\n`).join(''));
+      const scanner = new CsvScanner({ delimiter: 44, quote: 34 }, 'a.csv', 1000);
+      const found: [number, string[]][] = [];
+      const readAll = (): void => {
+        while (scanner.next()) {
+          const { bytes, words, starts, ends, escaped, fieldCount, line } = scanner;
+          const cells = Array.from({ length: fieldCount }, (_, index) => {
+            const writer = new CellWriter();
+            expect(writer.text(bytes, starts[index], ends[index], words)).toBe(true);
+            const text = JSON.parse(Buffer.from(writer.end().bytes).toString()) as string;
+            return escaped[index] === 1 ? text.replaceAll('""', '"') : text;
+          });
+          found.push([line, cells]);
+        }
+      };
+      let from = 0;
+      for (const cut of cuts) {
+        scanner.add(bytes.subarray(from, from + cut));
+        readAll();
+        from += cut;
+      }
+      scanner.add(bytes.subarray(from));
+      readAll();
+      scanner.end();
+      readAll();
+      let line = 1;
+      const expected = records.map((record): [number, string[]] => {
+        const start = line;
+        for (const text of record) line += text.split(/\r\n|\r|\n/).length - 1;
+        line += 1;
+        return [start, record];
+      });
+      expect(found).toEqual(expected);
+    }),
+    { numRuns: 500 },
+  );
+});
