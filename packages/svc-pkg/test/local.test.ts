@@ -231,6 +231,22 @@ it('packs and previews what comes from standard input', async () => {
     format: 'csv',
     samples: [{ q: '1+1?', a: 2 }],
   });
+  // Never the file that it was copied to.
+  for (const argv of [
+    ['pack', '-'],
+    ['preview', '-'],
+    ['convert', '-'],
+    ['upload', '-'],
+  ]) {
+    for (const content of ['', 'PK\u0003\u0004 no archive', '\u0089PNG']) {
+      const { exitCode, stderr } = await svcPkg(argv, { stdin: stdin(Buffer.from(content, 'latin1')) });
+      expect(exitCode).not.toBe(0);
+      if (argv[0] !== 'upload' || content === '') expect(stderr).toMatch(/^-: /);
+    }
+  }
+  const legacy = await readFile(await writeArchive({ 'a.jsonl': '{"id":1,"prompt":"p"}\n' }));
+  const converted = await svcPkg(['convert', '-', '-f', '-o', path, '--json'], { stdin: stdin(legacy) });
+  expect(converted.document()).toMatchObject({ input: '-', output: path });
 });
 
 it('makes the folder that it writes to', async () => {

@@ -10,7 +10,7 @@ import {
 } from '../output/package-output.ts';
 import { jsonText } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
-import { openInputFile } from '../package/input-file.ts';
+import { type InputFile, openInputFile } from '../package/input-file.ts';
 import { conversionDocument, conversionText } from '../text/conversion-text.ts';
 import { checkName, withExamples, withOutputOptions } from './define-command.ts';
 
@@ -50,14 +50,15 @@ async function convertOne(cli: Cli, path: string, options: Options): Promise<voi
   // What comes from standard input goes to standard output.
   const output = options.output ?? (path === '-' ? '-' : undefined);
   const chosen = { ...options, ...(output !== undefined && { output }) };
-  await outputPackage(cli, chosen, { input, defaultPath: legacyOutputPath(input) }, (target, force) =>
-    convert(cli, input, options.name, { target, force }),
+  const source = { input, shown: path, defaultPath: legacyOutputPath(input) };
+  await outputPackage(cli, chosen, source, (target, force) =>
+    convert(cli, file, options.name, { target, force }),
   );
 }
 
 async function convert(
   cli: Cli,
-  input: string,
+  { path: input, shown }: InputFile,
   name: string | undefined,
   { target, force }: { readonly target: string; readonly force: boolean },
 ): Promise<PackageReport> {
@@ -71,6 +72,6 @@ async function convert(
   });
   return (output) => ({
     text: () => conversionText({ ...report, output }),
-    json: () => jsonText(conversionDocument(input, { ...report, output })),
+    json: () => jsonText(conversionDocument(shown, { ...report, output })),
   });
 }

@@ -11,7 +11,7 @@ import { mappingOf } from '../mapping/mapping-options.ts';
 import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
 import { printHint } from '../output/print-hint.ts';
 import { showProgress } from '../output/progress.ts';
-import { openInputFile } from '../package/input-file.ts';
+import { type InputFile, openInputFile } from '../package/input-file.ts';
 import { repeatLost } from '../service/client/create-request.ts';
 import type { ServiceClient } from '../service/client/service-client.ts';
 import type { JsonResponse } from '../service/client/service-request.ts';
@@ -71,8 +71,8 @@ async function upload(
   const fields = await fieldsOf(options);
   const service = openService(cli, options);
   await using opened = new AsyncDisposableStack();
-  const inputs: string[] = [];
-  for (const path of paths) inputs.push(opened.use(await openInputFile(cli, path)).path);
+  const inputs: InputFile[] = [];
+  for (const path of paths) inputs.push(opened.use(await openInputFile(cli, path)));
   const sources = await Promise.all(inputs.map(openUploadSource));
   const outcome = await sendFiles(cli, service, sources, {
     fields,

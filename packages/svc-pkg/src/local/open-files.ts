@@ -64,8 +64,8 @@ async function standardInput(
   cli: Pick<Cli, 'stdin' | 'signal'>,
   opening: AsyncDisposableStack,
 ): Promise<NamedPath> {
-  const { path } = opening.use(await openInputFile(cli, '-'));
-  return { name: 'stdin', path, shown: '-' };
+  const { path, shown } = opening.use(await openInputFile(cli, '-'));
+  return { name: 'stdin', path, shown };
 }
 
 /** A file by its name; the files of a folder by their paths in it. */

@@ -47,25 +47,25 @@ export async function unpackLocal(
     unpacked.push({ name, path, shown });
   }
   for (const found of files) {
-    const { name, path } = found;
+    const { name, path, shown } = found;
     const source = await openFileSource(path).catch((error: unknown) => {
-      throw toFileError(error, 'read', path);
+      throw toFileError(error, 'read', shown);
     });
     try {
       if (await isZip(source)) {
         const archive = await openArchive(source, undefined, async () => undefined);
-        await checkKind(archive, path, signal);
+        await checkKind(archive, shown, signal);
         for (const entry of archive.files.keys()) {
-          await write(entry, `${path}/${entry}`, archive.read(entry, { signal }));
+          await write(entry, `${shown}/${entry}`, archive.read(entry, { signal }));
         }
         continue;
       }
-      const detected = await detectFormat(tableSource(path, source), { ...hints, signal });
+      const detected = await detectFormat(tableSource(shown, source), { ...hints, signal });
       if (detected.format === 'parquet' && detected.compression !== undefined) {
-        await write(name, path, decompressFile(tableSource(path, source), { signal }));
+        await write(name, shown, decompressFile(tableSource(shown, source), { signal }));
       } else unpacked.push(found);
     } catch (error) {
-      throw error instanceof PackageError ? inArchive(error, path) : error;
+      throw error instanceof PackageError ? inArchive(error, shown) : error;
     } finally {
       await source.close();
     }

@@ -34,6 +34,14 @@ export async function checkOutputOfSeveral(
   if (!isFolder) throw new CliError('usage', '--output must be a folder for several inputs');
 }
 
+/** What a package is made of. */
+interface PackageInput {
+  readonly input: string;
+  /** The input as the user named it; default `input`. */
+  readonly shown?: string;
+  readonly defaultPath: string;
+}
+
 /** Reports on a package by the path that it has now. */
 export type PackageReport = (output: string) => Result;
 
@@ -41,7 +49,7 @@ export type PackageReport = (output: string) => Result;
  * Writes a package next to its input, or where the options say, and prints the report. `-` is standard output: it gets a
  * complete package or nothing, and the report goes to standard error, with `--json` alone.
  *
- * @param input what the package is made of, for errors
+ * @param input what the package is made of; `shown` is its name in errors
  * @param defaultPath where it is written without `--output`
  * @param write writes the package to a path, replacing a file there if `force` is set
  * @throws CliError `output_exists`, `io_error`; what `write` throws
@@ -49,31 +57,32 @@ export type PackageReport = (output: string) => Result;
 export async function outputPackage(
   cli: Cli,
   { output: asked, force = false }: PackageOutputOptions,
-  { input, defaultPath }: { readonly input: string; readonly defaultPath: string },
+  source: PackageInput,
   write: (target: string, force: boolean) => Promise<PackageReport>,
 ): Promise<void> {
-  if (asked === '-') return await outputToStdout(cli, input, write);
+  if (asked === '-') return await outputToStdout(cli, source, write);
+  const { defaultPath } = source;
   const output = await outputPath(asked, dirname(defaultPath), basename(defaultPath));
   try {
     const target = await replaceableFile(output, force);
     await printResult(cli, (await write(target, force))(output));
     await printHint(cli, `Next: svc-pkg check ${output}, or svc-pkg upload ${output}`);
   } catch (error) {
-    throw outputError(error, input, output);
+    throw outputError(error, source, output);
   }
 }
 
 /** Writes to a temporary file first. */
 async function outputToStdout(
   cli: Cli,
-  input: string,
+  source: PackageInput,
   write: (target: string, force: boolean) => Promise<PackageReport>,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
   try {
     const target = join(folder, 'package.pkg.zip');
     const report = await write(target, false).catch((error: unknown) => {
-      throw outputError(error, input, target);
+      throw outputError(error, source, target);
     });
     for await (const chunk of createReadStream(target)) {
       cli.signal.throwIfAborted();
@@ -86,9 +95,10 @@ async function outputToStdout(
 }
 
 /** Says which of the two files an error of the file system is about. */
-function outputError(error: unknown, input: string, output: string): unknown {
-  if (!isSystemError(error)) return nameArchive(error, input);
+function outputError(error: unknown, { input, shown = input }: PackageInput, output: string): unknown {
+  if (!isSystemError(error)) return nameArchive(error, shown);
   if (error.code === 'EEXIST') return outputExists(output);
   const isInput = error.syscall === 'read' || error.path === input || error.path?.startsWith(`${input}/`);
-  return isInput ? toFileError(error, 'read', error.path ?? input) : toFileError(error, 'write', output);
+  const path = error.path === undefined || error.path === input ? shown : error.path;
+  return isInput ? toFileError(error, 'read', path) : toFileError(error, 'write', output);
 }

@@ -7,6 +7,8 @@ import { toFileError } from '../errors/file-error.ts';
 /** A file that a command reads; disposing deletes a copy of standard input. */
 export interface InputFile extends AsyncDisposable {
   readonly path: string;
+  /** The path that the user gave: `-` for standard input. */
+  readonly shown: string;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface InputFile extends AsyncDisposable {
  * @throws CliError `io_error`
  */
 export async function openInputFile(cli: Pick<Cli, 'stdin' | 'signal'>, path: string): Promise<InputFile> {
-  if (path !== '-') return { path, [Symbol.asyncDispose]: async () => undefined };
+  if (path !== '-') return { path, shown: path, [Symbol.asyncDispose]: async () => undefined };
   const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const copy = join(folder, 'stdin.zip');
@@ -30,7 +32,7 @@ export async function openInputFile(cli: Pick<Cli, 'stdin' | 'signal'>, path: st
     } finally {
       await file.close();
     }
-    return { path: copy, [Symbol.asyncDispose]: remove };
+    return { path: copy, shown: path, [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();
     throw toFileError(error, 'write', copy);

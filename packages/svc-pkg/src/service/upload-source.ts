@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import type { UploadSource } from '@svc/client';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
+import type { InputFile } from '../package/input-file.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -12,12 +13,16 @@ const CHUNK_BYTES = 256 * 1024;
  *
  * @throws CliError `io_error`, here and while it is read
  */
-export async function openUploadSource(path: string): Promise<UploadSource> {
-  const byteLength = await sizeOf(path);
-  return { name: basename(path), byteLength, read: () => readFirst(path, byteLength) };
+export async function openUploadSource({
+  path,
+  shown,
+}: Pick<InputFile, 'path' | 'shown'>): Promise<UploadSource> {
+  const byteLength = await sizeOf(path, shown);
+  const name = shown === '-' ? 'stdin' : basename(shown);
+  return { name, byteLength, read: () => readFirst(path, byteLength, shown) };
 }
 
-async function* readFirst(path: string, byteLength: number): AsyncGenerator<Uint8Array> {
+async function* readFirst(path: string, byteLength: number, shown: string): AsyncGenerator<Uint8Array> {
   let readBytes = 0;
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES, end: byteLength - 1 })) {
@@ -25,20 +30,22 @@ async function* readFirst(path: string, byteLength: number): AsyncGenerator<Uint
       yield chunk;
     }
   } catch (error) {
-    throw toFileError(error, 'read', path);
+    throw toFileError(error, 'read', shown);
   }
   if (readBytes !== byteLength) {
-    throw new CliError('io_error', 'The file became shorter while it was sent', { location: { file: path } });
+    throw new CliError('io_error', 'The file became shorter while it was sent', {
+      location: { file: shown },
+    });
   }
 }
 
-async function sizeOf(path: string): Promise<number> {
+async function sizeOf(path: string, shown: string): Promise<number> {
   try {
     const found = await stat(path);
     if (found.isFile() && found.size > 0) return found.size;
     const reason = found.isFile() ? 'it is empty' : 'it is not a regular file';
-    throw new CliError('io_error', `Cannot read the file: ${reason}`, { location: { file: path } });
+    throw new CliError('io_error', `Cannot read the file: ${reason}`, { location: { file: shown } });
   } catch (error) {
-    throw toFileError(error, 'read', path);
+    throw toFileError(error, 'read', shown);
   }
 }
