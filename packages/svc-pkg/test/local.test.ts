@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { writeParquet } from '@svc/tabular/write';
@@ -247,6 +247,15 @@ it('packs and previews what comes from standard input', async () => {
   const legacy = await readFile(await writeArchive({ 'a.jsonl': '{"id":1,"prompt":"p"}\n' }));
   const converted = await svcPkg(['convert', '-', '-f', '-o', path, '--json'], { stdin: stdin(legacy) });
   expect(converted.document()).toMatchObject({ input: '-', output: path });
+});
+
+it('ends as other commands do where the reader of the report on a package is gone', async () => {
+  const path = await writeArchive(PACKAGE, {}, 'edited.zip');
+  const output = join(dirname(path), 'sealed.pkg.zip');
+  const closed = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write', errno: -32 });
+  const stdout = new Writable({ write: (_chunk, _encoding, done) => done(closed) }).on('error', () => {});
+  expect(await svcPkg(['seal', path, '-o', output], { stdout })).toMatchObject({ exitCode: 141, stderr: '' });
+  expect((await svcPkg(['check', output])).exitCode).toBe(0);
 });
 
 it('makes the folder that it writes to', async () => {

@@ -63,13 +63,12 @@ export async function outputPackage(
   if (asked === '-') return await outputToStdout(cli, source, write);
   const { defaultPath } = source;
   const output = await outputPath(asked, dirname(defaultPath), basename(defaultPath));
-  try {
-    const target = await replaceableFile(output, force);
-    await printResult(cli, (await write(target, force))(output));
-    await printHint(cli, `Next: svc-pkg check ${output}, or svc-pkg upload ${output}`);
-  } catch (error) {
+  const target = await replaceableFile(output, force);
+  const report = await write(target, force).catch((error: unknown) => {
     throw outputError(error, source, output);
-  }
+  });
+  await printResult(cli, report(output));
+  await printHint(cli, `Next: svc-pkg check ${output}, or svc-pkg upload ${output}`);
 }
 
 /** Writes to a temporary file first. */
