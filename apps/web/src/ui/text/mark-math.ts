@@ -1,24 +1,28 @@
 /** Longer formulas stay text. */
 const MAX_FORMULA = 2_000;
 
+/** A fence may be so far inside lists and quotes. */
+const MAX_INDENT = 100;
+
 /** What begins code or a formula, and escapes, which begin neither. */
 const TOKEN = /`+|~{3,}|\$+|\\[\s\S]/g;
 
 /**
  * Markdown in which `$` marks formulas and nothing else. A pair of dollars is a formula where the text inside touches
  * both, and no digit follows (the rule of Pandoc's `tex_math_dollars`); other dollars, such as those of prices, are
- * escaped. `\(...\)` and `\[...\]` become dollars. Code stays as it is.
+ * replaced. `\(...\)` and `\[...\]` become dollars. Code stays as it is.
  *
+ * @param dollar replaces a dollar that is text: an escape, or a character for `keepText`, which is one in code too
  * @example
  * markMath('It costs $5 or $6, so \\(x = 1\\).'); // 'It costs \\$5 or \\$6, so $x = 1$.'
  */
-export function markMath(markdown: string): string {
+export function markMath(markdown: string, dollar: string = '\\$'): string {
   let marked = '';
   let end = 0;
   for (const { 0: token, index } of markdown.matchAll(TOKEN)) {
     if (index < end) continue;
     const [text, length] = token.startsWith('$')
-      ? dollars(markdown, index, token)
+      ? dollars(markdown, index, token, dollar)
       : token.startsWith('\\')
         ? escaped(markdown, index, token)
         : code(markdown, index, token);
@@ -31,13 +35,13 @@ export function markMath(markdown: string): string {
 /** What replaces a part of the text, and the length of that part. */
 type Replaced = readonly [text: string, length: number];
 
-function dollars(markdown: string, index: number, token: string): Replaced {
+function dollars(markdown: string, index: number, token: string, dollar: string): Replaced {
   const inside = formulaAfter(markdown, index + token.length, token);
-  if (token.length > 2 || inside === undefined) return ['\\$'.repeat(token.length), token.length];
+  if (token.length > 2 || inside === undefined) return [dollar.repeat(token.length), token.length];
   const whole = token + inside + token;
   const isPrice =
     /^\s|\s$/.test(inside) || /^\d/.test(markdown.slice(index + whole.length, index + whole.length + 1));
-  return token.length === 1 && isPrice ? ['\\$', 1] : [whole, whole.length];
+  return token.length === 1 && isPrice ? [dollar, 1] : [whole, whole.length];
 }
 
 function escaped(markdown: string, index: number, token: string): Replaced {
@@ -50,13 +54,33 @@ function escaped(markdown: string, index: number, token: string): Replaced {
 }
 
 function code(markdown: string, index: number, token: string): Replaced {
+  if (isFence(markdown, index, token)) return fenced(markdown, index, token);
+  if (token.startsWith('~')) return [token, token.length];
   const rest = markdown.slice(index + token.length);
   // a longer or a shorter run does not end it
-  const close = rest
-    .matchAll(token.startsWith('`') ? /`+/g : /~+/g)
-    .find(([run]) => run.length === token.length);
+  const close = rest.matchAll(/`+/g).find(([run]) => run.length === token.length);
   const length = close === undefined ? token.length : 2 * token.length + close.index;
   return [markdown.slice(index, index + length), length];
+}
+
+/** Whether code begins that has separate lines: only marks of lists and quotes are before it. */
+function isFence(markdown: string, index: number, token: string): boolean {
+  if (token.length < 3) return false;
+  const before = markdown.slice(Math.max(markdown.lastIndexOf('\n', index) + 1, index - MAX_INDENT), index);
+  const info = markdown.slice(index + token.length).match(/^.*/)?.[0] ?? '';
+  return /^(?:[\s>*+-]|\d+[.)])*$/.test(before) && !(token.startsWith('`') && info.includes('`'));
+}
+
+/** Code up to a fence that is at least as long, else all that follows. */
+function fenced(markdown: string, index: number, token: string): Replaced {
+  const start = index + token.length;
+  const run = token.startsWith('`') ? /^[ \t>]*(`{3,})[ \t]*\r?$/gm : /^[ \t>]*(~{3,})[ \t]*\r?$/gm;
+  const close = markdown
+    .slice(start)
+    .matchAll(run)
+    .find(([, found = '']) => found.length >= token.length);
+  const end = close === undefined ? markdown.length : start + close.index + close[0].length;
+  return [markdown.slice(index, end), end - index];
 }
 
 /** The text up to `close`, in the same paragraph; undefined if there is none. */

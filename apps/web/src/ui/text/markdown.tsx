@@ -3,9 +3,10 @@ import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 import remarkMath from 'remark-math';
 import { Formula } from './formula.tsx';
+import { keepText, unusedCharacter } from './keep-text.ts';
 import { markMath } from './mark-math.ts';
 
-/** What Markdown may become: no HTML of the text itself, no images, which would send requests. */
+/** What Markdown may become: no HTML of the text itself, no images, which would send requests: `keepText` makes text of them. */
 const SCHEMA = {
   ...defaultSchema,
   tagNames: defaultSchema.tagNames?.filter((name) => !['img', 'picture', 'source', 'input'].includes(name)),
@@ -18,11 +19,11 @@ const SCHEMA = {
 
 /** Markdown with LaTeX, sanitised. Links open elsewhere and tell nothing about this page. */
 export default function Markdown({ text }: { readonly text: string }) {
+  const dollar = unusedCharacter(text);
   return (
     <div className="prose">
       <ReactMarkdown
-        skipHtml
-        remarkPlugins={[remarkGfm, remarkMath]}
+        remarkPlugins={[remarkGfm, remarkMath, [keepText, { dollar }]]}
         rehypePlugins={[[rehypeSanitize, SCHEMA]]}
         components={{
           code: ({ className = '', children }) => {
@@ -37,7 +38,7 @@ export default function Markdown({ text }: { readonly text: string }) {
           ),
         }}
       >
-        {markMath(text)}
+        {markMath(text, dollar)}
       </ReactMarkdown>
     </div>
   );
