@@ -57,14 +57,20 @@ export async function sendResponse(
  * compressed text, which only compressing it would tell.
  */
 export async function endWithText(request: Request, response: Response, text: string): Promise<void> {
-  const bytes = Buffer.from(text);
-  const coding = chooseCoding(request, response, bytes.byteLength);
+  const byteLength = Buffer.byteLength(text);
+  const coding = chooseCoding(request, response, byteLength);
   if (request.method === 'HEAD') {
-    if (coding === null) response.setHeader('Content-Length', bytes.byteLength);
+    if (coding === null) response.setHeader('Content-Length', byteLength);
     endResponse(request, response);
     return;
   }
-  const sent = coding === null ? bytes : await compressBytes(bytes, coding);
-  response.setHeader('Content-Length', sent.byteLength);
-  endResponse(request, response, sent);
+  if (coding === null) {
+    response.setHeader('Content-Length', byteLength);
+    // With a text, its head and body are one write.
+    endResponse(request, response, text);
+    return;
+  }
+  const compressed = await compressBytes(Buffer.from(text), coding);
+  response.setHeader('Content-Length', compressed.byteLength);
+  endResponse(request, response, compressed);
 }
