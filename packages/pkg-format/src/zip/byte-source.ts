@@ -52,7 +52,8 @@ export function becameShorter(): PackageError {
   return new PackageError('package_corrupt', 'The archive became shorter while it was read.');
 }
 
-function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/** What `work` resolves to, or the signal's reason as soon as it aborts. */
+export function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work();
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { crc32, inflateRaw, inflateSmall } from '#byte-tools';
 import { entryError } from '../errors.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { type ByteSource, becameShorter, readRange, viewOf } from './byte-source.ts';
+import { type ByteSource, becameShorter, readRange, untilAborted, viewOf } from './byte-source.ts';
 import type { EntryCeiling } from './entry-ceiling.ts';
 import type { ZipEntry } from './zip-entry.ts';
 
@@ -27,9 +27,18 @@ export async function* readEntry(
   options: ReadEntryOptions,
 ): AsyncGenerator<Uint8Array> {
   const { signal, isTransient = false } = options;
-  const packed = readRange(source, entry.dataStart, entry.dataStart + entry.compressedSize, signal);
+  const { dataStart, compressedSize } = entry;
   const check = new EntryCheck(entry, options);
-  for await (const chunk of entry.method === 'stored' ? packed : inflated(packed, entry, isTransient)) {
+  if (compressedSize > 0 && isSmallEntry(entry)) {
+    const packed = await untilAborted(() => source.read(dataStart, dataStart + compressedSize), signal);
+    const bytes = unpackSmall(packed, entry, check);
+    if (bytes !== null) {
+      if (bytes.byteLength > 0) yield bytes;
+      return;
+    }
+  }
+  const packed = readRange(source, dataStart, dataStart + compressedSize, signal);
+  for await (const chunk of entry.method === 'stored' ? packed : inflateRaw(packed, entry, isTransient)) {
     signal?.throwIfAborted();
     if (chunk.byteLength === 0) continue;
     check.add(chunk);
@@ -42,27 +51,6 @@ export async function* readEntry(
 /** A deflated entry of at most so many bytes, packed and unpacked, is inflated at once: a thread would cost more. */
 const SMALL_PACKED_BYTES = 32 * 1024;
 const SMALL_BYTES = 128 * 1024;
-
-async function* inflated(
-  packed: AsyncIterable<Uint8Array>,
-  entry: ZipEntry,
-  isTransient: boolean,
-): AsyncGenerator<Uint8Array> {
-  if (entry.compressedSize > SMALL_PACKED_BYTES || entry.size > SMALL_BYTES) {
-    yield* inflateRaw(packed, entry, isTransient);
-    return;
-  }
-  const pieces: Uint8Array[] = [];
-  for await (const piece of packed) pieces.push(piece);
-  const [first = new Uint8Array(), ...others] = pieces;
-  const bytes = others.length === 0 ? inflateSmall(first, entry.size) : null;
-  if (bytes !== null) yield bytes;
-  else yield* inflateRaw(valuesOf(pieces), entry);
-}
-
-async function* valuesOf<T>(values: readonly T[]): AsyncGenerator<T> {
-  yield* values;
-}
 
 /** A stored entry of at most so many bytes is read in one piece. */
 const PIECE_BYTES = 64 * 1024;
@@ -89,15 +77,22 @@ export async function readSmallEntry(
   const check = new EntryCheck(entry, options);
   const packed =
     compressedSize === 0 ? new Uint8Array() : await viewOf(source, dataStart, dataStart + compressedSize);
-  if (packed.byteLength < compressedSize) throw becameShorter();
   options.signal?.throwIfAborted();
+  const bytes = unpackSmall(packed, entry, check);
+  if (bytes === null) return null;
+  // The inflater's buffers have 16 KiB or more, all of which a short view would keep in memory.
+  const isView = bytes === packed || bytes.buffer.byteLength > 2 * bytes.byteLength;
+  return isView ? new Uint8Array(bytes) : bytes;
+}
+
+/** The checked bytes of a small entry; null for deflated bytes that have to be inflated piece by piece. */
+function unpackSmall(packed: Uint8Array, entry: ZipEntry, check: EntryCheck): Uint8Array | null {
+  if (packed.byteLength < entry.compressedSize) throw becameShorter();
   const bytes = entry.method === 'stored' ? packed : inflateSmall(packed, entry.size);
   if (bytes === null) return null;
   if (bytes.byteLength > 0) check.add(bytes);
   check.end();
-  // The inflater's buffers have 16 KiB or more, all of which a short view would keep in memory.
-  const isView = bytes === packed || bytes.buffer.byteLength > 2 * bytes.byteLength;
-  return isView ? new Uint8Array(bytes) : bytes;
+  return bytes;
 }
 
 /** Counts and checks the bytes of an entry. */
