@@ -7,6 +7,7 @@ export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export { type Channel, type Listener, type ListenOptions, listen } from './database/listen.ts';
 export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
+export type { DatasetDraft, DraftOptions, DraftProgress } from './datasets/dataset-draft.ts';
 export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } from './datasets/dataset-row.ts';
 export type { DatasetStore } from './datasets/dataset-store.ts';
 export type {
@@ -16,8 +17,7 @@ export type {
   ItemChange,
   ItemPosition,
 } from './datasets/diff-datasets.ts';
-export type { DatasetDraft, DraftOptions, DraftProgress } from './datasets/draft.ts';
-export type { DatasetMeta } from './datasets/insert-dataset.ts';
+export type { DatasetMeta } from './datasets/insert/insert-dataset.ts';
 export { DATASET_ORDERS, type DatasetOrder, type DatasetsRequest } from './datasets/list-datasets.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './datasets/list-items.ts';
 export { sectionNotFound } from './datasets/list-items.ts';

@@ -1,8 +1,8 @@
 import { splitLines } from '@svc/jsonl-v23/internal';
+import type { DatasetDraft } from '../src/datasets/dataset-draft.ts';
 import type { DatasetSummary } from '../src/datasets/dataset-row.ts';
 import type { DatasetStore } from '../src/datasets/dataset-store.ts';
-import type { DatasetDraft } from '../src/datasets/draft.ts';
-import type { DatasetMeta } from '../src/datasets/insert-dataset.ts';
+import type { DatasetMeta } from '../src/datasets/insert/insert-dataset.ts';
 import type { IdempotencyClaim, StoredResponse } from '../src/idempotency/idempotency-store.ts';
 import type { JobClaim } from '../src/jobs/job-store.ts';
 
@@ -28,13 +28,12 @@ export async function importItems(
 ): Promise<DatasetSummary> {
   await using draft = await datasets.begin({ signal });
   await writeSections(draft, sections);
-  const dataset = await draft.insert(metaOf(meta));
+  await draft.insert(metaOf(meta));
   if (job !== undefined) await draft.completeJob(job);
   if (idempotency !== undefined) {
-    await draft.saveResponse(idempotency.claim, idempotency.response(dataset));
+    await draft.saveResponse(idempotency.claim, idempotency.response);
   }
-  await draft.commit();
-  return dataset;
+  return await draft.commit();
 }
 
 /** Writes items into a draft. */

@@ -32,13 +32,13 @@ async function store(path: string, name: string): Promise<string> {
     const request = { name, description: undefined, fileName: 'x' };
     const { signal } = new AbortController();
     await using results = createResultReader();
-    const { id } = await uploadPackage(pkg, draft, request, {
+    await uploadPackage(pkg, draft, request, {
       maxLineBytes: 1024 * 1024,
       maxDepth: 100,
       signal,
       results,
     });
-    await draft.commit();
+    const { id } = await draft.commit();
     return id;
   } finally {
     await opened.close();

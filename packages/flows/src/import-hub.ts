@@ -2,7 +2,7 @@ import { type HubClient, HubError, type SplitReader } from '@svc/hub-client';
 import { hubSchema } from '@svc/hub-client/internal';
 import { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import type { DatasetDraft, DatasetSummary } from '@svc/store';
+import type { DatasetDraft } from '@svc/store';
 import { type DryRun, dryRunResult } from './mapping/dry-run.ts';
 import { planMapping, typedColumns } from './mapping/plan-mapping.ts';
 import { skippedRows } from './mapping/skipped-rows.ts';
@@ -28,12 +28,12 @@ export async function importHub(
   draft: DatasetDraft,
   request: ImportRequest,
   options: ImportOptions,
-): Promise<DatasetSummary> {
+): Promise<void> {
   const skipsInvalid = request.mapping.invalidRows === 'skip';
   const slice = await writeSlice(hub, draft, request, { ...options, skipsInvalid });
   const { config, mapping, mappingAsSent } = request;
   const rows = { mapping: mappingAsSent, skipped: skippedRows(mapping, draft) };
-  return await draft.insert({
+  await draft.insert({
     name: request.name,
     description: request.description,
     notes: null,

@@ -2,7 +2,7 @@ import { splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PACKAGE_FORMAT, PackageError, type PackageReader } from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
-import type { DatasetDraft, DatasetSummary } from '@svc/store';
+import type { DatasetDraft } from '@svc/store';
 import { ImportErrors } from './import-errors.ts';
 import { packageProvenance } from './provenance.ts';
 import type { UploadRequest } from './requests.ts';
@@ -32,7 +32,7 @@ export async function uploadPackage(
   draft: DatasetDraft,
   request: UploadRequest,
   limits: UploadOptions,
-): Promise<DatasetSummary> {
+): Promise<void> {
   const { maxLineBytes, maxDepth, signal, results } = limits;
   const datasetName = request.name ?? packageName(pkg.manifest, request.fileName);
   for (const section of pkg.sections) {
@@ -46,7 +46,7 @@ export async function uploadPackage(
     }
   }
   const run = await pkg.readRun({ signal });
-  const dataset = await draft.insert({
+  await draft.insert({
     name: datasetName,
     description: request.description ?? textOf(memberOf(pkg.meta, 'description')),
     notes: textOf(memberOf(pkg.meta, 'notes')),
@@ -57,7 +57,6 @@ export async function uploadPackage(
     await draft.insertRun(run, readResults(run, results, draft.hashes.sections, signal));
   }
   await pkg.verify(draft.hashes, { signal });
-  return dataset;
 }
 
 const isName = (value: JsonValue | undefined): value is string =>

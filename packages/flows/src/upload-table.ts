@@ -1,6 +1,6 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import type { DatasetDraft, DatasetSummary } from '@svc/store';
+import type { DatasetDraft } from '@svc/store';
 import { datasetNameOf, fileSchema } from '@svc/tabular/internal';
 import type { UploadTableOptions } from './files/item-lines.ts';
 import type { TableFile } from './files/recognise-upload.ts';
@@ -23,7 +23,7 @@ export async function uploadTable(
   draft: DatasetDraft,
   request: FileRequest,
   options: UploadTableOptions,
-): Promise<DatasetSummary> {
+): Promise<void> {
   const { mapping, mappingAsSent } = request;
   const skipsInvalid = mapping?.invalidRows === 'skip';
   const features = await writeFiles(files, draft, mapping, { ...options, skipsInvalid });
@@ -32,7 +32,7 @@ export async function uploadTable(
     return { name, bytes: source.byteLength, sha256: digests.get(name) ?? null, detected };
   });
   const skipped = mapping === null ? null : skippedRows(mapping, draft);
-  return await draft.insert({
+  await draft.insert({
     name: request.name ?? datasetNameOf(files),
     description: request.description ?? null,
     notes: null,

@@ -30,9 +30,8 @@ async function importLines(
   await using draft = await store.datasets.begin();
   const readFile = (path: string): Promise<Uint8Array> => Promise.resolve(files[path] as Uint8Array);
   await draft.section('s').writeLines(splitLines(linesOf(lines)), { ...LINES, readFile });
-  const dataset = await draft.insert(metaOf({}));
-  await draft.commit();
-  return dataset;
+  await draft.insert(metaOf({}));
+  return await draft.commit();
 }
 
 /** The items of a dataset with their files, by the stream and by the pages, which must agree. */

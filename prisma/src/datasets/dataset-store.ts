@@ -5,6 +5,7 @@ import { createReadQuery } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import { collectSections } from '../sections/collect-sections.ts';
 import { indexHashes } from '../sections/index-hashes.ts';
+import type { DatasetDraft, DraftOptions } from './dataset-draft.ts';
 import {
   type DatasetRow,
   type DatasetSummary,
@@ -15,7 +16,7 @@ import {
 } from './dataset-row.ts';
 import { deleteDataset } from './delete-dataset.ts';
 import { type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
-import { beginDraft, type DatasetDraft, type DraftOptions } from './draft.ts';
+import { beginDraft } from './draft.ts';
 import { type DatasetsRequest, listDatasets } from './list-datasets.ts';
 import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from './list-items.ts';
 import { firstSections, listSections } from './list-sections.ts';

@@ -15,6 +15,8 @@ beforeAll(async () => {
   database = await createTestDatabase();
   line = await startTcpProxy(database.url);
   store = createStore({ url: throughLine(database.url, line), poolSize: 4 });
+  // The pool knows how to store small imports once it has connected.
+  await names();
 });
 beforeEach(() => {
   line.loseResponseTo = null;
@@ -29,30 +31,48 @@ const names = async (): Promise<string[]> =>
   (await store.datasets.list({ limit: 100 })).data.map(({ name }) => name);
 
 describe('a line that breaks at the end of an import', () => {
-  it('after the commit: the dataset is there, and so is its answer', async () => {
-    line.loseResponseTo = 'COMMIT';
-    const dataset = await importItems(store.datasets, { a: ['{"id":1}'] }, { name: 'kept' });
+  const small = { lines: ['{"id":1}'], last: 'insert_with_items' };
+  const copied = { lines: [`{"inputs":{"prompt":"${'x'.repeat(70_000)}"}}`], last: 'COMMIT' };
+
+  it.each([small, copied])('after $last: the dataset is there', async ({ lines, last }) => {
+    line.loseResponseTo = last;
+    const dataset = await importItems(store.datasets, { a: lines }, { name: 'kept' });
     line.loseResponseTo = null;
     expect(await store.datasets.get(dataset.id)).toEqual(dataset);
     expect(await names()).toEqual(['kept']);
+    await store.datasets.delete(dataset.id);
   });
 
-  it('before the commit: neither is', async () => {
+  it('before the only statement of a small import arrives: nothing is', async () => {
+    line.line = 'stalls';
+    const failed = importItems(store.datasets, { a: small.lines }, { name: 'lost' });
+    setTimeout(() => {
+      line.cut();
+      line.line = 'passes';
+    }, 100);
+    await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await names()).toEqual([]);
+  });
+
+  it('before the commit of a transaction: nothing is', async () => {
     line.loseResponseTo = 'INSERT INTO sections';
-    const failed = importItems(store.datasets, { a: ['{"id":2}'] }, { name: 'lost' });
+    const failed = importItems(store.datasets, { a: copied.lines }, { name: 'lost' });
     await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
     line.loseResponseTo = null;
-    expect(await names()).toEqual(['kept']);
+    expect(await names()).toEqual([]);
   });
 
-  it('and stays broken: the import fails, after a short time', async () => {
-    line.loseResponseTo = 'COMMIT';
-    const { target } = line;
-    const failed = importItems(store.datasets, { a: ['{"id":3}'] }, { name: 'unknown' });
-    line.target = null;
-    await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
-    line.target = target;
-  });
+  it.each([small, copied])(
+    'and stays broken after $last: the import fails, after a short time',
+    async ({ lines, last }) => {
+      line.loseResponseTo = last;
+      const { target } = line;
+      const failed = importItems(store.datasets, { a: lines }, { name: 'unknown' });
+      line.target = null;
+      await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
+      line.target = target;
+    },
+  );
 });
 
 describe('a run in an import', () => {

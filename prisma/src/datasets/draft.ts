@@ -8,7 +8,8 @@ import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-sect
 import type { EncodedRows, LineOptions } from '../copy/encoded-rows.ts';
 import type { RowEncoder } from '../copy/row-encoder.ts';
 import { RowFailureList, toFailure } from '../copy/row-failures.ts';
-import { type SectionRecord, SectionTotals } from '../copy/section-totals.ts';
+import { SectionTotals } from '../copy/section-totals.ts';
+import type { HeldRows } from '../copy/transaction/held-rows.ts';
 import { ItemsTransaction } from '../copy/transaction/items-transaction.ts';
 import type { TransactionStep } from '../copy/transaction/section-source.ts';
 import {
@@ -20,85 +21,17 @@ import { completeJob } from '../jobs/end-job.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/insert-results.ts';
+import type { DatasetDraft, DraftOptions, DraftProgress } from './dataset-draft.ts';
 import type { DatasetSummary } from './dataset-row.ts';
-import { type DatasetMeta, insertDataset } from './insert-dataset.ts';
+import {
+  checkTexts,
+  type DatasetMeta,
+  insertDataset,
+  type NewDataset,
+  summaryOf,
+} from './insert/insert-dataset.ts';
+import { storeSmallDataset, storesSmallDatasets } from './insert/store-small-dataset.ts';
 import type { SectionWriter } from './section-writer.ts';
-
-export interface DraftOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Called after every batch. */
-  readonly onProgress?: ((progress: DraftProgress) => void) | undefined;
-  /** Encodes and counts rows, and stores nothing; rows that cannot be converted are collected in `failures`. */
-  readonly dryRun?: boolean | undefined;
-}
-
-/** How far an import is. */
-export interface DraftProgress {
-  readonly items: number;
-  /** Rows that were read, with those that have not become items. */
-  readonly rowsRead: number;
-  /** Items of the sections that said how many they have; null where unknown. */
-  readonly itemsTotal: number | null;
-  /** Of what the import reads, if it says so by `countBytesOf`; else of lines as they were read, or of rows as stored. */
-  readonly bytes: number;
-}
-
-/**
- * A dataset that is being written: invisible until `commit`, gone when it is disposed without. The connection is taken with
- * the first row; of a large section, several may copy rows. All methods throw StoreError `unavailable`.
- *
- * @example
- * await using draft = await store.datasets.begin({ signal });
- * await draft.section('default').writeLines(batches, { file, maxDepth, maxLineBytes });
- * const dataset = await draft.insert({ name, description, notes, source, schema });
- * await draft.commit();
- */
-export interface DatasetDraft extends AsyncDisposable {
-  /**
-   * Adds a section; write its items before you add the next one.
-   *
-   * @param itemsTotal items that it will have, as far as known; for the progress
-   */
-  section(name: string, itemsTotal?: number | null): SectionWriter;
-  readonly progress: DraftProgress;
-  /** Takes the bytes of the progress from what the import reads. */
-  countBytesOf(source: { readonly readBytes: number }): void;
-  /**
-   * Checks lines of a draft that has failed and stores nothing: counts the faulty ones in `failures`. Files are not read.
-   *
-   * @throws what `batches` throws; the signal's reason
-   */
-  checkLines(batches: AsyncIterable<LineBatch>, options: LineOptions): Promise<void>;
-  /** Rows that could not be converted, of a dry run or skipped, or faulty lines: the first 100, and how many. */
-  readonly failures: { readonly first: readonly JsonlError[]; readonly total: number };
-  /** Adds a failure that no row of a batch has. */
-  addFailure(error: JsonlError): void;
-  /** Discards all sections, rows and failures, so that the import can begin again. */
-  restart(): Promise<void>;
-  /** Adds the name of a file to the failures so far that do not know theirs. */
-  locateFailures(file: string): void;
-  /** Counts and hashes of all sections (item-v23, section 4). Ends the last section. */
-  readonly hashes: { readonly versionHash: string; readonly sections: readonly SectionRecord[] };
-  /** Inserts the dataset and its sections. @throws StoreError `invalid_request` for a text that cannot be stored */
-  insert(meta: DatasetMeta): Promise<DatasetSummary>;
-  /**
-   * Inserts a finished run of the dataset with its results. Call it after `insert`.
-   *
-   * @param results in batches, each result once, of items of the dataset
-   * @throws what `results` throws
-   */
-  insertRun(run: ImportedRun, results: AsyncIterable<readonly ImportedResult[]>): Promise<void>;
-  /**
-   * Ends the job that imports the dataset as succeeded. Call it after `insert`.
-   *
-   * @throws StoreError `superseded`, `job_finished`: the dataset must not be stored then
-   */
-  completeJob(claim: TaskClaim): Promise<void>;
-  /** Stores the response to an idempotent request. @throws StoreError `superseded`: the dataset must not be stored then */
-  saveResponse(claim: IdempotencyClaim, response: StoredResponse): Promise<void>;
-  /** Commits. When the connection breaks during the commit, finds out whether the transaction committed. */
-  commit(): Promise<void>;
-}
 
 /**
  * Waits for a permit to import, which the draft holds until it is disposed.
@@ -115,6 +48,8 @@ class Draft implements DatasetDraft {
   readonly #permit: Disposable;
   readonly #id: string = randomUUID();
   readonly #sections: SectionTotals[] = [];
+  /** Of the sections so far, once they were asked for. */
+  #hashes: DatasetDraft['hashes'] | undefined;
   readonly #failures = new RowFailureList();
   #items = 0;
   #rowsRead = 0;
@@ -125,7 +60,9 @@ class Draft implements DatasetDraft {
   readonly #context: StoreContext;
   #transaction: ItemsTransaction;
   #assetWriter: AssetWriter;
-  #transactionId: string | undefined;
+  /** What is to be inserted. */
+  #dataset: NewDataset | undefined;
+  #inserted: { readonly createdAt: Date; readonly transactionId: string } | undefined;
 
   constructor(context: StoreContext, options: DraftOptions, permit: Disposable) {
     this.#context = context;
@@ -138,6 +75,7 @@ class Draft implements DatasetDraft {
 
   section(name: string, itemsTotal: number | null = null): SectionWriter {
     this.#sections.at(-1)?.end();
+    this.#hashes = undefined;
     const section = new SectionTotals(randomUUID(), name, this.#sections.length);
     this.#sections.push(section);
     if (itemsTotal !== null) this.#itemsTotal = (this.#itemsTotal ?? 0) + itemsTotal;
@@ -191,6 +129,7 @@ class Draft implements DatasetDraft {
     this.#transaction = new ItemsTransaction({ ...this.#context, signal });
     this.#assetWriter = new AssetWriter(this.#context.assets, signal);
     this.#sections.length = 0;
+    this.#hashes = undefined;
     this.#failures.clear();
     this.#items = 0;
     this.#rowsRead = 0;
@@ -203,25 +142,22 @@ class Draft implements DatasetDraft {
     this.#failures.locate(file);
   }
 
-  get hashes(): { readonly versionHash: string; readonly sections: readonly SectionRecord[] } {
-    const sections = this.#sections.map((section) => section.end());
-    return { sections, versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)) };
+  get hashes(): DatasetDraft['hashes'] {
+    if (this.#hashes === undefined) {
+      const sections = this.#sections.map((section) => section.end());
+      const hashes = sections.map(({ sectionHash }) => sectionHash);
+      this.#hashes = { sections, versionHash: versionHash(hashes) };
+    }
+    return this.#hashes;
   }
 
-  async insert(meta: DatasetMeta): Promise<DatasetSummary> {
+  async insert(meta: DatasetMeta): Promise<Pick<DatasetSummary, 'id' | 'versionHash'>> {
     const { sections, versionHash } = this.hashes;
     const counts = { itemCount: this.#items, assetCount: this.#assets };
-    const dataset = { ...meta, ...counts, id: this.#id, versionHash };
-    const { summary, transactionId } = await this.#transaction.runAfterRows((client) =>
-      insertDataset(client, this.#context.pool, dataset, sections),
-    );
-    const stored = await this.#transaction.endCopy();
-    if (stored !== this.#items) {
-      throw new Error(`${stored} items were stored, and ${this.#items} were counted.`);
-    }
-    await this.#transaction.join();
-    this.#transactionId = transactionId;
-    return summary;
+    this.#dataset = { ...meta, ...counts, id: this.#id, versionHash };
+    checkTexts(this.#dataset, sections);
+    if (this.#smallRows === null) await this.#insertNow();
+    return this.#dataset;
   }
 
   async checkLines(batches: AsyncIterable<LineBatch>, options: LineOptions): Promise<void> {
@@ -239,26 +175,39 @@ class Draft implements DatasetDraft {
 
   async insertRun(run: ImportedRun, results: AsyncIterable<readonly ImportedResult[]>): Promise<void> {
     const dataset = { id: this.#id, versionHash: this.hashes.versionHash, itemCount: this.#items };
+    await this.#insertNow();
     await this.#transaction.run((client) => insertImportedRun(client, dataset, run, results));
   }
 
   async completeJob(claim: TaskClaim): Promise<void> {
+    await this.#insertNow();
     await this.#transaction.run((client) => completeJob(client, claim, this.#id));
   }
 
-  async saveResponse(claim: IdempotencyClaim, response: StoredResponse): Promise<void> {
+  async saveResponse(
+    claim: IdempotencyClaim,
+    responseOf: (dataset: DatasetSummary) => StoredResponse,
+  ): Promise<void> {
+    const { createdAt } = await this.#insertNow();
+    const response = responseOf(this.#summaryOf(createdAt));
     await this.#transaction.run((client) => completeClaim(client, claim, response));
   }
 
-  async commit(): Promise<void> {
-    if (this.#transactionId === undefined) {
-      throw new Error('A draft needs a dataset before it can be committed.');
+  async commit(): Promise<DatasetSummary> {
+    const items = this.#inserted === undefined ? this.#smallRows : null;
+    if (items !== null) {
+      const { signal } = this.#options;
+      signal?.throwIfAborted();
+      const { pool } = this.#context;
+      return this.#summaryOf(await storeSmallDataset(pool, this.#known, this.hashes.sections, items));
     }
+    const { createdAt, transactionId } = await this.#insertNow();
     // As late as possible: a concurrent import of the same files waits from here to the commit.
     if (!this.#assetWriter.isEmpty) {
       await this.#transaction.run((client) => this.#assetWriter.store(client, this.#id));
     }
-    await this.#transaction.commit(this.#transactionId);
+    await this.#transaction.commit(transactionId);
+    return this.#summaryOf(createdAt);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -267,6 +216,38 @@ class Draft implements DatasetDraft {
     } finally {
       this.#permit[Symbol.dispose]();
     }
+  }
+
+  /** The rows of an import that one statement can store; else null. */
+  get #smallRows(): HeldRows | null {
+    if (!this.#assetWriter.isEmpty || !storesSmallDatasets(this.#context.pool)) return null;
+    return this.#transaction.heldRows;
+  }
+
+  get #known(): NewDataset {
+    if (this.#dataset === undefined) throw new Error('A draft needs a dataset before it can be committed.');
+    return this.#dataset;
+  }
+
+  #summaryOf(createdAt: Date): DatasetSummary {
+    return summaryOf(this.#known, this.hashes.sections, createdAt);
+  }
+
+  /** Inserts the dataset in the transaction of its rows, unless that is done. */
+  async #insertNow(): Promise<{ readonly createdAt: Date; readonly transactionId: string }> {
+    if (this.#inserted !== undefined) return this.#inserted;
+    const dataset = this.#known;
+    const { sections } = this.hashes;
+    const inserted = await this.#transaction.runAfterRows((client) =>
+      insertDataset(client, this.#context.pool, dataset, sections),
+    );
+    const stored = await this.#transaction.endCopy();
+    if (stored !== this.#items) {
+      throw new Error(`${stored} items were stored, and ${this.#items} were counted.`);
+    }
+    await this.#transaction.join();
+    this.#inserted = inserted;
+    return inserted;
   }
 
   async #write(section: SectionTotals, batches: AsyncIterable<EncodedBatch>): Promise<void> {

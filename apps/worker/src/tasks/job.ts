@@ -7,7 +7,6 @@ import { runWithContext } from '@svc/observability';
 import type { TokenCipher } from '@svc/runtime';
 import {
   type DatasetDraft,
-  type DatasetSummary,
   type DraftProgress,
   type JobClaim,
   type Store,
@@ -38,7 +37,7 @@ export interface JobImport {
   /** Secrets that no log line of the import may show. */
   readonly secrets: readonly string[];
   /** Writes and inserts the dataset. */
-  write(draft: DatasetDraft, signal: AbortSignal): Promise<DatasetSummary>;
+  write(draft: DatasetDraft, signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -151,12 +150,11 @@ async function importIntoJob(
   try {
     await using draft = await store.datasets.begin({ signal, onProgress });
     await observeImport(deps, { start, draft, failureOf }, async () => {
-      const dataset = await write(draft, signal);
+      await write(draft, signal);
       // The next statement locks the job's row.
       await report.flush();
       await draft.completeJob(claim);
-      await draft.commit();
-      return dataset;
+      return await draft.commit();
     });
   } catch (error) {
     await report.flush();

@@ -10,7 +10,7 @@ import {
 } from '@svc/flows';
 import { type ByteSource, openPackage } from '@svc/pkg-format';
 import { type Config, packageLimits } from '@svc/runtime';
-import type { DatasetDraft, DatasetSummary } from '@svc/store';
+import type { DatasetDraft } from '@svc/store';
 import { archiveSource } from '../archive-source.ts';
 import type { TaskHandler } from '../queue/task.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
@@ -34,10 +34,11 @@ export function createUploadTask(deps: UploadTaskDeps): TaskHandler {
       start: { source: wanted.tables === null ? 'pkg_zip' : 'file', bytes: wanted.archiveBytes },
       async write(draft, signal) {
         if (wanted.tables !== null) {
-          return await writeTables({ ...wanted, ...wanted.tables }, archive, draft, config, signal);
+          await writeTables({ ...wanted, ...wanted.tables }, archive, draft, config, signal);
+          return;
         }
         await using pkg = await openPackage(archive, { limits: packageLimits(config) });
-        return await uploadPackage(pkg, draft, wanted, { maxLineBytes, maxDepth, signal, results });
+        await uploadPackage(pkg, draft, wanted, { maxLineBytes, maxDepth, signal, results });
       },
     };
   });
@@ -50,7 +51,7 @@ async function writeTables(
   draft: DatasetDraft,
   config: Config,
   signal: AbortSignal,
-): Promise<DatasetSummary> {
+): Promise<void> {
   const files: UploadedFile[] = [];
   let start = 0;
   for (const { name, bytes } of request.files) {
@@ -60,5 +61,5 @@ async function writeTables(
   const recognised = await recogniseUpload(files, request, packageLimits(config), signal);
   if (!('files' in recognised)) throw new Error(`The files of the job are a ${recognised.kind}.`);
   const { maxLineBytes: maxItemBytes, maxJsonDepth: maxDepth } = config;
-  return await uploadTable(recognised.files, draft, request, { maxItemBytes, maxDepth, signal });
+  await uploadTable(recognised.files, draft, request, { maxItemBytes, maxDepth, signal });
 }

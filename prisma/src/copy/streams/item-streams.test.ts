@@ -8,7 +8,7 @@ import { throughLine } from '../../../test/server-address.ts';
 import { startTcpProxy, type TcpProxy } from '../../../test/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/template-db.ts';
 import { createStore, type Store } from '../../create-store.ts';
-import type { DatasetDraft } from '../../datasets/draft.ts';
+import type { DatasetDraft } from '../../datasets/dataset-draft.ts';
 
 let database: TestDatabase;
 let line: TcpProxy;

@@ -21,13 +21,23 @@ const COLUMNS = [
 ] as const;
 
 const NAMES = COLUMNS.map(([name]) => name).join(', ');
-const INSERT_ITEMS = `INSERT INTO items (${NAMES})
-  SELECT ${NAMES} FROM unnest(${COLUMNS.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ')}) AS item (${NAMES})`;
+
+/** SQL that inserts rows of `items`, one array for each column. @param first number of the first parameter */
+export function insertItems(first: number): string {
+  const arrays = COLUMNS.map(([, type], index) => `$${first + index}::${type}[]`).join(', ');
+  return `INSERT INTO items (${NAMES}) SELECT ${NAMES} FROM unnest(${arrays}) AS item (${NAMES})`;
+}
+
+const INSERT_ITEMS = insertItems(1);
 
 /** The first rows of an import, in the binary format of COPY. */
 export class HeldRows {
   #chunks: Buffer[] = [];
   #byteLength = 0;
+
+  get isEmpty(): boolean {
+    return this.#byteLength === 0;
+  }
 
   /** Copies rows, if there is room for them. @returns whether there was */
   add(rows: Uint8Array): boolean {
@@ -49,11 +59,15 @@ export class HeldRows {
 
   /** Inserts the rows by one statement, which is sent at once; none if there are no rows. @returns how many the server counted */
   async insert(client: pg.ClientBase, pool: pg.Pool): Promise<number> {
-    if (this.#byteLength === 0) return 0;
-    const rows = [...copiedRows([Buffer.from(COPY_HEADER), ...this.#chunks, Buffer.from(COPY_TRAILER)])];
-    const columns = COLUMNS.map(([, , oid], column) => arrayOf(rows, column, oid));
-    const { rowCount } = await client.query(prepared(pool, 'insert_items', INSERT_ITEMS, columns));
+    if (this.isEmpty) return 0;
+    const { rowCount } = await client.query(prepared(pool, 'insert_items', INSERT_ITEMS, this.columns()));
     return rowCount ?? 0;
+  }
+
+  /** The rows, of which there is at least one, as the parameters of {@link insertItems}. */
+  columns(): readonly Buffer[] {
+    const rows = [...copiedRows([Buffer.from(COPY_HEADER), ...this.#chunks, Buffer.from(COPY_TRAILER)])];
+    return COLUMNS.map(([, , oid], column) => arrayOf(rows, column, oid));
   }
 }
 

@@ -47,6 +47,11 @@ export class ItemsTransaction implements AsyncDisposable {
     this.#spread = new SpreadSections(deps);
   }
 
+  /** The rows so far, if nothing has been sent to the server; else null. */
+  get heldRows(): HeldRows | null {
+    return this.#transaction === undefined && !this.#held.isEmpty ? this.#held : null;
+  }
+
   /** Runs statements, for which it ends its COPY. @throws StoreError `unavailable`; what `work` throws */
   async run<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     this.#deps.signal?.throwIfAborted();

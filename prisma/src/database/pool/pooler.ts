@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** The process that works for a connection, as its start named it; a pooler makes up a number. */
-function processIdOf(client: pg.ClientBase): number {
+export function processIdOf(client: pg.ClientBase): number {
   return (client as unknown as { readonly processID: number }).processID;
 }
 

@@ -110,13 +110,9 @@ async function importNow(
   const start = { source: 'hub', path, split, subset, revision } as const;
   const failureOf = (error: unknown): ImportFailure => requestFailure(error, signal);
   const dataset = await observeImport(deps, { start, draft, failureOf }, async () => {
-    const inserted = await importHub(hub, draft, importRequest, {
-      maxItemBytes: config.maxLineBytes,
-      signal,
-    });
-    if (claim !== undefined) await draft.saveResponse(claim, datasetCreated(inserted));
-    await draft.commit();
-    return inserted;
+    await importHub(hub, draft, importRequest, { maxItemBytes: config.maxLineBytes, signal });
+    if (claim !== undefined) await draft.saveResponse(claim, datasetCreated);
+    return await draft.commit();
   });
   return datasetCreated(dataset);
 }

@@ -16,7 +16,7 @@ import {
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { currentContext, runWithContext } from '@svc/observability';
 import { type Config, json, type Route, type Semaphore, watchUploadRate } from '@svc/runtime';
-import type { DatasetDraft, DatasetSummary, IdempotencyClaim, Store, StoredResponse } from '@svc/store';
+import type { DatasetDraft, IdempotencyClaim, Store, StoredResponse } from '@svc/store';
 import { fileChunks } from '../../http/file-chunks.ts';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
@@ -140,10 +140,9 @@ async function uploadNow(
   const start = { source, bytes: bytesOf(prepared) } as const;
   const failureOf = (error: unknown): ImportFailure => requestFailure(error, signal);
   const dataset = await observeImport(deps, { start, draft, failureOf }, async () => {
-    const inserted = await insertUpload(deps, prepared, form, draft, signal);
-    if (claim !== undefined) await draft.saveResponse(claim, datasetCreated(inserted));
-    await draft.commit();
-    return inserted;
+    await insertUpload(deps, prepared, form, draft, signal);
+    if (claim !== undefined) await draft.saveResponse(claim, datasetCreated);
+    return await draft.commit();
   });
   return datasetCreated(dataset);
 }
@@ -154,18 +153,19 @@ async function insertUpload(
   form: UploadForm,
   draft: DatasetDraft,
   signal: AbortSignal,
-): Promise<DatasetSummary> {
+): Promise<void> {
   const { recognised, staged } = prepared;
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   if ('files' in recognised) {
     const options = { maxItemBytes: maxLineBytes, maxDepth, signal };
-    return await uploadTable(recognised.files, draft, fileRequest(form, staged), options);
+    await uploadTable(recognised.files, draft, fileRequest(form, staged), options);
+    return;
   }
   const { fileName } = archiveOf(staged);
   await using pkg = await openPreparedPackage(prepared);
   const { name, description } = form;
   const options = { maxLineBytes, maxDepth, signal, results };
-  return await uploadPackage(pkg, draft, { name, description, fileName }, options);
+  await uploadPackage(pkg, draft, { name, description, fileName }, options);
 }
 
 /** Does what an upload does, and stores nothing. */

@@ -1,0 +1,47 @@
+import pg from 'pg';
+import type { SectionRecord } from '../../copy/section-totals.ts';
+import type { HeldRows } from '../../copy/transaction/held-rows.ts';
+import { toStoreError } from '../../database/errors.ts';
+import { findStored } from '../../database/has-committed.ts';
+import { LimitedPool } from '../../database/pool/limited-pool.ts';
+import { processIdOf } from '../../database/pool/pooler.ts';
+import { insertWithItems, type NewDataset } from './insert-dataset.ts';
+
+/** Whether {@link storeSmallDataset} can be used: behind a pooler, it is not known which process of the server has a statement. */
+export function storesSmallDatasets(pool: pg.Pool): boolean {
+  return pool instanceof LimitedPool && pool.keepsSessions;
+}
+
+/**
+ * Stores a dataset with all of its items in one round trip. When the connection breaks before the response, finds out
+ * whether the dataset is stored.
+ *
+ * @returns when it was created
+ * @throws StoreError `unavailable`: it is not stored, as far as can be found out
+ */
+export async function storeSmallDataset(
+  pool: pg.Pool,
+  dataset: NewDataset,
+  sections: readonly SectionRecord[],
+  items: HeldRows,
+): Promise<Date> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw toStoreError(error);
+  });
+  client.on('error', ignore);
+  let isLost = false;
+  try {
+    return await insertWithItems(client, pool, dataset, sections, items);
+  } catch (error) {
+    isLost = !(error instanceof pg.DatabaseError && error.severity === 'ERROR');
+    const createdAt = isLost ? await findStored(pool, dataset.id, processIdOf(client)) : null;
+    if (createdAt === null) throw toStoreError(error);
+    return createdAt;
+  } finally {
+    client.off('error', ignore);
+    client.release(isLost);
+  }
+}
+
+/** A connection that breaks fails the query that uses it. */
+const ignore = (): void => undefined;
