@@ -221,6 +221,8 @@ describe('readMapping', () => {
     [{ prompt_column: 'q', meta_columns: { a: 1 } }, '/mapping/meta_columns'],
     [{ prompt_column: 'q', types: { a: 'text' } }, '/mapping/types'],
     [{ prompt_column: 'q', checker: [] }, '/mapping/checker'],
+    [{ prompt_column: 'q', prompt_template: '{q}' }, '/mapping/prompt_template'],
+    [{ prompt_column: 'q', choices_column: 'c', choices_columns: ['A'] }, '/mapping/choices_columns'],
   ])('refuses %j', (value, path) => {
     expect(thrownBy(() => readMapping(value))).toMatchObject({ code: 'invalid_mapping', location: { path } });
   });
@@ -250,6 +252,7 @@ describe('suggestMapping by values', () => {
       { promptColumn: 'question', answerColumn: 'answer', defaultType: 'numeric' },
     ],
     ['texts', [{ question: 'a', answer: '5 apples' }], { promptColumn: 'question', answerColumn: 'answer' }],
+    ['no prompt but ids', [{ id: 'a' }], null],
     [
       'empty columns',
       [{ question: null, prompt: 'a', answer: null, target: 'x' }],

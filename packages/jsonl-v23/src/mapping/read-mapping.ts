@@ -30,6 +30,13 @@ const KEYS: Readonly<Record<string, readonly [member: keyof Mapping, kind: Kind]
   invalid_rows: ['invalidRows', ['fail', 'skip']],
 };
 
+/** Keys of which a mapping has one at most. */
+const EXCLUSIVE_KEYS = [
+  ['prompt_column', 'prompt_template'],
+  ['system_prompt_column', 'system_prompt_template'],
+  ['choices_column', 'choices_columns'],
+] as const;
+
 const TYPES: readonly ColumnType[] = ['string', 'int64', 'float64', 'bool', 'json'];
 
 /**
@@ -55,6 +62,11 @@ export function readMapping(value: JsonValue): Mapping {
   }
   if (mapping['promptColumn'] === undefined && mapping['promptTemplate'] === undefined) {
     throw invalid(['prompt_column'], 'A mapping must have prompt_column or prompt_template');
+  }
+  const isGiven = (key: string): boolean => (getMember(value, key) ?? null) !== null;
+  for (const [one, other] of EXCLUSIVE_KEYS) {
+    if (isGiven(one) && isGiven(other))
+      throw invalid([other], `A mapping must not have both ${one} and ${other}`);
   }
   return mapping as Mapping;
 }

@@ -97,7 +97,9 @@ function fromNames(features: readonly MappableFeature[]): Suggestion | null {
   const choices = take(CHOICE_NAMES, ({ dtype }) => CHOICES.test(dtype), 'choices_column', 'choices');
   const series = choices === undefined ? choiceSeries(features) : [];
   for (const name of series) free.delete(name);
-  const texts = features.filter(({ name, dtype }) => TEXT.test(dtype) && !series.includes(name));
+  const texts = features.filter(
+    ({ name, dtype }) => TEXT.test(dtype) && !series.includes(name) && !ID_NAMES.includes(plain(name)),
+  );
   const isPrompt = ({ dtype, classLabelNames }: MappableFeature): boolean =>
     (TEXT.test(dtype) || MESSAGES.test(dtype)) && !classLabelNames;
   let prompt = take(PROMPT_NAMES, isPrompt, 'prompt_column', 'a prompt');
