@@ -3,18 +3,18 @@ export type DataFormat = 'parquet' | 'json' | 'csv' | 'text';
 /** How a whole file is compressed. */
 export type FileCompression = 'gzip' | 'zstd';
 
-const COMPRESSIONS: Record<string, FileCompression | 'other'> = {
-  gz: 'gzip',
-  zst: 'zstd',
-  bz2: 'other',
-  xz: 'other',
-  lz4: 'other',
-  zip: 'other',
-};
+const COMPRESSIONS: ReadonlyMap<string, FileCompression | 'other'> = new Map([
+  ['gz', 'gzip'],
+  ['zst', 'zstd'],
+  ['bz2', 'other'],
+  ['xz', 'other'],
+  ['lz4', 'other'],
+  ['zip', 'other'],
+]);
 
 /** How a file is compressed by the last suffix of its name, undefined if it is not; `other` is not supported. */
 export function compressionOf(path: string): FileCompression | 'other' | undefined {
-  return COMPRESSIONS[suffixes(path).at(-1) ?? ''];
+  return COMPRESSIONS.get(suffixes(path).at(-1) ?? '');
 }
 
 /** Whether the first of the suffixes `csv` and `tsv` in the name is `tsv`. */

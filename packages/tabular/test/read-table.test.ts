@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { type ByteInput, type ReadTableOptions, readTable } from '../src/index.ts';
+import { type ByteInput, compressionOf, type ReadTableOptions, readTable } from '../src/index.ts';
 import { writeParquet } from './write-parquet.ts';
 
 async function rows(input: ByteInput, options: ReadTableOptions = {}): Promise<unknown[]> {
@@ -47,6 +47,33 @@ it.each([
     new Blob([bytes as Uint8Array<ArrayBuffer>]).stream(),
   ];
   for (const input of inputs) expect(await rows(input, { columns })).toEqual(SCORES);
+});
+
+it('leaves the bytes of a source with a cache alone', async () => {
+  const bytes = text(`name,score\n${`${'A'.repeat(100_000)},1\n`.repeat(200)}`);
+  const cache = new Map<number, Uint8Array>();
+  async function read(start: number, end: number): Promise<Uint8Array> {
+    const known = cache.get(start);
+    if (known !== undefined && known.byteLength >= end - start) return known.subarray(0, end - start);
+    const found = bytes.slice(start, end);
+    cache.set(start, found);
+    return found;
+  }
+  let count = 0;
+  for await (const { score } of readTable({ byteLength: bytes.length, read })) count += Number(score);
+  expect(count).toBe(200);
+  expect([...cache.values()].filter(({ byteLength }) => byteLength === 0)).toEqual([]);
+});
+
+it('knows a compression by its suffix alone', () => {
+  const names = ['a.csv', 'a.csv.gz', 'a.zst', 'a.zip', 'a.constructor', 'a.__proto__', 'gz'];
+  expect(names.map(compressionOf)).toEqual([
+    undefined,
+    'gzip',
+    'zstd',
+    'other',
+    ...[undefined, undefined, undefined],
+  ]);
 });
 
 it('reads text by its lines', async () => {

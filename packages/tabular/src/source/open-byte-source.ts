@@ -49,7 +49,12 @@ export async function openByteSource(input: ByteInput, options: ByteSourceOption
     return tableSource(path, { byteLength: input.size, read });
   }
   if (input instanceof URL) return tableSource(path, await openAddress(input, path, options));
-  if (isRandomAccess(input)) return tableSource(path, input);
+  if (isRandomAccess(input)) {
+    // The bytes may be those of a cache, and readers free the memory of what they get.
+    const read = async (start: number, end: number): Promise<Uint8Array> =>
+      new Uint8Array(await input.read(start, end));
+    return tableSource(path, { byteLength: input.byteLength, read });
+  }
   if (isIterable(input)) return ofBytes(path, await collect(input, path, options));
   throw new TypeError(`The input must have bytes, got ${describe(input)}.`);
 }
