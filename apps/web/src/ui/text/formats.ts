@@ -13,11 +13,14 @@ export function formatBytes(bytes: number): string {
 
 /** How long something takes: `420 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  const seconds = ms / 1000;
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`;
+  // Rounded first: a minute has no 60 seconds more.
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** The age of a time: `just now`, `5 min ago`, `3 days ago`. */
@@ -56,5 +59,7 @@ export function formatSigned(difference: number | null | undefined): string {
 export function formatCost(
   cost: { readonly amount: number; readonly currency: string } | null | undefined,
 ): string {
-  return cost === null || cost === undefined ? '–' : `${cost.amount.toFixed(4)} ${cost.currency}`;
+  if (cost === null || cost === undefined) return '–';
+  const { amount, currency } = cost;
+  return amount > 0 && amount < 0.0001 ? `< 0.0001 ${currency}` : `${amount.toFixed(4)} ${currency}`;
 }

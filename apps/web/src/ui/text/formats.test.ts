@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { formatCost, formatDuration } from './formats.ts';
+
+it.each([
+  [0.4, '0 ms'],
+  [999.4, '999 ms'],
+  [999.6, '1.0 s'],
+  [9_949, '9.9 s'],
+  [9_960, '10 s'],
+  [59_400, '59 s'],
+  [59_600, '1 min 0 s'],
+  [119_700, '2 min 0 s'],
+  [3_599_600, '1 h 0 min'],
+  [7_199_000, '2 h 0 min'],
+  [7_500_000, '2 h 5 min'],
+])('shows %d ms as %s', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+it('shows no cost as nothing that is something', () => {
+  const costs = [0, 0.00004, 0.0001, 1.23456].map((amount) => formatCost({ amount, currency: 'USD' }));
+  expect(costs).toEqual(['0.0000 USD', '< 0.0001 USD', '0.0001 USD', '1.2346 USD']);
+});
