@@ -1,23 +1,45 @@
 import { useEffect, useRef } from 'react';
 
+/** After a refusal, such as one of a proxy whose service restarts. */
+const REOPEN_MS = 3_000;
+
 /**
- * Follows a stream of server-sent events: each `progress` and the last `end` have the whole state. A lost connection is
- * opened again by the browser.
+ * Follows a stream of server-sent events: each `progress` and the last `end` have the whole state.
  *
  * @param url of the stream; null follows nothing
  */
 export function useEvents<State>(url: string | null, onState: (state: State) => void): void {
   const latest = useRef(onState);
   latest.current = onState;
-  useEffect(() => {
-    if (url === null) return;
-    const source = new EventSource(url);
-    const read = (event: MessageEvent<string>): void => latest.current(JSON.parse(event.data) as State);
+  useEffect(
+    () => (url === null ? undefined : followEvents<State>(url, (state) => latest.current(state))),
+    [url],
+  );
+}
+
+/**
+ * Opens a stream of events until its `end`. A browser opens a lost connection again by itself, but not one that is refused.
+ *
+ * @returns ends it
+ */
+export function followEvents<State>(url: string, onState: (state: State) => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let source: EventSource;
+  const open = (): void => {
+    source = new EventSource(url);
+    const read = (event: MessageEvent<string>): void => onState(JSON.parse(event.data) as State);
     source.addEventListener('progress', read);
     source.addEventListener('end', (event) => {
       read(event as MessageEvent<string>);
       source.close();
     });
-    return () => source.close();
-  }, [url]);
+    source.addEventListener('error', () => {
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, REOPEN_MS);
+    });
+  };
+  open();
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
 }
