@@ -261,6 +261,9 @@ describe('the console', () => {
     await takeImage(page, 'run');
     await page.getByRole('tab', { name: 'Charts' }).click();
     await page.locator('figure svg').first().waitFor();
+    // an address of a result that is not among those of the first page
+    await page.goto(`${url}/console/runs/${ids['run']}?result=110`);
+    await page.getByRole('heading', { name: 'train-110' }).waitFor();
     await page.goto(`${url}/console/compare?runs=${ids['run']},${ids['otherRun']}`);
     await page.getByText(/^0, 1\d\d, \d$/).waitFor();
     await focusList(page, 'Items that differ');

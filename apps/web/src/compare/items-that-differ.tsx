@@ -8,6 +8,7 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Panes } from '../ui/layout/panes.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
+import { usePageOf } from '../ui/use-page-of.ts';
 import { VirtualList } from '../ui/virtual-list.tsx';
 import { DifferencePane } from './difference-pane.tsx';
 import { type Difference, useComparison } from './use-comparison.ts';
@@ -38,6 +39,7 @@ export function ItemsThatDiffer({
     },
     [hasNextPage, isFetchingNextPage, fetchNextPage, differences.length],
   );
+  usePageOf(item, differences.length, found);
   if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
   if (found.data === undefined) return <PageSkeleton rows={3} />;
   const open = item === undefined ? undefined : differences[item];

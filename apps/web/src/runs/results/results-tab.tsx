@@ -9,6 +9,7 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { formatCount, formatScore } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
+import { usePageOf } from '../../ui/use-page-of.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import type { RunSearch } from '../runs-search.ts';
 import type { Result, Run } from '../use-run.ts';
@@ -73,6 +74,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
       replace: true,
     });
   const open = search.result === undefined ? undefined : results[search.result];
+  usePageOf(search.result, results.length, found);
   return (
     <Stack gap="sm">
       <Group gap="xs">
