@@ -118,8 +118,8 @@ for (const size of sizes) {
 }
 if (wanted.has('images')) {
   const images = await makeImages(bench, Number(options.images));
-  await compare(imageUploadCase(bench, images, small));
-  await compare(imageExportCase(bench, images, small));
+  await compare(imageUploadCase(bench, images));
+  await compare(imageExportCase(bench, images));
 }
 const tables: readonly TableFile[] = wanted.has('tables')
   ? await makeTables(bench, Number(options['table-bytes']))

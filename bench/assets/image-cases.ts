@@ -12,6 +12,8 @@ import { copyOfImages, writeImagePackage } from './generate-images.ts';
 export interface Images {
   readonly count: number;
   readonly archive: string;
+  /** The archive of a few. */
+  readonly small: string;
   /** Rows of one bytea column, in PostgreSQL's binary COPY format. */
   readonly copy: string;
 }
@@ -20,6 +22,7 @@ export interface Images {
 const MANY_ENTRIES = { SVC_MAX_ARCHIVE_ENTRIES: '10000000' };
 /** Ten kilobytes each: 100,000 of them are a gigabyte. */
 const IMAGE_BYTES = 10_000;
+const SMALL_COUNT = 500;
 
 /** A client that takes little of the processors, as the programs of the baselines do. */
 const curl = (request: string): string => `curl -sS --fail ${request}`;
@@ -30,13 +33,15 @@ const label = (count: number): string => `${count.toLocaleString('en')} images o
 export async function makeImages({ folder }: Bench, count: number): Promise<Images> {
   const archive = join(folder, `images-${count}.pkg.zip`);
   const copy = join(folder, `images-${count}.copy`);
+  const small = join(folder, 'few-images.pkg.zip');
   await writeImagePackage(archive, count, IMAGE_BYTES);
+  await writeImagePackage(small, SMALL_COUNT, IMAGE_BYTES);
   await pipeline(Readable.from(copyOfImages(count, IMAGE_BYTES)), createWriteStream(copy));
-  return { count, archive, copy };
+  return { count, archive, small, copy };
 }
 
 /** From the request to its 201, against unpacking the archive and loading the same bytes into the barest table. */
-export function imageUploadCase(bench: Bench, { count, archive, copy }: Images, small: string): Case {
+export function imageUploadCase(bench: Bench, { count, archive, small, copy }: Images): Case {
   const { psql, folder } = bench;
   const unpacked = join(folder, 'unpacked');
   return {
@@ -69,7 +74,7 @@ export function imageUploadCase(bench: Bench, { count, archive, copy }: Images, 
 }
 
 /** A stored dataset to a file, against zip reading and writing the same files without compression. */
-export function imageExportCase(bench: Bench, { count, archive }: Images, small: string): Case {
+export function imageExportCase(bench: Bench, { count, archive, small }: Images): Case {
   const { folder } = bench;
   const files = join(folder, 'files');
   const target = join(folder, 'export-images.zip');
