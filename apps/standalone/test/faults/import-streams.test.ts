@@ -73,7 +73,9 @@ async function uploadUntilCopying(): Promise<{ readonly uploading: Promise<Servi
   return { uploading };
 }
 
-it('are complete or absent when the process is killed, and leave nothing', async (context) => {
+it('are complete or absent when the process is killed, and leave nothing', {
+  timeout: times(600_000, 180_000),
+}, async (context) => {
   const responses: ServiceResponse[] = [];
   for (let round = 0; round < times(40, 1); round += 1) {
     const { uploading } = await uploadUntilCopying();
@@ -115,7 +117,9 @@ it('leave rows that nothing shows when the process is killed between two commits
   });
 });
 
-it('fail when the database restarts, and the next one works', async (context) => {
+it('fail when the database restarts, and the next one works', {
+  timeout: times(300_000, 180_000),
+}, async (context) => {
   const responses: ServiceResponse[] = [];
   for (let round = 0; round < times(10, 1); round += 1) {
     const { uploading } = await uploadUntilCopying();
