@@ -179,6 +179,16 @@ describe('a large import over several connections', () => {
     await remove(id);
   });
 
+  it('ends at once when it is cancelled after its rows were committed, and leaves them to be collected', async () => {
+    const cancelling = new AbortController();
+    const reason = new Error('cancelled');
+    const importing = importDisturbed(nothing, cancelling.signal, async () => cancelling.abort(reason));
+    await expect(importing).rejects.toBe(reason);
+    expect(await leftovers()).toEqual({ items: expect.any(Number), noted: 1 });
+    expect(await single.datasets.collect()).toBeGreaterThan(100);
+    expect(await leftovers()).toEqual(NOTHING);
+  });
+
   it('passes on what its source throws, and leaves nothing', async () => {
     const thrown = new Error('the source');
     await expect(importDisturbed(() => Promise.reject(thrown))).rejects.toBe(thrown);

@@ -82,8 +82,8 @@ export class SpreadSections {
     await this.#streams?.[Symbol.asyncDispose]();
     if (isCommitted || this.#streams?.mayHaveCommitted !== true) return;
     for (const id of this.#ids.splice(0)) {
-      // What cannot be removed now is collected later.
-      await removeLooseSection(this.#deps.pool, id).catch(() => undefined);
+      // What cannot be removed now is collected later. An import that is aborted does not wait for that.
+      await removeLooseSection(this.#deps.pool, id, this.#deps.signal).catch(() => undefined);
     }
   }
 
