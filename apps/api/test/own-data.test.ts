@@ -323,7 +323,7 @@ describe('an upload', () => {
     expect(refused.body['detail']).toMatch(/svc-pkg convert.*convert=true/);
     expect(await upload(archive, { convert: 'true' })).toMatchObject({
       status: 201,
-      body: { item_count: 1 },
+      body: { name: 'old', item_count: 1 },
     });
     await expect.poll(() => api.stagedFiles()).toEqual([]);
   });

@@ -359,6 +359,14 @@ describe('an asynchronous upload', () => {
     expect(await query(service, 'SELECT FROM job_chunks')).toEqual([]);
   });
 
+  it('takes an older archive that is converted on upload', async () => {
+    const archive = await makePackage({ 'data/a.jsonl': `${lines.join('\n')}\n` });
+    const service = await serve();
+    const { body } = await service.post('/datasets/upload', uploadForm(archive, { convert: 'true' }), ASYNC);
+    const job = await jobEnded(service, body.id);
+    expect(job).toMatchObject({ status: 'succeeded', progress: { rows_done: 700 } });
+  });
+
   it('takes files with tables, each as a section', async () => {
     const rows = Array.from({ length: 900 }, (_, index) => `question ${index},0${index}`);
     const form = (): FormData => {

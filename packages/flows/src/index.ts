@@ -45,5 +45,5 @@ export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';
 export { RESULT_COLUMNS } from './tables/result-columns.ts';
 export { resultsTable } from './tables/results-table.ts';
 export { MEDIA_TYPES, type TableExport, type TableFormat, type TableOptions } from './tables/table-export.ts';
-export { type UploadOptions, uploadPackage } from './upload-package.ts';
+export { nameOfFile, type UploadOptions, uploadPackage } from './upload-package.ts';
 export { dryRunTable, uploadTable } from './upload-table.ts';

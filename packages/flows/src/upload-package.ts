@@ -116,6 +116,11 @@ function packageName(manifest: JsonObject | null, fileName: string): string {
     const location = { file: 'manifest.json', path: '/name' };
     throw new PackageError('package_invalid_json', message, { entry: 'manifest.json', location });
   }
+  return nameOfFile(fileName);
+}
+
+/** The name of a dataset whose archive has none. @param fileName as the client gave it */
+export function nameOfFile(fileName: string): string {
   const base = (fileName.split(/[/\\]/).at(-1) ?? '').replaceAll(/\p{Cc}/gu, '');
   const bare = base.replace(/(\.pkg)?\.zip$/i, '') || base;
   return bare.trim() === '' ? 'package' : [...bare].slice(0, MAX_NAME_LENGTH).join('');

@@ -15,8 +15,10 @@ import { zipStream } from './zip/zip-stream.ts';
 
 /** Options of `convertLegacyFile`. */
 export interface ConvertOptions {
-  /** The name of the dataset; by default that in the archive, or else that of the file. */
+  /** The name of the dataset; by default that in the archive, or else `fallbackName`. */
   readonly name?: string | undefined;
+  /** Its name where the archive has none; by default that of the file without its extension. */
+  readonly fallbackName?: string;
   /** The file to write; by default `legacyOutputPath(input)`. */
   readonly output?: string | undefined;
   /** Whether an existing output is replaced. */
@@ -42,7 +44,7 @@ export async function convertLegacyFile(
   input: string,
   options: ConvertOptions = {},
 ): Promise<ConversionReport> {
-  const { force = false, limits, signal, onRead } = options;
+  const { force = false, fallbackName = archiveName(input), limits, signal, onRead } = options;
   const name = options.name ?? null;
   const target = options.output ?? legacyOutputPath(input);
   if (!force && (await exists(target))) throw fileExists(target);
@@ -52,7 +54,7 @@ export async function convertLegacyFile(
   const report = await withArchive(input, { limits, onRead }, async (archive) => {
     const { plan, report } = (await isPackage(archive))
       ? await copyPackage(archive, name, signal)
-      : await convertLegacy(archive, tempDir, { given: name, fallback: archiveName(input) }, signal);
+      : await convertLegacy(archive, tempDir, { given: name, fallback: fallbackName }, signal);
     await writeWhole(
       temporary,
       zipStream(async () => plan, signal),

@@ -1,5 +1,12 @@
-import { writeFile } from 'node:fs/promises';
-import { type Recognised, recogniseUpload, UploadError, type UploadedFile, unpackFiles } from '@svc/flows';
+import { stat, writeFile } from 'node:fs/promises';
+import {
+  nameOfFile,
+  type Recognised,
+  recogniseUpload,
+  UploadError,
+  type UploadedFile,
+  unpackFiles,
+} from '@svc/flows';
 import { PackageError, type PackageReader } from '@svc/pkg-format';
 import { bytesSource, readPackage } from '@svc/pkg-format/internal';
 import { convertLegacyFile, openFileSource } from '@svc/pkg-format/node';
@@ -91,7 +98,7 @@ async function unpack(
   return unpacked;
 }
 
-/** Converts an older archive into a package. */
+/** Converts an older archive into a package, whose hash stays that of what was sent. */
 async function convert(
   staged: readonly StagedFile[],
   { name }: UploadForm,
@@ -107,10 +114,12 @@ async function convert(
   await convertLegacyFile(input, {
     output: output.path,
     name: name ?? undefined,
+    fallbackName: nameOfFile(archive.fileName),
     limits: packageLimits(config),
     signal,
   });
-  return [{ ...archive, path: output.path, content: null }];
+  const { size: bytes } = await stat(output.path);
+  return [{ ...archive, path: output.path, content: null, bytes }];
 }
 
 /** Writes a file that is in memory into the staging folder. */
