@@ -12,12 +12,15 @@ const MIN_ITEMS = 4_096;
 /** SQL: whether a section of `sections` is to get blocks. */
 export const HAS_ITEMS_TO_HASH: string = `item_count >= ${MIN_ITEMS} AND hashed_items < item_count`;
 
-/** SQL that makes the blocks of a run: `$1` section, `$2` number of the run, `$3` and `$4` its first item and the first after it. */
+/**
+ * SQL that makes the blocks of a run: `$1` section, `$2` number of the run, `$3` and `$4` its first item and the first
+ * after it. OFFSET keeps the server from computing each entry again where it sorts them.
+ */
 export const INSERT_BLOCKS: string = `INSERT INTO hash_blocks (section_id, bucket, run, entries)
   SELECT $1::uuid, bucket, $2::int, array_agg(entry ORDER BY entry) FROM (
     SELECT get_byte(item_hash, 0) AS bucket,
       (((get_byte(item_hash, 1) << 7) | (get_byte(item_hash, 2) >> 1)) << 16) | (order_index & ${RUN_ITEMS - 1}) AS entry
-    FROM items WHERE section_id = $1 AND order_index >= $3 AND order_index < $4
+    FROM items WHERE section_id = $1 AND order_index >= $3 AND order_index < $4 OFFSET 0
   ) AS hashed GROUP BY bucket`;
 
 /**
