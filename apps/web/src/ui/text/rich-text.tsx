@@ -1,16 +1,13 @@
 import { Box, SegmentedControl, Text } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
+import { canRender } from './can-render.ts';
 
 const Markdown = lazy(() => import('./markdown.tsx'));
 
-/** Longer texts are shown as they are: rendering them would block the page. */
-const MAX_RENDERED = 50_000;
-
-/** Text that may be Markdown with LaTeX, rendered safely, or raw on request. */
+/** Text that may be Markdown with LaTeX, rendered safely where that does not block the page, or raw on request. */
 export function RichText({ text, label }: { readonly text: string; readonly label: string }) {
   const [view, setView] = useState('rendered');
-  const canRender = text.length <= MAX_RENDERED && /[*_`#$|[\]<>\\~]|\n/.test(text);
-  if (!canRender) return <Plain text={text} />;
+  if (!canRender(text)) return <Plain text={text} />;
   return (
     <Box>
       <SegmentedControl
