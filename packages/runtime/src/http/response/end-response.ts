@@ -13,11 +13,7 @@ const LEFTOVER_PAUSE_MS = 1000;
  * (RFC 9112 section 9.6). The response is then sent whole, the rest of the body is discarded for a while, and only then
  * the connection is closed.
  */
-export function endResponse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  body?: string | Uint8Array,
-): void {
+export function endResponse(request: IncomingMessage, response: ServerResponse, body?: Uint8Array): void {
   if (!awaitsBody(request)) {
     response.end(body);
     return;

@@ -57,20 +57,15 @@ export async function sendResponse(
  * compressed text, which only compressing it would tell.
  */
 export async function endWithText(request: Request, response: Response, text: string): Promise<void> {
-  const byteLength = Buffer.byteLength(text);
-  const coding = chooseCoding(request, response, byteLength);
+  // As a string, Node would encode it together with the headers, whose bytes are Latin-1.
+  const bytes = Buffer.from(text);
+  const coding = chooseCoding(request, response, bytes.byteLength);
   if (request.method === 'HEAD') {
-    if (coding === null) response.setHeader('Content-Length', byteLength);
+    if (coding === null) response.setHeader('Content-Length', bytes.byteLength);
     endResponse(request, response);
     return;
   }
-  if (coding === null) {
-    response.setHeader('Content-Length', byteLength);
-    // With a text, its head and body are one write.
-    endResponse(request, response, text);
-    return;
-  }
-  const compressed = await compressBytes(Buffer.from(text), coding);
-  response.setHeader('Content-Length', compressed.byteLength);
-  endResponse(request, response, compressed);
+  const sent = coding === null ? bytes : await compressBytes(bytes, coding);
+  response.setHeader('Content-Length', sent.byteLength);
+  endResponse(request, response, sent);
 }
