@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import type pg from 'pg';
+import { isStoppingOrStarting } from './connection/connect.ts';
 import { type Endpoint, freePort, SOCKET_PORT } from './connection/endpoint.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { explain } from './explain.ts';
@@ -56,14 +57,19 @@ export async function startServer(plan: ServerPlan): Promise<StartedServer | 'ta
     signal.throwIfAborted();
     if (owner !== null) return { child, ended, owner, endpoint };
     // another process claimed the server first and stops it, or the server has ended
-    await Promise.race([ended, pause(STOP_TIMEOUT_MS, signal)]);
+    await endOf(ended, STOP_TIMEOUT_MS, signal);
     await stopServer(child, ended, plan);
     plan.guard.clear();
   } catch (cause) {
-    if (!signal.aborted) await Promise.race([ended, pause(200, signal)]);
+    const isStopping = isStoppingOrStarting(cause);
+    await endOf(ended, isStopping ? STOP_TIMEOUT_MS : 200, signal);
     const isDead = hasEnded;
     await stopServer(child, ended, plan);
     signal.throwIfAborted();
+    if (isStopping) {
+      plan.guard.clear();
+      return 'taken';
+    }
     if (!isDead) throw cause;
     throw new EmbeddedPostgresError(explain(await readLogFrom(layout, logStart), layout), cause);
   }
@@ -110,9 +116,15 @@ export async function stopServer(child: ChildProcess, ended: Promise<void>, plan
   } else {
     child.kill('SIGINT');
   }
-  const timeout = new AbortController();
-  await Promise.race([ended, pause(STOP_TIMEOUT_MS, timeout.signal)]);
-  timeout.abort();
+  await endOf(ended, STOP_TIMEOUT_MS);
   child.kill('SIGKILL');
   await ended;
+}
+
+/** Waits for the end of the server, for a time at most, and keeps no timer. */
+async function endOf(ended: Promise<void>, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  const either = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]);
+  await Promise.race([ended, pause(timeoutMs, either)]);
+  done.abort();
 }

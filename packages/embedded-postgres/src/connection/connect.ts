@@ -36,3 +36,8 @@ export async function connect(endpoint: Endpoint, login: Login): Promise<pg.Clie
 export function isWrongPassword(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '28P01';
 }
+
+/** Whether a server that stops or starts has refused a query or a connection. */
+export function isStoppingOrStarting(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && (error.code === '57P01' || error.code === '57P03');
+}

@@ -1,5 +1,11 @@
 import type pg from 'pg';
-import { connect, isWrongPassword, MAINTENANCE_DATABASE, SUPERUSER } from '../connection/connect.ts';
+import {
+  connect,
+  isStoppingOrStarting,
+  isWrongPassword,
+  MAINTENANCE_DATABASE,
+  SUPERUSER,
+} from '../connection/connect.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres-error.ts';
 import type { Layout } from '../layout.ts';
 import { pause } from '../process/guard.ts';
@@ -32,8 +38,11 @@ export async function stopOrphan(options: OrphanOptions): Promise<void> {
       return null;
     });
     if (client !== null) {
-      await stopUnlessOwned(client, running.pid, options);
-      return;
+      const hasStopped = await stopUnlessOwned(client, running.pid, options).catch((error: unknown) => {
+        if (isStoppingOrStarting(error)) return false; // another process stops it
+        throw error;
+      });
+      if (hasStopped) return;
     }
     // starting, recovering or stopping: retry
     if (performance.now() > deadline) {
@@ -52,7 +61,7 @@ export function wrongPassword(layout: Layout, cause: unknown): Error {
   );
 }
 
-async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOptions): Promise<void> {
+async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOptions): Promise<true> {
   const { layout, deadline, signal } = options;
   try {
     if (!(await tryOwnerLock(client))) {
@@ -69,6 +78,7 @@ async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOp
         throw new EmbeddedPostgresError(`The database server (process ${pid}) does not stop.`);
       await pause(20, signal);
     }
+    return true;
   } finally {
     await client.end().catch(() => undefined);
   }
