@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import type pg from 'pg';
-import { isStoppingOrStarting } from './connection/connect.ts';
 import { type Endpoint, freePort, SOCKET_PORT } from './connection/endpoint.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { explain } from './explain.ts';
@@ -61,15 +60,10 @@ export async function startServer(plan: ServerPlan): Promise<StartedServer | 'ta
     await stopServer(child, ended, plan);
     plan.guard.clear();
   } catch (cause) {
-    const isStopping = isStoppingOrStarting(cause);
-    await endOf(ended, isStopping ? STOP_TIMEOUT_MS : 200, signal);
+    await endOf(ended, 200, signal);
     const isDead = hasEnded;
     await stopServer(child, ended, plan);
     signal.throwIfAborted();
-    if (isStopping) {
-      plan.guard.clear();
-      return 'taken';
-    }
     if (!isDead) throw cause;
     throw new EmbeddedPostgresError(explain(await readLogFrom(layout, logStart), layout), cause);
   }

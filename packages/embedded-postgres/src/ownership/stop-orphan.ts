@@ -37,13 +37,7 @@ export async function stopOrphan(options: OrphanOptions): Promise<void> {
       if (isWrongPassword(error)) throw wrongPassword(layout, error);
       return null;
     });
-    if (client !== null) {
-      const hasStopped = await stopUnlessOwned(client, running.pid, options).catch((error: unknown) => {
-        if (isStoppingOrStarting(error)) return false; // another process stops it
-        throw error;
-      });
-      if (hasStopped) return;
-    }
+    if (client !== null && (await stopUnlessOwned(client, running.pid, options))) return;
     // starting, recovering or stopping: retry
     if (performance.now() > deadline) {
       throw new EmbeddedPostgresError(
@@ -61,7 +55,8 @@ export function wrongPassword(layout: Layout, cause: unknown): Error {
   );
 }
 
-async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOptions): Promise<true> {
+/** @returns false when another process stops the server */
+async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOptions): Promise<boolean> {
   const { layout, deadline, signal } = options;
   try {
     if (!(await tryOwnerLock(client))) {
@@ -79,6 +74,9 @@ async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOp
       await pause(20, signal);
     }
     return true;
+  } catch (error) {
+    if (isStoppingOrStarting(error)) return false;
+    throw error;
   } finally {
     await client.end().catch(() => undefined);
   }

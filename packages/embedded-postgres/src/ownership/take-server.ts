@@ -1,5 +1,12 @@
 import type pg from 'pg';
-import { connect, isWrongPassword, MAINTENANCE_DATABASE, SERVICE, SUPERUSER } from '../connection/connect.ts';
+import {
+  connect,
+  isStoppingOrStarting,
+  isWrongPassword,
+  MAINTENANCE_DATABASE,
+  SERVICE,
+  SUPERUSER,
+} from '../connection/connect.ts';
 import type { Endpoint } from '../connection/endpoint.ts';
 import { prepareDatabase, setPassword } from '../prepare-database.ts';
 import type { ServerPlan } from '../server-plan.ts';
@@ -9,9 +16,16 @@ import { wrongPassword } from './stop-orphan.ts';
 /**
  * Takes ownership of the server: prepares the database as the superuser, then holds the owner's lock as the ordinary role.
  *
- * @returns null when another process claims it
+ * @returns null when another process claims it, and perhaps stops it by now
  */
 export async function takeServer(plan: ServerPlan, endpoint: Endpoint): Promise<pg.Client | null> {
+  return await claim(plan, endpoint).catch((error: unknown) => {
+    if (isStoppingOrStarting(error)) return null;
+    throw error;
+  });
+}
+
+async function claim(plan: ServerPlan, endpoint: Endpoint): Promise<pg.Client | null> {
   const login = { user: SUPERUSER, password: plan.superuserPassword, database: MAINTENANCE_DATABASE };
   const superuser = await connect(endpoint, login).catch((cause: unknown) => {
     throw isWrongPassword(cause) ? wrongPassword(plan.layout, cause) : cause;
