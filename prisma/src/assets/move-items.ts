@@ -11,6 +11,7 @@ import type pg from 'pg';
 import { boundOfBytes } from '../database/item-size.ts';
 import { joinStoredItem, readStoredJson } from '../database/read-stored-json.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { NIL_UUID } from '../database/values.ts';
 import { NO_FILE_SHA256 } from '../datasets/dataset-row.ts';
 import type { AssetStore } from './asset-store.ts';
 import { AssetWriter } from './asset-writer.ts';
@@ -83,7 +84,7 @@ async function nextSection(pool: pg.Pool, after: SectionToMove | null): Promise<
     `SELECT id, dataset_id AS "datasetId", order_index AS "orderIndex", item_count AS "itemCount" FROM sections
      WHERE file_bytes IS NULL AND (dataset_id, order_index) > ($1::uuid, $2::int)
      ORDER BY dataset_id, order_index LIMIT 1`,
-    [after?.datasetId ?? '00000000-0000-0000-0000-000000000000', after?.orderIndex ?? -1],
+    [after?.datasetId ?? NIL_UUID, after?.orderIndex ?? -1],
   );
   return rows[0] ?? null;
 }

@@ -2,6 +2,9 @@ import { StoreError } from './errors.ts';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
+/** Less than the id of every row (RFC 9562 section 5.9). */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
 /** Whether a text can be compared with a uuid column; what cannot names no row. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { HAS_ENDED } from '../database/has-ended.ts';
 import { inTransaction } from '../database/transaction.ts';
+import { NIL_UUID } from '../database/values.ts';
 
 /** Items that one transaction removes. */
 const ITEMS_PER_TURN = 10_000;
@@ -16,7 +17,7 @@ const SECTIONS_PER_PAGE = 1_000;
  */
 export async function collectSections(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
   let removed = 0;
-  for (let after = NO_SECTION; ; ) {
+  for (let after = NIL_UUID; ; ) {
     const { rows } = await pool.query<{ readonly id: string }>(
       `SELECT section_id AS id FROM loose_sections WHERE section_id > $1 AND ${HAS_ENDED}
        ORDER BY section_id LIMIT ${SECTIONS_PER_PAGE}`,
@@ -80,6 +81,3 @@ async function lastOrderIndex(client: pg.ClientBase, sectionId: string): Promise
   );
   return rows[0]?.last ?? null;
 }
-
-/** Less than every other id. */
-const NO_SECTION = '00000000-0000-0000-0000-000000000000';

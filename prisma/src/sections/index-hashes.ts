@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../database/transaction.ts';
+import { NIL_UUID } from '../database/values.ts';
 import { HAS_ITEMS_TO_HASH, INSERT_BLOCKS, RUN_ITEMS } from './hash-blocks.ts';
 
 /** Sections that one query finds. */
@@ -15,7 +16,7 @@ const SECTIONS_PER_PAGE = 1_000;
  */
 export async function indexHashes(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
   let indexed = 0;
-  for (let after = NO_SECTION; ; ) {
+  for (let after = NIL_UUID; ; ) {
     const { rows } = await pool.query<{ readonly id: string }>(
       `SELECT id FROM sections WHERE id > $1 AND ${HAS_ITEMS_TO_HASH} ORDER BY id LIMIT ${SECTIONS_PER_PAGE}`,
       [after],
@@ -52,5 +53,3 @@ async function indexRun(client: pg.ClientBase, sectionId: string): Promise<numbe
 /** A run is read by the primary key, however many items the table has, and takes 8 MB to sort. */
 const IN_MEMORY_AND_ORDER =
   "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL work_mem = '16MB'";
-/** Less than every other id. */
-const NO_SECTION = '00000000-0000-0000-0000-000000000000';
