@@ -179,7 +179,7 @@ describe('an asset that is large and shared', () => {
     expect(new Set(sockets.map(({ head }) => head))).toEqual(new Set(['HTTP/1.1 200 OK']));
     // Each connection of the pool comes back: the next bytes are asked for when they are needed.
     const busy = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-      AND state <> 'idle'`;
+      AND backend_type = 'client backend' AND state <> 'idle'`;
     await expect.poll(() => own.query(busy)).toEqual([]);
     expect((await ask(`${url}/datasets`)).status).toBe(200);
     // 16 of 24 MiB would be 403 MB.
