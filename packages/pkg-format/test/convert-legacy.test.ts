@@ -660,4 +660,24 @@ describe('sizes', () => {
       message: expect.stringContaining('as a whole'),
     });
   });
+
+  it('room is made for every byte before it is written, and without it nothing is left', async () => {
+    const data = Buffer.alloc(100_000).toString('base64');
+    const item = { id: 1, assets: [{ mime_type: 'image/png', encoding: 'base64', data }] };
+    const files = { 'a.jsonl': lines(item) };
+    const room: number[] = [];
+    const makeRoom = async (bytes: number): Promise<void> => void room.push(bytes);
+    const { bytes } = await convert(files, { makeRoom });
+    expect(room).toEqual([...room].sort((a, b) => a - b));
+    // The image, and the output that has it too.
+    expect(room.at(-1)).toBeGreaterThan(100_000 + bytes.byteLength);
+    const full = new Error('no room');
+    const output = join(folder, 'none.zip');
+    const refused = convert(files, {
+      output,
+      makeRoom: (bytes) => (bytes > 100_000 ? Promise.reject(full) : makeRoom(bytes)),
+    });
+    await expect(refused).rejects.toBe(full);
+    expect((await readdir(folder)).sort()).toEqual(['old.pkg.zip', 'old.zip']);
+  });
 });

@@ -128,14 +128,11 @@ export async function stageFile(
     const whole = Buffer.concat(await Array.fromAsync(counted()));
     return { content: whole, bytes, sha256: hash.digest('hex') };
   }
-  let roomBytes = declaredBytes;
   await file.makeRoom(declaredBytes);
+  const makeRoom = roomInSteps(file, declaredBytes);
   async function* withRoom(): AsyncGenerator<Uint8Array> {
     for await (const chunk of counted()) {
-      if (bytes > roomBytes) {
-        roomBytes = bytes + ROOM_STEP_BYTES;
-        await file.makeRoom(roomBytes);
-      }
+      await makeRoom(bytes);
       yield chunk;
     }
   }
@@ -143,4 +140,22 @@ export async function stageFile(
   await using handle = await open(file.path, 'wx', 0o600);
   await pipeline(withRoom, handle.createWriteStream({ highWaterMark: WRITE_BEHIND_BYTES }));
   return { content: null, bytes, sha256: hash.digest('hex') };
+}
+
+/**
+ * Makes room for a file of unknown size while it grows.
+ *
+ * @param roomBytes what it has room for
+ * @throws RequestError `unavailable`
+ */
+export function roomInSteps(
+  file: Pick<StagingFile, 'makeRoom'>,
+  roomBytes: number,
+): (bytes: number) => Promise<void> {
+  let room = roomBytes;
+  return async (bytes) => {
+    if (bytes <= room) return;
+    room = bytes + ROOM_STEP_BYTES;
+    await file.makeRoom(room);
+  };
 }

@@ -1,7 +1,11 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadConfig } from '@svc/runtime';
 import { expect, it, onTestFinished } from 'vitest';
+import { makePackage } from '../../test/make-package.ts';
+import { prepareUpload } from '../routes/uploads/prepare-upload.ts';
+import { readUploadForm } from '../routes/uploads/upload-form.ts';
 import { openStagingFolder } from './staging-folder.ts';
 
 it('deletes the files of dead processes, even when several processes start together', async () => {
@@ -58,4 +62,29 @@ it('limits the uploads of a process to their share of the free disk space', asyn
   await using third = staging.create();
   const asked = await Promise.allSettled([third.makeRoom(500), staging.create().makeRoom(500)]);
   expect(asked.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
+});
+
+it('limits what older archives are converted to', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-staging-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const staging = await openStagingFolder(
+    folder,
+    1,
+    () => true,
+    50,
+    async () => 1_000_000,
+  );
+  const assets = [
+    { mime_type: 'image/png', encoding: 'base64', data: Buffer.alloc(600_000).toString('base64') },
+  ];
+  const content = await makePackage({
+    'a.jsonl': JSON.stringify({ id: 1, inputs: { prompt: 'p' }, assets }),
+  });
+  const path = join(folder, '1', 'none');
+  const staged = { path, content, bytes: content.byteLength, sha256: '', fileName: 'old.zip' };
+  const form = readUploadForm({ fields: new Map([['convert', 'true']]) });
+  const deps = { config: loadConfig({ SVC_DATA_DIR: folder }), staging };
+  const prepared = prepareUpload([staged], form, deps, new AbortController().signal);
+  await expect(prepared).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await readdir(join(folder, '1'))).toEqual([]);
 });

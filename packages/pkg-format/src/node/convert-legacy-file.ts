@@ -9,7 +9,7 @@ import { convertLegacy } from './convert-legacy.ts';
 import { copyPackage } from './copy-package.ts';
 import { exists, fileExists, moveIntoPlace } from './move-into-place.ts';
 import { type OnRead, openArchiveFile } from './open-package-file.ts';
-import { createTempDir } from './temp-dir.ts';
+import { createTempDir, type MakeRoom } from './temp-dir.ts';
 import { writeWhole } from './write-whole.ts';
 import { zipStream } from './zip/zip-stream.ts';
 
@@ -27,6 +27,11 @@ export interface ConvertOptions {
   readonly signal?: AbortSignal;
   /** Receives the progress. Files that are read twice keep it at the end for a while. */
   readonly onRead?: OnRead;
+  /**
+   * Is awaited before bytes are written to the disk, with how many the output and the temporary files will then have
+   * together; what it throws ends the conversion.
+   */
+  readonly makeRoom?: MakeRoom;
 }
 
 /**
@@ -44,21 +49,18 @@ export async function convertLegacyFile(
   input: string,
   options: ConvertOptions = {},
 ): Promise<ConversionReport> {
-  const { force = false, fallbackName = archiveName(input), limits, signal, onRead } = options;
+  const { force = false, fallbackName = archiveName(input), limits, signal, onRead, makeRoom } = options;
   const name = options.name ?? null;
   const target = options.output ?? legacyOutputPath(input);
   if (!force && (await exists(target))) throw fileExists(target);
 
-  await using tempDir = await createTempDir(dirname(target));
+  await using tempDir = await createTempDir(dirname(target), makeRoom);
   const temporary = tempDir.path('package.zip');
   const report = await withArchive(input, { limits, onRead }, async (archive) => {
     const { plan, report } = (await isPackage(archive))
       ? await copyPackage(archive, name, signal)
       : await convertLegacy(archive, tempDir, { given: name, fallback: fallbackName }, signal);
-    await writeWhole(
-      temporary,
-      zipStream(async () => plan, signal),
-    );
+    await writeWhole(temporary, tempDir.withRoom(zipStream(async () => plan, signal)));
     return report;
   });
   await moveIntoPlace(temporary, target, { replace: force });

@@ -19,6 +19,9 @@ interface TempFile extends FileDigest {
 /** A temporary file that is compressed, and the size and hash of what it holds. */
 export interface PackedFile extends FileDigest, PackedBytes {}
 
+/** Is awaited before bytes are written, with how many all files will then have together. */
+export type MakeRoom = (bytes: number) => Promise<void>;
+
 /** The compressor works on another thread, and takes so many bytes ahead. The types know only options of zlib. */
 const DEFLATE_OPTIONS = { level: DEFLATE_LEVEL, chunkSize: 64 * 1024, highWaterMark: 512 * 1024 };
 
@@ -29,12 +32,25 @@ export interface TempDir extends AsyncDisposable {
   /** Writes bytes, which must not change, compressed as an entry of a package. */
   writePacked(bytes: AsyncIterable<Uint8Array>): Promise<PackedFile>;
   writeBytes(bytes: Uint8Array, sha256: string): Promise<TempFile>;
+  /** Passes on bytes that the caller writes into a file of the folder, once there is room for them. */
+  withRoom(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
 }
 
 /** Creates a hidden folder in `parentFolder`; that file system needs room for all the content. */
-export async function createTempDir(parentFolder: string): Promise<TempDir> {
+export async function createTempDir(parentFolder: string, makeRoom?: MakeRoom): Promise<TempDir> {
   const folder = await mkdtemp(join(parentFolder, '.pkg-temp-'));
   let count = 0;
+  let totalBytes = 0;
+  const roomFor = async (bytes: Uint8Array): Promise<void> => {
+    totalBytes += bytes.byteLength;
+    await makeRoom?.(totalBytes);
+  };
+  async function* withRoom(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      await roomFor(chunk);
+      yield chunk;
+    }
+  }
   const newPath = (): string => {
     const path = join(folder, String(count));
     count += 1;
@@ -67,15 +83,18 @@ export async function createTempDir(parentFolder: string): Promise<TempDir> {
       await pipeline(
         Readable.from(blocks(), { objectMode: false }),
         createDeflateRaw(DEFLATE_OPTIONS),
+        withRoom,
         createWriteStream(path, { flags: 'wx' }),
       );
       return { ...sum, sha256: toHex(hash.digest()), read: () => createReadStream(path) };
     },
     async writeBytes(bytes, sha256) {
       const path = newPath();
+      await roomFor(bytes);
       await writeFile(path, bytes, { flag: 'wx' });
       return tempFile(path, { bytes: bytes.byteLength, sha256 });
     },
+    withRoom,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }

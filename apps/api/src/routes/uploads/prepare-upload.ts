@@ -11,7 +11,7 @@ import { PackageError, type PackageReader } from '@svc/pkg-format';
 import { bytesSource, readPackage } from '@svc/pkg-format/internal';
 import { convertLegacyFile, openFileSource } from '@svc/pkg-format/node';
 import { type Config, packageLimits } from '@svc/runtime';
-import { type StagedFile, stageFile } from '../../http/receive-upload.ts';
+import { roomInSteps, type StagedFile, stageFile } from '../../http/receive-upload.ts';
 import type { StagingFolder } from '../../http/staging-folder.ts';
 import type { UploadForm } from './upload-form.ts';
 
@@ -117,6 +117,7 @@ async function convert(
     fallbackName: nameOfFile(archive.fileName),
     limits: packageLimits(config),
     signal,
+    makeRoom: roomInSteps(output, archive.bytes),
   });
   const { size: bytes } = await stat(output.path);
   return [{ ...archive, path: output.path, content: null, bytes }];
