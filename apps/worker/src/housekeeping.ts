@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '@svc/instrumentation';
 import type { Store } from '@svc/store';
 
 const PURGE_INTERVAL_MS = 60 * 60 * 1000;
@@ -12,29 +13,33 @@ const RETRY_MS = 10_000;
  *
  * @returns what stops it
  */
-export function startHousekeeping({
-  idempotency,
-  assets,
-  datasets,
-}: Pick<Store, 'idempotency' | 'assets' | 'datasets'>): () => Promise<void> {
+export function startHousekeeping(
+  { idempotency, assets, datasets }: Pick<Store, 'idempotency' | 'assets' | 'datasets'>,
+  logger: Logger,
+): () => Promise<void> {
   const stopping = new AbortController();
 
-  async function repeat(work: () => Promise<unknown>, intervalMs: number): Promise<void> {
+  async function repeat(task: string, work: () => Promise<unknown>, intervalMs: number): Promise<void> {
+    let isWorking = true;
     while (!stopping.signal.aborted) {
-      const done = await work().then(
+      const wasWorking = isWorking;
+      isWorking = await work().then(
         () => true,
-        () => false, // the queue logs that the database is unavailable
+        (error: unknown) => {
+          if (wasWorking && !stopping.signal.aborted) logger.log('housekeeping.fail', { task, error });
+          return false;
+        },
       );
-      const pauseMs = done ? intervalMs : RETRY_MS;
+      const pauseMs = isWorking ? intervalMs : RETRY_MS;
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   }
 
   const running = [
-    repeat(() => idempotency.purgeExpired(), PURGE_INTERVAL_MS),
-    repeat(() => assets.collect(stopping.signal), COLLECT_INTERVAL_MS),
-    repeat(() => datasets.collect(stopping.signal), COLLECT_INTERVAL_MS),
-    repeat(() => datasets.indexHashes(stopping.signal), INDEX_INTERVAL_MS),
+    repeat('keys', () => idempotency.purgeExpired(), PURGE_INTERVAL_MS),
+    repeat('assets', () => assets.collect(stopping.signal), COLLECT_INTERVAL_MS),
+    repeat('items', () => datasets.collect(stopping.signal), COLLECT_INTERVAL_MS),
+    repeat('hashes', () => datasets.indexHashes(stopping.signal), INDEX_INTERVAL_MS),
   ];
   return async () => {
     stopping.abort();

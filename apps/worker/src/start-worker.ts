@@ -95,7 +95,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
       },
     }),
   );
-  starting.defer(startHousekeeping(store));
+  starting.defer(startHousekeeping(store, logger));
 
   let draining = false;
   const checkReadiness = async () => {

@@ -361,6 +361,14 @@ export const EVENTS = {
     when: 'the queue itself failed',
     fields: { error: 'name, code, message, stack and cause' as Thrown },
   },
+  'housekeeping.fail': {
+    level: 'warn',
+    when: 'a periodic task of a worker failed, for the first time after it succeeded; tried again every 10 seconds',
+    fields: {
+      task: '`keys` and `items` delete what has expired or was deleted, `assets` what nothing refers to; `hashes` prepares look-ups' as Text,
+      error: 'name, code, message and cause' as Thrown,
+    },
+  },
   'run.create': {
     level: 'info',
     when: 'a run was accepted',
