@@ -52,6 +52,8 @@ describe('every response', () => {
     ['GET', '/datasets?limit=0', 400],
     ['GET', '/datasets?limit=101', 400],
     ['GET', '/datasets?limit=x', 400],
+    ['GET', '/datasets?limit=Infinity', 400],
+    ['GET', '/datasets?limit=0x10', 400],
     ['GET', '/datasets?limit=1&limit=2', 400],
     ['GET', '/datasets?cursor=nonsense', 400],
     ['GET', '/datasets?nmae=x', 400],

@@ -28,31 +28,33 @@ const FORMAT_RULES: Readonly<Record<string, string>> = {
   'storable-text': 'must hold neither NUL nor half of a surrogate pair',
 };
 
-/** Creates the compiler of all routes' schemas. Query values are coerced to numbers and booleans; bodies are not. */
+/** Creates the compiler of all routes' schemas. Query values become numbers and booleans; those of bodies stay. */
 export function createRouteCompiler(): (route: Route) => RouteValidator {
-  const options = {
+  const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
     allowUnionTypes: true,
     useDefaults: true,
     formats: FORMATS,
     verbose: true,
-  };
-  const forQueries = new Ajv2020({ ...options, coerceTypes: true });
-  const forBodies = new Ajv2020(options);
-  for (const ajv of [forQueries, forBodies]) ajv.addVocabulary(['x-rule']);
-  return (route) => compileRoute(route, forQueries, forBodies);
+  });
+  ajv.addVocabulary(['x-rule']);
+  return (route) => compileRoute(route, ajv);
 }
 
-function compileRoute(route: Route, forQueries: Ajv2020, forBodies: Ajv2020): RouteValidator {
+function compileRoute(route: Route, ajv: Ajv2020): RouteValidator {
   const query =
     route.query === undefined
       ? undefined
-      : forQueries.compile({ type: 'object', properties: route.query, additionalProperties: false });
-  const body = route.body === undefined ? undefined : forBodies.compile(route.body.schema);
+      : ajv.compile({ type: 'object', properties: route.query, additionalProperties: false });
+  const body = route.body === undefined ? undefined : ajv.compile(route.body.schema);
   return {
     query: (values) => {
-      const copy = { ...values };
+      const copy: Record<string, unknown> = { ...values };
+      for (const [name, { type }] of Object.entries(route.query ?? {})) {
+        const value = copy[name];
+        if (typeof value === 'string') copy[name] = typed(value, type);
+      }
       if (query !== undefined) check(query, copy, 'query', (error) => fieldName(error));
       else if (route.ignoresQuery === true) return {};
       else rejectAll(copy);
@@ -64,6 +66,12 @@ function compileRoute(route: Route, forQueries: Ajv2020, forBodies: Ajv2020): Ro
       return value as JsonObject;
     },
   };
+}
+
+/** The value of a query as its schema wants it, if it is written so: `Infinity` and `0x10` are texts. */
+function typed(value: string, type: unknown): string | number | boolean {
+  if (type === 'boolean') return value === 'true' || (value === 'false' ? false : value);
+  return type === 'integer' && /^-?\d{1,300}$/.test(value) ? Number(value) : value;
 }
 
 /** Rejects every query parameter, for a route without any. */
