@@ -329,6 +329,13 @@ describe('POST /datasets/upload', () => {
       'description',
     ],
     [
+      'with a description that cannot be stored',
+      async () => uploadForm(await makePackage({ 'sections/a.jsonl': '{}' }), { description: 'a\0b' }),
+      400,
+      'invalid_request',
+      'description',
+    ],
+    [
       'with its file under another name',
       () => {
         const form = new FormData();
@@ -346,6 +353,14 @@ describe('POST /datasets/upload', () => {
     expect([response.status, body.code]).toEqual([status, code]);
     if (path !== undefined) expect(body.errors?.[0]?.path).toBe(path);
     await expect.poll(() => api.stagedFiles()).toEqual([]);
+  });
+
+  it('says that a text is not a file', async () => {
+    const form = new FormData();
+    form.append('file', 'question,answer');
+    const refused = await post(form);
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ detail: expect.stringContaining('got a text') });
   });
 
   it('counts what streams in, not what the client declares', async () => {

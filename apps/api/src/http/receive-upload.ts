@@ -92,6 +92,8 @@ function fieldValue(
   fields: ReadonlyMap<string, string>,
   { maxFormFieldBytes }: FormLimits,
 ): string {
+  if (name === 'file')
+    throw invalid(name, 'The part "file" must be a file, got a text: give it a file name.');
   if (isNameTruncated || !names.includes(name)) {
     throw invalid(name, `Unexpected form field ${JSON.stringify(name.slice(0, 100))}.`);
   }

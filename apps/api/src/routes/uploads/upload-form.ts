@@ -71,13 +71,18 @@ export function readUploadForm({ fields }: Pick<Upload, 'fields'>): UploadForm {
   const digest = canonicalJson(Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1))));
   return {
     name: parseName(fields.get('name')),
-    description: fields.get('description'),
+    description: readDescription(fields.get('description')),
     mapping: mapping === null ? null : toMapping(mapping),
     mappingAsSent: mapping,
     hints: { ...readOptions(readObject(fields, 'options') ?? {}), ...readFormat(fields.get('format')) },
     convert: readFlag(fields.get('convert')),
     digest,
   };
+}
+
+function readDescription(text: string | undefined): string | undefined {
+  if (text === undefined || (text.isWellFormed() && !text.includes('\0'))) return text;
+  throw invalid('description', 'description must hold neither NUL nor half of a surrogate pair.');
 }
 
 function readObject(fields: ReadonlyMap<string, string>, name: string): JsonObject | null {
