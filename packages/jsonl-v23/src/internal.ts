@@ -4,7 +4,7 @@
  */
 
 export { isBase64 } from '#is-base64';
-export { createSha256, type Sha256, sha256 } from '#sha256';
+export { createSha256, type Sha256, sha256, sha256Hex } from '#sha256';
 export type { EncodedLine } from './fast/reusable-line.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
 export {

@@ -13,11 +13,11 @@ const SMALL_BYTES = 64 * 1024;
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_COUNT = 256;
 
-/** Reads an asset, and perhaps some of those that follow. */
+/** Reads an asset, and perhaps some of those that follow: those are then given at once. */
 export type AssetReader = (
   asset: WantedAsset,
   following: Iterable<WantedAsset>,
-) => AsyncGenerator<Uint8Array, void, undefined>;
+) => Uint8Array | AsyncGenerator<Uint8Array, void, undefined>;
 
 type Contents = Map<string, Uint8Array>;
 
@@ -53,11 +53,19 @@ export function createAssetReader({
     return found;
   }
 
-  return async function* read(asset, following) {
+  function take(sha256: string): Uint8Array | undefined {
+    const bytes = contents.get(sha256);
+    contents.delete(sha256);
+    return bytes;
+  }
+
+  async function* read(
+    asset: WantedAsset,
+    following: Iterable<WantedAsset>,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
     if (asset.byteLength <= SMALL_BYTES) {
-      if (!contents.has(asset.sha256)) contents = await turn(asset, following);
-      const bytes = contents.get(asset.sha256);
-      contents.delete(asset.sha256);
+      contents = await turn(asset, following);
+      const bytes = take(asset.sha256);
       if (bytes !== undefined) {
         yield bytes;
         return;
@@ -65,7 +73,9 @@ export function createAssetReader({
     }
     // A large asset, or one that is gone.
     yield* assets.read(reads, asset.sha256, undefined, signal);
-  };
+  }
+
+  return (asset, following) => take(asset.sha256) ?? read(asset, following);
 }
 
 /** The hashes of two batches of small assets. @param begun of the first one, if it is being read */

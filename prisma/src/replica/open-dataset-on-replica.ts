@@ -1,3 +1,4 @@
+import type { AssetReader } from '../assets/read-ahead.ts';
 import type { StoredSection } from '../datasets/dataset-row.ts';
 import type { StoredItem } from '../datasets/list-items.ts';
 import type { OpenDataset } from '../datasets/open-dataset.ts';
@@ -37,6 +38,22 @@ export function openDatasetOnReplica(
       return await read(await change(from, error));
     }
   };
+  /** @param given by `open`, if that is still read */
+  async function* piecesOf(
+    given: AsyncIterable<Uint8Array> | null,
+    ...wanted: Parameters<AssetReader>
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const from = given === null ? await source() : open;
+    let bytes = 0;
+    try {
+      for await (const piece of given ?? each(from.content(...wanted))) {
+        yield piece;
+        bytes += piece.byteLength;
+      }
+    } catch (error) {
+      yield* bytesAfter(bytes, each((await change(from, error)).content(...wanted)));
+    }
+  }
 
   return {
     dataset: open.dataset,
@@ -54,17 +71,9 @@ export function openDatasetOnReplica(
       }
     },
     itemAt: (section, orderIndex) => once((from) => from.itemAt(section, orderIndex)),
-    async *content(asset, following) {
-      const from = await source();
-      let bytes = 0;
-      try {
-        for await (const piece of from.content(asset, following)) {
-          yield piece;
-          bytes += piece.byteLength;
-        }
-      } catch (error) {
-        yield* bytesAfter(bytes, (await change(from, error)).content(asset, following));
-      }
+    content(asset, following) {
+      const given = onPrimary === undefined ? open.content(asset, following) : null;
+      return given instanceof Uint8Array ? given : piecesOf(given, asset, following);
     },
     run: (runId) => once((from) => from.run(runId)),
     async *results(runId) {
@@ -95,6 +104,11 @@ async function* itemsAfter(
     const items = batch.filter(isNew);
     if (items.length > 0) yield items;
   }
+}
+
+async function* each(content: ReturnType<AssetReader>): AsyncGenerator<Uint8Array> {
+  if (content instanceof Uint8Array) yield content;
+  else yield* content;
 }
 
 async function* bytesAfter(read: number, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -21,6 +21,11 @@ export function sha256Into(data: string | Uint8Array, target: Uint8Array): void 
   for (let index = 0; index < DIGEST_BYTES; index++) target[index] = digest.charCodeAt(index);
 }
 
+/** SHA-256 of the bytes as lower-case hex digits. */
+export function sha256Hex(bytes: Uint8Array): string {
+  return hash('sha256', bytes);
+}
+
 const DIGEST_BYTES = 32;
 
 /** Starts a SHA-256 that is fed in parts. */

@@ -7,7 +7,7 @@ import * as node from './sha256-node.ts';
 describe.each([
   ['node:crypto', node],
   ['@noble/hashes', noble],
-])('SHA-256 by %s', (_, { sha256, createSha256 }) => {
+])('SHA-256 by %s', (_, { sha256, sha256Hex, createSha256 }) => {
   // FIPS 180-4 examples.
   it.each([
     ['', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
@@ -18,6 +18,7 @@ describe.each([
     ],
   ])('%j', (text, digest) => {
     expect(hex(sha256(text))).toBe(digest);
+    expect(sha256Hex(new TextEncoder().encode(text))).toBe(digest);
     expect(hex(sha256(new TextEncoder().encode(text)))).toBe(digest);
   });
 

@@ -4,6 +4,7 @@ import {
   DEFAULT_MIME_TYPE,
   EmbeddedSize,
   type ItemParts,
+  sha256Hex,
   sniffMimeType,
 } from '@svc/jsonl-v23/internal';
 import {
@@ -17,7 +18,7 @@ import {
 import { encodeBase64 } from '#byte-tools';
 import type { Archive } from '../package/open-archive.ts';
 import { contentPath } from '../write/choose-file-paths.ts';
-import { type EmbeddedFile, externalizeAssets, sha256Hex } from '../write/embedded-files.ts';
+import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';
 import type { NamedFile } from '../write/plan-package.ts';
 import { fileKey } from '../write/scan-dataset.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';

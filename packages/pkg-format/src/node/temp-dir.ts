@@ -6,8 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { createSha256 } from '@svc/jsonl-v23/internal';
 import { toHex } from '../hex.ts';
-import type { PackedBytes } from '../write/prepare-package.ts';
-import type { FileDigest } from '../write/scan-dataset.ts';
+import type { FileDigest, PackedBytes } from '../write/scan-dataset.ts';
 import { DEFLATE_LEVEL } from '../write/write-package.ts';
 import { BlockBuffer } from './zip/block-buffer.ts';
 

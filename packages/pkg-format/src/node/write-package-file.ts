@@ -7,6 +7,7 @@ import { exists, fileExists, moveIntoPlace } from './move-into-place.ts';
 import { type StreamedDataset, stageDataset } from './stage-dataset.ts';
 import { createTempDir } from './temp-dir.ts';
 import { writeWhole } from './write-whole.ts';
+import { createPack } from './zip/keep-packed.ts';
 import { zipStream } from './zip/zip-stream.ts';
 
 export interface WriteFileOptions {
@@ -48,7 +49,7 @@ export async function writePackageFile(
   const temporary = tempDir.path('package.zip');
   await writeWhole(
     temporary,
-    zipStream((stopped) => preparePackage(staged, { signal: stopped }), signal),
+    zipStream((stopped) => preparePackage(staged, { pack: createPack(), signal: stopped }), signal),
   );
   const archive = await openFileSource(temporary);
   await checkWritten(archive).finally(() => archive.close());

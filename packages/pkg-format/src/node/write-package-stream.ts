@@ -3,6 +3,7 @@ import type { ExportDataset, WriteOptions } from '../write/export-dataset.ts';
 import { preparePackage } from '../write/prepare-package.ts';
 import { type StreamedDataset, stageDataset } from './stage-dataset.ts';
 import { createTempDir } from './temp-dir.ts';
+import { createPack } from './zip/keep-packed.ts';
 import { zipStream } from './zip/zip-stream.ts';
 
 export interface WriteStreamOptions extends WriteOptions {
@@ -28,7 +29,10 @@ export function writePackageStream(
   options: WriteStreamOptions = {},
 ): AsyncGenerator<Uint8Array> {
   if (!isStored(dataset)) return writeStaged(dataset, options);
-  return zipStream((signal) => preparePackage(dataset, { ...options, signal }), options.signal);
+  return zipStream(
+    (signal) => preparePackage(dataset, { ...options, pack: createPack(), signal }),
+    options.signal,
+  );
 }
 
 /** Only a dataset that was read before knows its hash. */
@@ -41,5 +45,8 @@ async function* writeStaged(
 ): AsyncGenerator<Uint8Array> {
   await using tempDir = await createTempDir(tmpdir());
   const staged = await stageDataset(dataset, tempDir, { signal, onProgress });
-  yield* zipStream((stopped) => preparePackage(staged, { ...options, signal: stopped }), signal);
+  yield* zipStream(
+    (stopped) => preparePackage(staged, { ...options, pack: createPack(), signal: stopped }),
+    signal,
+  );
 }

@@ -9,7 +9,7 @@ export interface FileContent {
   /** With its dot, or empty. */
   readonly extension: string;
   /** The `path` members of its entries. */
-  readonly ownPaths: ReadonlySet<string>;
+  readonly ownPaths: Iterable<string>;
 }
 
 const MAX_PATH_LENGTH = 1024;
@@ -36,7 +36,7 @@ export function chooseFilePaths(contents: readonly FileContent[]): string[] {
   });
   // A path that moves may clash with another one; every round moves at least one.
   for (let clashes = clashingIndexes(paths); ; clashes = clashingIndexes(paths)) {
-    const moving = clashes.filter((index) => paths[index] !== contentPathAt(index));
+    const moving = [...clashes].filter((index) => paths[index] !== contentPathAt(index));
     if (moving.length === 0) return paths;
     for (const index of moving) paths[index] = contentPathAt(index);
   }
@@ -58,21 +58,21 @@ export function isUsablePath(path: string, { folder }: { folder: FileContent['fo
 }
 
 /** Indexes of files with the same name, and of files whose name is a folder of others. */
-function clashingIndexes(paths: readonly string[]): number[] {
-  const byName = new Map<string, number[]>();
+function clashingIndexes(paths: readonly string[]): Set<number> {
+  const firstByName = new Map<string, number>();
+  const clashing = new Set<number>();
   for (const [index, path] of paths.entries()) {
     const name = foldName(path);
-    const others = byName.get(name);
-    if (others) others.push(index);
-    else byName.set(name, [index]);
+    const first = firstByName.get(name);
+    if (first === undefined) firstByName.set(name, index);
+    else clashing.add(first).add(index);
   }
-  const clashing = new Set<number>();
-  for (const [name, indexes] of byName) {
-    if (indexes.length > 1) for (const index of indexes) clashing.add(index);
+  for (const [name, index] of firstByName) {
     for (let slash = name.lastIndexOf('/'); slash > 0; slash = name.lastIndexOf('/', slash - 1)) {
-      const folder = byName.get(name.slice(0, slash));
-      if (folder) for (const index of [...folder, ...indexes]) clashing.add(index);
+      // Further files of either name clash already.
+      const folder = firstByName.get(name.slice(0, slash));
+      if (folder !== undefined) clashing.add(folder).add(index);
     }
   }
-  return [...clashing];
+  return clashing;
 }

@@ -6,7 +6,7 @@ import {
   isEmbeddedChecker,
   type LinkedFile,
   replaceLinked,
-  sha256,
+  sha256Hex,
 } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
@@ -19,7 +19,6 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { decodeBase64 } from '#byte-tools';
-import { toHex } from '../hex.ts';
 import type { ExportItem } from './export-dataset.ts';
 
 /** Content that an item embeds and a package keeps as a file. */
@@ -36,11 +35,6 @@ export interface EmbeddedFile {
   readonly byteLength: number;
   /** Null for a file that the item links. */
   readonly bytes: Uint8Array | null;
-}
-
-/** The SHA-256 of bytes as lower-case hex digits. */
-export function sha256Hex(bytes: Uint8Array): string {
-  return toHex(sha256(bytes));
 }
 
 /**

@@ -18,3 +18,18 @@ export function* encodeText(text: string): Generator<Uint8Array> {
 }
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+
+/** Encodes a text that comes in pieces, each of which is well-formed, as UTF-8 in chunks of some 64 Ki code units. */
+export function* encodePieces(pieces: Iterable<string>): Generator<Uint8Array> {
+  let waiting: string[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    waiting.push(piece);
+    length += piece.length;
+    if (length < PIECE_LENGTH) continue;
+    yield* encodeText(waiting.join(''));
+    waiting = [];
+    length = 0;
+  }
+  yield* encodeText(waiting.join(''));
+}

@@ -43,7 +43,7 @@ export interface ExportDataset {
   /** In order. */
   readonly sections: readonly ExportSection[];
   /**
-   * Reads the content of a linked file; needed only if there are some.
+   * Reads the content of a linked file; needed only if there are some. Gives what is in memory already at once.
    *
    * @param following the files that are read next, for a store that reads some of them together
    */
@@ -51,7 +51,7 @@ export interface ExportDataset {
     file: LinkedContent,
     following: Iterable<LinkedContent>,
     signal?: AbortSignal,
-  ) => AsyncIterable<Uint8Array>;
+  ) => Uint8Array | AsyncIterable<Uint8Array>;
 }
 
 /** One item result, as in `results.jsonl`. Absent members are written as null. */

@@ -1,6 +1,6 @@
+import { sha256Hex } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
-import { sha256Hex } from './embedded-files.ts';
 import type { ExportDataset, ExportRun } from './export-dataset.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { HASH_SPEC } from '@svc/jsonl-v23';
-import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { DEFAULT_MIME_TYPE, mimeTypeForPath, sha256Hex } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { toHex } from '../hex.ts';
 import {
   MANIFEST_FILE,
@@ -10,7 +10,6 @@ import {
   SECTIONS_FOLDER,
 } from '../package/layout.ts';
 import { GENERATOR, PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
-import { sha256Hex } from './embedded-files.ts';
 import type { FileDigest } from './scan-dataset.ts';
 import { sectionFileNames } from './section-file-names.ts';
 
@@ -55,24 +54,34 @@ export interface PlannedEntry {
   readonly path: string;
   /** False for compressed media, which are stored. */
   readonly compress: boolean;
-  /** `digest` is null for a file that is copied from a checked archive. */
-  readonly content: { text: string } | { digest: FileDigest | null };
+  /** `pieces` are a text that is too long to be kept; `digest` is null for a file that is copied from a checked archive. */
+  readonly content:
+    | { readonly text: string }
+    | { readonly pieces: () => Iterable<string> }
+    | { readonly digest: FileDigest | null };
 }
 
-/**
- * Plans the entries of a package in their order (package-format section 3).
- */
-export function planPackage(content: PackageContent): PlannedEntry[] {
+/** Plans the entries of a package in their order (package-format section 3). Each one is made when it is asked for. */
+export function planPackage(content: PackageContent): Iterable<PlannedEntry> {
   const { run } = content;
-  const entries = [textEntry(META_FILE, metaText(content))];
-  if (run?.config != null) entries.push(textEntry(RUN_CONFIG_FILE, run.config));
-  if (run?.results) entries.push(fileEntry(RESULTS_FILE, run.results));
+  const first = [textEntry(META_FILE, metaText(content))];
+  if (run?.config != null) first.push(textEntry(RUN_CONFIG_FILE, run.config));
+  if (run?.results) first.push(fileEntry(RESULTS_FILE, run.results));
   const paths = sectionPaths(content.sections.map(({ name }) => name));
   for (const [index, { file }] of content.sections.entries()) {
-    entries.push(fileEntry(paths[index] ?? '', file));
+    first.push(fileEntry(paths[index] ?? '', file));
   }
-  for (const file of content.files) entries.push(fileEntry(file.path, file));
-  return [textEntry(MANIFEST_FILE, manifestText(content, paths, entries)), ...entries];
+  function* listed(): Generator<PlannedEntry> {
+    yield* first;
+    for (const file of content.files) yield fileEntry(file.path, file);
+  }
+  const pieces = (): Iterable<string> => manifestPieces(content, paths, listed());
+  return {
+    *[Symbol.iterator]() {
+      yield { path: MANIFEST_FILE, compress: true, content: { pieces } };
+      yield* listed();
+    },
+  };
 }
 
 /** The paths of sections with these names. */
@@ -98,12 +107,13 @@ function metaText({ description, notes, schema, run }: PackageContent): string {
   return `{${members.join(',')}}\n`;
 }
 
-function manifestText(
+/** The canonical text of the manifest. Its first member is the one that may be long: the list of files. */
+function* manifestPieces(
   content: PackageContent,
   paths: readonly string[],
-  entries: readonly PlannedEntry[],
-): string {
-  const manifest: JsonObject = {
+  entries: Iterable<PlannedEntry>,
+): Generator<string> {
+  const others: JsonObject = {
     format: PACKAGE_FORMAT,
     format_version: PACKAGE_FORMAT_VERSION,
     generator: GENERATOR,
@@ -118,14 +128,17 @@ function manifestText(
       item_count: itemCount,
       section_hash: toHex(sectionHash),
     })),
-    files: entries.map(({ path, content }): JsonValue => {
-      const digest = 'text' in content ? digestOf(content.text) : content.digest;
-      if (digest === null) throw new TypeError(`The digest of ${path} is unknown.`);
-      return { path, bytes: digest.bytes, sha256: digest.sha256 };
-    }),
   };
-  if (content.run?.manifest) manifest['run'] = content.run.manifest;
-  return `${canonicalJson(manifest)}\n`;
+  if (content.run?.manifest) others['run'] = content.run.manifest;
+  yield '{"files":[';
+  let separator = '';
+  for (const { path, content } of entries) {
+    const digest = 'text' in content ? digestOf(content.text) : 'digest' in content ? content.digest : null;
+    if (digest === null) throw new TypeError(`The digest of ${path} is unknown.`);
+    yield separator + canonicalJson({ path, bytes: digest.bytes, sha256: digest.sha256 });
+    separator = ',';
+  }
+  yield `],${canonicalJson(others).slice(1)}\n`;
 }
 
 function digestOf(text: string): FileDigest {

@@ -1,4 +1,4 @@
-import { createSha256, type Sha256 } from '@svc/jsonl-v23/internal';
+import { createSha256, type Sha256, sha256Hex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { toHex } from '../hex.ts';
@@ -6,7 +6,8 @@ import { RESULTS_FILE } from '../package/layout.ts';
 import { checkNames } from '../package/manifest.ts';
 import { createRedactor } from '../secrets/redactor.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
-import { type EmbeddedFile, embeddedFileAt, sha256Hex } from './embedded-files.ts';
+import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
+import { encodePieces } from './encode-text.ts';
 import type {
   ExportDataset,
   ExportResult,
@@ -24,40 +25,48 @@ import {
   type RunContent,
   sectionPaths,
 } from './plan-package.ts';
-import { type DatasetScan, exportLines, type FileDigest, fileKey, scanDataset } from './scan-dataset.ts';
-
-/** The bytes of an entry, deflated already. */
-export interface PackedBytes {
-  /** Of the bytes before they were deflated. */
-  readonly crc32: number;
-  readonly bytes: number;
-  read(): AsyncIterable<Uint8Array>;
-}
+import {
+  type DatasetScan,
+  exportLines,
+  type FileDigest,
+  type Pack,
+  type PackageFile,
+  type PackedBytes,
+  type ScannedSection,
+  scanDataset,
+} from './scan-dataset.ts';
 
 /** The entries of a package, and their bytes. */
 export interface PackagePlan {
-  readonly entries: readonly PlannedEntry[];
+  /** They can be read several times. */
+  readonly entries: Iterable<PlannedEntry>;
   /**
-   * Reads the bytes of one entry.
+   * Reads the bytes of one entry, or gives them at once if they are in memory.
    *
-   * @throws PackageError `package_hash_mismatch` at the end if they differ from the manifest
+   * @throws PackageError `package_hash_mismatch`, at the end, if they differ from the manifest
    */
-  bytesOf(entry: PlannedEntry): AsyncIterable<Uint8Array>;
+  bytesOf(entry: PlannedEntry): Uint8Array | AsyncIterable<Uint8Array>;
   /** The bytes of an entry that was compressed before; null for any other. */
   packedOf(entry: PlannedEntry): PackedBytes | null;
 }
 
+/** Where the bytes of files are, by path. */
+interface Sources {
+  get(path: string): (() => Uint8Array | AsyncIterable<Uint8Array>) | undefined;
+}
+
 /** Joins planned entries with the sources of their files, by path. @param packed files that only an archive can be written from */
 export function packagePlan(
-  entries: readonly PlannedEntry[],
-  sources: ReadonlyMap<string, () => AsyncIterable<Uint8Array>>,
+  entries: Iterable<PlannedEntry>,
+  sources: Sources,
   packed: ReadonlyMap<string, PackedBytes> = new Map(),
 ): PackagePlan {
   return {
     entries,
     packedOf: ({ path, compress }) => (compress ? (packed.get(path) ?? null) : null),
     bytesOf({ path, content }) {
-      if ('text' in content) return oneChunk(new TextEncoder().encode(content.text));
+      if ('text' in content) return new TextEncoder().encode(content.text);
+      if ('pieces' in content) return interruptible(encodePieces(content.pieces()));
       const source = sources.get(path);
       if (source === undefined) throw new TypeError(`The file ${path} has no source.`);
       return content.digest ? unchanged(path, content.digest, source()) : source();
@@ -86,19 +95,25 @@ const RESULT_MEMBERS = [
   'truncated',
 ] as const satisfies (keyof ExportResult)[];
 
+/** Options of {@link preparePackage}. */
+interface PrepareOptions extends WriteOptions {
+  /** Keeps files that had to be read for their checksum; without it, they are read again. */
+  readonly pack?: Pack;
+}
+
 /**
  * Scans a dataset and run, and plans their package.
  *
  * @throws PackageError `package_no_sections`, `package_invalid_json` for a name; errors of the dataset's functions; the
  *   signal's reason
  */
-export async function preparePackage(dataset: ExportDataset, options: WriteOptions): Promise<PackagePlan> {
-  const { run = null, secrets = [], signal } = options;
+export async function preparePackage(dataset: ExportDataset, options: PrepareOptions): Promise<PackagePlan> {
+  const { run = null, secrets = [], pack = keepNothing, signal } = options;
   checkNames(
     dataset.name,
     dataset.sections.map((section) => section.name),
   );
-  const scan = await scanDataset(dataset, signal);
+  const scan = await scanDataset(dataset, { pack, signal });
   const results = run && (await scanResults(run, secrets, signal));
   const { name, description, notes, schema, versionHash, sections } = dataset;
   const content: PackageContent = {
@@ -111,27 +126,37 @@ export async function preparePackage(dataset: ExportDataset, options: WriteOptio
       name,
       itemCount,
       sectionHash,
-      file: scan.sections[index] as FileDigest,
+      file: (scan.sections[index] as ScannedSection).digest,
     })),
     files: scan.files,
     run: run && results && runContent(run, results, secrets),
   };
 
   const sources = new Map<string, () => AsyncIterable<Uint8Array>>();
+  const packed = new Map<string, PackedBytes>();
   if (run) sources.set(RESULTS_FILE, () => linesToBytes(resultLines(run, secrets, signal)));
   const paths = sectionPaths(sections.map(({ name }) => name));
   for (const [index, section] of sections.entries()) {
-    sources.set(paths[index] ?? '', () => sectionBytes(section, scan, signal));
+    const kept = scan.sections[index]?.packed;
+    if (kept) packed.set(paths[index] ?? '', kept);
+    else sources.set(paths[index] ?? '', () => sectionBytes(section, scan, signal));
   }
-  const linked = scan.files.filter(({ isLinked }) => isLinked).map(toContent);
-  let linkedCount = 0;
-  for (const file of scan.files) {
-    if (file.isLinked) linkedCount += 1;
-    const first = linkedCount;
-    const following = { [Symbol.iterator]: () => linked.slice(first, first + READ_AHEAD_FILES).values() };
-    sources.set(file.path, () => fileBytes(dataset, file, following, signal));
-  }
-  return packagePlan(planPackage(content), sources);
+  const indexes = new Map(scan.files.map(({ path }, index) => [path, index]));
+  return packagePlan(
+    planPackage(content),
+    {
+      get(path) {
+        const index = indexes.get(path);
+        return index === undefined ? sources.get(path) : () => fileBytes(dataset, scan.files, index, signal);
+      },
+    },
+    packed,
+  );
+}
+
+async function keepNothing(bytes: AsyncIterable<Uint8Array>): Promise<null> {
+  for await (const _ of bytes);
+  return null;
 }
 
 interface ResultsDigest extends FileDigest {
@@ -158,17 +183,13 @@ function runContent(run: ExportRun, results: ResultsDigest, secrets: readonly st
   };
 }
 
-async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
-
 function sectionBytes(
   section: ExportSection,
-  { paths }: DatasetScan,
+  scan: DatasetScan,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const pathFor = ({ folder, sha256 }: EmbeddedFile): string => {
-    const path = paths.get(fileKey(folder, sha256));
+  const pathFor = (file: EmbeddedFile): string => {
+    const path = scan.pathOf(file);
     if (path === undefined) throw changed(section.name);
     return path;
   };
@@ -177,22 +198,32 @@ function sectionBytes(
 
 function fileBytes(
   dataset: ExportDataset,
-  file: DatasetScan['files'][number],
-  following: Iterable<LinkedContent>,
+  files: readonly PackageFile[],
+  index: number,
   signal?: AbortSignal,
-): AsyncIterable<Uint8Array> {
-  if (!file.isLinked) return embeddedBytes(dataset, file, signal);
+): Uint8Array | AsyncIterable<Uint8Array> {
+  const file = files[index] as PackageFile;
+  if (file.pointer !== null) return embeddedBytes(dataset, file, file.pointer, signal);
   if (dataset.content === undefined) throw new TypeError('The dataset cannot read the content of its files.');
+  const following = { [Symbol.iterator]: () => linkedFiles(files, index + 1) };
   return dataset.content(toContent(file), following, signal);
+}
+
+/** The next linked files from `start` on. */
+function* linkedFiles(files: readonly PackageFile[], start: number): Generator<LinkedContent> {
+  for (const file of files.slice(start, start + READ_AHEAD_FILES)) {
+    if (file.pointer === null) yield toContent(file);
+  }
 }
 
 async function* embeddedBytes(
   dataset: ExportDataset,
-  file: DatasetScan['files'][number],
+  file: PackageFile,
+  pointer: string,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const parts = await dataset.sections[file.section]?.itemAt(file.orderIndex, signal);
-  const bytes = parts === undefined ? null : embeddedFileAt(parts, file.pointer);
+  const bytes = parts === undefined ? null : embeddedFileAt(parts, pointer);
   if (bytes === null) throw changed(file.path);
   yield* interruptible(piecesOf(bytes));
 }
@@ -203,8 +234,6 @@ const READ_AHEAD_FILES = 512;
 const toContent = ({ sha256, bytes }: FileDigest): LinkedContent => ({ sha256, byteLength: bytes });
 
 const PIECE_BYTES = 64 * 1024;
-/** A file that is hashed at once, in less than a millisecond. */
-const ONE_SHOT_BYTES = 256 * 1024;
 
 function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
@@ -248,26 +277,28 @@ async function* resultLines(
 }
 
 /** Checks that a file is still what the manifest, which is written first, states. */
-async function* unchanged(
+function unchanged(
+  path: string,
+  digest: FileDigest,
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+): Uint8Array | AsyncIterable<Uint8Array> {
+  if (!(content instanceof Uint8Array)) return unchangedPieces(path, digest, content);
+  if (content.byteLength !== digest.bytes || sha256Hex(content) !== digest.sha256) throw changed(path);
+  return content;
+}
+
+async function* unchangedPieces(
   path: string,
   digest: FileDigest,
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  let hash: Sha256 | undefined;
+  const hash: Sha256 = createSha256();
   let bytes = 0;
   for await (const chunk of chunks) {
-    if (bytes === 0 && chunk.byteLength === digest.bytes && chunk.byteLength <= ONE_SHOT_BYTES) {
-      // A small file is usually one chunk, and an object of the hash would cost as much as the hash.
-      if (sha256Hex(chunk) !== digest.sha256) throw changed(path);
-      yield chunk;
-      return;
-    }
-    hash ??= createSha256();
     hash.update(chunk);
     bytes += chunk.byteLength;
     yield chunk;
   }
-  hash ??= createSha256();
   if (bytes !== digest.bytes || toHex(hash.digest()) !== digest.sha256) throw changed(path);
 }
 

@@ -2,9 +2,10 @@ import { joinItem } from '@svc/jsonl-v23';
 import { createSha256, type Sha256 } from '@svc/jsonl-v23/internal';
 import { toHex } from '../hex.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
-import { chooseFilePaths, contentPath, isUsablePath } from './choose-file-paths.ts';
+import { chooseFilePaths } from './choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from './embedded-files.ts';
 import type { ExportDataset, ExportItem, ExportSection } from './export-dataset.ts';
+import { addUse, firstUse, type KnownFile } from './known-file.ts';
 import { linesToBytes } from './lines-to-bytes.ts';
 
 /** Size and checksum of a file in a package. */
@@ -14,26 +15,35 @@ export interface FileDigest {
   readonly sha256: string;
 }
 
-/** An asset or checker file of a package, and the location of its content in an item. */
-interface PackageFile extends FileDigest {
-  readonly path: string;
-  /** Index of the section in the dataset. */
-  readonly section: number;
-  readonly orderIndex: number;
-  /** JSON Pointer of the entry in the item. */
-  readonly pointer: string;
-  /** Whether the content is read apart from that item. */
-  readonly isLinked: boolean;
+/** The bytes of an entry, deflated already. */
+export interface PackedBytes {
+  /** Of the bytes before they were deflated. */
+  readonly crc32: number;
+  readonly bytes: number;
+  read(): AsyncIterable<Uint8Array>;
 }
+
+/** Reads bytes to their end, and keeps them deflated; null if it does not keep them. */
+export type Pack = (bytes: AsyncIterable<Uint8Array>) => Promise<PackedBytes | null>;
+
+/** An asset or checker file of a package, and the location of its content in an item. */
+export type PackageFile = Readonly<KnownFile>;
 
 /** What a writer must know of a dataset before it writes the first line of a package. */
 export interface DatasetScan {
   /** In order. */
-  readonly sections: FileDigest[];
+  readonly sections: readonly ScannedSection[];
   /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path. */
-  readonly files: PackageFile[];
-  /** The path of each content by `fileKey`. */
-  readonly paths: ReadonlyMap<string, string>;
+  readonly files: readonly PackageFile[];
+  /** The path of a file that was found; undefined for another one. */
+  pathOf(file: Pick<EmbeddedFile, 'folder' | 'sha256'>): string | undefined;
+}
+
+/** The file of a section. */
+export interface ScannedSection {
+  readonly digest: FileDigest;
+  /** Its bytes, if the scan has kept them. */
+  readonly packed: PackedBytes | null;
 }
 
 /** The key of content: the same bytes as an asset and as a checker are two files. */
@@ -41,103 +51,69 @@ export function fileKey(folder: EmbeddedFile['folder'], sha256: string): string 
   return `${folder}/${sha256}`;
 }
 
-interface KnownContent {
-  readonly folder: EmbeddedFile['folder'];
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly extensions: Set<string>;
-  readonly ownPaths: Set<string>;
-  /** The path with which lines have been hashed so far. */
-  readonly guess: string;
-  readonly section: number;
-  readonly orderIndex: number;
-  readonly pointer: string;
-  readonly isLinked: boolean;
+/** How a dataset is scanned. */
+interface ScanOptions {
+  readonly pack: Pack;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Finds the digests and files of a dataset. Reads only sections whose digest was not noted when they were stored. It
  * hashes their lines with a guess of the paths of their files, and reads the few sections with a wrong guess again. Memory
- * holds one batch, and some hundred bytes for each file.
+ * holds one batch, what `pack` keeps, and some hundred bytes for each file.
  */
-export async function scanDataset(dataset: ExportDataset, signal?: AbortSignal): Promise<DatasetScan> {
-  const contents = new Map<string, KnownContent>();
-  const guesses: Map<string, string>[] = [];
-  const sections: FileDigest[] = [];
+export async function scanDataset(dataset: ExportDataset, options: ScanOptions): Promise<DatasetScan> {
+  const found = { assets: new Map<string, KnownFile>(), checkers: new Map<string, KnownFile>() };
+  const sections: ScannedSection[] = [];
   for (const [index, section] of dataset.sections.entries()) {
     if (section.exportFile) {
-      sections.push({ bytes: section.exportFile.bytes, sha256: toHex(section.exportFile.sha256) });
+      const { bytes, sha256 } = section.exportFile;
+      sections.push({ digest: { bytes, sha256: toHex(sha256) }, packed: null });
       continue;
     }
-    const used = new Map<string, string>();
-    guesses[index] = used;
     const noteFile = (file: EmbeddedFile, orderIndex: number): string => {
-      const key = fileKey(file.folder, file.sha256);
-      const content = contents.get(key) ?? firstSeen(file, index, orderIndex);
-      contents.set(key, content);
-      if (file.ownPath !== null) content.ownPaths.add(file.ownPath);
-      if (file.extension !== '') content.extensions.add(file.extension);
-      used.set(key, content.guess);
-      return content.guess;
+      const known = found[file.folder].get(file.sha256);
+      if (known !== undefined) return addUse(known, file, index);
+      const first = firstUse(file, { section: index, orderIndex });
+      found[file.folder].set(first.sha256, first);
+      return first.path;
     };
-    sections.push(await hashLines(section, noteFile, signal));
+    sections.push(await scanLines(section, noteFile, options));
   }
 
-  const known = Array.from(contents.values(), (content) => ({
-    ...content,
-    extension: [...content.extensions].sort()[0] ?? '',
-  }));
-  const chosen = chooseFilePaths(known);
-  const paths = new Map([...contents.keys()].map((key, index) => [key, chosen[index] ?? '']));
-  for (const [index, section] of dataset.sections.entries()) {
-    const used = guesses[index];
-    if (!used || [...used].every(([key, guess]) => paths.get(key) === guess)) continue;
-    const pathOf = ({ folder, sha256 }: EmbeddedFile) => paths.get(fileKey(folder, sha256)) ?? '';
-    sections[index] = await hashLines(section, pathOf, signal);
+  const files = [...found.assets.values(), ...found.checkers.values()];
+  const misread = new Set<number>();
+  for (const [index, path] of chooseFilePaths(files).entries()) {
+    const file = files[index];
+    if (file === undefined || file.path === path) continue;
+    misread.add(file.section);
+    for (const section of file.otherSections ?? []) misread.add(section);
+    file.path = path;
   }
-
-  const files = known.map(({ bytes, sha256, section, orderIndex, pointer, isLinked }, index) => ({
-    path: chosen[index] ?? '',
-    bytes,
-    sha256,
-    section,
-    orderIndex,
-    pointer,
-    isLinked,
-  }));
-  return { sections, files: files.sort((a, b) => compareUtf8(a.path, b.path)), paths };
+  const pathOf: DatasetScan['pathOf'] = ({ folder, sha256 }) => found[folder].get(sha256)?.path;
+  for (const index of misread) {
+    const section = dataset.sections[index];
+    if (section) sections[index] = await scanLines(section, (file) => pathOf(file) ?? '', options);
+  }
+  return { sections, files: files.sort((a, b) => compareUtf8(a.path, b.path)), pathOf };
 }
 
-function firstSeen(file: EmbeddedFile, section: number, orderIndex: number): KnownContent {
-  const { folder, extension, ownPath, pointer, sha256, byteLength, bytes } = file;
-  const guess =
-    ownPath !== null && isUsablePath(ownPath, file) ? ownPath : contentPath({ folder, sha256, extension });
-  return {
-    folder,
-    sha256,
-    bytes: byteLength,
-    extensions: new Set(),
-    ownPaths: new Set(),
-    guess,
-    section,
-    orderIndex,
-    pointer,
-    isLinked: bytes === null,
-  };
-}
-
-async function hashLines(
+async function scanLines(
   section: ExportSection,
   pathFor: (file: EmbeddedFile, orderIndex: number) => string,
-  signal?: AbortSignal,
-): Promise<FileDigest> {
+  { pack, signal }: ScanOptions,
+): Promise<ScannedSection> {
   const hash: Sha256 = createSha256();
   let bytes = 0;
-  for await (const chunk of linesToBytes(exportLines(section, pathFor, signal))) {
-    hash.update(chunk);
-    bytes += chunk.byteLength;
+  async function* hashed(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of linesToBytes(exportLines(section, pathFor, signal))) {
+      hash.update(chunk);
+      bytes += chunk.byteLength;
+      yield chunk;
+    }
   }
-  return { bytes, sha256: toHex(hash.digest()) };
+  const packed = await pack(hashed());
+  return { digest: { bytes, sha256: toHex(hash.digest()) }, packed };
 }
 
 /** Reads the lines of a section's file in batches: canonical items with their files moved out, without line feeds. */

@@ -22,16 +22,18 @@ const MAX_ENTRIES = 0xfffe;
  */
 export async function writePackage(dataset: ExportDataset, options: WriteOptions = {}): Promise<Uint8Array> {
   const plan = await preparePackage(dataset, options);
-  if (plan.entries.length > MAX_ENTRIES) {
-    const message = `A package in memory must have at most ${MAX_ENTRIES} entries, got ${plan.entries.length}.`;
+  const entries = [...plan.entries];
+  if (entries.length > MAX_ENTRIES) {
+    const message = `A package in memory must have at most ${MAX_ENTRIES} entries, got ${entries.length}.`;
     throw new PackageError('package_limit', message);
   }
   // Loaded when it is needed: it is most of a bundle that only reads.
   const { default: JSZip } = await import('jszip');
   const zip = new JSZip();
-  for (const entry of plan.entries) {
+  for (const entry of entries) {
     options.signal?.throwIfAborted();
-    zip.file(entry.path, await collectBytes(plan.bytesOf(entry)), {
+    const bytes = plan.bytesOf(entry);
+    zip.file(entry.path, bytes instanceof Uint8Array ? bytes : await collectBytes(bytes), {
       binary: true,
       createFolders: false,
       // jszip writes times in UTC.

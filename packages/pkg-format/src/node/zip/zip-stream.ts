@@ -4,18 +4,13 @@ import { MANIFEST_FILE } from '../../package/layout.ts';
 import type { PackagePlan } from '../../write/prepare-package.ts';
 import { DEFLATE_LEVEL } from '../../write/write-package.ts';
 import { BlockBuffer } from './block-buffer.ts';
-import {
-  dataDescriptor,
-  directoryRecord,
-  endRecords,
-  localHeader,
-  type WrittenEntry,
-} from './zip-records.ts';
+import { ByteList } from './byte-list.ts';
+import { dataDescriptor, directoryRecord, endRecords, localHeader } from './zip-records.ts';
 
 /**
  * Writes a plan as an archive, as fast as the result is read, in blocks that hold many small entries. The first bytes
- * leave before the plan exists: `prepare` runs after the header of the first entry. Holds one block, and some hundred
- * bytes for each entry.
+ * leave before the plan exists: `prepare` runs after the header of the first entry. Holds one block, and the directory: 46
+ * bytes and the path of each entry.
  *
  * Stopping early, or the signal, aborts the signal of `prepare` and closes all sources.
  */
@@ -25,7 +20,8 @@ export async function* zipStream(
 ): AsyncGenerator<Uint8Array> {
   const stopped = new AbortController();
   const signal = callerSignal ? AbortSignal.any([callerSignal, stopped.signal]) : stopped.signal;
-  const written: WrittenEntry[] = [];
+  const directory = new ByteList();
+  let entryCount = 0;
   const blocks = new BlockBuffer();
   let preparing: Promise<PackagePlan> | undefined;
   try {
@@ -37,29 +33,37 @@ export async function* zipStream(
     const abortable = untilAborted(signal);
     const { entries, bytesOf, packedOf } = await abortable(preparing);
     for (const entry of entries) {
+      signal.throwIfAborted();
       const name = Buffer.from(entry.path);
-      const start = written.length === 0 ? 0 : blocks.position;
-      if (written.length > 0) blocks.add(localHeader(name, entry.compress));
+      const start = entryCount === 0 ? 0 : blocks.position;
+      if (entryCount > 0) blocks.add(localHeader(name, entry.compress));
       const dataStart = blocks.position;
       const packed = packedOf(entry);
       const sum = { crc32: packed?.crc32 ?? 0, size: packed?.bytes ?? 0 };
-      const bytes =
-        packed === null ? summed(bytesOf(entry), sum, abortable) : stoppable(packed.read(), abortable);
-      for await (const chunk of entry.compress && packed === null ? deflated(bytes) : bytes) {
-        blocks.add(chunk);
-        if (blocks.isFull) yield blocks.take();
+      const bytes = packed === null ? bytesOf(entry) : stoppable(packed.read(), abortable);
+      if (bytes instanceof Uint8Array && !entry.compress) {
+        // Most files of a package are small, and a stream for each would cost more than its bytes.
+        blocks.add(added(bytes, sum));
+      } else {
+        const pieces = packed === null ? summed(piecesOf(bytes), sum, abortable) : piecesOf(bytes);
+        for await (const piece of entry.compress && packed === null ? deflated(pieces) : pieces) {
+          blocks.add(piece);
+          if (blocks.isFull) yield blocks.take();
+        }
       }
       const compressedSize = blocks.position - dataStart;
       const done = { ...sum, name, start, compressedSize, isDeflated: entry.compress };
       blocks.add(dataDescriptor(done));
-      written.push(done);
-    }
-    const directoryStart = blocks.position;
-    for (const entry of written) {
-      blocks.add(directoryRecord(entry));
+      directory.add(directoryRecord(done));
+      entryCount += 1;
       if (blocks.isFull) yield blocks.take();
     }
-    blocks.add(endRecords(written.length, directoryStart, blocks.position));
+    const directoryStart = blocks.position;
+    for (const block of directory.blocks()) {
+      blocks.add(block);
+      if (blocks.isFull) yield blocks.take();
+    }
+    blocks.add(endRecords(entryCount, directoryStart, blocks.position));
     yield blocks.take();
   } finally {
     stopped.abort();
@@ -67,17 +71,29 @@ export async function* zipStream(
   }
 }
 
+interface Sum {
+  crc32: number;
+  size: number;
+}
+
+function added(chunk: Uint8Array, sum: Sum): Uint8Array {
+  sum.crc32 = crc32(chunk, sum.crc32);
+  sum.size += chunk.byteLength;
+  return chunk;
+}
+
+async function* piecesOf(bytes: Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (bytes instanceof Uint8Array) yield bytes;
+  else yield* bytes;
+}
+
 /** Passes bytes on, and adds them up. @throws the signal's reason at once, also while the source is silent */
 async function* summed(
   source: AsyncIterable<Uint8Array>,
-  sum: { crc32: number; size: number },
+  sum: Sum,
   abortable: Abortable,
 ): AsyncGenerator<Uint8Array> {
-  for await (const chunk of stoppable(source, abortable)) {
-    sum.crc32 = crc32(chunk, sum.crc32);
-    sum.size += chunk.byteLength;
-    yield chunk;
-  }
+  for await (const chunk of stoppable(source, abortable)) yield added(chunk, sum);
 }
 
 /** Passes bytes on. @throws the signal's reason at once, also while the source is silent */

@@ -1,0 +1,45 @@
+import { finished } from 'node:stream/promises';
+import { crc32, createDeflateRaw } from 'node:zlib';
+import type { Pack } from '../../write/scan-dataset.ts';
+import { DEFLATE_LEVEL } from '../../write/write-package.ts';
+
+/** Some 40 MB of lines that embed files: those of 200,000 items with a file each. */
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+
+/** Keeps files deflated in memory, as long as all of them together are small. */
+export function createPack(): Pack {
+  let leftBytes = MAX_KEPT_BYTES;
+  return async (source) => {
+    const deflater = createDeflateRaw({ level: DEFLATE_LEVEL });
+    const kept: Uint8Array[] = [];
+    const sum = { crc32: 0, bytes: 0 };
+    deflater.on('data', (piece: Buffer) => {
+      leftBytes -= piece.byteLength;
+      if (leftBytes >= 0) kept.push(piece);
+      else deflater.destroy();
+    });
+    // What cannot be kept is read again.
+    deflater.on('error', () => undefined);
+    let writing = Promise.resolve();
+    try {
+      for await (const chunk of source) {
+        if (deflater.destroyed) continue;
+        sum.crc32 = crc32(chunk, sum.crc32);
+        sum.bytes += chunk.byteLength;
+        // A thread deflates one chunk while the next one is read.
+        await writing;
+        writing = new Promise((resolve) => deflater.write(chunk, () => resolve()));
+      }
+      await writing;
+      if (deflater.destroyed) return null;
+      await finished(deflater.end());
+      return leftBytes < 0 ? null : { ...sum, read: () => each(kept) };
+    } finally {
+      deflater.destroy();
+    }
+  };
+}
+
+async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}
