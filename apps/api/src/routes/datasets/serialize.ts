@@ -53,7 +53,7 @@ function serialize(dataset: DatasetSummary, schema: JsonText): JsonBody {
     item_count: dataset.itemCount,
     asset_count: dataset.assetCount,
     sections: dataset.sections.map(serializeSection),
-    created_at: dataset.createdAt,
-    updated_at: dataset.updatedAt,
+    created_at: dataset.createdAt.toISOString(),
+    updated_at: dataset.updatedAt.toISOString(),
   };
 }

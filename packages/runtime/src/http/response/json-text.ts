@@ -1,9 +1,26 @@
+/**
+ * What {@link JsonText} leaves in its place while the rest of a body is written: a string whose letter is an escape.
+ * `JSON.stringify` itself escapes no letters, so no other value of a body can be written like this.
+ */
+const MARK = String.raw`"\u0041"`;
+const RAW_MARK: unknown = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(MARK);
+
+/** Texts that have left their mark in the body that is being written, in order; null while none is. */
+let written: string[] | null = null;
+
 /** JSON text, such as a stored item: it is sent as it is, with every digit. */
 export class JsonText {
   readonly text: string;
 
   constructor(text: string) {
     this.text = text;
+  }
+
+  /** Called by {@link toJsonText}, the only way to write a body that holds such texts. */
+  toJSON(): unknown {
+    if (written === null) throw new TypeError('Cannot write a JsonText by JSON.stringify: use toJsonText.');
+    written.push(this.text);
+    return RAW_MARK;
   }
 }
 
@@ -18,37 +35,23 @@ export type JsonBody =
   | readonly JsonBody[]
   | { readonly [key: string]: JsonBody };
 
-/** The JSON text of a body: undefined members are omitted, dates become ISO 8601 in UTC. */
+/**
+ * The JSON text of a body: undefined members are omitted, dates become ISO 8601 in UTC. `JSON.stringify` writes all but the
+ * texts that a body holds, because one call takes less time and memory than a call for each value.
+ */
 export function toJsonText(body: JsonBody): string {
-  switch (typeof body) {
-    case 'object':
-      return body === null ? 'null' : objectText(body);
-    case 'number':
-      return Number.isFinite(body) ? String(body) : 'null';
-    case 'boolean':
-      return body ? 'true' : 'false';
-    default:
-      return body === undefined ? 'null' : JSON.stringify(body);
-  }
-}
-
-function objectText(body: NonNullable<JsonBody & object>): string {
   if (body instanceof JsonText) return body.text;
-  if (body instanceof Date) return `"${body.toISOString()}"`;
-  let text = '';
-  if (Array.isArray(body)) {
-    for (const entry of body) text += text === '' ? toJsonText(entry) : `,${toJsonText(entry)}`;
-    return `[${text}]`;
+  const texts: string[] = [];
+  written = texts;
+  let marked: string;
+  try {
+    marked = JSON.stringify(body ?? null);
+  } finally {
+    written = null;
   }
-  const members = body as { readonly [key: string]: JsonBody };
-  for (const key of Object.keys(members)) {
-    const value = members[key];
-    if (value !== undefined) text += `${text === '' ? '' : ','}${nameText(key)}${toJsonText(value)}`;
-  }
-  return `{${text}}`;
-}
-
-/** The name of a member and its colon. Nearly all names need no escapes, for which to look takes less than to escape. */
-function nameText(name: string): string {
-  return /^[a-z_]+$/.test(name) ? `"${name}":` : `${JSON.stringify(name)}:`;
+  if (texts.length === 0) return marked;
+  const [first = '', ...rest] = marked.split(MARK);
+  let text = first;
+  for (const [index, part] of rest.entries()) text += texts[index] + part;
+  return text;
 }
