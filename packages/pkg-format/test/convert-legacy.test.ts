@@ -263,6 +263,35 @@ describe('what it makes of them', () => {
     expect(read.ignored).toEqual([]);
   });
 
+  it('keeps the content of many assets, of any size and spelling of base64', async () => {
+    const sizes = [
+      0,
+      1,
+      2,
+      3,
+      10_000,
+      140_000,
+      300_000,
+      ...Array.from({ length: 40 }, (_, at) => 4_000 + at),
+    ];
+    const contents = sizes.map((size, at) => Buffer.alloc(size, `${at} ÿ>?`, 'latin1'));
+    const spellings = [
+      (bytes: Buffer) => bytes.toString('base64'),
+      (bytes: Buffer) => bytes.toString('base64url'),
+      (bytes: Buffer) => bytes.toString('base64').replaceAll(/.{76}/g, '$&\r\n'),
+    ];
+    const items = contents.flatMap((bytes, at) =>
+      spellings.map((spell) => ({
+        assets: [{ base64: spell(bytes), mime: at % 2 === 0 ? 'image/png' : 'text/plain' }],
+      })),
+    );
+    const { sections, report } = await convert({ 'a.jsonl': lines(...items) });
+    expect(report.fileCount).toBe(contents.length);
+    const found = (sections['a'] as Item[]).map(({ assets }) => (assets as JsonObject[])[0]?.['data']);
+    expect(found).toEqual(contents.flatMap((bytes) => spellings.map(() => bytes.toString('base64'))));
+    expect(await readdir(folder)).toEqual(['old.pkg.zip', 'old.zip']);
+  });
+
   it('keeps checkers where they are, and moves embedded ones out', async () => {
     const { sections, manifest } = await convert({
       'a.jsonl': lines(

@@ -1,8 +1,7 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import {
   DEFAULT_MIME_TYPE,
-  decodeBase64,
-  encodeBase64,
+  decodeBase64 as decodeAnyBase64,
   isDataUri,
   mimeTypeForPath,
   parseDataUri,
@@ -17,6 +16,7 @@ import {
   jsonPointer,
   setMember,
 } from '@svc/jsonl-v23/json';
+import { decodeBase64, encodeBase64 } from '#byte-tools';
 import { PackageError, quote } from '../errors.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';
 
@@ -191,7 +191,7 @@ function dataUriContent(entry: JsonObject, key: string, uri: string, location: E
  * without `encoding`), other text is the content, and so is text of a textual media type that does not decode to text.
  */
 function decodeContent(entry: JsonObject, key: string, text: string, location: EntryLocation): Uint8Array {
-  const bytes = decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const bytes = decodeBase64(text) ?? decodeAnyBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
   const encoding = getMember(entry, 'encoding');
   if (encoding === 'base64' || key === 'base64') {
     if (bytes === null) throw invalidAsset(location, key, `is not valid base64: ${quote(text)}`);

@@ -39,7 +39,7 @@ import {
   sectionPaths,
 } from '../write/plan-package.ts';
 import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
-import type { FileDigest } from '../write/scan-dataset.ts';
+import type { FileDigest, PackedBytes } from '../write/scan-dataset.ts';
 import { compareUtf8, foldName } from '../zip/entry-name.ts';
 import { LegacyContents } from './legacy-contents.ts';
 import type { PackedFile, TempDir } from './temp-dir.ts';
@@ -76,7 +76,7 @@ export async function convertLegacy(
   const { sections, leftovers } = await findLegacySources(archive, errors, signal);
   const manifest = await readBlob(archive, MANIFEST_FILE, leftovers, errors);
   const meta = await readBlob(archive, META_FILE, leftovers, errors);
-  const contents = new LegacyContents(archive, tempDir);
+  const contents = new LegacyContents(archive, tempDir.contents);
   const changes = new ChangeCounter();
 
   const resolveReference = createReferenceResolver(archive.files);
@@ -131,8 +131,12 @@ export async function convertLegacy(
   const sources = new Map<string, () => AsyncIterable<Uint8Array>>(carried.sources);
   sources.set(RESULTS_FILE, () => archive.read(RESULTS_FILE, { uncounted: true }));
   const paths = sectionPaths(content.sections.map(({ name }) => name));
-  const packed = new Map(converted.map(({ file }, index) => [paths[index] ?? '', file]));
-  for (const { path, read } of taken) sources.set(path, read);
+  const packed = new Map<string, PackedBytes>();
+  for (const [index, { file }] of converted.entries()) packed.set(paths[index] ?? '', file);
+  for (const { path, read, kept } of taken) {
+    sources.set(path, read);
+    if (kept !== null) packed.set(path, kept);
+  }
   return {
     plan: packagePlan(planPackage(content), sources, packed),
     report: {

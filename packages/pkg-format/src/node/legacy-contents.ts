@@ -20,11 +20,13 @@ import type { Archive } from '../package/open-archive.ts';
 import { contentPath } from '../write/choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';
 import type { NamedFile } from '../write/plan-package.ts';
-import { fileKey } from '../write/scan-dataset.ts';
+import { fileKey, type PackedBytes } from '../write/scan-dataset.ts';
 import { compareUtf8 } from '../zip/entry-name.ts';
-import type { TempDir } from './temp-dir.ts';
+import type { TempContents } from './temp-contents.ts';
 
 interface Content extends NamedFile {
+  /** Of a content that is in a temporary file. */
+  readonly kept: PackedBytes | null;
   read(): AsyncIterable<Uint8Array>;
 }
 
@@ -33,11 +35,11 @@ const ADDED_BYTES = ',"data":"","encoding":"base64"'.length;
 
 /**
  * The contents that become files of a converted package, each once, by the SHA-256 of their bytes. Files of the archive
- * are read again; inline content is in temporary files. Memory holds some hundred bytes for each.
+ * are read again; inline content is in a temporary file. Memory holds some hundred bytes for each.
  */
 export class LegacyContents {
   readonly #archive: Archive;
-  readonly #tempDir: TempDir;
+  readonly #kept: TempContents;
   readonly #contents: Content[] = [];
   /** Paths of the contents by `fileKey`. */
   readonly #paths = new Map<string, string>();
@@ -46,9 +48,9 @@ export class LegacyContents {
   /** Files of the archive that items embed now. */
   readonly used: Set<string> = new Set<string>();
 
-  constructor(archive: Archive, tempDir: TempDir) {
+  constructor(archive: Archive, kept: TempContents) {
     this.#archive = archive;
-    this.#tempDir = tempDir;
+    this.#kept = kept;
   }
 
   /** Reads a file of the archive. */
@@ -96,7 +98,7 @@ export class LegacyContents {
     return { ...item, assets: entries };
   }
 
-  /** The stored parts of an item with its content moved to files; writes new inline content to temporary files. */
+  /** The stored parts of an item with its content moved to files; keeps new inline content in the temporary file. */
   async externalize(parts: ItemParts, files: ReadonlyMap<string, string>): Promise<ItemParts> {
     const inline: { readonly file: NamedFile; readonly bytes: Uint8Array }[] = [];
     const pathFor = (found: EmbeddedFile): string => {
@@ -110,14 +112,18 @@ export class LegacyContents {
       const file = { path, bytes: byteLength, sha256 };
       if (source === undefined && bytes !== null) inline.push({ file, bytes });
       else if (source !== undefined)
-        this.#contents.push({ ...file, read: () => this.#archive.read(source, { uncounted: true }) });
+        this.#contents.push({
+          ...file,
+          kept: null,
+          read: () => this.#archive.read(source, { uncounted: true }),
+        });
       this.#paths.set(key, path);
       return path;
     };
     const moved = externalizeAssets(parts, pathFor);
     for (const { file, bytes } of inline) {
-      const { read } = await this.#tempDir.writeBytes(bytes, file.sha256);
-      this.#contents.push({ ...file, read });
+      const kept = await this.#kept.add(bytes);
+      this.#contents.push({ ...file, kept, read: kept.read });
     }
     return moved;
   }

@@ -1,19 +1,15 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { crc32, createDeflateRaw } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import { createSha256 } from '@svc/jsonl-v23/internal';
 import { toHex } from '../hex.ts';
 import type { FileDigest, PackedBytes } from '../write/scan-dataset.ts';
-import { DEFLATE_LEVEL } from '../write/write-package.ts';
+import { TempContents } from './temp-contents.ts';
 import { BlockBuffer } from './zip/block-buffer.ts';
-
-/** A temporary file. */
-interface TempFile extends FileDigest {
-  read(): AsyncIterable<Uint8Array>;
-}
+import { createDeflater } from './zip/create-deflater.ts';
 
 /** A temporary file that is compressed, and the size and hash of what it holds. */
 export interface PackedFile extends FileDigest, PackedBytes {}
@@ -21,16 +17,14 @@ export interface PackedFile extends FileDigest, PackedBytes {}
 /** Is awaited before bytes are written, with how many all files will then have together. */
 export type MakeRoom = (bytes: number) => Promise<void>;
 
-/** The compressor works on another thread, and takes so many bytes ahead. The types know only options of zlib. */
-const DEFLATE_OPTIONS = { level: DEFLATE_LEVEL, chunkSize: 64 * 1024, highWaterMark: 512 * 1024 };
-
 /** A folder for content whose size and hash must be known before it can be written. Disposing deletes it. */
 export interface TempDir extends AsyncDisposable {
   /** The path of a file in the folder. */
   path(name: string): string;
   /** Writes bytes, which must not change, compressed as an entry of a package. */
   writePacked(bytes: AsyncIterable<Uint8Array>): Promise<PackedFile>;
-  writeBytes(bytes: Uint8Array, sha256: string): Promise<TempFile>;
+  /** Where contents that are in memory wait for their turn. */
+  readonly contents: TempContents;
   /** Passes on bytes that the caller writes into a file of the folder, once there is room for them. */
   withRoom(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
 }
@@ -55,12 +49,10 @@ export async function createTempDir(parentFolder: string, makeRoom?: MakeRoom): 
     count += 1;
     return path;
   };
-  const tempFile = (path: string, digest: FileDigest): TempFile => ({
-    ...digest,
-    read: () => createReadStream(path),
-  });
+  const contents = new TempContents(join(folder, 'contents'), roomFor);
   return {
     path: (name) => join(folder, name),
+    contents,
     async writePacked(source) {
       const path = newPath();
       const hash = createSha256();
@@ -81,19 +73,15 @@ export async function createTempDir(parentFolder: string, makeRoom?: MakeRoom): 
       }
       await pipeline(
         Readable.from(blocks(), { objectMode: false }),
-        createDeflateRaw(DEFLATE_OPTIONS),
+        createDeflater(),
         withRoom,
         createWriteStream(path, { flags: 'wx' }),
       );
-      return { ...sum, sha256: toHex(hash.digest()), read: () => createReadStream(path) };
-    },
-    async writeBytes(bytes, sha256) {
-      const path = newPath();
-      await roomFor(bytes);
-      await writeFile(path, bytes, { flag: 'wx' });
-      return tempFile(path, { bytes: bytes.byteLength, sha256 });
+      const sha256 = toHex(hash.digest());
+      return { ...sum, isDeflated: true, sha256, read: () => createReadStream(path) };
     },
     withRoom,
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () =>
+      contents[Symbol.asyncDispose]().finally(() => rm(folder, { recursive: true, force: true })),
   };
 }

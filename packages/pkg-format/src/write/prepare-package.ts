@@ -46,7 +46,7 @@ export interface PackagePlan {
    * @throws PackageError `package_hash_mismatch`, at the end, if they differ from the manifest
    */
   bytesOf(entry: PlannedEntry): Uint8Array | AsyncIterable<Uint8Array>;
-  /** The bytes of an entry that was compressed before; null for any other. */
+  /** The bytes of an entry whose checksum is known, as the archive holds them; null for any other. */
   packedOf(entry: PlannedEntry): PackedBytes | null;
 }
 
@@ -55,7 +55,11 @@ interface Sources {
   get(path: string): (() => Uint8Array | AsyncIterable<Uint8Array>) | undefined;
 }
 
-/** Joins planned entries with the sources of their files, by path. @param packed files that only an archive can be written from */
+/**
+ * Joins planned entries with the sources of their files, by path.
+ *
+ * @param packed files whose checksum is known, deflated ones among them, from which only an archive can be written
+ */
 export function packagePlan(
   entries: Iterable<PlannedEntry>,
   sources: Sources,
@@ -63,7 +67,10 @@ export function packagePlan(
 ): PackagePlan {
   return {
     entries,
-    packedOf: ({ path, compress }) => (compress ? (packed.get(path) ?? null) : null),
+    packedOf({ path, compress }) {
+      const found = packed.get(path);
+      return found?.isDeflated === compress ? found : null;
+    },
     bytesOf({ path, content }) {
       if ('text' in content) return new TextEncoder().encode(content.text);
       if ('pieces' in content) return interruptible(encodePieces(content.pieces()));
@@ -187,7 +194,8 @@ function sectionBytes(
   section: ExportSection,
   scan: DatasetScan,
   signal?: AbortSignal,
-): AsyncGenerator<Uint8Array> {
+): AsyncIterable<Uint8Array> {
+  if (section.exportFile && section.lines) return section.lines(signal);
   const pathFor = (file: EmbeddedFile): string => {
     const path = scan.pathOf(file);
     if (path === undefined) throw changed(section.name);
@@ -297,6 +305,7 @@ async function* unchangedPieces(
   for await (const chunk of chunks) {
     hash.update(chunk);
     bytes += chunk.byteLength;
+    if (bytes > digest.bytes) throw changed(path);
     yield chunk;
   }
   if (bytes !== digest.bytes || toHex(hash.digest()) !== digest.sha256) throw changed(path);

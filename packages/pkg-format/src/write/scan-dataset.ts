@@ -15,8 +15,9 @@ export interface FileDigest {
   readonly sha256: string;
 }
 
-/** The bytes of an entry, deflated already. */
+/** The bytes of an entry, deflated already or as they are. */
 export interface PackedBytes {
+  readonly isDeflated: boolean;
   /** Of the bytes before they were deflated. */
   readonly crc32: number;
   readonly bytes: number;

@@ -33,7 +33,7 @@ export function createPack(): Pack {
       await writing;
       if (deflater.destroyed) return null;
       await finished(deflater.end());
-      return leftBytes < 0 ? null : { ...sum, read: () => each(kept) };
+      return leftBytes < 0 ? null : { ...sum, isDeflated: true, read: () => each(kept) };
     } finally {
       deflater.destroy();
     }

@@ -1,10 +1,12 @@
 import { pipeline, Readable } from 'node:stream';
-import { crc32, createDeflateRaw } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 import { MANIFEST_FILE } from '../../package/layout.ts';
+import type { PlannedEntry } from '../../write/plan-package.ts';
 import type { PackagePlan } from '../../write/prepare-package.ts';
 import { DEFLATE_LEVEL } from '../../write/write-package.ts';
 import { BlockBuffer } from './block-buffer.ts';
 import { ByteList } from './byte-list.ts';
+import { createDeflater } from './create-deflater.ts';
 import { dataDescriptor, directoryRecord, endRecords, localHeader } from './zip-records.ts';
 
 /**
@@ -46,7 +48,8 @@ export async function* zipStream(
         blocks.add(added(bytes, sum));
       } else {
         const pieces = packed === null ? summed(piecesOf(bytes), sum, abortable) : piecesOf(bytes);
-        for await (const piece of entry.compress && packed === null ? deflated(pieces) : pieces) {
+        const deflate = isSmall(entry) ? deflatedAtOnce : deflated;
+        for await (const piece of entry.compress && packed === null ? deflate(pieces) : pieces) {
           blocks.add(piece);
           if (blocks.isFull) yield blocks.take();
         }
@@ -117,9 +120,23 @@ async function* stoppable(
   }
 }
 
+/** An entry of at most so many bytes is deflated in a millisecond: on another thread it would take longer. */
+const SMALL_BYTES = 32 * 1024;
+
+function isSmall({ content }: PlannedEntry): boolean {
+  if ('text' in content) return content.text.length <= SMALL_BYTES;
+  return 'digest' in content && content.digest !== null && content.digest.bytes <= SMALL_BYTES;
+}
+
+async function* deflatedAtOnce(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of bytes) parts.push(part);
+  yield deflateRawSync(Buffer.concat(parts), { level: DEFLATE_LEVEL });
+}
+
 async function* deflated(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const source = Readable.from(bytes, { objectMode: false });
-  const deflater = createDeflateRaw({ level: DEFLATE_LEVEL });
+  const deflater = createDeflater();
   // The callback is required; the loop over the deflater gets the same errors.
   pipeline(source, deflater, () => undefined);
   try {
