@@ -26,6 +26,7 @@ export { hashView } from './item/hash-view.ts';
 export type { ItemRanges } from './item/item-ranges.ts';
 export type { JsonSchema } from './item/item-schema.ts';
 export type { ItemParts } from './item/join-item.ts';
+export { joinItemBytes, type PartRanges } from './item/join-item-bytes.ts';
 export {
   filesOfPart,
   isCheckerFile,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { joinItem } from '@svc/jsonl-v23';
 import { type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
@@ -115,6 +115,28 @@ describe('begin', () => {
     expect(again.versionHash).toBe(saved.versionHash);
     const [listedAgain] = (await store.datasets.listItems(again.id, { limit: 1 })).data;
     expect(joinItem(listedAgain as StoredItem)).toBe(joinItem(streamed!));
+  });
+
+  it('reads the canonical lines of a section as bytes', async () => {
+    const large = `{"inputs":{"prompt":"${'é😀'.repeat(400_000)}"}}`;
+    const texts = [
+      ...items(2_000),
+      '{"A":1,"answer":"first","checker":{"type":"😀"},"zz":[]}',
+      `{"answer":null,${large.slice(1)}`,
+      '{}',
+      '{"assets":{"a":{"url":"https://x.example/y"}}}',
+      ...items(2_000, 'é'),
+    ];
+    const saved = await importItems(store.datasets, { none: [], s: texts });
+    await using open = await store.datasets.open(saved.id);
+    for (const section of open.sections) {
+      const parts = await Array.fromAsync(open.lines(section));
+      const bytes = Buffer.concat(parts);
+      const found = { bytes: bytes.byteLength, sha256: hash('sha256', bytes, 'buffer') };
+      expect(found).toEqual(section.exportFile);
+      expect(bytes.toString()).toBe(section.itemCount === 0 ? '' : `${texts.join('\n')}\n`);
+      expect(Math.max(0, ...parts.map((part) => part.byteLength))).toBeLessThan(2 * 1024 * 1024);
+    }
   });
 
   it('keeps absent and null apart', async () => {

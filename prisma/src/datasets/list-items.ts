@@ -1,6 +1,6 @@
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
-import type { ItemRow } from '../copy/decode-rows.ts';
+import type { ItemRow } from '../copy/out/decode-rows.ts';
 import { StoreError } from '../database/errors.ts';
 import { boundedName } from '../database/item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';

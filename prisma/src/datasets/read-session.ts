@@ -1,10 +1,13 @@
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
-import { decodeRows, type ItemRow } from '../copy/decode-rows.ts';
+import { cutRows, type RowBatch } from '../copy/out/cut-rows.ts';
+import { decodeRows, type ItemRow } from '../copy/out/decode-rows.ts';
+import { ItemOrder } from '../copy/out/item-order.ts';
+import { joinRows } from '../copy/out/join-rows.ts';
 import { cancelQuery } from '../database/cancel-query.ts';
 import { toStoreError } from '../database/errors.ts';
-import { hasAtMost, itemTooLarge } from '../database/item-size.ts';
+import { hasAtMost } from '../database/item-size.ts';
 import { destroySocket } from '../database/pool/client-socket.ts';
 import { LimitedPool } from '../database/pool/limited-pool.ts';
 import type { ReadQuery } from '../database/read-query.ts';
@@ -71,21 +74,34 @@ export class ReadSession {
     signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
+  /** The items of these sections, in order. */
   async *items(sections: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined> {
     for (let first = 0; first < sections.length; first += SECTIONS_PER_COPY) {
       const group = sections.slice(first, first + SECTIONS_PER_COPY);
-      if (group.some(({ itemCount }) => itemCount > 0)) yield* this.#copy(group);
+      if (group.every(({ itemCount }) => itemCount === 0)) continue;
+      const order = new ItemOrder(group, this.#maxItemBytes);
+      yield* this.#copy(group, (batches) => toItems(decodeRows(batches), order));
     }
   }
 
-  async *#copy(sections: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined> {
+  /** The canonical lines of a section whose items embed no files, in chunks. */
+  async *lines(section: StoredSection): AsyncGenerator<Uint8Array, void, undefined> {
+    if (section.itemCount === 0) return;
+    const order = new ItemOrder([section], this.#maxItemBytes);
+    yield* this.#copy([section], (batches) => joinRows(batches, order));
+  }
+
+  async *#copy<T>(
+    sections: readonly StoredSection[],
+    read: (batches: AsyncIterable<RowBatch>) => AsyncIterable<T>,
+  ): AsyncGenerator<T, void, undefined> {
     this.#signal?.throwIfAborted();
     const client = this.#client;
     if (client === null || this.#reading) throw new Error('The dataset is closed or is being read.');
     this.#reading = true;
     const copy = client.query(copyTo(copyStatement(sections, this.#maxItemBytes)));
     try {
-      yield* inOrder(sections, decodeRows(copy as AsyncIterable<Uint8Array>), this.#maxItemBytes);
+      yield* read(cutRows(copy as AsyncIterable<Uint8Array>));
       this.#reading = false;
     } catch (error) {
       this.#signal?.throwIfAborted();
@@ -124,44 +140,19 @@ export class ReadSession {
   }
 }
 
-/** Adds the names of sections, and checks that every item came, in order: an export must be complete. */
-async function* inOrder(
-  sections: readonly StoredSection[],
+/** Adds the names of sections. @throws as `order` does */
+async function* toItems(
   batches: AsyncIterable<ItemRow[]>,
-  maxItemBytes: number,
+  order: ItemOrder,
 ): AsyncGenerator<StoredItem[], void, undefined> {
-  const remaining = sections.values();
-  let section: StoredSection | undefined;
-  let next = 0;
-  const advance = (): void => {
-    while (section === undefined || next === section.itemCount) {
-      const { done, value } = remaining.next();
-      if (done === true) {
-        section = undefined;
-        return;
-      }
-      section = value;
-      next = 0;
-    }
-  };
-  advance();
   for await (const rows of batches) {
-    const items: StoredItem[] = [];
-    for (const row of rows) {
-      if (section === undefined || row.sectionOrderIndex !== section.orderIndex || row.orderIndex !== next) {
-        throw new Error(`Item ${row.orderIndex} of section ${row.sectionOrderIndex} is out of order.`);
-      }
-      const { payload } = row;
-      if (payload === null) {
-        throw itemTooLarge('Item', { section: section.name, orderIndex: next }, maxItemBytes);
-      }
-      items.push({ section: section.name, ...row, payload });
-      next += 1;
-      advance();
-    }
-    yield items;
+    yield rows.map((row) => {
+      const { sectionOrderIndex, orderIndex, payload } = row;
+      const section = order.take(sectionOrderIndex, orderIndex, payload !== null);
+      return { section, ...row, payload: payload ?? '' };
+    });
   }
-  if (section !== undefined) throw new Error(`Section ${section.orderIndex} ended after ${next} items.`);
+  order.end();
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { AssetReader } from '../assets/read-ahead.ts';
 import type { StoredSection } from '../datasets/dataset-row.ts';
 import type { StoredItem } from '../datasets/list-items.ts';
 import type { OpenDataset } from '../datasets/open-dataset.ts';
@@ -41,17 +40,17 @@ export function openDatasetOnReplica(
   /** @param given by `open`, if that is still read */
   async function* piecesOf(
     given: AsyncIterable<Uint8Array> | null,
-    ...wanted: Parameters<AssetReader>
+    read: (from: OpenDataset) => Uint8Array | AsyncIterable<Uint8Array>,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const from = given === null ? await source() : open;
     let bytes = 0;
     try {
-      for await (const piece of given ?? each(from.content(...wanted))) {
+      for await (const piece of given ?? each(read(from))) {
         yield piece;
         bytes += piece.byteLength;
       }
     } catch (error) {
-      yield* bytesAfter(bytes, each((await change(from, error)).content(...wanted)));
+      yield* bytesAfter(bytes, each(read(await change(from, error))));
     }
   }
 
@@ -70,10 +69,11 @@ export function openDatasetOnReplica(
         yield* itemsAfter(last, await change(from, error), sections);
       }
     },
+    lines: (section) => piecesOf(null, (from) => from.lines(section)),
     itemAt: (section, orderIndex) => once((from) => from.itemAt(section, orderIndex)),
     content(asset, following) {
       const given = onPrimary === undefined ? open.content(asset, following) : null;
-      return given instanceof Uint8Array ? given : piecesOf(given, asset, following);
+      return given instanceof Uint8Array ? given : piecesOf(given, (from) => from.content(asset, following));
     },
     run: (runId) => once((from) => from.run(runId)),
     async *results(runId) {
@@ -106,7 +106,7 @@ async function* itemsAfter(
   }
 }
 
-async function* each(content: ReturnType<AssetReader>): AsyncGenerator<Uint8Array> {
+async function* each(content: Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (content instanceof Uint8Array) yield content;
   else yield* content;
 }
