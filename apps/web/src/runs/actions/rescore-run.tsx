@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import type { Paths } from '@svc/client';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
@@ -34,7 +35,13 @@ export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClo
         ...(statedJudge === undefined ? {} : { judge: statedJudge }),
         ...(name.trim() === '' ? {} : { name: name.trim() }),
       } as unknown as Body;
-      return dataOf(api.POST('/runs/{id}/rescore', { params: { path: { id: run.id } }, body }));
+      return dataOf(
+        api.POST('/runs/{id}/rescore', {
+          params: { path: { id: run.id } },
+          body,
+          bodySerializer: canonicalJson,
+        }),
+      );
     },
     onSuccess: async ({ id }) => {
       onClose();

@@ -1,6 +1,7 @@
 import { Button, Collapse, Group, NumberInput, Select, Stack, Textarea, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type ModelForm, type ModelType, paramsOf } from './model-form.ts';
+import type { ModelForm, ModelType } from './model-form.ts';
+import { readObject, readPairs } from './model-texts.ts';
 
 interface ModelFieldsProps {
   readonly type: ModelType;
@@ -10,7 +11,9 @@ interface ModelFieldsProps {
 
 /** Where a model is, and how it is asked. Keys stay on the workers: the form asks for the name of their variable. */
 export function ModelFields({ type, form, onChange }: ModelFieldsProps) {
-  const [isOpen, more] = useDisclosure(false);
+  const [isWanted, more] = useDisclosure(false);
+  // what speaks against the form stays in view
+  const isOpen = isWanted || Object.values(problemsOf(type, form)).some((problem) => problem !== null);
   return (
     <>
       <TextInput
@@ -67,6 +70,7 @@ export function ModelFields({ type, form, onChange }: ModelFieldsProps) {
 }
 
 function RareFields({ type, form, onChange }: ModelFieldsProps) {
+  const problems = problemsOf(type, form);
   const lines = { autosize: true, minRows: 1, maxRows: 8 } as const;
   return (
     <Stack gap="xs">
@@ -77,7 +81,7 @@ function RareFields({ type, form, onChange }: ModelFieldsProps) {
         placeholder='{"top_p": 0.9}'
         value={form.params}
         onChange={(event) => onChange({ params: event.currentTarget.value })}
-        error={paramsOf(form.params) === null ? 'This is not a JSON object.' : undefined}
+        error={problems.params}
       />
       {type === 'openai_compatible' && (
         <>
@@ -98,6 +102,7 @@ function RareFields({ type, form, onChange }: ModelFieldsProps) {
             placeholder="api-version=2024-10-21"
             value={form.query}
             onChange={(event) => onChange({ query: event.currentTarget.value })}
+            error={problems.query}
           />
         </>
       )}
@@ -108,7 +113,20 @@ function RareFields({ type, form, onChange }: ModelFieldsProps) {
         placeholder="x-team: evaluation"
         value={form.headers}
         onChange={(event) => onChange({ headers: event.currentTarget.value })}
+        error={problems.headers}
       />
     </Stack>
   );
+}
+
+/** What is wrong with the texts of a model; null where nothing is. */
+function problemsOf(
+  type: ModelType,
+  { params, query, headers }: ModelForm,
+): Readonly<Record<'params' | 'query' | 'headers', string | null>> {
+  return {
+    params: readObject(params).problem,
+    query: type === 'anthropic' ? null : readPairs(query, '=').problem,
+    headers: readPairs(headers, ':').problem,
+  };
 }

@@ -1,3 +1,5 @@
+import { readObject, readPairs } from './model-texts.ts';
+
 /** A model that is asked. Numbers are texts while they are typed. */
 export interface ModelForm {
   readonly baseUrl: string;
@@ -28,11 +30,13 @@ export const EMPTY_MODEL: ModelForm = {
 
 export type ModelType = 'openai_compatible' | 'anthropic';
 
-/** A model as the API takes it; null while something that it needs is absent or no JSON. */
+/** A model as the API takes it; null while something that it needs is absent, or a text of it is invalid. */
 export function modelOf(type: ModelType, form: ModelForm): object | null {
   const { baseUrl, model, apiKeyEnv, temperature, maxTokens, auth } = form;
-  const more = paramsOf(form.params);
-  if (baseUrl === '' || model === '' || more === null) return null;
+  const more = readObject(form.params).value;
+  const query = type === 'anthropic' ? {} : readPairs(form.query, '=').value;
+  const headers = readPairs(form.headers, ':').value;
+  if (baseUrl === '' || model === '' || more === null || query === null || headers === null) return null;
   const params = {
     ...stated({ temperature: numberOf(temperature), max_tokens: numberOf(maxTokens) }),
     ...more,
@@ -45,21 +49,10 @@ export function modelOf(type: ModelType, form: ModelForm): object | null {
       params: nonEmpty(params),
       api_key_env: apiKeyEnv || undefined,
       auth: auth === 'bearer' || type === 'anthropic' ? undefined : auth,
-      query: type === 'anthropic' ? undefined : nonEmpty(pairsOf(form.query, '=')),
-      extra_headers: nonEmpty(pairsOf(form.headers, ':')),
+      query: nonEmpty(query),
+      extra_headers: nonEmpty(headers),
     }),
   };
-}
-
-/** An object of JSON text; null where the text is none. */
-export function paramsOf(text: string): object | null {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 /** A number that was typed; undefined where there is none. */
@@ -75,12 +68,4 @@ export function stated(members: Readonly<Record<string, unknown>>): Record<strin
 /** An object with members; undefined without any. */
 export function nonEmpty(members: object): object | undefined {
   return Object.keys(members).length === 0 ? undefined : members;
-}
-
-function pairsOf(text: string, mark: string): Readonly<Record<string, string>> {
-  const pairs = text.split('\n').flatMap((line) => {
-    const at = line.indexOf(mark);
-    return at < 1 ? [] : [[line.slice(0, at).trim(), line.slice(at + 1).trim()] as const];
-  });
-  return Object.fromEntries(pairs);
 }

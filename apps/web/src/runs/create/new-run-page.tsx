@@ -1,5 +1,6 @@
 import { Accordion, Button, Grid, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -35,6 +36,7 @@ export function NewRunPage() {
         api.POST('/runs', {
           params: { header: { 'Idempotency-Key': crypto.getRandomValues(new Uint32Array(4)).join('-') } },
           body,
+          bodySerializer: canonicalJson,
         }),
       );
       return (run as { readonly id: string }).id;

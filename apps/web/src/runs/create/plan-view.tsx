@@ -1,5 +1,6 @@
 import { Alert, Card, List, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
@@ -13,12 +14,14 @@ type Planned = ResponseOf<'/runs', 'post', 200>;
 export function PlanView({ request }: { readonly request: NewRunBody | null }) {
   const api = useApi();
   const planned = useQuery({
-    queryKey: ['plan', request],
+    // as text, which has every digit
+    queryKey: ['plan', request === null ? null : canonicalJson(request)],
     queryFn: async ({ signal }) =>
       (await dataOf(
         api.POST('/runs', {
           params: { query: { dry_run: true } },
           body: request ?? { dataset_id: '', config: { provider: { type: 'echo' } } },
+          bodySerializer: canonicalJson,
           signal,
         }),
       )) as Planned,
