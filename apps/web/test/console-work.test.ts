@@ -192,7 +192,23 @@ describe('the console of a service with keys', () => {
       await within.getByLabel('Base URL').fill(provider.baseUrl);
       await within.getByRole('textbox', { name: 'Model' }).fill(model);
     };
-    await provide(page.getByRole('group', { name: 'Provider' }), 'small-1');
+    const model = page.getByRole('group', { name: 'Provider' });
+    await provide(model, 'small-1');
+    await model.getByRole('button', { name: 'More parameters' }).click();
+    const [params, query, headers] = ['Parameters', 'Query parameters', 'Headers'].map((name) =>
+      model.getByLabel(name, { exact: true }),
+    ) as [Locator, Locator, Locator];
+    await params.fill('{"seed": 9007199254740993,\n "top_p" 0.9}');
+    await model.getByText('(line 2, column 10)').waitFor();
+    await query.fill('version=1\nstage test');
+    await model.getByText('Line 2 must be name=value, got "stage test".').waitFor();
+    await headers.fill('x-team');
+    await model.getByText('Line 1 must be name: value, got "x-team".').waitFor();
+    expect(await page.getByRole('button', { name: 'Start the run' }).isDisabled()).toBe(true);
+    found.push(...(await barriersOf(page)));
+    await params.fill('{"seed": 9007199254740993,\n "top_p": 0.9}');
+    await query.fill('version=1\n\nstage=test');
+    await headers.fill('x-team: tests');
     await page.getByRole('button', { name: 'Which items, and what is asked' }).click();
     await page.getByLabel('First items').fill('8');
     await page.getByLabel('System prompt').fill('Be brief.');
@@ -210,9 +226,17 @@ describe('the console of a service with keys', () => {
     const id = page.url().split('/').at(-1) ?? '';
     await page.getByText('completed').waitFor();
     await page.getByRole('heading', { name: `small-1 #${id.slice(-4)}` }).waitFor();
-    const { config } = await call<{ config: object }>('GET', `/runs/${id}`);
+    const asStored = await (await page.request.get(`${url}/runs/${id}`)).text();
+    expect(asStored).toContain('"params":{"seed":9007199254740993,"top_p":0.9}');
+    const { config } = JSON.parse(asStored) as { readonly config: object };
     expect(config).toMatchObject({
-      provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'small-1' },
+      provider: {
+        type: 'openai_compatible',
+        base_url: provider.baseUrl,
+        model: 'small-1',
+        query: { version: '1', stage: 'test' },
+        extra_headers: { 'x-team': 'tests' },
+      },
       judge: {
         base_url: provider.baseUrl,
         model: 'judge-1',
@@ -284,6 +308,17 @@ describe('the console of a service with keys', () => {
     await outputs.getByRole('heading', { name: /^Scored again: 1\.000/ }).waitFor();
     await outputs.locator('ins').first().waitFor();
     found.push(...(await barriersOf(page)));
+    // until the outputs of the next item are read, those of the former are not in its place
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/results\?.*item_hash=/, async (request) => {
+      await held.promise;
+      await request.continue();
+    });
+    await page.keyboard.press('ArrowDown');
+    await outputs.getByRole('status', { name: 'Loading' }).waitFor();
+    expect(await outputs.locator('pre').count()).toBe(0);
+    held.resolve();
+    await outputs.locator('ins').first().waitFor();
 
     await page.goto(`${url}/console/runs/${again}`);
     await page.getByRole('button', { name: 'Delete' }).click();

@@ -35,7 +35,6 @@ export function DifferencePane({
   const found = useQuery({
     queryKey: ['difference', ids, item_hash],
     queryFn: ({ signal }) => Promise.all(ids.map((id) => readResult(api, id, item_hash, signal))),
-    placeholderData: (before) => before,
   });
   if (found.error !== null) return <ErrorView error={found.error} />;
   if (found.data === undefined) return <PageSkeleton rows={4} />;

@@ -6,6 +6,7 @@ import { ItemViewer } from '../../datasets/items/item-viewer.tsx';
 import { readItem } from '../../datasets/items/item-windows.ts';
 import { useDataset } from '../../datasets/use-dataset.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { formatDuration, formatScore } from '../../ui/text/formats.ts';
@@ -103,9 +104,9 @@ function ResultItem({
     queryFn: ({ signal }) => readItem(api, run.dataset_id, position, signal),
     enabled: order !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: (before) => before,
   });
   if (found.error !== null) return <ErrorView error={found.error} />;
+  if (found.isLoading) return <PageSkeleton rows={4} />;
   if (found.data?.item === undefined || found.data.item === null) return null;
   const { item, item_hash } = found.data;
   return <ItemViewer item={item as JsonObject} section={section} orderIndex={orderIndex} hash={item_hash} />;
