@@ -61,7 +61,8 @@ export function createProgram(
       getOutHasColors: () => cli.hasColours,
       getErrHasColors: () => false,
     })
-    .exitOverride();
+    .exitOverride()
+    .hook('preAction', (_, command) => checkStandardInput(command.args));
 
   program.commandsGroup('Packages:');
   addConvertCommand(program, cli);
@@ -108,6 +109,13 @@ export function createProgram(
   ]);
   program.addHelpText('after', `Exit codes:\n${exitCodeLines()}`);
   return program;
+}
+
+/** Standard input ends once. @throws CliError `usage` where a command would read it twice */
+function checkStandardInput(args: readonly string[]): void {
+  const count = args.filter((arg) => arg === '-').length;
+  if (count > 1)
+    throw new CliError('usage', `Standard input (-) must be given at most once, got ${count} times`);
 }
 
 function exitCodeLines(): string {

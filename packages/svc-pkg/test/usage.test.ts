@@ -62,6 +62,11 @@ const WRONG: readonly [string, string[], RegExp][] = [
   ],
   ['a missing argument', ['hash'], /Missing required argument 'packages'/],
   ['too many arguments', ['show', 'a', 'b'], /Too many arguments/],
+  ...['convert', 'pack', 'check', 'hash', 'seal', 'upload'].map((command): [string, string[], RegExp] => [
+    `standard input twice, of ${command}`,
+    [command, '-', 'a.zip', '-'],
+    /^svc-pkg: Standard input \(-\) must be given at most once, got 2 times \(usage\)\n/,
+  ]),
   ['a missing option value', ['upload', 'a', '--name'], /argument missing/],
   ['a missing option', ['import-hub', 'a/b'], /'--name <name>' not specified/],
   ['an invalid count', ['inspect', 'a', '--samples', '1e2'], /It must be a whole number from 0 to 100/],
