@@ -31,7 +31,7 @@ function raw(text: string | Buffer): Promise<string> {
 const UUID = '00000000-0000-4000-8000-000000000000';
 
 describe('every response', () => {
-  it.each([
+  it.each<[string, string, number]>([
     ['GET', '/healthz', 200],
     ['GET', '/readyz', 200],
     ['GET', '/metrics', 200],
@@ -51,9 +51,24 @@ describe('every response', () => {
     ['OPTIONS', '/datasets', 204],
     ['GET', '/datasets?limit=0', 400],
     ['GET', '/datasets?limit=101', 400],
-    ['GET', '/datasets?limit=x', 400],
-    ['GET', '/datasets?limit=Infinity', 400],
-    ['GET', '/datasets?limit=0x10', 400],
+    ['GET', '/datasets?limit=010', 200],
+    // decimal digits alone are a number
+    ...[
+      'x',
+      '',
+      'Infinity',
+      '9'.repeat(400),
+      '0x10',
+      '0b11',
+      '1e1',
+      '1.0',
+      '+5',
+      '%205',
+      '5%20',
+      '%2B5',
+      '%D9%A1',
+      'true',
+    ].map((limit): [string, string, number] => ['GET', `/datasets?limit=${limit}`, 400]),
     ['GET', '/datasets?limit=1&limit=2', 400],
     ['GET', '/datasets?cursor=nonsense', 400],
     ['GET', '/datasets?nmae=x', 400],
