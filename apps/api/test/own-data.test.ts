@@ -379,10 +379,11 @@ describe('an upload', () => {
     const stored = await upload(files, { mapping: { ...mapping, invalid_rows: 'skip' } });
     expect(stored).toMatchObject({ status: 201, body: { schema: { skipped: { count: 4 } } } });
     expect((await items(stored.body['id'])).map(({ id }) => id)).toEqual(['a-0', 'a-2', 'b-0', 'b-3']);
-    expect(await upload(files, { mapping })).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_row', errors: [{ file: 'a.csv', line: 3 }] },
-    });
+    const refused = await upload(files, { mapping });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_row', errors_total: 4 } });
+    const placesOf = ({ body }: { readonly body: Body }): unknown =>
+      (body['errors'] as Body[]).map(({ file, line, column, row }) => [file, line, column, row]);
+    expect(placesOf(refused)).toEqual(placesOf(dry));
   });
 
   it('keeps texts of a column that looks like numbers up to the last row of a large file', async () => {
@@ -440,8 +441,18 @@ describe('an upload', () => {
     const failed = await upload(file, { mapping });
     expect(failed).toMatchObject({
       status: 400,
-      body: { code: 'invalid_row', errors: [{ file: 'a.csv', row: 1 }] },
+      body: {
+        code: 'invalid_row',
+        errors: [
+          { file: 'a.csv', row: 1 },
+          { file: 'b.csv', row: 0 },
+        ],
+        errors_total: 2,
+      },
     });
+    const many = { 'a.csv': `q,a\n${'x,b\n'.repeat(20_000)}` };
+    const bounded = await upload(many, { mapping });
+    expect(bounded.body).toMatchObject({ errors: { length: 100 }, errors_total: 20_000 });
     const dry = await post('/datasets/upload?dry_run=true', file, { mapping });
     expect(dry.body).toMatchObject({
       version_hash: null,

@@ -5,6 +5,7 @@ import { datasetNameOf, fileSchema } from '@svc/tabular/internal';
 import type { UploadTableOptions } from './files/item-lines.ts';
 import type { TableFile } from './files/recognise-upload.ts';
 import { writeFiles } from './files/write-files.ts';
+import { ImportErrors } from './import-errors.ts';
 import { type DryRun, dryRunResult } from './mapping/dry-run.ts';
 import { skippedRows } from './mapping/skipped-rows.ts';
 import type { FileRequest } from './requests.ts';
@@ -15,8 +16,8 @@ import type { FileRequest } from './requests.ts';
  * begins again, with types from all rows. The mapping is checked before the first row. Memory is bounded by a batch and a
  * row. The caller commits the draft.
  *
- * @throws UploadError `unsupported_file`; JsonlError with file, line or row; ImportErrors, JsonlError `column_not_found`;
- *   what the sources and the draft throw
+ * @throws UploadError `unsupported_file`; JsonlError with file, line or row, or ImportErrors for several; JsonlError or
+ *   ImportErrors `column_not_found`; what the sources and the draft throw
  */
 export async function uploadTable(
   files: readonly TableFile[],
@@ -26,7 +27,13 @@ export async function uploadTable(
 ): Promise<void> {
   const { mapping, mappingAsSent } = request;
   const skipsInvalid = mapping?.invalidRows === 'skip';
-  const features = await writeFiles(files, draft, mapping, { ...options, skipsInvalid });
+  const features = await writeFiles(files, draft, mapping, { ...options, skipsInvalid }).catch(
+    async (error) => {
+      throw isRowError(error) && mapping !== null && !skipsInvalid
+        ? await findOtherRows(error, files, draft, request, options)
+        : error;
+    },
+  );
   const digests = new Map(request.files.map(({ name, sha256 }) => [name, sha256]));
   const facts = files.map(({ name, source, detected }) => {
     return { name, bytes: source.byteLength, sha256: digests.get(name) ?? null, detected };
@@ -39,6 +46,32 @@ export async function uploadTable(
     source: 'file',
     schema: canonicalJson(fileSchema(facts, { features, mapping: mappingAsSent, skipped })),
   });
+}
+
+const isRowError = (error: unknown): error is JsonlError =>
+  error instanceof JsonlError && (error.code === 'invalid_row' || error.location.row !== undefined);
+
+/**
+ * Checks every row of files of which one is invalid, so that a person can correct all of them at once.
+ *
+ * @returns the errors of all invalid rows; `first` if it is the only one
+ * @throws the signal's reason
+ */
+async function findOtherRows(
+  first: JsonlError,
+  files: readonly TableFile[],
+  draft: DatasetDraft,
+  request: FileRequest,
+  options: UploadTableOptions,
+): Promise<JsonlError | ImportErrors> {
+  await draft.restart({ dryRun: true });
+  try {
+    const { errors, errorsTotal } = await dryRunTable(files, draft, request, options);
+    return errorsTotal <= 1 ? first : new ImportErrors(first, errors, errorsTotal);
+  } catch {
+    options.signal.throwIfAborted();
+    return first;
+  }
 }
 
 /** Does everything that an upload of tables does, but stores nothing; continues after rows that it cannot read or convert. */

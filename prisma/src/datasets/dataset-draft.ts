@@ -59,8 +59,8 @@ export interface DatasetDraft extends AsyncDisposable {
   readonly failures: { readonly first: readonly JsonlError[]; readonly total: number };
   /** Adds a failure that no row of a batch has. */
   addFailure(error: JsonlError): void;
-  /** Discards all sections, rows and failures, so that the import can begin again. */
-  restart(): Promise<void>;
+  /** Discards all sections, rows and failures, so that the import can begin again, or its dry run without progress. */
+  restart(options?: { readonly dryRun: true }): Promise<void>;
   /** Adds the name of a file to the failures so far that do not know theirs. */
   locateFailures(file: string): void;
   /** Counts and hashes of all sections (item-v23, section 4). Ends the last section. */

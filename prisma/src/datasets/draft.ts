@@ -44,7 +44,7 @@ export async function beginDraft(context: StoreContext, options: DraftOptions): 
 
 class Draft implements DatasetDraft {
   readonly #encoder: RowEncoder;
-  readonly #options: DraftOptions;
+  #options: DraftOptions;
   readonly #permit: Disposable;
   readonly #id: string = randomUUID();
   readonly #sections: SectionTotals[] = [];
@@ -123,9 +123,10 @@ class Draft implements DatasetDraft {
     this.#failures.add({ first: [toFailure(error)], total: 1 });
   }
 
-  async restart(): Promise<void> {
+  async restart(options?: { readonly dryRun: true }): Promise<void> {
     await this.#transaction[Symbol.asyncDispose]();
     const { signal } = this.#options;
+    if (options !== undefined) this.#options = { signal, ...options };
     this.#transaction = new ItemsTransaction({ ...this.#context, signal });
     this.#assetWriter = new AssetWriter(this.#context.assets, signal);
     this.#sections.length = 0;
