@@ -29,6 +29,10 @@ const PYTHON_NAMES: Record<string, string> = {
 // The web's iso-8859-1 is windows-1252; Python's is the first 256 code points.
 const LATIN_1 = new Set(['latin-1', 'latin1', 'l1', 'iso-8859-1', 'iso8859-1', 'cp819', 'ascii', 'us-ascii']);
 
+/** What no character of any encoding exceeds. */
+const MAX_CHARACTER_BYTES = 4;
+const NO_BYTES = new Uint8Array();
+
 /**
  * Decodes a file as it arrives. A byte order mark at its start is left out.
  *
@@ -38,20 +42,21 @@ export async function* decodeText(
   source: AsyncIterable<Uint8Array>,
   options: TextEncodingOptions,
 ): AsyncGenerator<string, void, undefined> {
-  const decode = createDecoder(options);
+  const decoder = new PieceDecoder(options);
   let line = 1;
   /** Characters of that line so far. */
   let width = 0;
   let atStart = true;
-  /** The first bytes of a character whose others are in the next chunk. */
-  let begun: Uint8Array = new Uint8Array();
+  const trimmed = (text: string): string => {
+    if (!atStart || text === '') return text;
+    atStart = false;
+    return text.startsWith('\uFEFF') ? text.slice(1) : text;
+  };
   const checked = (bytes: Uint8Array | null): string => {
     try {
-      return decode(bytes);
+      return trimmed(decoder.decode(bytes));
     } catch (cause) {
-      const replace = createDecoder({ ...options, replaceErrors: true });
-      const readable = replace(begun) + replace(bytes ?? new Uint8Array());
-      const before = readable.slice(0, Math.max(0, readable.indexOf('\uFFFD')));
+      const before = trimmed(decoder.validStart(bytes ?? NO_BYTES));
       const location = {
         file: options.file,
         line: line + countNewlines(before),
@@ -60,21 +65,62 @@ export async function* decodeText(
       throw invalidRow(`The line is not ${options.encoding ?? 'UTF-8'} text.`, location, cause);
     }
   };
-  const trimmed = (text: string): string => {
-    if (!atStart || text === '') return text;
-    atStart = false;
-    return text.startsWith('\uFEFF') ? text.slice(1) : text;
-  };
   for await (const bytes of source) {
     options.signal?.throwIfAborted();
-    const text = trimmed(checked(bytes));
+    const text = checked(bytes);
     if (text !== '') yield text;
     line += countNewlines(text);
     width = widthAfter(text, width);
-    if (isUtf8(options.encoding)) begun = openCharacter(begun, bytes);
   }
-  const rest = trimmed(checked(null));
+  const rest = checked(null);
   if (rest !== '') yield rest;
+}
+
+/** Decodes a file piece by piece, and keeps the first bytes of a character whose others are in the next piece. */
+class PieceDecoder {
+  readonly #options: TextEncodingOptions;
+  readonly #decode: (bytes: Uint8Array | null) => string;
+  #begun: Uint8Array = NO_BYTES;
+
+  constructor(options: TextEncodingOptions) {
+    this.#options = options;
+    this.#decode = createDecoder(options);
+  }
+
+  /** The text of the next bytes; null ends the file. @throws TypeError for invalid bytes */
+  decode(bytes: Uint8Array | null): string {
+    if (bytes === null) return this.#decode(null);
+    let begun = this.#begun;
+    let text = '';
+    const decode = (part: Uint8Array): void => {
+      const decoded = this.#decode(part);
+      begun = decoded === '' ? Uint8Array.of(...begun, ...part) : NO_BYTES;
+      text += decoded;
+    };
+    // One by one, the last bytes show where the last whole character ends.
+    const split = Math.max(0, bytes.length - MAX_CHARACTER_BYTES);
+    if (split > 0) decode(bytes.subarray(0, split));
+    for (let at = split; at < bytes.length; at += 1) decode(bytes.subarray(at, at + 1));
+    this.#begun = begun;
+    return text;
+  }
+
+  /** The text of bytes for which `decode` throws, up to the first invalid one. */
+  validStart(bytes: Uint8Array): string {
+    let text = '';
+    let [valid, invalid] = [0, bytes.length];
+    while (invalid - valid > 1) {
+      const middle = Math.floor((valid + invalid) / 2);
+      const decode = createDecoder(this.#options);
+      try {
+        text = decode(this.#begun) + decode(bytes.subarray(0, middle));
+        valid = middle;
+      } catch {
+        invalid = middle;
+      }
+    }
+    return text;
+  }
 }
 
 /** Whether files of this encoding can be read as UTF-8 without decoding them first. */
@@ -111,15 +157,6 @@ function createDecoder({
 function normalise(encoding: string): string {
   const name = encoding.trim().toLowerCase().replaceAll('_', '-');
   return PYTHON_NAMES[name] ?? name;
-}
-
-/** A character of UTF-8 that valid bytes end within, without its last bytes; empty where they end with a whole one. */
-function openCharacter(before: Uint8Array, bytes: Uint8Array): Uint8Array {
-  const end = Uint8Array.of(...before, ...bytes.subarray(-3)).subarray(-3);
-  const lead = end.findLastIndex((byte) => byte >= 0xc0);
-  const code = end[lead] ?? 0;
-  const length = code >= 0xf0 ? 4 : code >= 0xe0 ? 3 : 2;
-  return lead === -1 || length <= end.length - lead ? new Uint8Array() : end.slice(lead);
 }
 
 function countNewlines(text: string): number {

@@ -53,17 +53,31 @@ describe('readText', () => {
     }
   });
 
-  it('names it also where a character was cut in two before it', async () => {
-    const bytes = Uint8Array.of(0x61, 0xf0, 0x9f, 0x98, 0x80, 10, 0x62, 10, 0xc3, 0xa9, 0xff, 10, 0x63);
-    for (const size of [13, 2, 3, 4, 9, 1]) {
-      async function* cut() {
-        for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+  // what is before the invalid bytes has characters of every length, and the third line is the faulty one
+  it.each([
+    ['utf-8', Buffer.from('a😀\nb\né\uFFFD'), [0xff], 3],
+    ['utf-16le', Buffer.from('\uFEFFa😀\u0A0A\nb\né😀', 'utf16le'), [0x00, 0xdc], 4],
+    ['shift_jis', Buffer.from('6182a0b10a620a835c889f', 'hex'), [0xff], 3],
+    ['gb18030', Buffer.from('61d6d09439fc360a620aa8a69439fc36', 'hex'), [0xff], 4],
+  ])(
+    'names the place of invalid bytes of %s, wherever the file is cut',
+    async (encoding, before, faulty, column) => {
+      const rest = Buffer.from('\nc\n', encoding === 'utf-16le' ? 'utf16le' : 'utf8');
+      const bytes = Uint8Array.of(...before, ...faulty, ...rest);
+      for (let size = 1; size <= bytes.length; size += 1) {
+        async function* cut() {
+          for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+        }
+        for (const format of ['text', 'csv'] as const) {
+          const reading = Array.fromAsync(readRows(cut(), format, { file: 'a.txt', params: { encoding } }));
+          await expect(reading, `${format}, ${size}`).rejects.toMatchObject({
+            code: 'invalid_row',
+            location: { file: 'a.txt', line: 3, column },
+          });
+        }
       }
-      await expect(Array.fromAsync(readRows(cut(), 'text', { file: 'a.txt' }))).rejects.toMatchObject({
-        location: { file: 'a.txt', line: 3, column: 2 },
-      });
-    }
-  });
+    },
+  );
 
   it('refuses parameters it does not know', async () => {
     await expect(read('a', { sample_by: 'word' })).rejects.toMatchObject({ code: 'unsupported_file' });
