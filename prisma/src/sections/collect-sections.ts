@@ -30,15 +30,22 @@ export async function collectSections(pool: pg.Pool, signal?: AbortSignal): Prom
   }
 }
 
-/** Removes the items of one section, if that is due; in several transactions when they are many. @returns how many */
+/**
+ * Removes the items of one section, if that is due; in several transactions when they are many.
+ *
+ * @param statementMs for how long a statement may run or wait for a lock; by default without limit
+ * @returns how many
+ */
 export async function removeLooseSection(
   pool: pg.Pool,
   sectionId: string,
   signal?: AbortSignal,
+  statementMs = 0,
 ): Promise<number> {
+  const begin = `BEGIN; SET LOCAL statement_timeout = ${statementMs}`;
   let removed = 0;
   for (let first = 0; signal?.aborted !== true; first += ITEMS_PER_TURN) {
-    const turn = await inTransaction(pool, (client) => removeSome(client, sectionId, first));
+    const turn = await inTransaction(pool, (client) => removeSome(client, sectionId, first), begin);
     removed += turn.removed;
     if (turn.isLast) break;
   }

@@ -205,6 +205,20 @@ describe('a large import over several connections', () => {
     expect(await leftovers()).toEqual(NOTHING);
   });
 
+  it('leaves its committed rows to be collected when it fails and cannot remove them soon', async () => {
+    const changing = new pg.Client({ connectionString: database.url });
+    await changing.connect();
+    const importing = importDisturbed(nothing, undefined, async () => {
+      await changing.query('BEGIN; SELECT FROM items FOR UPDATE');
+      throw new Error('no dataset');
+    });
+    await expect(importing).rejects.toThrow('no dataset');
+    await changing.end();
+    expect(await leftovers()).toEqual({ items: expect.any(Number), noted: 1 });
+    expect(await single.datasets.collect()).toBeGreaterThan(100);
+    expect(await leftovers()).toEqual(NOTHING);
+  });
+
   it('copies alone while a change of the table waits for it, which further connections would wait for', async () => {
     const changing = new pg.Client({ connectionString: database.url });
     await changing.connect();

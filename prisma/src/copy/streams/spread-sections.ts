@@ -7,6 +7,9 @@ import type { RowEncoder } from '../row-encoder.ts';
 import { ItemStreams } from './item-streams.ts';
 import type { StreamPool } from './stream-pool.ts';
 
+/** For how long a failed import removes rows that were committed; its caller waits for that. */
+const REMOVE_MS = 2_000;
+
 interface SpreadDeps {
   readonly pool: pg.Pool;
   readonly encoder: Pick<RowEncoder, 'recycle'>;
@@ -81,9 +84,12 @@ export class SpreadSections {
   async end(isCommitted: boolean): Promise<void> {
     await this.#streams?.[Symbol.asyncDispose]();
     if (isCommitted || this.#streams?.mayHaveCommitted !== true) return;
+    const { pool, signal } = this.#deps;
+    const late = AbortSignal.timeout(REMOVE_MS);
+    const stop = signal === undefined ? late : AbortSignal.any([signal, late]);
     for (const id of this.#ids.splice(0)) {
       // What cannot be removed now is collected later. An import that is aborted does not wait for that.
-      await removeLooseSection(this.#deps.pool, id, this.#deps.signal).catch(() => undefined);
+      await removeLooseSection(pool, id, stop, REMOVE_MS).catch(() => undefined);
     }
   }
 
