@@ -36,6 +36,12 @@ export function containsPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
+/** Whether a text has letters beyond ASCII that have another case; which one may depend on the locale of the database. */
+export function hasOtherCases(text: string): boolean {
+  const others = text.replace(/[\0-\x7f]/g, '');
+  return others.toLowerCase() !== others.toUpperCase();
+}
+
 /** A text as it appears inside a canonical JSON string, to search for in JSON text. */
 export function insideJsonString(text: string): string {
   return JSON.stringify(text).slice(1, -1);

@@ -350,6 +350,19 @@ describe('list', () => {
     expect(totalItems).toBe(expected.length);
   });
 
+  it('finds ASCII letters in any case where the locale pairs them otherwise', async () => {
+    await importItems(store.datasets, {}, { name: 'INFO, 情報', description: null });
+    const collate = (collation: string): Promise<unknown> =>
+      plain.query(`ALTER TABLE datasets ALTER name TYPE text COLLATE "${collation}"`);
+    await collate('tr-x-icu');
+    try {
+      for (const q of ['info', 'Info, 情'])
+        expect((await store.datasets.list({ limit: 10, q })).totalItems).toBe(1);
+    } finally {
+      await collate('default');
+    }
+  });
+
   it('leaves a large schema of an upload out, which get() gives whole', async () => {
     const schema = `{"package":{"manifest":{"x":"${'y'.repeat(70_000)}"},"meta":null},"source":"pkg_zip"}`;
     const saved = await importItems(store.datasets, {}, { schema });

@@ -1,5 +1,11 @@
 import { hasAtMost } from '../database/item-size.ts';
-import { containsPattern, insideJsonString, memberText, readableJson } from '../database/values.ts';
+import {
+  containsPattern,
+  hasOtherCases,
+  insideJsonString,
+  memberText,
+  readableJson,
+} from '../database/values.ts';
 import { joinPositions } from '../sections/hash-blocks.ts';
 
 /** Placeholders of the position to continue after, and of the number of items to find. */
@@ -118,12 +124,12 @@ export function itemFilter(
   }
   if (q !== undefined) {
     const wanted = insideJsonString(q);
-    const contains = isAscii(wanted)
-      ? // Costs half as much as ILIKE, which folds the case of every letter.
+    const contains = hasOtherCases(wanted)
+      ? (pattern: string) => (part: string) => `i.${part}::text ILIKE ${pattern}`
+      : // Costs half as much as ILIKE, which folds the case of every letter.
         (wantedLower: string) => (part: string) =>
-          `position(${wantedLower} IN lower(i.${part}::text COLLATE "C")) > 0`
-      : (pattern: string) => (part: string) => `i.${part}::text ILIKE ${pattern}`;
-    const value = parameter(isAscii(wanted) ? wanted.toLowerCase() : containsPattern(wanted));
+          `position(${wantedLower} IN lower(i.${part}::text COLLATE "C")) > 0`;
+    const value = parameter(hasOtherCases(wanted) ? containsPattern(wanted) : wanted.toLowerCase());
     // An item that is too large is not searched either.
     const parts = ['payload', 'answer', 'checker'];
     filters.push(
@@ -131,8 +137,4 @@ export function itemFilter(
     );
   }
   return filters.join(' ');
-}
-
-function isAscii(text: string): boolean {
-  return /^[\0-\x7f]*$/.test(text);
 }

@@ -1,7 +1,7 @@
 import { decodeCursor, encodeCursor, type Page, type PageRequest, Parameters } from '../database/page.ts';
 import { MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
 import type { ReadQuery } from '../database/read-query.ts';
-import { containsPattern, searchableText } from '../database/values.ts';
+import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
 import {
   type DatasetRow,
   type DatasetSource,
@@ -47,7 +47,10 @@ export async function listDatasets(
   if (name !== undefined) filters.push(`name = ${parameters.add(searchableText(name))}`);
   if (q !== undefined) {
     const pattern = parameters.add(containsPattern(searchableText(q)));
-    filters.push(`(name ILIKE ${pattern} OR description ILIKE ${pattern})`);
+    // In some locales, i and I are not the same letter.
+    const collation = hasOtherCases(q) ? '' : 'COLLATE "C"';
+    const contains = (column: string): string => `${column} ILIKE ${pattern} ${collation}`;
+    filters.push(`(${contains('name')} OR ${contains('description')})`);
   }
   if (source !== undefined) filters.push(`source = ${parameters.add(source)}`);
   if (versionHash !== undefined)

@@ -1,5 +1,5 @@
 import type { RunResultStatus } from '@svc/evaluation';
-import { insideJsonString, searchableText } from '../../database/values.ts';
+import { hasOtherCases, insideJsonString, searchableText } from '../../database/values.ts';
 import type { ResultsFilter } from '../run-results.ts';
 
 /** Which results of a run to list; a result passes if it passes all of these. */
@@ -67,12 +67,6 @@ const ofSection = (name: string): string => {
   const named = `FROM sections s JOIN runs ON runs.dataset_id = s.dataset_id WHERE runs.id = $1 AND s.name = ${name}`;
   return `result.section_order_index BETWEEN (SELECT min(s.order_index) ${named}) AND (SELECT max(s.order_index) ${named})
     AND result.section = ${name}`;
-};
-
-/** Whether a text has letters beyond ASCII that have another case. */
-const hasOtherCases = (text: string): boolean => {
-  const others = text.replace(/[\0-\x7f]/g, '');
-  return others.toLowerCase() !== others.toUpperCase();
 };
 
 const inAny = (contains: (text: string) => string): string =>
