@@ -172,7 +172,7 @@ it('logs an export that fails because the database connection is lost', async ()
       .log()
       .filter(({ event, dataset_id }) => dataset_id === id && String(event).startsWith('dataset.export'));
   await expect.poll(told).toMatchObject([{ event: 'dataset.export.fail', error: { code: 'unavailable' } }]);
-  expect(api.log().find(({ event }) => event === 'error.unavailable')).toMatchObject({
-    route: '/datasets/:id/export',
-  });
+  await expect
+    .poll(() => api.log().find(({ event }) => event === 'error.unavailable'))
+    .toMatchObject({ route: '/datasets/:id/export' });
 });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { endOfProcess } from '../../../prisma/test/end-of-process.ts';
 
 export interface RunningStandalone {
   readonly url: string;
@@ -39,7 +39,7 @@ export async function runStandalone(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  createInterface({ input: child.stdout }).on('line', (text) => {
+  const printed = createInterface({ input: child.stdout }).on('line', (text) => {
     const line = JSON.parse(text) as Record<string, unknown>;
     log.push(line);
     for (const listener of listeners) listener(line);
@@ -54,7 +54,7 @@ export async function runStandalone(
       };
       listeners.add(listener);
     });
-  const ended = once(child, 'exit');
+  const ended = endOfProcess(child, printed);
   const started = logged((line) => line['event'] === 'server.start');
   await Promise.race([
     started,
@@ -71,8 +71,7 @@ export async function runStandalone(
     logged,
     end: async (signal) => {
       child.kill(signal);
-      const [code] = (await ended) as [number | null];
-      return code;
+      return await ended;
     },
   };
 }

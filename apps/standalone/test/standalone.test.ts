@@ -51,7 +51,7 @@ describe('npm start', () => {
   it('brings its own database, keeps what was stored over a restart, and says where it is', async () => {
     const first = await start();
     await expect.poll(first.stderr).toContain(first.url);
-    expect(first.stderr()).toContain('curl');
+    await expect.poll(first.stderr).toContain('curl');
     expect((await upload(first, 'kept', 3)).status).toBe(201);
     expect(await first.end('SIGTERM')).toBe(0);
     const last = first.log.at(-1);

@@ -40,8 +40,10 @@ it('fails a run and a job whose third worker died', async () => {
   expect(ended).toMatchObject({ status: 'failed', error: { code: 'worker_lost', status: 500 } });
   const [row] = await queryDatabase(service.databaseUrl, 'SELECT sealed_token FROM jobs');
   expect(row.sealed_token).toBeNull();
-  const failures = another.workerLog().filter(({ event }) => event === 'job.fail');
-  expect(failures).toHaveLength(2);
+  const failures = await until(
+    () => another.workerLog().filter(({ event }) => event === 'job.fail'),
+    ({ length }) => length === 2,
+  );
   expect(failures).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ kind: 'run', job_id: run.id, attempt: 3, code: 'worker_lost' }),

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { endOfProcess } from '../../../prisma/test/end-of-process.ts';
 import type { LogLine } from './start-test-service.ts';
 
 export interface WorkerProcess extends AsyncDisposable {
@@ -34,19 +34,19 @@ export async function runWorker(env: Readonly<Record<string, string>>): Promise<
     stderr += text;
   });
   const started = Promise.withResolvers<LogLine>();
-  createInterface({ input: child.stdout }).on('line', (text) => {
+  const printed = createInterface({ input: child.stdout }).on('line', (text) => {
     const line = JSON.parse(text) as LogLine;
     log.push(line);
     if (line['event'] === 'server.start') started.resolve(line);
   });
-  const ended = once(child, 'exit') as Promise<[number | null]>;
-  void ended.then(([code]) =>
+  const ended = endOfProcess(child, printed);
+  void ended.then((code) =>
     started.reject(new Error(`the worker ended with ${code} before it had started: ${stderr}`)),
   );
   const { port } = await started.promise;
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     child.kill(signal);
-    return (await ended)[0];
+    return await ended;
   };
   return {
     child,

@@ -207,7 +207,7 @@ describe('a search', () => {
       const waiting = async (): Promise<number> => {
         const { rows } = await plain.query(
           `SELECT count(*)::int AS n FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+           WHERE datname = current_database() AND backend_type = 'client backend' AND wait_event_type = 'Lock'`,
         );
         return rows[0].n;
       };

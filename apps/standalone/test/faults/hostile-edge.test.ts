@@ -183,7 +183,7 @@ describe('one client', () => {
       }
       const refused = (): number => open.filter(({ answer }) => /^HTTP\/1\.1 503 /.test(answer())).length;
       await expect.poll(refused).toBe(runs - UPLOADS / 2);
-      expect(await service.stagedFiles()).toHaveLength((UPLOADS / 2) * (index + 1));
+      await expect.poll(() => service.stagedFiles()).toHaveLength((UPLOADS / 2) * (index + 1));
     }
     report(context, {
       area: AREA,

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { endOfProcess } from '../../../../prisma/test/end-of-process.ts';
 
 type LogLine = Readonly<Record<string, unknown>>;
 
@@ -67,14 +67,14 @@ export async function runService(options: ServiceOptions): Promise<ServiceProces
     stderr += text;
   });
   const started = Promise.withResolvers<LogLine>();
-  createInterface({ input: child.stdout }).on('line', (text) => {
+  const printed = createInterface({ input: child.stdout }).on('line', (text) => {
     lines.push(text);
     if (text.includes('"event":"server.start"')) started.resolve(JSON.parse(text));
   });
   let over = false;
-  const ended = once(child, 'exit').then(([code]) => {
+  const ended = endOfProcess(child, printed).then((code) => {
     over = true;
-    return code as number | null;
+    return code;
   });
   void ended.then(() => started.reject(new Error(`the service ended before it had started: ${stderr}`)));
   const { port } = await started.promise;

@@ -146,7 +146,7 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
         const mayLeave = mode === 0o755 && (await isCodeOpen());
         expect((await uidOf(service.child.pid)) === 0).toBe(!mayLeave);
         expect(service.log().filter(({ event }) => event === 'server.root')).toHaveLength(1);
-        expect(service.stderr()).toContain('warning:');
+        await expect.poll(service.stderr).toContain('warning:');
         expect(await service.end('SIGTERM')).toBe(0);
         await expectNothingLeft();
         report(context, {

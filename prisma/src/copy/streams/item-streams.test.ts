@@ -93,7 +93,10 @@ const terminate = (where: string): Promise<unknown> =>
 
 /** Statements that wait for a lock. */
 const waiting = (): Promise<unknown[]> =>
-  query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+  query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
+      AND wait_event_type = 'Lock'`,
+  );
 
 /** Waits until the server has ended what a client has lost: until then, its rows are those of a living import. */
 const ended = (): Promise<void> =>
@@ -153,7 +156,8 @@ describe('a large import over several connections', () => {
   it.each<[string, string]>([
     [
       'one of the connections is',
-      `pid = (SELECT min(pid) FROM pg_stat_activity WHERE application_name = 'svc-streams')`,
+      `pid = (SELECT min(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'svc-streams')`,
     ],
     ['the one of its transaction is', `application_name = 'svc-store' AND state = 'idle in transaction'`],
     // those that wait in the pools of other stores stay: the test uses them next
@@ -228,7 +232,9 @@ describe('a large import over several connections', () => {
       yield* linesOf(LAST);
       await expect
         .poll(() =>
-          query(`SELECT FROM pg_locks WHERE relation = 'items'::regclass AND mode = 'RowExclusiveLock'`),
+          // a table has the same number in each database that is made of the template
+          query(`SELECT FROM pg_locks WHERE relation = 'items'::regclass AND mode = 'RowExclusiveLock'
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`),
         )
         .toHaveLength(1);
       change = changing.query('BEGIN; LOCK TABLE items IN SHARE MODE; COMMIT');
