@@ -264,7 +264,7 @@ export const VARIABLES = {
     'SVC_WORKER_PORT',
     9464,
     { min: 0, max: 65_535 },
-    'port of the worker’s health and metrics endpoints; 0 takes a free one',
+    'port of the worker’s health and metrics endpoints; 0 chooses a free one',
   ),
   allowAnonymous: flag(
     'SVC_ALLOW_ANONYMOUS',
@@ -294,7 +294,7 @@ export const VARIABLES = {
     'SVC_DATABASE_POOL_SIZE',
     20,
     { min: 4, max: 1000 },
-    'connections to PostgreSQL per process, besides two for probes; imports, exports and searches hold a quarter each at most',
+    'connections to PostgreSQL per process, plus two for probes; imports, exports and searches hold at most a quarter each',
   ),
   dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of uploads in progress'),
   assetStore,
@@ -315,13 +315,13 @@ export const VARIABLES = {
   hubToken: token('HUB_TOKEN', 'the hub token for requests that have none'),
   hubCacheDir: optionalText(
     'SVC_HUB_CACHE_DIR',
-    'folder that keeps what is read of hub files, by commit and path, for all processes that name it; nothing is kept without it',
+    'folder that caches what is read of hub files, by commit and path, for all processes that use it; without it, nothing is cached',
   ),
   hubCacheBytes: integer(
     'SVC_HUB_CACHE_BYTES',
     10 * GIB,
     { min: MIB, max: Number.MAX_SAFE_INTEGER },
-    'size of that folder; what was not used for the longest time is removed',
+    'largest size of that folder; the least recently used files are removed',
   ),
   providerAllowedHosts,
   logLevel: oneOf('SVC_LOG_LEVEL', 'info', ['error', 'warn', 'info', 'debug'], 'lowest level that is logged'),
@@ -336,7 +336,7 @@ export const VARIABLES = {
     'SVC_RUN_CONCURRENCY',
     16,
     { min: 1, max: 1_000 },
-    'parallel runs of a worker; one that waits for its provider occupies no core',
+    'parallel runs per worker; a run that waits for its provider uses no core',
   ),
   maxUploadBytes: bytes('SVC_MAX_UPLOAD_BYTES', 2 * GIB, 'size of an upload, compressed'),
   maxArchiveEntries: integer(
@@ -383,7 +383,7 @@ export const VARIABLES = {
     'SVC_IMPORT_STREAMS',
     0,
     { min: 0, max: 64 },
-    'connections over which a large import copies its rows; more than 1 are besides SVC_DATABASE_POOL_SIZE, and concurrent imports share them. 0 means one per CPU core, up to 4, for a database on another machine, and a quarter of that for one on this machine',
+    'connections over which a large import copies its rows; if more than 1, they come on top of SVC_DATABASE_POOL_SIZE, and concurrent imports share them. 0 means one per CPU core, up to 4, for a database on another machine, and a quarter of that for one on this machine',
   ),
   importWaitMs: milliseconds(
     'SVC_IMPORT_WAIT_MS',
