@@ -32,7 +32,7 @@ export function archiveFiles(entries: readonly ZipEntry[]): ArchiveFiles {
   const files = new Map<string, ZipEntry>();
   for (const entry of relevant) {
     const path = entry.name.slice(root.length);
-    if (!isJunkFile(path)) files.set(path, { ...entry, name: path });
+    if (!isJunkFile(path)) files.set(path, root === '' ? entry : { ...entry, name: path });
   }
   return files;
 }

@@ -71,15 +71,12 @@ export function planPackage(content: PackageContent): Iterable<PlannedEntry> {
   for (const [index, { file }] of content.sections.entries()) {
     first.push(fileEntry(paths[index] ?? '', file));
   }
-  function* listed(): Generator<PlannedEntry> {
-    yield* first;
-    for (const file of content.files) yield fileEntry(file.path, file);
-  }
-  const pieces = (): Iterable<string> => manifestPieces(content, paths, listed());
+  const pieces = (): Iterable<string> => manifestPieces(content, paths, first);
   return {
     *[Symbol.iterator]() {
       yield { path: MANIFEST_FILE, compress: true, content: { pieces } };
-      yield* listed();
+      yield* first;
+      for (const file of content.files) yield fileEntry(file.path, file);
     },
   };
 }
@@ -107,11 +104,16 @@ function metaText({ description, notes, schema, run }: PackageContent): string {
   return `{${members.join(',')}}\n`;
 }
 
-/** The canonical text of the manifest. Its first member is the one that may be long: the list of files. */
+/**
+ * The canonical text of the manifest. Its first member is the one that may be long: the list of files.
+ *
+ * @param paths of the sections
+ * @param first the entries before the files
+ */
 function* manifestPieces(
   content: PackageContent,
   paths: readonly string[],
-  entries: Iterable<PlannedEntry>,
+  first: readonly PlannedEntry[],
 ): Generator<string> {
   const others: JsonObject = {
     format: PACKAGE_FORMAT,
@@ -130,16 +132,18 @@ function* manifestPieces(
     })),
   };
   if (content.run?.manifest) others['run'] = content.run.manifest;
-  yield '{"files":[';
-  let separator = '';
-  for (const { path, content } of entries) {
+  let start = '{"files":[';
+  for (const { path, content } of first) {
     const digest = 'text' in content ? digestOf(content.text) : 'digest' in content ? content.digest : null;
     if (digest === null) throw new TypeError(`The digest of ${path} is unknown.`);
-    yield separator + canonicalJson({ path, bytes: digest.bytes, sha256: digest.sha256 });
-    separator = ',';
+    yield start + fileText({ path, ...digest });
+    start = ',';
   }
+  for (const file of content.files) yield start + fileText(file);
   yield `],${canonicalJson(others).slice(1)}\n`;
 }
+
+const fileText = ({ path, bytes, sha256 }: NamedFile): string => canonicalJson({ path, bytes, sha256 });
 
 function digestOf(text: string): FileDigest {
   const bytes = new TextEncoder().encode(text);

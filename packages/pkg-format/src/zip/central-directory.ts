@@ -7,7 +7,8 @@ import type { ZipEntry } from './zip-entry.ts';
 
 /** A record of the central directory, not yet checked against its local header. */
 export interface CentralRecord extends Omit<ZipEntry, 'dataStart'> {
-  readonly rawName: Uint8Array;
+  /** As it is stored; the bytes where they are not UTF-8. */
+  readonly storedName: string | Uint8Array;
   readonly unicodeName: string | null;
   readonly flags: number;
   readonly methodId: number;
@@ -65,12 +66,12 @@ function invalidRecord(index: number): PackageError {
 
 function parseCentralRecord(record: DataView): CentralRecord {
   const nameLength = record.getUint16(28, true);
-  const rawName = copyBytes(record, 46, nameLength);
+  const rawName = new Uint8Array(record.buffer, record.byteOffset + 46, nameLength);
+  const decoded = decodeUtf8(rawName);
   const extra = new DataView(record.buffer, record.byteOffset + 46 + nameLength, record.getUint16(30, true));
   const flags = record.getUint16(8, true);
   const unicodeName = unicodePath(extra, rawName);
-  const storedName = entryName(rawName, flags, unicodeName);
-  const name = safeEntryName(storedName);
+  const name = safeEntryName(entryName(rawName, decoded, flags, unicodeName));
   checkExtraFields(name, extra);
 
   const methodId = record.getUint16(10, true);
@@ -94,15 +95,11 @@ function parseCentralRecord(record: DataView): CentralRecord {
     method,
     ...sizes,
     crc32: record.getUint32(16, true),
-    rawName,
+    storedName: decoded ?? rawName.slice(),
     unicodeName,
     flags,
     methodId,
   };
-}
-
-function copyBytes(view: DataView, start: number, length: number): Uint8Array {
-  return new Uint8Array(view.buffer, view.byteOffset + start, length).slice();
 }
 
 /**
@@ -110,8 +107,12 @@ function copyBytes(view: DataView, start: number, length: number): Uint8Array {
  * (section 4.6.9), or else the bytes, which must be UTF-8 (as ASCII is): many tools write UTF-8 without the flag, and a
  * guessed code page would give a wrong name.
  */
-function entryName(rawName: Uint8Array, flags: number, unicodeName: string | null): string {
-  const decoded = decodeUtf8(rawName);
+function entryName(
+  rawName: Uint8Array,
+  decoded: string | null,
+  flags: number,
+  unicodeName: string | null,
+): string {
   if ((flags & FLAG_UTF8) === 0 && unicodeName !== null) return unicodeName;
   if (decoded === null) {
     const displayed = escapeBytes(rawName);

@@ -8,6 +8,7 @@ import {
   FLAG_STRONG_ENCRYPTION,
   FLAG_UTF8,
 } from './central-directory.ts';
+import { decodeUtf8 } from './entry-name.ts';
 import { corrupt, readUint64, unicodePath, withZip64Sizes } from './extra-fields.ts';
 
 const LOCAL_HEADER = 0x04034b50;
@@ -18,23 +19,26 @@ const AGREEING_FLAGS =
 
 /**
  * Checks all bytes before the directory (section 4.3.7): each local header must follow the entry before it and agree with
- * the directory. Returns where the data of each entry starts.
+ * the directory.
  *
+ * @returns where the data of each entry starts, in the order of the records
  * @throws PackageError `package_corrupt`
  */
 export async function checkLocalHeaders(
   window: WindowedSource,
   records: readonly CentralRecord[],
   directoryStart: number,
-): Promise<ReadonlyMap<CentralRecord, number>> {
-  const order = [...records].sort((a, b) => a.headerStart - b.headerStart);
-  const dataStarts = new Map<CentralRecord, number>();
-  for (const [position, record] of order.entries()) {
+): Promise<Float64Array> {
+  const startOf = (index: number): number => records[index]?.headerStart ?? directoryStart;
+  const order = Uint32Array.from(records.keys()).sort((a, b) => startOf(a) - startOf(b));
+  const dataStarts = new Float64Array(records.length);
+  for (const [position, index] of order.entries()) {
+    const record = records[index] as CentralRecord;
     if (position === 0 && record.headerStart > 0) throw looseBytes(record.name, record.headerStart);
     const dataStart = await checkLocalHeader(window, record, directoryStart);
-    dataStarts.set(record, dataStart);
+    dataStarts[index] = dataStart;
     const end = dataStart + record.compressedSize;
-    const next = order[position + 1];
+    const next = records[order[position + 1] ?? records.length];
     const nextStart = next?.headerStart ?? directoryStart;
     if (end > nextStart) {
       throw corrupt(record.name, `overlaps ${next === undefined ? 'the directory' : quote(next.name)}`);
@@ -63,7 +67,7 @@ async function checkLocalHeader(
   const header = await window.view(headerStart, dataStart);
   const extra = new DataView(header.buffer, header.byteOffset + 30 + nameLength, header.getUint16(28, true));
   const rawName = new Uint8Array(header.buffer, header.byteOffset + 30, nameLength);
-  if (!sameBytes(rawName, record.rawName)) throw disagrees(name, 'name');
+  if (!isName(rawName, record.storedName)) throw disagrees(name, 'name');
   const unicodeName = unicodePath(extra, rawName);
   if (unicodeName !== null && unicodeName !== (record.unicodeName ?? record.name))
     throw disagrees(name, 'name');
@@ -111,8 +115,11 @@ async function checkBytesBetween(
   if (!agrees) throw corrupt(record.name, 'has a data descriptor that differs from the directory');
 }
 
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.byteLength === b.byteLength && a.every((byte, index) => byte === b[index]);
+/** Whether these are the bytes of a name. */
+function isName(bytes: Uint8Array, name: CentralRecord['storedName']): boolean {
+  // Strict UTF-8 writes a text in one way only.
+  if (typeof name === 'string') return decodeUtf8(bytes) === name;
+  return bytes.byteLength === name.byteLength && bytes.every((byte, index) => byte === name[index]);
 }
 
 function disagrees(name: string, what: string): PackageError {

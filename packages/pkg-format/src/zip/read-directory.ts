@@ -33,9 +33,9 @@ export async function readDirectory(source: ByteSource, limits: PackageLimits): 
   const records = await readCentralRecords(window, bounds);
   refuseEqualNames(records);
   const dataStarts = await checkLocalHeaders(window, records, bounds.start);
-  return records.map((record) => {
+  return records.map((record, index) => {
     const { name, isDirectory, method, compressedSize, size, crc32, headerStart } = record;
-    const dataStart = dataStarts.get(record) ?? 0;
+    const dataStart = dataStarts[index] ?? 0;
     return { name, isDirectory, method, compressedSize, size, crc32, headerStart, dataStart };
   });
 }
