@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { queryDatabase } from '../../test/query-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore } from '../create-store.ts';
-import { migrate, readMigrations } from './migrate.ts';
+import { migrate, migrationNames, readMigrations } from './migrate.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
 /**
@@ -90,7 +90,7 @@ describe('migrate', () => {
     }
   });
 
-  it('is safe when several processes start at once', async () => {
+  it('is safe when several processes start at once, after one that was killed', async () => {
     const server = new pg.Client({ connectionString: inject('postgresUrl') });
     await server.connect();
     const name = `svc_migrate_${process.pid}`;
@@ -98,6 +98,17 @@ describe('migrate', () => {
       await server.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
       const url = new URL(inject('postgresUrl'));
       url.pathname = `/${name}`;
+      const [first = ''] = await migrationNames();
+      await queryDatabase(
+        url.href,
+        `CREATE TABLE _prisma_migrations (id varchar(36) PRIMARY KEY, checksum varchar(64) NOT NULL, finished_at timestamptz,
+           migration_name varchar(255) NOT NULL, logs text, rolled_back_at timestamptz,
+           started_at timestamptz NOT NULL DEFAULT now(), applied_steps_count int NOT NULL DEFAULT 0)`,
+      );
+      await queryDatabase(
+        url.href,
+        `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('killed', '', '${first}')`,
+      );
       const outcomes = await Promise.all(Array.from({ length: 4 }, () => migrate(url.href)));
       expect(outcomes.flatMap((outcome) => outcome.applied)).toEqual(
         (await readMigrations()).migrationDirectories.map(({ path }) => path),

@@ -93,11 +93,19 @@ async function applyUnderLock(pool: pg.Pool, names: readonly string[]): Promise<
       await client.query('SELECT pg_advisory_xact_lock($1)', [lock]);
     }
     if ((await missingMigrations(pool, names)).length === 0) return [];
+    await forgetUnfinished(pool);
     return await apply(pool, names);
   } finally {
     await client.query('COMMIT').catch(() => undefined);
     client.release();
   }
+}
+
+/** A process that ended during a migration has rolled it back: it is begun again. Needs the locks. */
+async function forgetUnfinished(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query("SELECT WHERE to_regclass('_prisma_migrations') IS NOT NULL");
+  if (rows.length === 0) return;
+  await pool.query('DELETE FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL');
 }
 
 async function apply(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {
