@@ -145,7 +145,8 @@ class CsvReader {
     { from, to: end, columns, signal }: WholeRange,
   ): AsyncGenerator<CellRows> {
     const { skipsInvalid } = this.#options;
-    const indexes = columns.map((name) => names.indexOf(name));
+    const indexOf = new Map(names.map((name, index) => [name, index]));
+    const indexes = columns.map((name) => indexOf.get(name) ?? -1);
     const writer = new CellWriter();
     let row = 0;
     let firstRow = from;

@@ -29,7 +29,8 @@ export async function* readTable(
   const table = await openFileTable(source, await detectFormat(source, options), { signal });
   const names = table.features.map(({ name }) => name);
   const { columns = names } = options;
-  const missing = columns.find((name) => !names.includes(name));
+  const known = new Set(names);
+  const missing = columns.find((name) => !known.has(name));
   if (missing !== undefined) {
     const message = `Cannot read column ${JSON.stringify(missing)}: the file has ${names.slice(0, 50).join(', ')}.`;
     throw new TableError('column_not_found', message, { location: { file: source.path } });
