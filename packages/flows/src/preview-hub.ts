@@ -68,6 +68,7 @@ export async function openPreview(
       const collector = new RowsCollector(reader.features, mapping, maxBytes - WARNING_BYTES);
       for await (const batch of reader.rowBatches({ limit, signal })) {
         for (const { row, rowIndex, split } of batch) await collector.add(row, rowIndex, split);
+        if (collector.isFull) break;
       }
       return { ...collector.end(specifiedMapping), info: infoNow() };
     },

@@ -56,6 +56,7 @@ export async function previewFiles(
         await collector.add(row, index, first.section);
         index += 1;
       }
+      if (collector.isFull) break;
     }
     const { format, options: detected } = first.detected;
     const sections = files.map(({ name, section, detected: own }) => ({

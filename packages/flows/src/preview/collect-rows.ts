@@ -34,12 +34,17 @@ export class RowsCollector {
     this.#items = mapping === null ? null : new ItemCollector(mapping, features, this.#maxBytes / 2);
   }
 
-  /** @param split part of the ids of rows without an id column */
+  /** Whether no further row can be shown. */
+  get isFull(): boolean {
+    return this.#samples.isFull;
+  }
+
+  /** Takes a row, unless there is no room for it. @param split part of the ids of rows without an id column */
   async add(row: JsonObject, index: number, split: string): Promise<void> {
+    if (this.isFull) return;
     this.#samples.add(row);
     this.#rows.push(shortened(row));
-    if (this.#items === null) return;
-    this.#items.add(row, index, split);
+    this.#items?.add(row, index, split);
     await setImmediate();
   }
 

@@ -43,6 +43,9 @@ describe('SampleCollector', () => {
         expect(collect(rows, bytes)).toEqual(whole);
         const shown = collect(rows, bytes - 1 - less);
         expect(bytesOf(shown)).toBeLessThanOrEqual(Math.max(0, bytes - 1 - less));
+        const untilFull = new SampleCollector(bytes - 1 - less);
+        for (const row of rows) if (!untilFull.isFull) untilFull.add(row);
+        expect(untilFull.end()).toEqual(shown);
         for (const { row, column } of shown.truncatedCells) {
           expect(shown.samples[row]?.[column]).not.toEqual(whole.samples[row]?.[column]);
         }
@@ -67,6 +70,15 @@ describe('SampleCollector', () => {
     for (const { row } of truncatedCells)
       expect(shown[row]).toEqual({ mime_type: 'image/png', encoding: 'base64' });
     expect(truncatedCells.length).toBeGreaterThan(5);
+  });
+
+  it('is full after so many rows of a wide table as have room', () => {
+    const row = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`column ${index}`, 'text']));
+    const collector = new SampleCollector(500_000);
+    let added = 0;
+    for (; !collector.isFull && added < 100; added += 1) collector.add(row);
+    expect(collector.end().samples).toHaveLength(added - 1);
+    expect(added).toBe(3);
   });
 
   it('leaves rows out at the end where even empty cells do not fit', () => {

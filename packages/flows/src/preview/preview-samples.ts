@@ -38,10 +38,17 @@ export class SampleCollector {
   #maxBytes: number;
   readonly #rows: Cell[][] = [];
   #usedBytes = 0;
+  /** What the rows take at least, however they are shortened. */
+  #leastBytes = 0;
   #truncated = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+  }
+
+  /** Whether there is no room even for what is there: `end` leaves the last row out, and would any further one. */
+  get isFull(): boolean {
+    return this.#leastBytes - 1 > this.#maxBytes;
   }
 
   /** Takes a row; nothing of a cell is kept for which there is no room any more. */
@@ -49,11 +56,14 @@ export class SampleCollector {
     const cells: Cell[] = [];
     const index = this.#rows.push(cells) - 1;
     this.#usedBytes += index === 0 ? 2 : 3;
+    this.#leastBytes += index === 0 ? 2 : 3;
     for (const [column, value] of Object.entries(row)) {
       const shown = showFiles(value);
       const cell: Cell = { column, isFile: shown !== value, value: shown, bytes: jsonBytes(shown) };
       const room = Math.max(0, this.#maxBytes - this.#usedBytes);
-      this.#usedBytes += cellBytes(cell, cells.length);
+      const bytes = cellBytes(cell, cells.length);
+      this.#usedBytes += bytes;
+      this.#leastBytes += bytes - Math.max(0, cell.bytes - LEAST_ENTRY_BYTES);
       cells.push(cell);
       if (cell.isFile) {
         if (cell.bytes > room) this.#show(cell, index, withoutData(shown));
@@ -72,6 +82,7 @@ export class SampleCollector {
         for (const cell of cells.toReversed()) {
           const excess = this.#excess();
           if (excess <= 0) break;
+          if (cell.truncated === undefined && cell.bytes <= LEAST_ENTRY_BYTES) continue;
           const most = Math.max(0, cell.bytes - excess - entryBytes(cell, row));
           const isCut = canCutFiles || !cell.isFile;
           this.#show(cell, row, isCut ? startOf(cell.value, most) : withoutData(cell.value));
@@ -129,6 +140,9 @@ const cellBytes = ({ column, bytes }: Cell, index: number): number =>
 /** What naming a cell as shortened would add. */
 const entryBytes = ({ column, bytes, truncated }: Cell, row: number): number =>
   truncated === undefined ? jsonBytes({ row, column, bytes }) + 1 : 0;
+
+/** A cell that is not longer takes no less room shortened, because its entry is longer. */
+const LEAST_ENTRY_BYTES = '{"row":0,"column":"","bytes":0},'.length;
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
