@@ -7,7 +7,7 @@ import type { CellValues } from './convert.ts';
 import { decodeText } from './texts.ts';
 
 /** Writes the cell of one row of a batch. @throws TableError `damaged_file` */
-type RowWriter = (row: number) => void;
+export type RowWriter = (row: number) => void;
 
 /** Makes the writer of one column for each batch of rows; undefined are the cells of a file that lacks the column. */
 export type ColumnWriter = (cells: CellValues | undefined) => RowWriter;
