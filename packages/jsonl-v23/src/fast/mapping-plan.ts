@@ -76,14 +76,15 @@ const isGiven = (member: unknown): boolean =>
 /** Makes the plan for a batch. */
 export function planMapping(mapping: Mapping, batch: CellBatch): MappingPlan {
   const { columns, split } = batch;
-  const indexOf = (name: string | undefined): number => (name === undefined ? -1 : columns.indexOf(name));
+  const indexes = new Map(columns.map((name, index) => [name, index]));
+  const indexOf = (name: string | undefined): number => (name === undefined ? -1 : (indexes.get(name) ?? -1));
   const id = canonicalJson(`${split}-`);
   const tags = [...new Set(mapping.tags)];
   const plan = {
     isSupported:
       !NEEDS_VALUES.some((key) => isGiven(mapping[key])) &&
       (mapping.answerIs ?? 'text') === 'text' &&
-      mappedColumns(mapping).every((name) => columns.includes(name)),
+      mappedColumns(mapping).every((name) => indexes.has(name)),
     answer: indexOf(mapping.answerColumn),
     id: indexOf(mapping.idColumn),
     choices: indexOf(mapping.choicesColumn),
@@ -112,12 +113,14 @@ function maxItemBytes(plan: Omit<MappingPlan, 'maxItemBytes'>, { ends, columns }
   const uses = [answer, id, choices, prompt, systemPrompt, ...meta.map(({ column }) => column)];
   let size = FIXED_BYTES + plan.type.length + plan.tags.length + plan.idPrefix.length;
   for (const { key } of meta) size += key.length + 1;
+  const usesOf = new Map<number, number>();
+  for (const use of uses) usesOf.set(use, (usesOf.get(use) ?? 0) + 1);
   for (const index of columns.keys()) {
     let largest = 0;
     for (let cell = index; cell < ends.length; cell += columns.length) {
       largest = Math.max(largest, (ends[cell] as number) - (cell === 0 ? 0 : (ends[cell - 1] as number)));
     }
-    size += largest * uses.filter((use) => use === index).length;
+    size += largest * (usesOf.get(index) ?? 0);
   }
   return size;
 }
