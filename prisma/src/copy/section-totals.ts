@@ -1,5 +1,5 @@
-import { createHash, type Hash } from 'node:crypto';
 import { createSectionHasher, type SectionHasher } from '@svc/jsonl-v23';
+import { createSha256 } from '@svc/jsonl-v23/internal';
 import type { EncodedRows } from './encoded-rows.ts';
 
 /** A section whose items have all been added. */
@@ -22,7 +22,10 @@ export class SectionTotals {
   #itemCount = 0;
   readonly #hasher: SectionHasher;
   /** Null once an item embeds a file. */
-  #file: { readonly hash: Hash; bytes: number } | null = { hash: createHash('sha256'), bytes: 0 };
+  #file: { readonly hash: ReturnType<typeof createSha256>; bytes: number } | null = {
+    hash: createSha256(),
+    bytes: 0,
+  };
   #record: SectionRecord | undefined;
 
   constructor(id: string, name: string, orderIndex: number) {

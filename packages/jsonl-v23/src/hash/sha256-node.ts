@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 
 /** SHA-256 (FIPS 180-4) in parts. Strings are hashed as UTF-8. */
 export interface Sha256 {
@@ -28,15 +28,31 @@ export function sha256Hex(bytes: Uint8Array): string {
 
 const DIGEST_BYTES = 32;
 
+/** So many bytes are hashed at once: to make a state takes longer than to hash them. */
+const SHORT_BYTES = 1024;
+
 /** Starts a SHA-256 that is fed in parts. */
 export function createSha256(): Sha256 {
-  const state = createHash('sha256');
+  const short = Buffer.allocUnsafe(SHORT_BYTES);
+  let length = 0;
+  let state: Hash | undefined;
   return {
     update(data) {
+      if (state === undefined) {
+        if (length + Buffer.byteLength(data) <= SHORT_BYTES) {
+          if (typeof data === 'string') length += short.write(data, length);
+          else {
+            short.set(data, length);
+            length += data.byteLength;
+          }
+          return;
+        }
+        state = createHash('sha256').update(short.subarray(0, length));
+      }
       state.update(data);
     },
     digest() {
-      return new Uint8Array(state.digest());
+      return state === undefined ? sha256(short.subarray(0, length)) : new Uint8Array(state.digest());
     },
   };
 }

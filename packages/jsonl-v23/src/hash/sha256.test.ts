@@ -38,6 +38,25 @@ describe.each([
   });
 });
 
+it('is the same in parts of any lengths, texts and bytes', () => {
+  const parts = fc.array(fc.oneof(fc.uint8Array({ maxLength: 700 }), fc.string({ unit: 'binary' })), {
+    maxLength: 5,
+  });
+  fc.assert(
+    fc.property(parts, (given) => {
+      const state = node.createSha256();
+      for (const part of given) {
+        // What is passed in may change afterwards.
+        const copy = typeof part === 'string' ? part : part.slice();
+        state.update(copy);
+        if (typeof copy !== 'string') copy.fill(0);
+      }
+      const whole = Buffer.concat(given.map((part) => Buffer.from(part as Uint8Array)));
+      expect(hex(state.digest())).toBe(hex(node.sha256(whole)));
+    }),
+  );
+});
+
 it('is the same in both implementations', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: 'binary' }), (bytes, text) => {

@@ -9,6 +9,9 @@ const CHUNK_BYTES = 128 * 1024;
 /** Chunks one by one: a stream of bytes would join those that wait. The types know only options of zlib. */
 const INFLATE_OPTIONS = { chunkSize: CHUNK_BYTES, readableObjectMode: true, readableHighWaterMark: 2 };
 
+/** Of zlib. */
+const MIN_CHUNK_BYTES = 64;
+
 /** CRC-32 of `bytes` after bytes whose CRC-32 is `value` (0 at the start). */
 export function crc32(bytes: Uint8Array, value: number): number {
   return zlibCrc32(bytes, value);
@@ -63,8 +66,9 @@ export async function* inflateRaw(
  */
 export function inflateSmall(packed: Uint8Array, maxBytes: number): Uint8Array | null {
   try {
-    // The types know only the buffer.
-    const options = { maxOutputLength: Math.max(1, maxBytes), info: true };
+    // One buffer, and a byte that stays free tells that no more is to come. The types know only the result's buffer.
+    const chunkSize = Math.max(MIN_CHUNK_BYTES, maxBytes + 1);
+    const options = { chunkSize, maxOutputLength: Math.max(1, maxBytes), info: true };
     const { buffer, engine } = inflateRawSync(packed, options) as unknown as {
       readonly buffer: Uint8Array;
       readonly engine: { readonly bytesWritten: number };

@@ -80,7 +80,7 @@ export async function readSmallEntry(
   options.signal?.throwIfAborted();
   const bytes = unpackSmall(packed, entry, check);
   if (bytes === null) return null;
-  // The inflater's buffers have 16 KiB or more, all of which a short view would keep in memory.
+  // Short buffers of the inflater are cut from larger ones, all of which a view would keep in memory.
   const isView = bytes === packed || bytes.buffer.byteLength > 2 * bytes.byteLength;
   return isView ? new Uint8Array(bytes) : bytes;
 }
