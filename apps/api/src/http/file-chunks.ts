@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
-import type { StagedFile } from './receive-upload.ts';
+import type { FileLocation } from './receive-upload.ts';
 
 /** The bytes of files, one after another, in chunks of exactly `chunkBytes`; the last one may be shorter. */
 export async function* fileChunks(
-  files: readonly Pick<StagedFile, 'path' | 'content'>[],
+  files: readonly FileLocation[],
   chunkBytes: number,
 ): AsyncGenerator<Uint8Array> {
   let chunk = Buffer.allocUnsafe(chunkBytes);
@@ -26,10 +26,7 @@ export async function* fileChunks(
 }
 
 /** The bytes of a file; each piece is valid until the next one. */
-async function* piecesOf(
-  { path, content }: Pick<StagedFile, 'path' | 'content'>,
-  pieceBytes: number,
-): AsyncGenerator<Uint8Array> {
+async function* piecesOf({ path, content }: FileLocation, pieceBytes: number): AsyncGenerator<Uint8Array> {
   if (content !== null) {
     yield content;
     return;

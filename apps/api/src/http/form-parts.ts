@@ -25,13 +25,13 @@ export interface FormField {
   readonly isTruncated: boolean;
 }
 
-interface FormFile {
+export interface FormFile {
   readonly kind: 'file';
   readonly name: string;
   /** Without any folder; empty when the client gave none. */
   readonly fileName: string;
-  /** The form goes on when it has been read. */
-  readonly content: AsyncIterable<Buffer>;
+  /** All of its bytes where the form is in memory; else pieces, and the form goes on when they have been read. */
+  readonly content: Buffer | AsyncIterable<Buffer>;
 }
 
 /**

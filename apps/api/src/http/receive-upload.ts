@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { RequestError } from '@svc/runtime';
@@ -7,20 +7,25 @@ import { type FormField, type FormLimits, formParts, invalid, maxFormBytes, tooL
 import { smallFormParts } from './small-form.ts';
 import type { StagingFile, StagingFolder } from './staging-folder.ts';
 
-/** A file of an upload, in the staging folder unless the form is small. */
-export interface StagedFile {
-  /** Where it is, or would be. */
-  readonly path: string;
-  /** A file that is not in the folder. */
-  readonly content: Uint8Array | null;
+/** A file of an upload: in the staging folder, or in memory where the form is small. */
+export type StagedFile = FileDigest &
+  FileLocation & {
+    /** The file name that the client gave, without any folder; empty when it gave none. */
+    readonly fileName: string;
+  };
+
+/** Where the bytes of a file are. */
+export type FileLocation =
+  | { readonly path: string; readonly content: null }
+  | { readonly path: null; readonly content: Uint8Array };
+
+interface FileDigest {
   readonly bytes: number;
   /** Hex digits. */
   readonly sha256: string;
-  /** The file name that the client gave, without any folder; empty when it gave none. */
-  readonly fileName: string;
 }
 
-/** A multipart form whose files are in the staging folder. Disposing of it deletes the files. */
+/** A multipart form with its files. Disposing of it deletes the files. */
 export interface Upload extends AsyncDisposable {
   /** At least one, in the order of the form. */
   readonly files: readonly StagedFile[];
@@ -63,6 +68,7 @@ export async function receiveUpload(
     totalBytes += bytes;
     if (totalBytes > limits.maxUploadBytes) throw tooLarge(limits);
   };
+  // A body has no more bytes than it declares.
   const isSmall = declaredBytes > 0 && declaredBytes <= MEMORY_BYTES;
   const parts = isSmall ? await smallFormParts(request, limits, signal) : formParts(request, limits, signal);
   for await (const part of parts) {
@@ -74,12 +80,18 @@ export async function receiveUpload(
     if (name !== 'file') {
       throw invalid(name, `Unexpected file field ${JSON.stringify(name.slice(0, 100))}; expected "file".`);
     }
+    if (Buffer.isBuffer(content)) {
+      const bytes = content.byteLength;
+      onBytes(bytes);
+      files.push({ path: null, content, fileName, bytes, sha256: hash('sha256', content, 'hex') });
+      continue;
+    }
     const file = stack.use(staging.create());
     const facts = await stageFile(file, content, {
       declaredBytes: Math.max(0, declaredBytes - totalBytes),
       onBytes,
     });
-    files.push({ path: file.path, fileName, ...facts });
+    files.push({ path: file.path, content: null, fileName, ...facts });
   }
   if (files.length === 0) throw invalid('file', 'The form must have a file.');
   const held = stack.move();
@@ -104,31 +116,26 @@ function fieldValue(
 }
 
 /**
- * Writes a file into the staging folder, unless the form is small; ends after the last write, also when it fails.
+ * Writes a file into the staging folder; ends after the last write, also when it fails.
  *
  * @param declaredBytes of the form from here on; 0 if unknown. They are reserved at once
  * @param onBytes gets the size of every chunk, and throws when there are too many bytes
- * @returns its size and hash, and its content if the form is small
+ * @returns its size and hash
  */
 export async function stageFile(
   file: StagingFile,
   content: AsyncIterable<Uint8Array>,
   { declaredBytes, onBytes }: { readonly declaredBytes: number; readonly onBytes: (bytes: number) => void },
-): Promise<Pick<StagedFile, 'bytes' | 'sha256' | 'content'>> {
-  const hash = createHash('sha256');
+): Promise<FileDigest> {
+  const sha256 = createHash('sha256');
   let bytes = 0;
   async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const chunk of content) {
       bytes += chunk.byteLength;
       onBytes(chunk.byteLength);
-      hash.update(chunk);
+      sha256.update(chunk);
       yield chunk;
     }
-  }
-  // A body has no more bytes than it declares.
-  if (declaredBytes > 0 && declaredBytes <= MEMORY_BYTES) {
-    const whole = Buffer.concat(await Array.fromAsync(counted()));
-    return { content: whole, bytes, sha256: hash.digest('hex') };
   }
   await file.makeRoom(declaredBytes);
   const makeRoom = roomInSteps(file, declaredBytes);
@@ -141,7 +148,7 @@ export async function stageFile(
   // Open before the first byte: a file that a failed stream opens later would outlive its deletion.
   await using handle = await open(file.path, 'wx', 0o600);
   await pipeline(withRoom, handle.createWriteStream({ highWaterMark: WRITE_BEHIND_BYTES }));
-  return { content: null, bytes, sha256: hash.digest('hex') };
+  return { bytes, sha256: sha256.digest('hex') };
 }
 
 /**

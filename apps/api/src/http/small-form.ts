@@ -1,6 +1,14 @@
 import type { Request } from 'express';
 import { DelimiterCounter } from './delimiter-counter.ts';
-import { type FormLimits, type FormPart, onFields, openForm, tooManyParts } from './form-parts.ts';
+import {
+  type FormField,
+  type FormFile,
+  type FormLimits,
+  type FormPart,
+  onFields,
+  openForm,
+  tooManyParts,
+} from './form-parts.ts';
 
 /**
  * Reads the parts of a multipart form that is small enough to be held in memory. Does what `formParts` does, at once
@@ -14,7 +22,7 @@ export async function smallFormParts(
   signal: AbortSignal,
 ): Promise<readonly FormPart[]> {
   const body = await readBody(request, signal);
-  const parts: FormPart[] = [];
+  const parts: (FormField | HeldFile)[] = [];
   let failure: Error | undefined;
   let fileCount = 0;
   const form = openForm(request, limits);
@@ -30,8 +38,7 @@ export async function smallFormParts(
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       // The form reports it.
       stream.on('error', () => undefined);
-      const content = valuesOf(chunks);
-      parts.push({ kind: 'file', name: name ?? '', fileName: info.filename ?? '', content });
+      parts.push({ kind: 'file', name: name ?? '', fileName: info.filename ?? '', chunks });
     });
     form.on('close', resolve);
     form.end(body);
@@ -40,10 +47,25 @@ export async function smallFormParts(
   delimiters.add(body);
   // The last one ends the form.
   if (delimiters.count > limits.maxFormFields + fileCount + 1) failure ??= tooManyParts(limits);
-  if (failure === undefined) return parts;
+  if (failure === undefined) return parts.map(wholePart);
   form.destroy();
   throw failure;
 }
+
+/** A file whose bytes are still arriving. */
+interface HeldFile extends Omit<FormFile, 'content'> {
+  readonly chunks: readonly Buffer[];
+}
+
+function wholePart(part: FormField | HeldFile): FormPart {
+  if (part.kind === 'field') return part;
+  const { kind, name, fileName, chunks } = part;
+  return { kind, name, fileName, content: wholeOf(chunks) };
+}
+
+/** Most small bodies arrive in one piece. */
+const wholeOf = (chunks: readonly Buffer[]): Buffer =>
+  chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 
 /** The whole body, which has no more bytes than its header declares. */
 function readBody(request: Request, signal: AbortSignal): Promise<Buffer> {
@@ -57,12 +79,8 @@ function readBody(request: Request, signal: AbortSignal): Promise<Buffer> {
       end();
     };
     const onAbort = (): void => settle(() => reject(signal.reason));
-    const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks)));
+    const onEnd = (): void => settle(() => resolve(wholeOf(chunks)));
     signal.addEventListener('abort', onAbort, { once: true });
     request.on('data', onData).on('end', onEnd).resume();
   });
-}
-
-async function* valuesOf<T>(values: readonly T[]): AsyncGenerator<T> {
-  yield* values;
 }

@@ -80,8 +80,7 @@ it('limits what older archives are converted to', async () => {
   const content = await makePackage({
     'a.jsonl': JSON.stringify({ id: 1, inputs: { prompt: 'p' }, assets }),
   });
-  const path = join(folder, '1', 'none');
-  const staged = { path, content, bytes: content.byteLength, sha256: '', fileName: 'old.zip' };
+  const staged = { path: null, content, bytes: content.byteLength, sha256: '', fileName: 'old.zip' };
   const form = readUploadForm({ fields: new Map([['convert', 'true']]) });
   const deps = { config: loadConfig({ SVC_DATA_DIR: folder }), staging };
   const prepared = prepareUpload([staged], form, deps, new AbortController().signal);

@@ -47,6 +47,8 @@ export interface BodyWatch extends Disposable {
  * left of it. A body that we hold back, because the disk is slow, does not count.
  */
 export function watchUploadRate(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): BodyWatch {
+  // Small bodies arrive together with their head.
+  if (request.complete) return { signal, [Symbol.dispose]: () => undefined };
   const { socket } = request;
   const slow = followSignal(signal);
   const meter = new RateMeter(SENT_BYTES, timeoutMs);

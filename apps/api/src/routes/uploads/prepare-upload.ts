@@ -93,7 +93,7 @@ async function unpack(
   for await (const { name, content } of unpackFiles(files, packageLimits(config), signal)) {
     const file = stack.use(staging.create());
     const facts = await stageFile(file, content, { declaredBytes: 0, onBytes: () => undefined });
-    unpacked.push({ path: file.path, fileName: name, ...facts });
+    unpacked.push({ path: file.path, content: null, fileName: name, ...facts });
   }
   return unpacked;
 }
