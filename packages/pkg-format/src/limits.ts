@@ -55,14 +55,20 @@ export const MAX_DIRECTORY_BYTES: number = 64 * MiB;
  * @throws TypeError, RangeError for a limit that is not a positive integer, or a positive number for the ratio
  */
 export function resolveLimits(limits: Partial<PackageLimits> = {}): PackageLimits {
-  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
-  for (const [name, value] of given) checkLimit(name, value);
-  return { ...DEFAULT_LIMITS, ...Object.fromEntries(given) };
+  const resolved = { ...DEFAULT_LIMITS } as Record<string, number>;
+  for (const name of Object.keys(limits)) {
+    const value: unknown = limits[name as keyof PackageLimits];
+    if (value === undefined) continue;
+    checkLimit(name, value);
+    resolved[name] = value;
+  }
+  return resolved as unknown as PackageLimits;
 }
 
-function checkLimit(name: string, value: unknown): void {
+function checkLimit(name: string, value: unknown): asserts value is number {
   const isRatio = name === 'maxExpansionRatio';
+  if (typeof value === 'number' && value > 0 && (isRatio || Number.isSafeInteger(value))) return;
   const problem = `limits.${name} must be a positive ${isRatio ? 'number' : 'integer'}, got`;
   if (typeof value !== 'number') throw new TypeError(`${problem} a value of the type ${typeof value}.`);
-  if (!(value > 0 && (isRatio || Number.isSafeInteger(value)))) throw new RangeError(`${problem} ${value}.`);
+  throw new RangeError(`${problem} ${value}.`);
 }
