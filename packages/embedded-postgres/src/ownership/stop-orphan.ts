@@ -66,7 +66,7 @@ async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOp
           'stop it first, or choose another folder (SVC_DATA_DIR).',
       );
     }
-    process.kill(pid, 'SIGINT');
+    interrupt(pid);
     while (isAlive(pid)) {
       signal.throwIfAborted();
       if (performance.now() > deadline)
@@ -79,5 +79,14 @@ async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOp
     throw error;
   } finally {
     await client.end().catch(() => undefined);
+  }
+}
+
+/** Asks the server to stop, if it has not ended by itself. */
+function interrupt(pid: number): void {
+  try {
+    process.kill(pid, 'SIGINT');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
