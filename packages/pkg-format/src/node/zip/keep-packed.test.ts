@@ -25,6 +25,13 @@ it('keeps files deflated, and reads those to their end that it cannot keep', asy
   const noise = Array.from({ length: 100 }, () => randomBytes(64 * 1024));
   expect(await pack(each(noise))).toBe(null);
   expect(read).toBe(100);
+  // Files of this size are given out when they end: one of them is the first that has no room.
+  const small = createPack();
+  const outcomes: unknown[] = [];
+  for (let file = 0; file < 500; file += 1) outcomes.push(await small(each([randomBytes(10_000)])));
+  const tooMany = outcomes.indexOf(null);
+  expect(tooMany).toBe(419);
+  expect(outcomes.slice(tooMany)).toEqual(Array.from({ length: 81 }, () => null));
   await expect(
     createPack()(
       (async function* () {

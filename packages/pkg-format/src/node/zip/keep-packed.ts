@@ -16,14 +16,14 @@ export function createPack(): Pack {
     deflater.on('data', (piece: Buffer) => {
       leftBytes -= piece.byteLength;
       if (leftBytes >= 0) kept.push(piece);
-      else deflater.destroy();
     });
-    // What cannot be kept is read again.
+    // finished() throws it.
     deflater.on('error', () => undefined);
     let writing = Promise.resolve();
     try {
       for await (const chunk of source) {
-        if (deflater.destroyed) continue;
+        // What has no room is read to its end here, and again for the archive.
+        if (leftBytes < 0) continue;
         sum.crc32 = crc32(chunk, sum.crc32);
         sum.bytes += chunk.byteLength;
         // A thread deflates one chunk while the next one is read.
@@ -31,7 +31,7 @@ export function createPack(): Pack {
         writing = new Promise((resolve) => deflater.write(chunk, () => resolve()));
       }
       await writing;
-      if (deflater.destroyed) return null;
+      if (leftBytes < 0) return null;
       await finished(deflater.end());
       return leftBytes < 0 ? null : { ...sum, isDeflated: true, read: () => each(kept) };
     } finally {
