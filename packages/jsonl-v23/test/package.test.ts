@@ -48,6 +48,7 @@ describe('the package', () => {
       '#is-utf8',
       '#sha256',
       '@noble/hashes/sha2.js',
+      '@noble/hashes/utils.js',
       'node:buffer',
       'node:crypto',
       're2js',
