@@ -191,7 +191,7 @@ it('searches of one caller, all at once', { timeout: 600_000 }, async (context) 
   const active = async (): Promise<number> => {
     const [row] = await own.query(
       `SELECT count(*)::int AS n FROM pg_stat_activity
-       WHERE state = 'active' AND backend_type = 'client backend' AND pid <> pg_backend_pid() AND query LIKE 'WITH matching AS MATERIALIZED%'`,
+       WHERE datname = current_database() AND state = 'active' AND query LIKE 'WITH matching AS MATERIALIZED%'`,
     );
     return row.n;
   };
