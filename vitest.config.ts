@@ -48,6 +48,12 @@ const TIMEOUTS = {
   expect: { poll: { timeout: 60_000 } },
 };
 
+/**
+ * Threads that tests start load TypeScript, whose types Node strips by WebAssembly in each thread. V8 may crash when it
+ * replaces the wrappers of such code in one thread while others use them, so it keeps them. Built code needs none of this.
+ */
+const EXEC_ARGV = ['--wasm-wrapper-tiering-budget=2000000000'];
+
 export default defineConfig({
   test: {
     // Many tests wait for processes and time-outs: three files at once use even two cores better than two.
@@ -58,6 +64,7 @@ export default defineConfig({
         test: {
           name: 'packages',
           include: ['packages/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
+          execArgv: EXEC_ARGV,
           ...TIMEOUTS,
         },
       },
@@ -69,6 +76,7 @@ export default defineConfig({
         test: {
           name: 'packages-web',
           include: ['packages/pkg-format/test/{conformance,limits,mutations,write-package}.test.ts'],
+          execArgv: EXEC_ARGV,
           ...TIMEOUTS,
         },
       },
@@ -83,6 +91,7 @@ export default defineConfig({
             'docs/**/*.test.ts',
           ],
           globalSetup: ['prisma/test/postgres.ts'],
+          execArgv: EXEC_ARGV,
           ...TIMEOUTS,
         },
       },
