@@ -6,6 +6,7 @@
 export { isBase64 } from '#is-base64';
 export { createSha256, type Sha256, sha256, sha256Hex } from '#sha256';
 export type { EncodedLine } from './fast/reusable-line.ts';
+export { toHex } from './hash/hex.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
 export {
   base64Length,

@@ -48,7 +48,6 @@ describe('the package', () => {
       '#is-utf8',
       '#sha256',
       '@noble/hashes/sha2.js',
-      '@noble/hashes/utils.js',
       'node:buffer',
       'node:crypto',
       're2js',

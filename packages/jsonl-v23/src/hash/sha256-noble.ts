@@ -1,5 +1,5 @@
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { toHex } from './hex.ts';
 
 /** SHA-256 (FIPS 180-4) in parts. Strings are hashed as UTF-8. */
 export interface Sha256 {
@@ -20,7 +20,7 @@ export function sha256Into(data: string | Uint8Array, target: Uint8Array): void 
 
 /** SHA-256 of the bytes as lower-case hex digits. */
 export function sha256Hex(bytes: Uint8Array): string {
-  return bytesToHex(sha256(bytes));
+  return toHex(sha256(bytes));
 }
 
 /** Starts a SHA-256 that is fed in parts. */

@@ -2,6 +2,7 @@ import { createSha256, sha256 } from '#sha256';
 import { hashView } from '../item/hash-view.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import type { JsonObject } from '../json/json-value.ts';
+import { toHex } from './hex.ts';
 
 /** Names the rules below; another set of rules gets another name. */
 export const HASH_SPEC = 'svc-jcs-sha256-1';
@@ -59,13 +60,3 @@ function checkHashes(bytes: Uint8Array): void {
   const given = bytes instanceof Uint8Array ? `${bytes.length} bytes` : typeof bytes;
   throw new TypeError(`Hashes must be a Uint8Array of n * ${HASH_BYTES} bytes, got ${given}.`);
 }
-
-function toHex(bytes: Uint8Array): string {
-  let hex = '';
-  for (const byte of bytes) hex += DIGITS[byte];
-  return hex;
-}
-
-const DIGITS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
-  byte.toString(16).padStart(2, '0'),
-);

@@ -8,12 +8,11 @@ import {
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { checkItemSize, createSha256 } from '@svc/jsonl-v23/internal';
+import { checkItemSize, createSha256, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList } from '../check/error-list.ts';
 import { PackageError, toPackageError } from '../errors.ts';
 import { groupBy } from '../group-by.ts';
-import { toHex } from '../hex.ts';
 import { ChangeCounter, type ConversionReport } from '../legacy/conversion-report.ts';
 import { datasetPrompts } from '../legacy/dataset-prompts.ts';
 import {

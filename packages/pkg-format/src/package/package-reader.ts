@@ -1,8 +1,7 @@
 import { HASH_SPEC, type SourceLocation } from '@svc/jsonl-v23';
-import { createSha256 } from '@svc/jsonl-v23/internal';
+import { createSha256, toHex } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
-import { toHex } from '../hex.ts';
 import type { PackageLimits } from '../limits.ts';
 import { isPathInside } from '../zip/entry-name.ts';
 import { normalForm } from '../zip/normal-form.ts';

@@ -1,7 +1,6 @@
 import { HASH_SPEC } from '@svc/jsonl-v23';
-import { DEFAULT_MIME_TYPE, mimeTypeForPath, sha256Hex } from '@svc/jsonl-v23/internal';
+import { DEFAULT_MIME_TYPE, mimeTypeForPath, sha256Hex, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
-import { toHex } from '../hex.ts';
 import {
   MANIFEST_FILE,
   META_FILE,

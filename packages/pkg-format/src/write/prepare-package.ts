@@ -1,7 +1,6 @@
-import { createSha256, type Sha256, sha256Hex } from '@svc/jsonl-v23/internal';
+import { createSha256, type Sha256, sha256Hex, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
-import { toHex } from '../hex.ts';
 import { RESULTS_FILE } from '../package/layout.ts';
 import { checkNames } from '../package/manifest.ts';
 import { createRedactor } from '../secrets/redactor.ts';

@@ -1,5 +1,4 @@
-import { createSha256 } from '@svc/jsonl-v23/internal';
-import { toHex } from '../hex.ts';
+import { createSha256, toHex } from '@svc/jsonl-v23/internal';
 import { compareUtf8, foldName } from '../zip/entry-name.ts';
 
 const MAX_NAME_BYTES = 200;

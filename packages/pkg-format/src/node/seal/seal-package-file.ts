@@ -1,10 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { HASH_SPEC } from '@svc/jsonl-v23';
-import { createSha256, splitLines } from '@svc/jsonl-v23/internal';
+import { createSha256, splitLines, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedPackage } from '../../check/inspect-package.ts';
-import { toHex } from '../../hex.ts';
 import type { PackageLimits } from '../../limits.ts';
 import { MANIFEST_FILE, RESULTS_FILE } from '../../package/layout.ts';
 import {

@@ -21,6 +21,7 @@ it('keeps files deflated, and reads those to their end that it cannot keep', asy
     const bytes = kept && (await collectBytes(kept.read()));
     expect(bytes && inflateRawSync(bytes).equals(Buffer.concat(lines))).toBe(true);
   }
+  for await (const piece of kept?.read() ?? []) expect(piece.buffer.byteLength).toBe(piece.byteLength);
   read = 0;
   const noise = Array.from({ length: 100 }, () => randomBytes(64 * 1024));
   expect(await pack(each(noise))).toBe(null);

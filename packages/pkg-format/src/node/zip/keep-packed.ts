@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises';
-import { crc32, createDeflateRaw } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import type { Pack } from '../../write/scan-dataset.ts';
-import { DEFLATE_LEVEL } from '../../write/write-package.ts';
+import { createDeflater } from './create-deflater.ts';
 
 /** Some 40 MB of lines that embed files: those of 200,000 items with a file each. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
@@ -10,12 +10,13 @@ const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 export function createPack(): Pack {
   let leftBytes = MAX_KEPT_BYTES;
   return async (source) => {
-    const deflater = createDeflateRaw({ level: DEFLATE_LEVEL });
+    const deflater = createDeflater();
     const kept: Uint8Array[] = [];
     const sum = { crc32: 0, bytes: 0 };
     deflater.on('data', (piece: Buffer) => {
       leftBytes -= piece.byteLength;
-      if (leftBytes >= 0) kept.push(piece);
+      // A view would keep all of the deflater's buffer, of which a small file takes little.
+      if (leftBytes >= 0) kept.push(Uint8Array.from(piece));
     });
     // finished() throws it.
     deflater.on('error', () => undefined);

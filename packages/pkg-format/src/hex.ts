@@ -1,6 +1,0 @@
-/** Bytes as lower-case hex digits. */
-export function toHex(bytes: Uint8Array): string {
-  let hex = '';
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');
-  return hex;
-}
