@@ -11,7 +11,7 @@ import { splitSource } from './split-source.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-const CODE = /\.[cm]?[jt]s$/;
+const CODE = /\.[cm]?[jt]sx?$/;
 const DOCUMENT =
   /\.(?:md|ya?ml|toml|service|sh|html)$|(?:^|\/)(?:Dockerfile|package\.json)$|^deploy\/.*\.json$/;
 const EXCLUDED =

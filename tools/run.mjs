@@ -182,7 +182,6 @@ async function test(args) {
   await pnpm('run', 'types');
   await run(NODE_24, ['tools/check-boundaries.ts']);
   await run(NODE_24, ['tools/check-structure.ts', '--strict']);
-  await run(NODE_24, ['tools/check-words.ts', '--strict']);
   await run(NODE_24, ['tools/check-licences.ts']);
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const report = join(folder, 'report.json');
