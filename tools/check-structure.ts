@@ -169,12 +169,10 @@ const broken = sources.flatMap((source) => [
 const sizes = [
   ...fullFolders(sources),
   ...longMedians(sources),
-  ...sources.flatMap((source) => [
-    ...longFiles(source),
-    ...longComponents(source),
-    ...longClasses(source),
-  ]),
+  ...sources.flatMap((source) => [...longFiles(source), ...longComponents(source), ...longClasses(source)]),
 ];
 for (const line of [...sizes, ...broken]) console.log(line);
-console.log(`structure: ${broken.length} broken rules, ${sizes.length} large sizes in ${sources.length} files`);
+console.log(
+  `structure: ${broken.length} broken rules, ${sizes.length} large sizes in ${sources.length} files`,
+);
 process.exitCode = isStrict && broken.length > 0 ? 1 : 0;
