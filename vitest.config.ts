@@ -54,6 +54,8 @@ const TIMEOUTS = {
  */
 const EXEC_ARGV = ['--wasm-wrapper-tiering-budget=2000000000'];
 
+const SETUP_FILES = [at('tools/vitest/refuse-buffer-slice.ts')];
+
 export default defineConfig({
   test: {
     // Many tests wait for processes and time-outs: three files at once use even two cores better than two.
@@ -65,6 +67,7 @@ export default defineConfig({
           name: 'packages',
           include: ['packages/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
           execArgv: EXEC_ARGV,
+          setupFiles: SETUP_FILES,
           ...TIMEOUTS,
         },
       },
@@ -77,6 +80,7 @@ export default defineConfig({
           name: 'packages-web',
           include: ['packages/pkg-format/test/{conformance,limits,mutations,write-package}.test.ts'],
           execArgv: EXEC_ARGV,
+          setupFiles: SETUP_FILES,
           ...TIMEOUTS,
         },
       },
@@ -92,6 +96,7 @@ export default defineConfig({
           ],
           globalSetup: ['prisma/test/postgres.ts'],
           execArgv: EXEC_ARGV,
+          setupFiles: SETUP_FILES,
           ...TIMEOUTS,
         },
       },

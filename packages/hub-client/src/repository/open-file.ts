@@ -59,7 +59,7 @@ class HubFile implements ByteSource {
       }
       this.#whole ??= await this.#collect(0, byteLength, signal);
     }
-    return this.#whole.slice(start, end);
+    return new Uint8Array(this.#whole.subarray(start, end));
   }
 
   async *stream(signal?: AbortSignal, head: readonly Uint8Array[] = []): AsyncGenerator<Uint8Array> {

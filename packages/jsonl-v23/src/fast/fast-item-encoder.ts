@@ -201,7 +201,7 @@ export class FastItemEncoder extends ByteTokenizer {
     const known = location.find(bytes, start, end);
     if (known !== null || this.#keyCount > MAX_KEYS) return known;
     this.#keyCount += 1;
-    return location.add(bytes.slice(start, end));
+    return location.add(new Uint8Array(bytes.subarray(start, end)));
   }
 
   #readArray(open: number, location: Location, depth: number): number {

@@ -95,7 +95,7 @@ function parseCentralRecord(record: DataView): CentralRecord {
     method,
     ...sizes,
     crc32: record.getUint32(16, true),
-    storedName: decoded ?? rawName.slice(),
+    storedName: decoded ?? new Uint8Array(rawName),
     unicodeName,
     flags,
     methodId,

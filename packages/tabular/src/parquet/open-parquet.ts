@@ -50,7 +50,8 @@ function withTail(file: ByteSource, tailStart: number, tail: Uint8Array<ArrayBuf
     stream: (signal, head) => file.stream(signal, head),
     async readRange(start, end, signal) {
       if (start < tailStart) return await file.readRange(start, end, signal);
-      return tail.slice(start - tailStart, end - tailStart);
+      // `slice` of a Buffer would share its memory, which readers free.
+      return new Uint8Array(tail.subarray(start - tailStart, end - tailStart));
     },
   };
 }

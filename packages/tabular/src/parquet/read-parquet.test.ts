@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { diskFile } from '../../test/disk-file.ts';
 import { memoryFile } from '../../test/memory-file.ts';
 import { writeParquet } from '../../test/write-parquet.ts';
 import { TableError } from '../errors.ts';
@@ -182,6 +183,29 @@ it('joins row groups into few requests, and reads no column that is not asked fo
   expect(bytes.length).toBeGreaterThan(8_000_000);
   expect(taken).toBeLessThan(600_000);
   expect(source.ranges.length).toBeLessThan(12);
+});
+
+it('reads small columns after a large one from a file on disk', async () => {
+  // The last block of the large column is near the end of the file, which is in memory.
+  const sizes = [...Array<number>(32).fill(512 * 1024), 30 * 1024];
+  const numbers = sizes.map((_, n) => n);
+  const bytes = writeParquet({
+    columns: [
+      {
+        name: 'large',
+        data: sizes.map((size, n) => String.fromCharCode(65 + n).repeat(size)),
+        type: 'STRING',
+        encoding: 'PLAIN',
+        codec: 'UNCOMPRESSED',
+      },
+      { name: 'n', data: numbers, type: 'INT32' },
+      { name: 'text', data: numbers.map((n) => `b${n}`), type: 'STRING' },
+    ],
+  });
+  const found = (await read(await diskFile(bytes), 0, sizes.length)) as Array<Record<string, unknown>>;
+  expect(found.map(({ large, ...others }) => ({ length: (large as string).length, ...others }))).toEqual(
+    sizes.map((length, n) => ({ length, n, text: `b${n}` })),
+  );
 });
 
 describe('texts as slices', () => {

@@ -60,7 +60,8 @@ export async function openByteSource(input: ByteInput, options: ByteSourceOption
 }
 
 function ofBytes(path: string, bytes: Uint8Array): ByteSource {
-  const read = async (start: number, end: number): Promise<Uint8Array> => bytes.slice(start, end);
+  const read = async (start: number, end: number): Promise<Uint8Array> =>
+    new Uint8Array(bytes.subarray(start, end));
   return tableSource(path, { byteLength: bytes.byteLength, read });
 }
 

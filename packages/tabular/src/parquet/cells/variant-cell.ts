@@ -44,7 +44,7 @@ export function compileVariant(
     else if (metadata.length > MAX_KEPT_BYTES) names = new VariantNames(metadata);
     else {
       // A copy: the page of the bytes is freed.
-      names = new VariantNames(metadata.slice());
+      names = new VariantNames(new Uint8Array(metadata));
       last = names;
     }
     const value = read(cell, { names, limit }, 0);
