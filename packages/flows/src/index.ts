@@ -1,20 +1,6 @@
 export type { TableColumn } from '@svc/tabular/write';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
-export { dryRunPackage } from './files/dry-run-package.ts';
-export type { UploadTableOptions } from './files/item-lines.ts';
-export { partOf } from './files/part-of.ts';
-export {
-  type Recognised,
-  recogniseUpload,
-  requireMapping,
-  type TableFile,
-  type UploadedFile,
-} from './files/recognise-upload.ts';
-export { type UnpackedFile, unpackFiles } from './files/unpack-files.ts';
-export { UploadError } from './files/upload-error.ts';
 export { type ImportError, ImportErrors } from './import-errors.ts';
-export { dryRunHub, type ImportOptions, importHub } from './import-hub.ts';
-export type { DryRun } from './mapping/dry-run.ts';
 export { type ImportFailure, type ObservedImport, observeImport, requestFailure } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
 export { type PlanRunDeps, type PlanRunRequest, planRun } from './plan-run.ts';
@@ -40,10 +26,24 @@ export { createResultReader, type ResultReader } from './results/result-reader.t
 export { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 export { createTurns, type Turns } from './run/turns.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
+export type { DryRun } from './sources/dry-run.ts';
+export { dryRunPackage } from './sources/dry-run-package.ts';
+export { dryRunTable, uploadTable } from './sources/files-source.ts';
+export { dryRunHub, type ImportOptions, importHub } from './sources/hub-source.ts';
+export type { UploadTableOptions } from './sources/item-lines.ts';
+export { nameOfFile, type UploadOptions, uploadPackage } from './sources/package-source.ts';
+export { partOf } from './sources/part-of.ts';
+export {
+  type Recognised,
+  recogniseUpload,
+  requireMapping,
+  type TableFile,
+  type UploadedFile,
+} from './sources/recognise.ts';
+export { type UnpackedFile, unpackFiles } from './sources/unpack.ts';
+export { UploadError } from './sources/upload-error.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
 export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';
 export { RESULT_COLUMNS } from './tables/result-columns.ts';
 export { resultsTable } from './tables/results-table.ts';
 export { MEDIA_TYPES, type TableExport, type TableFormat, type TableOptions } from './tables/table-export.ts';
-export { nameOfFile, type UploadOptions, uploadPackage } from './upload-package.ts';
-export { dryRunTable, uploadTable } from './upload-table.ts';

@@ -3,11 +3,11 @@ import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { PackageReader } from '@svc/pkg-format';
 import { type FileOptions, inferSchema, openFileTable, readRows, type Table } from '@svc/tabular';
 import { tableSource } from '@svc/tabular/internal';
-import { columnsOf, type TableFile } from './files/recognise-upload.ts';
-import { toUploadError } from './files/upload-error.ts';
 import { mappingWarnings, withWarnings } from './mapping/mapping-warnings.ts';
 import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
 import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
+import { columnsOf, type TableFile } from './sources/recognise.ts';
+import { toUploadError } from './sources/upload-error.ts';
 
 /** What a person sees before uploading. */
 export interface UploadPreview extends PreviewRows {

@@ -3,10 +3,10 @@ import { hubSchema } from '@svc/hub-client/internal';
 import { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { DatasetDraft } from '@svc/store';
-import { type DryRun, dryRunResult } from './mapping/dry-run.ts';
-import { planMapping, typedColumns } from './mapping/plan-mapping.ts';
-import { skippedRows } from './mapping/skipped-rows.ts';
-import type { ImportRequest } from './requests.ts';
+import { planMapping, typedColumns } from '../mapping/plan-mapping.ts';
+import type { ImportRequest } from '../requests.ts';
+import { type DryRun, dryRunResult } from './dry-run.ts';
+import { skippedRows } from './skipped-rows.ts';
 
 export interface ImportOptions {
   /** Longest canonical text of an item. */

@@ -4,7 +4,7 @@ import type { DatasetDraft, LineOptions } from '@svc/store';
 import { readTextFile } from '@svc/tabular';
 import { tableSource } from '@svc/tabular/internal';
 import { ImportErrors } from '../import-errors.ts';
-import type { TableFile } from './recognise-upload.ts';
+import type { TableFile } from './recognise.ts';
 
 export interface UploadTableOptions {
   /** Longest canonical text of an item, and longest line of items. */

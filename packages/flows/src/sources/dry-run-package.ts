@@ -1,9 +1,9 @@
 import { splitLines } from '@svc/jsonl-v23/internal';
 import { PackageError, type PackageReader } from '@svc/pkg-format';
 import type { DatasetDraft } from '@svc/store';
-import { type DryRun, dryRunResult } from '../mapping/dry-run.ts';
 import { readResults } from '../results/result-reader.ts';
-import type { UploadOptions } from '../upload-package.ts';
+import { type DryRun, dryRunResult } from './dry-run.ts';
+import type { UploadOptions } from './package-source.ts';
 
 /**
  * Does what an upload of a package does, but stores nothing. If a line is faulty, all lines are checked.

@@ -6,7 +6,7 @@ import { mergeFeatures, openFileTable, type Table, TableError } from '@svc/tabul
 import { tableSource } from '@svc/tabular/internal';
 import { planMapping, typedColumns } from '../mapping/plan-mapping.ts';
 import { findOtherLines, itemLines, type UploadTableOptions } from './item-lines.ts';
-import { columnsOf, type TableFile } from './recognise-upload.ts';
+import { columnsOf, type TableFile } from './recognise.ts';
 import { toUploadError } from './upload-error.ts';
 
 export interface WriteOptions extends UploadTableOptions {

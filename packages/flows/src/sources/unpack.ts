@@ -2,7 +2,7 @@ import type { PackageLimits } from '@svc/pkg-format';
 import { openArchive } from '@svc/pkg-format/internal';
 import { type ByteSource, decompressFile } from '@svc/tabular';
 import { tableSource } from '@svc/tabular/internal';
-import type { UploadedFile } from './recognise-upload.ts';
+import type { UploadedFile } from './recognise.ts';
 import { toUploadError, UploadError } from './upload-error.ts';
 
 /** A file that comes out of another one. */

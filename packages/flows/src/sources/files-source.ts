@@ -2,13 +2,13 @@ import { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { DatasetDraft } from '@svc/store';
 import { datasetNameOf, fileSchema } from '@svc/tabular/internal';
-import type { UploadTableOptions } from './files/item-lines.ts';
-import type { TableFile } from './files/recognise-upload.ts';
-import { writeFiles } from './files/write-files.ts';
-import { ImportErrors } from './import-errors.ts';
-import { type DryRun, dryRunResult } from './mapping/dry-run.ts';
-import { skippedRows } from './mapping/skipped-rows.ts';
-import type { FileRequest } from './requests.ts';
+import { ImportErrors } from '../import-errors.ts';
+import type { FileRequest } from '../requests.ts';
+import { type DryRun, dryRunResult } from './dry-run.ts';
+import type { UploadTableOptions } from './item-lines.ts';
+import type { TableFile } from './recognise.ts';
+import { skippedRows } from './skipped-rows.ts';
+import { writeFiles } from './write-files.ts';
 
 /**
  * Imports files into a draft, each as a section: rows → items by the mapping, or lines that are items already → rows of

@@ -3,10 +3,10 @@ import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/
 import { PACKAGE_FORMAT, PackageError, type PackageReader } from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
 import type { DatasetDraft } from '@svc/store';
-import { ImportErrors } from './import-errors.ts';
+import { ImportErrors } from '../import-errors.ts';
+import type { UploadRequest } from '../requests.ts';
+import { type ResultReader, readResults } from '../results/result-reader.ts';
 import { packageProvenance } from './provenance.ts';
-import type { UploadRequest } from './requests.ts';
-import { type ResultReader, readResults } from './results/result-reader.ts';
 
 export interface UploadOptions {
   readonly maxLineBytes: number;
