@@ -5,6 +5,7 @@
 
 export { isBase64 } from '#is-base64';
 export { createSha256, type Sha256, sha256, sha256Hex } from '#sha256';
+export { type ChunkSource, chunksOf, isWebStream, type WebStream } from './arguments/web-stream.ts';
 export type { EncodedLine } from './fast/reusable-line.ts';
 export { toHex } from './hash/hex.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';

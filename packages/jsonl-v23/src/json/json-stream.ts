@@ -1,3 +1,4 @@
+import type { ChunkSource } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
@@ -43,7 +44,7 @@ interface OpenContainer {
 
 /**
  * Reads a long JSON document value by value, without holding it: one chunk and one value are in memory. The document
- * comes as UTF-8, with or without a byte order mark, or as text. Values that are read whole are checked as `parseJson`
+ * comes as UTF-8, with or without a byte order mark, or as text, from a web stream or an async iterable. Values that are read whole are checked as `parseJson`
  * does, and errors are the same; of skipped values only brackets and quotes are matched.
  *
  * @example
@@ -63,7 +64,7 @@ export class JsonStream implements AsyncDisposable {
   /** Counts the values that were read or skipped, so that a loop knows whether its body read one. */
   #valueCount = 0;
 
-  constructor(source: AsyncIterable<Uint8Array | string>, options: JsonStreamOptions = {}) {
+  constructor(source: ChunkSource<Uint8Array | string>, options: JsonStreamOptions = {}) {
     const { file, maxValueLength = DEFAULT_MAX_VALUE_LENGTH, maxDepth } = options;
     this.#cursor = new TextCursor(source, file);
     this.#reader = new JsonReader('', maxDepth);

@@ -1,3 +1,4 @@
+import { type ChunkSource, chunksOf } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
@@ -29,8 +30,8 @@ export class TextCursor {
   /** Index in the piece; moved forward by `moveTo`. */
   index = 0;
 
-  constructor(source: AsyncIterable<Uint8Array | string>, file: string | undefined) {
-    this.#source = source[Symbol.asyncIterator]();
+  constructor(source: ChunkSource<Uint8Array | string>, file: string | undefined) {
+    this.#source = chunksOf(source);
     this.#file = file;
   }
 

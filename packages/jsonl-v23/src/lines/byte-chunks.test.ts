@@ -31,9 +31,9 @@ it.each<[string, () => ItemSource]>([
 });
 
 it.each<[string, unknown, string]>([
-  ['an ArrayBuffer', bytes.buffer, 'iterable of them, got ArrayBuffer.'],
-  ['null', null, 'iterable of them, got null.'],
-  ['a number', 1, 'iterable of them, got number.'],
+  ['an ArrayBuffer', bytes.buffer, 'or an iterable, got ArrayBuffer.'],
+  ['null', null, 'or an iterable, got null.'],
+  ['a number', 1, 'or an iterable, got number.'],
   ['objects', [{ id: 1 }], 'A chunk of items must be a string or a Uint8Array, got Object.'],
   ['rows of numbers', [1], 'A chunk of items must be a string or a Uint8Array, got number.'],
 ])('refuses %s', async (_, source, message) => {

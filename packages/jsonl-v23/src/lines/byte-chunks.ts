@@ -1,9 +1,13 @@
+import { type ChunkSource, chunksOf, isWebStream, typeName } from '../arguments/web-stream.ts';
+
 /** What items can be read from: a text or its UTF-8 bytes, whole or in chunks. */
 export type ItemSource =
   | string
   | Uint8Array
   | Iterable<string | Uint8Array>
-  | AsyncIterable<string | Uint8Array>;
+  | ChunkSource<string>
+  | ChunkSource<Uint8Array>
+  | ChunkSource<string | Uint8Array>;
 
 /**
  * The chunks of a source as bytes. Closing the result closes the source, also while it waits for a chunk.
@@ -44,15 +48,10 @@ export function byteChunks(source: ItemSource): AsyncIterable<Uint8Array> {
 function iteratorOf(source: ItemSource): AsyncIterator<unknown> | Iterator<unknown> {
   if (typeof source === 'string' || source instanceof Uint8Array) return [source].values();
   if (typeof source === 'object' && source !== null) {
-    if (Symbol.asyncIterator in source) return source[Symbol.asyncIterator]();
+    if (isWebStream(source) || Symbol.asyncIterator in source) return chunksOf<unknown>(source);
     if (Symbol.iterator in source) return source[Symbol.iterator]();
   }
   throw new TypeError(
-    `Items must come as a string, a Uint8Array or an iterable of them, got ${typeName(source)}.`,
+    `Items must come as a string, a Uint8Array, a web stream or an iterable, got ${typeName(source)}.`,
   );
-}
-
-function typeName(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value === null ? null : typeof value);
-  return value.constructor?.name ?? 'object';
 }

@@ -1,3 +1,4 @@
+import { type ChunkSource, chunksOf, isWebStream } from '../arguments/web-stream.ts';
 import type { ItemInput } from '../item/item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 
@@ -13,11 +14,11 @@ const CHUNK_BYTES = 64 * 1024;
  * @example for await (const chunk of writeItems(items)) file.write(chunk);
  */
 export async function* writeItems(
-  items: AsyncIterable<ItemInput> | Iterable<ItemInput>,
+  items: ChunkSource<ItemInput> | Iterable<ItemInput>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new TextEncoder();
   let text = '';
-  for await (const item of items) {
+  for await (const item of isWebStream(items) ? chunksOf<ItemInput>(items) : items) {
     text += `${canonicalJson(item)}\n`;
     if (text.length >= CHUNK_BYTES) {
       yield encoder.encode(text);

@@ -1,0 +1,71 @@
+/** A `ReadableStream`, of a browser, of Node or of a library, as far as it is needed to read it. */
+export interface WebStream<T> {
+  getReader(): {
+    read(): Promise<{ readonly done: boolean; readonly value?: T | undefined }>;
+    cancel(reason?: unknown): Promise<void>;
+    releaseLock(): void;
+  };
+}
+
+/** Chunks that arrive over time. */
+export type ChunkSource<T> = WebStream<T> | AsyncIterable<T>;
+
+/** Whether a value is a web stream. */
+export function isWebStream(value: object): value is WebStream<unknown> {
+  return 'getReader' in value && typeof value.getReader === 'function';
+}
+
+/**
+ * The chunks of a web stream or an async iterable. Browsers learned only lately to iterate over web streams (Safari in
+ * 2026), so streams are read by their readers. Ending the iteration early cancels the stream, also while it is read.
+ *
+ * @throws TypeError for another source, or a stream that is locked
+ */
+export function chunksOf<T>(source: ChunkSource<T>): AsyncIterator<T> & AsyncIterable<T> {
+  const iterator = iteratorOf(source);
+  return {
+    next: () => iterator.next(),
+    return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+function iteratorOf<T>(source: ChunkSource<T>): AsyncIterator<T> {
+  if (typeof source === 'object' && source !== null) {
+    if (isWebStream(source)) return readerIterator(source as WebStream<T>);
+    if (Symbol.asyncIterator in source) return source[Symbol.asyncIterator]();
+  }
+  throw new TypeError(`A source must be a web stream or an async iterable, got ${typeName(source)}.`);
+}
+
+function readerIterator<T>(stream: WebStream<T>): AsyncIterator<T> {
+  const reader = stream.getReader();
+  return {
+    async next() {
+      let isOpen = false;
+      try {
+        const { done, value } = await reader.read();
+        isOpen = !done;
+        return done ? { done, value: undefined } : { done, value: value as T };
+      } finally {
+        if (!isOpen) reader.releaseLock();
+      }
+    },
+    async return() {
+      try {
+        await reader.cancel();
+      } finally {
+        reader.releaseLock();
+      }
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+/** The class of an object, or else the type of a value, for errors. */
+export function typeName(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value === null ? null : typeof value);
+  return value.constructor?.name ?? 'object';
+}
