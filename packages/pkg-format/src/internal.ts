@@ -10,7 +10,7 @@ export { type Archive, openArchive } from './package/open-archive.ts';
 export { readPackage } from './package/package-reader.ts';
 export { checkResultCount } from './package/package-run.ts';
 export { type LocatedResult, type ResultLineOptions, readResultLines } from './package/run-results.ts';
-export { sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
+export { findRunConfigSecrets, sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
 export { encodeText } from './write/encode-text.ts';
 export { linesToBytes } from './write/lines-to-bytes.ts';
 export { packageEtag } from './write/package-etag.ts';

@@ -12,12 +12,19 @@ import {
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
+import {
+  ENTRY_WORDS,
+  SECRET_PARTS,
+  SECRET_WORDS,
+  SELF_WORDS,
+  TOKEN_MEASURES,
+} from '../src/secrets/secret-names.ts';
 
 const REDACTED = '[redacted]';
 
 /** As `sanitiseRunConfig` of the package. */
 export function sanitiseRunConfig(config: JsonObject, secrets: readonly string[] = []): JsonObject {
-  return sanitiseObject(config, spellingsOf(secrets));
+  return sanitiseObject(config, spellingsOf(secrets), 'config');
 }
 
 interface Secrets {
@@ -51,27 +58,41 @@ function toBase64(text: string): string {
   return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
 }
 
-function sanitiseValue(value: JsonValue, secrets: Secrets): JsonValue {
-  if (typeof value === 'string') return sanitiseText(value, secrets);
+type Kind = 'config' | 'properties' | 'prose' | 'other';
+
+function kindOf(name: string, value: JsonValue, parent: Kind): Kind {
+  if (parent === 'prose') return 'prose';
+  if (parent === 'config' && /^(system_prompt|prompt_template|checker|select)$/.test(name)) return 'prose';
+  if (name === 'description' && typeof value === 'string') return 'prose';
+  const holdsNames =
+    /^(properties|patternProperties|dependentSchemas|dependentRequired|\$defs|definitions)$/.test(name);
+  return holdsNames && parent !== 'properties' && isJsonObject(value) ? 'properties' : 'other';
+}
+
+function sanitiseValue(value: JsonValue, secrets: Secrets, kind: Kind): JsonValue {
+  if (typeof value === 'string') return sanitiseText(value, secrets, kind);
   if (Array.isArray(value)) {
-    return value.filter((member) => !isSecretPair(member)).map((member) => sanitiseValue(member, secrets));
+    const kept = kind === 'prose' ? value : value.filter((member) => !isSecretPair(member));
+    return kept.map((member) => sanitiseValue(member, secrets, kind));
   }
-  if (isJsonObject(value)) return sanitiseObject(value, secrets);
+  if (isJsonObject(value)) return sanitiseObject(value, secrets, kind);
   if (typeof value === 'number' || value instanceof ExactNumber) {
     return secrets.whole.has(String(value)) ? REDACTED : value;
   }
   return value;
 }
 
-function sanitiseObject(object: JsonObject, secrets: Secrets): JsonObject {
+function sanitiseObject(object: JsonObject, secrets: Secrets, kind: Kind): JsonObject {
   const result: JsonObject = {};
   const pairedValue = secretPairValue(object);
   for (const key of Object.keys(object)) {
     const value = object[key]!;
-    if (pairedValue.has(key) || isSecretMember(key, value)) continue;
-    let name = sanitiseText(key, secrets);
+    const isFree =
+      kind === 'prose' || (kind === 'properties' && (isJsonObject(value) || Array.isArray(value)));
+    if (!isFree && (pairedValue.has(key) || isSecretMember(key, value))) continue;
+    let name = sanitiseText(key, secrets, kind);
     while (Object.hasOwn(result, name)) name += '_';
-    setMember(result, name, sanitiseValue(value, secrets));
+    setMember(result, name, sanitiseValue(value, secrets, kindOf(key, value, kind)));
   }
   return result;
 }
@@ -86,74 +107,12 @@ function words(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-const SECRET_WORDS = new Set([
-  'authorization',
-  'authentication',
-  'auth',
-  'bearer',
-  'cookie',
-  'cookies',
-  'credential',
-  'credentials',
-  'creds',
-  'jwt',
-  'passphrase',
-  'passwd',
-  'password',
-  'passwords',
-  'pwd',
-  'secret',
-  'secrets',
-  'signature',
-  'userinfo',
-]);
-/** Parts that betray a secret also where words run together, as in `apikey` or `dbpassword`. */
-const SECRET_PARTS =
-  /apikey|accesskey|secretkey|privatekey|signingkey|sshkey|encryptionkey|subscriptionkey|accesstoken|authtoken|refreshtoken|sessiontoken|bearertoken|idtoken|apitoken|password|passphrase|passwd|authorization|credential|clientsecret|setcookie|sessionid|sessid/;
-/** Words after "key" or "token" that name the thing itself, not something about it. */
-const SELF_WORDS = new Set([
-  'id',
-  'value',
-  'secret',
-  'data',
-  'material',
-  'pem',
-  'base64',
-  'b64',
-  'string',
-  'text',
-  'header',
-  'file',
-]);
-/** Words before "tokens" that make it a measure or a part of a language model's vocabulary. */
-const TOKEN_MEASURES = new Set([
-  'max',
-  'min',
-  'num',
-  'n',
-  'total',
-  'prompt',
-  'completion',
-  'input',
-  'output',
-  'stop',
-  'special',
-  'new',
-  'reasoning',
-  'thinking',
-  'cached',
-  'generated',
-  'added',
-  'banned',
-  'suppress',
-  'budget',
-]);
-
 function isSecretName(name: string): boolean {
   const parts = words(name);
   if (parts.some((word) => SECRET_WORDS.has(word)) || SECRET_PARTS.test(parts.join(''))) return true;
   while (parts.length > 1 && (SELF_WORDS.has(parts.at(-1)!) || /^\d+$/.test(parts.at(-1)!))) parts.pop();
   const last = parts.at(-1)?.replace(/\d+$/, '');
+  if (last === 'key' && ENTRY_WORDS.has(parts.at(-2) ?? '')) return false;
   if (last === 'key' || last === 'keys' || last === 'token' || last === 'pass' || last === 'pat') return true;
   return last === 'tokens' && !parts.some((word) => TOKEN_MEASURES.has(word));
 }
@@ -161,6 +120,7 @@ function isSecretName(name: string): boolean {
 function isSecretMember(name: string, value: JsonValue): boolean {
   if (value === null || typeof value === 'boolean' || !isSecretName(name)) return false;
   if (typeof value === 'string' && isVariableName(name, value)) return false;
+  if (name === 'auth' && (value === 'bearer' || value === 'api-key')) return false;
   // A number under "tokens" is a measure; under "password" it may well be one.
   const isNumber = typeof value === 'number' || value instanceof ExactNumber;
   return !(isNumber && words(name).at(-1) === 'tokens');
@@ -212,14 +172,16 @@ function isSecretLine(text: string): boolean {
   );
 }
 
-function sanitiseText(text: string, secrets: Secrets): string {
+function sanitiseText(text: string, secrets: Secrets, kind: Kind): string {
   if (secrets.whole.has(text)) return REDACTED;
-  const nested = /^\s*[[{"]/.test(text) ? sanitiseJsonText(text, secrets) : text;
+  const nested = kind !== 'prose' && /^\s*[[{"]/.test(text) ? sanitiseJsonText(text, secrets) : text;
   let result = replaceSecrets(nested, secrets);
   for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
   result = result.replace(BASIC, (match, scheme: string, credentials: string) =>
     isBasicCredentials(credentials) ? `${scheme} ${REDACTED}` : match,
   );
+  if (kind === 'prose') return result;
+  for (const line of HEADER_LINES) result = result.replace(line, `$1 ${REDACTED}`);
   result = result.replace(QUOTED_MEMBER, (match, start: string, name: string, sign: string, quote: string) =>
     isSecretName(name) ? `${start}${name}${sign}${quote}${REDACTED}${quote}` : match,
   );
@@ -240,7 +202,7 @@ function sanitiseJsonText(text: string, secrets: Secrets): string {
   try {
     const value = parseJson(text);
     const before = canonicalJson(value);
-    const after = canonicalJson(sanitiseValue(value, secrets));
+    const after = canonicalJson(sanitiseValue(value, secrets, 'other'));
     return before === after ? text : after;
   } catch (error) {
     if (error instanceof JsonlError) return text;
@@ -273,8 +235,6 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/^[^\s/:@?#]+:[^\s/@?#]+@(?=[\w.-]+(?::\d+)?(?:[/?#]|$))/g, ''],
   [/\b(Bearer|Token|ApiKey|Api-Key)\s+(?=[^\s"',;]*\d)[A-Za-z0-9._~+/=:-]{12,}/gi, `$1 ${REDACTED}`],
   [/\b(Digest|Negotiate|AWS4-HMAC-SHA256)\s+(?:[A-Za-z-]+=|[A-Za-z0-9+/]{16,}).*$/gim, `$1 ${REDACTED}`],
-  [/^(\s*(?:proxy-)?authorization\s*:).*$/gim, `$1 ${REDACTED}`],
-  [/^(\s*(?:set-)?cookie\s*:).*$/gim, `$1 ${REDACTED}`],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
   // JSON Web Tokens, and the key forms of well-known services.
   [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?/g, REDACTED],
@@ -283,4 +243,10 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bgithub_pat_[A-Za-z0-9_]{20,}/g, REDACTED],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REDACTED],
   [/\bAIza[A-Za-z0-9_-]{30,}/g, REDACTED],
+];
+
+/** Lines of headers. */
+const HEADER_LINES: readonly RegExp[] = [
+  /^(\s*(?:proxy-)?authorization\s*:).*$/gim,
+  /^(\s*(?:set-)?cookie\s*:).*$/gim,
 ];

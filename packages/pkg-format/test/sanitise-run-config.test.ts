@@ -77,9 +77,17 @@ describe('the sanitiser', () => {
     const text = fc
       .array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })), { maxLength: 14 })
       .map((parts) => parts.join(''));
-    const config = fc.dictionary(
+    const name = fc.oneof(
       text,
-      fc.oneof(text, fc.array(text, { maxLength: 3 }), fc.dictionary(text, text, { maxKeys: 3 })),
+      fc.constantFrom('system_prompt', 'checker', 'properties', 'description', 'auth', 'prompt_cache_key'),
+    );
+    const config = fc.dictionary(
+      name,
+      fc.oneof(
+        text,
+        fc.array(text, { maxLength: 3 }),
+        fc.dictionary(name, fc.oneof(text, fc.dictionary(name, text, { maxKeys: 2 })), { maxKeys: 3 }),
+      ),
       { maxKeys: 3 },
     );
     fc.assert(

@@ -5,8 +5,13 @@ import { membersOf } from './members-of.ts';
 /** Names whose values are secrets, in lower case and without `-` and `_`. */
 const SECRET_NAME =
   /^(?:(?:proxy)?authorization|x?apikey|(?:access|auth|bearer|refresh|hub|api|session)?token|password|passwd|passphrase|(?:client)?secret|secretkey|privatekey|credentials?)$/;
-/** Names of members that carry secrets in any form. Objects are exempt above: a tool may have a property `password`. */
+/** Names of members that carry secrets in any form. */
 const SECRET_CARRIER = /^(?:(?:extra|default)?headers|(?:set)?cookies?)$/;
+/** Members of a JSON Schema that name properties and definitions, which hold no secret. */
+const SCHEMA_NAMES: ReadonlySet<string | number> = new Set([
+  ...['properties', 'patternProperties', 'dependentSchemas', 'dependentRequired'],
+  ...['$defs', 'definitions'],
+]);
 /** Headers that a model may have, each of which is searched. */
 const ALLOWED_HEADERS = /^(?:provider|judge)\/extra_headers$/;
 
@@ -23,7 +28,8 @@ export function findSecrets(
   for (const [name, member] of membersOf(value)) {
     if (problems.isFull) return;
     steps.push(name);
-    if (typeof name === 'string' && isSecret(name, member) && !ALLOWED_HEADERS.test(steps.join('/'))) {
+    const isNamed = typeof name === 'string' && isSecret(name, member);
+    if (isNamed && !isOfSchema(steps, member) && !ALLOWED_HEADERS.test(steps.join('/'))) {
       problems.add(
         'must not be sent: set keys as environment variables of the workers (`api_key_env`)',
         steps,
@@ -31,6 +37,12 @@ export function findSecrets(
     } else findSecrets(member, problems, steps);
     steps.pop();
   }
+}
+
+/** Whether the member at `steps` is a property or a definition of a JSON Schema. */
+function isOfSchema(steps: readonly (string | number)[], member: JsonValue): boolean {
+  const holdsNames = SCHEMA_NAMES.has(steps.at(-2) ?? '');
+  return holdsNames && (isJsonObject(member) || Array.isArray(member) || typeof member === 'boolean');
 }
 
 function isSecret(name: string, member: JsonValue): boolean {

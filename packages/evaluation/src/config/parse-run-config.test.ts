@@ -256,7 +256,14 @@ describe('parseRunConfig', () => {
     const params = {
       max_tokens: 5,
       logit_bias: { '50256': -100 },
-      tools: [{ function: { parameters: { properties: { password: { type: 'string' } } } } }],
+      tools: [{ function: { parameters: { properties: { password: { type: 'string' }, headers: {} } } } }],
+      response_format: {
+        schema: {
+          properties: { token: true, cookies: { $ref: '#/$defs/cookies' } },
+          dependentRequired: { password: ['token'] },
+          $defs: { cookies: { type: 'object' } },
+        },
+      },
     };
     expect(problems({ provider: { ...openai, params } })).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/j
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from './redactor.ts';
-import { sanitiseRunConfig } from './sanitise-run-config.ts';
+import { findRunConfigSecrets, sanitiseRunConfig } from './sanitise-run-config.ts';
 
 const SECRET = 'tops3cret-Value/+with=odd chars';
 
@@ -122,6 +122,63 @@ describe('sanitiseRunConfig by name', () => {
     ['another value under that name does not', { api_key_env: 'sk-something' }, {}],
   ])('%s', (_, config, expected) => {
     expect(sanitiseRunConfig(config)).toEqual(expected);
+  });
+});
+
+describe('sanitiseRunConfig where the name of a secret means nothing', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      password: { type: 'string', description: 'Password: required' },
+      headers: { type: 'object', properties: { Authorization: { $ref: '#/$defs/Credentials' } } },
+    },
+    required: ['password'],
+    dependentRequired: { password: ['headers'] },
+    $defs: { Credentials: { type: 'string' } },
+  };
+
+  it.each<[string, JsonObject]>([
+    ['how a key is sent', { provider: { auth: 'api-key' }, judge: { auth: 'bearer' } }],
+    ['the name of an entry of a cache', { provider: { params: { prompt_cache_key: 'abc' } } }],
+    [
+      'the properties of a schema',
+      { provider: { params: { response_format: { json_schema: { schema } } } } },
+    ],
+    ['those of a tool', { provider: { params: { tools: [{ function: { parameters: schema } }] } } }],
+    [
+      'prompts',
+      {
+        system_prompt: 'The password is "swordfish".\nAuthorization: none\nCookie: a=b\ntoken=abc',
+        prompt_template: '{{"api_key": "{prompt}"}}',
+      },
+    ],
+    ['prompts that are JSON', { system_prompt: '{"password": "swordfish"}' }],
+    ['checkers', { checker: { type: 'regex', pattern: 'password: (.*)$', password: 'x' } }],
+    ['selections', { select: { tags: ['token=abc', 'Cookie: a'], sections: ['api_key: x'] } }],
+  ])('keeps %s', (_, config) => {
+    expect(sanitiseRunConfig(config)).toEqual(config);
+    expect(findRunConfigSecrets(config)).toEqual([]);
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ['another value of auth', { provider: { auth: 'x' } }, '/provider/auth'],
+    ['a key in a prompt', { system_prompt: 'Use sk-proj-abcdefghijklmnopqrstuvwx.' }, '/system_prompt'],
+    ['a known secret in a prompt', { prompt_template: `{prompt} ${SECRET}` }, '/prompt_template'],
+    [
+      'a value under properties',
+      { params: { properties: { password: 'x' } } },
+      '/params/properties/password',
+    ],
+    ['a secret in a schema', { params: { properties: { a: { token: 'x' } } } }, '/params/properties/a/token'],
+    ['a pair', { list: ['x', ['Cookie', 'y']] }, '/list/1'],
+    ['a pair of members', { a: [{ b: { name: 'api_key', value: 'x', note: 'n' } }] }, '/a/0/b/value'],
+    ['a number', { user: 123456 }, '/user'],
+    ['JSON in a text', { a: '{"headers": {"Authorization": "x"}}' }, '/a'],
+    ['a name, which the pointer does not repeat', { a: { [`k/${SECRET}`]: 1 } }, '/a/k~1[redacted]'],
+  ])('finds %s', (_, config, pointer) => {
+    const secrets = [SECRET, '123456'];
+    expect(sanitiseRunConfig(config, secrets)).not.toEqual(config);
+    expect(findRunConfigSecrets(config, secrets)).toEqual([pointer]);
   });
 });
 

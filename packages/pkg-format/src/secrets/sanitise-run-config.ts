@@ -5,12 +5,13 @@ import {
   JsonlError,
   type JsonObject,
   type JsonValue,
+  jsonPointer,
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
 import { createNamer, type KnownSecrets, REDACTED, replaceSecrets, spellingsOf } from './redactor.ts';
 import { isSecretName, words } from './secret-names.ts';
-import { redactSecretForms } from './secret-texts.ts';
+import { redactNamedSecrets, redactSecretForms } from './secret-texts.ts';
 
 /**
  * Removes secrets from a run's configuration: keys, tokens, passwords, authorization headers, cookies and the user-info
@@ -21,33 +22,113 @@ import { redactSecretForms } from './secret-texts.ts';
  * in member names, in JSON inside a string, and base64- or percent-encoded.
  *
  * It keeps a name such as `api_key_env` with the name of a worker's `SVC_PROVIDER_...` variable, which is not a secret
- * and which you need to repeat the run, and numbers under names such as `max_tokens`.
+ * and which you need to repeat the run, `auth` with the way in which a key is sent, and numbers under names such as
+ * `max_tokens`. In prompts, checkers, selections and descriptions, and for the names of properties in a JSON Schema, the
+ * name of a secret means nothing: there it looks for what has the form of a secret, and for known secrets.
  *
  * @param secrets known to the process; one of fewer than four characters is replaced only if it is the whole text
  */
 export function sanitiseRunConfig(config: JsonObject, secrets: readonly string[] = []): JsonObject {
-  return sanitiseObject(config, spellingsOf(secrets));
+  return sanitiseObject(config, 'config', newSearch(secrets));
 }
 
-function sanitiseValue(value: JsonValue, secrets: KnownSecrets): JsonValue {
-  if (typeof value === 'string') return sanitiseText(value, secrets);
-  if (Array.isArray(value)) {
-    return value.filter((member) => !isSecretPair(member)).map((member) => sanitiseValue(member, secrets));
-  }
-  if (isJsonObject(value)) return sanitiseObject(value, secrets);
-  if (typeof value === 'number' || value instanceof ExactNumber) {
-    return secrets.whole.has(String(value)) ? REDACTED : value;
-  }
-  return value;
+/**
+ * Where a run's configuration holds what {@link sanitiseRunConfig} would remove or replace, as JSON Pointers: at most
+ * {@link MAX_FOUND}, none of which contains a secret.
+ *
+ * @param secrets known to the process
+ */
+export function findRunConfigSecrets(config: JsonObject, secrets: readonly string[] = []): string[] {
+  const search = newSearch(secrets);
+  sanitiseObject(config, 'config', search);
+  return search.found;
 }
 
-function sanitiseObject(object: JsonObject, secrets: KnownSecrets): JsonObject {
+const MAX_FOUND = 100;
+/** Longer names are cut in pointers. */
+const MAX_STEP_CHARS = 256;
+
+interface Search {
+  readonly secrets: KnownSecrets;
+  /** Where the search is. */
+  readonly steps: (string | number)[];
+  readonly found: string[];
+}
+
+const newSearch = (secrets: readonly string[]): Search => ({
+  secrets: spellingsOf(secrets),
+  steps: [],
+  found: [],
+});
+
+function addFound({ found, steps }: Search): void {
+  if (found.length < MAX_FOUND) found.push(jsonPointer(steps));
+}
+
+/**
+ * What a value is: the whole configuration, an object whose names are those of properties, prose, in which the name of a
+ * secret is a word like any other, or anything else.
+ */
+type Kind = 'config' | 'properties' | 'prose' | 'other';
+
+/** Members of a configuration that the provider gets as text, or that are compared with texts. */
+const PROSE_MEMBERS: ReadonlySet<string> = new Set(['system_prompt', 'prompt_template', 'checker', 'select']);
+/** Members of a JSON Schema that name properties and definitions. */
+const SCHEMA_MEMBERS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  'dependentRequired',
+  '$defs',
+  'definitions',
+]);
+
+function kindOf(name: string, value: JsonValue, parent: Kind): Kind {
+  if (parent === 'prose' || (parent === 'config' && PROSE_MEMBERS.has(name))) return 'prose';
+  if (name === 'description' && typeof value === 'string') return 'prose';
+  return parent !== 'properties' && SCHEMA_MEMBERS.has(name) && isJsonObject(value) ? 'properties' : 'other';
+}
+
+function sanitiseValue(value: JsonValue, kind: Kind, search: Search): JsonValue {
+  if (typeof value === 'string') {
+    const text = sanitiseText(value, kind, search.secrets);
+    if (text !== value) addFound(search);
+    return text;
+  }
+  if (Array.isArray(value)) return sanitiseArray(value, kind, search);
+  if (isJsonObject(value)) return sanitiseObject(value, kind, search);
+  const isNumber = typeof value === 'number' || value instanceof ExactNumber;
+  if (!isNumber || !search.secrets.whole.has(String(value))) return value;
+  addFound(search);
+  return REDACTED;
+}
+
+function sanitiseArray(values: readonly JsonValue[], kind: Kind, search: Search): JsonValue[] {
+  const result: JsonValue[] = [];
+  for (const [index, value] of values.entries()) {
+    search.steps.push(index);
+    if (kind !== 'prose' && isSecretPair(value)) addFound(search);
+    else result.push(sanitiseValue(value, kind, search));
+    search.steps.pop();
+  }
+  return result;
+}
+
+function sanitiseObject(object: JsonObject, kind: Kind, search: Search): JsonObject {
   const result: JsonObject = {};
   const uniqueName = createNamer(result);
-  const pairedValues = secretPairValues(object);
+  const pairedValues = kind === 'prose' ? new Set() : secretPairValues(object);
   for (const [key, value] of Object.entries(object)) {
-    if (pairedValues.has(key) || isSecretMember(key, value)) continue;
-    setMember(result, uniqueName(sanitiseText(key, secrets)), sanitiseValue(value, secrets));
+    const isSchema = kind === 'properties' && (isJsonObject(value) || Array.isArray(value));
+    const name = sanitiseText(key, kind, search.secrets);
+    search.steps.push(name.slice(0, MAX_STEP_CHARS));
+    if (kind !== 'prose' && !isSchema && (pairedValues.has(key) || isSecretMember(key, value))) {
+      addFound(search);
+    } else {
+      if (name !== key) addFound(search);
+      setMember(result, uniqueName(name), sanitiseValue(value, kindOf(key, value, kind), search));
+    }
+    search.steps.pop();
   }
   return result;
 }
@@ -55,7 +136,7 @@ function sanitiseObject(object: JsonObject, secrets: KnownSecrets): JsonObject {
 function isSecretMember(name: string, value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || typeof value === 'boolean' || !isSecretName(name))
     return false;
-  if (typeof value === 'string' && isVariableName(name, value)) return false;
+  if (typeof value === 'string' && (isVariableName(name, value) || isWayToSend(name, value))) return false;
   // A number under "tokens" is a count; under "password" it may well be a password.
   const isNumber = typeof value === 'number' || value instanceof ExactNumber;
   return !(isNumber && words(name).at(-1) === 'tokens');
@@ -64,6 +145,11 @@ function isSecretMember(name: string, value: JsonValue | undefined): boolean {
 /** A configuration names the variable that holds the key, and never the key. */
 function isVariableName(name: string, value: string): boolean {
   return words(name).at(-1) === 'env' && /^SVC_PROVIDER_[A-Z0-9_]{1,100}$/.test(value);
+}
+
+/** How a model gets its key. */
+function isWayToSend(name: string, value: string): boolean {
+  return name === 'auth' && (value === 'bearer' || value === 'api-key');
 }
 
 const PAIR_NAMES = ['name', 'key', 'header', 'field', 'variable', 'param', 'k'];
@@ -104,10 +190,11 @@ function isSecretLine(text: string): boolean {
   );
 }
 
-function sanitiseText(text: string, secrets: KnownSecrets): string {
+function sanitiseText(text: string, kind: Kind, secrets: KnownSecrets): string {
   if (secrets.whole.has(text)) return REDACTED;
+  if (kind === 'prose') return redactSecretForms(replaceSecrets(text, secrets));
   const nested = /^\s*[[{"]/.test(text) ? sanitiseJsonText(text, secrets) : text;
-  return redactSecretForms(replaceSecrets(nested, secrets));
+  return redactNamedSecrets(redactSecretForms(replaceSecrets(nested, secrets)));
 }
 
 /** JSON inside a string, as some clients pass headers. Text without secrets keeps its spelling. */
@@ -115,7 +202,7 @@ function sanitiseJsonText(text: string, secrets: KnownSecrets): string {
   try {
     const value = parseJson(text);
     const before = canonicalJson(value);
-    const after = canonicalJson(sanitiseValue(value, secrets));
+    const after = canonicalJson(sanitiseValue(value, 'other', { secrets, steps: [], found: [] }));
     return before === after ? text : after;
   } catch (error) {
     if (error instanceof JsonlError) return text;

@@ -8,7 +8,8 @@ export function words(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-const SECRET_WORDS = new Set([
+/** Words that make any name the name of a secret. */
+export const SECRET_WORDS: ReadonlySet<string> = new Set([
   'authorization',
   'authentication',
   'auth',
@@ -30,10 +31,10 @@ const SECRET_WORDS = new Set([
   'userinfo',
 ]);
 /** Parts of a secret's name if its words are not separated, as in `apikey` or `dbpassword`. */
-const SECRET_PARTS =
+export const SECRET_PARTS: RegExp =
   /apikey|accesskey|secretkey|privatekey|signingkey|sshkey|encryptionkey|subscriptionkey|accesstoken|authtoken|refreshtoken|sessiontoken|bearertoken|idtoken|apitoken|password|passphrase|passwd|authorization|credential|clientsecret|setcookie|sessionid|sessid/;
 /** Words after "key" or "token" that mean the secret itself, not something about it. */
-const SELF_WORDS = new Set([
+export const SELF_WORDS: ReadonlySet<string> = new Set([
   'id',
   'value',
   'secret',
@@ -48,7 +49,7 @@ const SELF_WORDS = new Set([
   'file',
 ]);
 /** Words before "tokens" that make it a count or a part of a language model's vocabulary. */
-const TOKEN_MEASURES = new Set([
+export const TOKEN_MEASURES: ReadonlySet<string> = new Set([
   'max',
   'min',
   'num',
@@ -70,16 +71,25 @@ const TOKEN_MEASURES = new Set([
   'suppress',
   'budget',
 ]);
+/** Words before "key" that make it the name of an entry, which is no secret. */
+export const ENTRY_WORDS: ReadonlySet<string> = new Set([
+  'cache',
+  'foreign',
+  'idempotency',
+  'primary',
+  'sort',
+]);
 
 /**
- * Whether a name says that its value is a secret: `api_key`, `Authorization`, `dbPassword`, but not `max_tokens`. Made
- * for data at rest: it errs towards secrecy. Takes linear time.
+ * Whether a name says that its value is a secret: `api_key`, `Authorization`, `dbPassword`, but not `max_tokens`
+ * or `prompt_cache_key`. Made for data at rest: it errs towards secrecy. Takes linear time.
  */
 export function isSecretName(name: string): boolean {
   const parts = words(name);
   if (parts.some((word) => SECRET_WORDS.has(word)) || SECRET_PARTS.test(parts.join(''))) return true;
   while (parts.length > 1 && isSelfWord(parts.at(-1))) parts.pop();
   const last = parts.at(-1)?.replace(/(?<!\d)\d+$/, '');
+  if (last === 'key' && ENTRY_WORDS.has(parts.at(-2) ?? '')) return false;
   if (last === 'key' || last === 'keys' || last === 'token' || last === 'pass' || last === 'pat') return true;
   return last === 'tokens' && !parts.some((word) => TOKEN_MEASURES.has(word));
 }

@@ -13,8 +13,6 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/^[^\s/:@?#]+:[^\s/@?#]+@(?=[\w.-]+(?::\d+)?(?:[/?#]|$))/g, ''],
   [/\b(Bearer|Token|ApiKey|Api-Key)\s+(?=[^\s"',;]*\d)[A-Za-z0-9._~+/=:-]{12,}/gi, `$1 ${REDACTED}`],
   [/\b(Digest|Negotiate|AWS4-HMAC-SHA256)\s+(?:[A-Za-z-]+=|[A-Za-z0-9+/]{16,}).*$/gim, `$1 ${REDACTED}`],
-  [/^([^\S\r\n\u2028\u2029]*(?:proxy-)?authorization\s*:).*$/gim, `$1 ${REDACTED}`],
-  [/^([^\S\r\n\u2028\u2029]*(?:set-)?cookie\s*:).*$/gim, `$1 ${REDACTED}`],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
   // The key formats of well-known services.
   [/\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/g, REDACTED],
@@ -22,6 +20,12 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bgithub_pat_[A-Za-z0-9_]{20,}/g, REDACTED],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REDACTED],
   [/\bAIza[A-Za-z0-9_-]{30,}/g, REDACTED],
+];
+
+/** Lines of headers, whatever their values look like. */
+const HEADER_LINES: readonly RegExp[] = [
+  /^([^\S\r\n\u2028\u2029]*(?:proxy-)?authorization\s*:).*$/gim,
+  /^([^\S\r\n\u2028\u2029]*(?:set-)?cookie\s*:).*$/gim,
 ];
 
 /** RFC 7617: base64 of `user:password`. */
@@ -37,14 +41,20 @@ const ASSIGNMENT =
  */
 const QUOTED_MEMBER = /(["'])([\w-]{1,60})(\\{0,15}["']\s*[:=]\s*)(\\{0,15}["'])[\s\S]*?\4/g;
 
-/** Replaces what looks like a secret in a text. */
+/** Replaces what has the form of a secret in a text, whatever stands before it. */
 export function redactSecretForms(text: string): string {
   let result = text;
   for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
   result = redactWebTokens(result);
-  result = result.replace(BASIC, (match, scheme: string, credentials: string) =>
+  return result.replace(BASIC, (match, scheme: string, credentials: string) =>
     isBasicCredentials(credentials) ? `${scheme} ${REDACTED}` : match,
   );
+}
+
+/** Replaces the values that follow the name of a secret in a text. */
+export function redactNamedSecrets(text: string): string {
+  let result = text;
+  for (const line of HEADER_LINES) result = result.replace(line, `$1 ${REDACTED}`);
   result = result.replace(QUOTED_MEMBER, (match, start: string, name: string, sign: string, quote: string) =>
     isSecretName(name) ? `${start}${name}${sign}${quote}${REDACTED}${quote}` : match,
   );

@@ -10,7 +10,7 @@ import { planRun } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { currentContext, runWithContext } from '@svc/observability';
-import { sanitiseRunConfig } from '@svc/pkg-format/internal';
+import { findRunConfigSecrets } from '@svc/pkg-format/internal';
 import { type JsonBody, json, RequestError, type Route, type Schema, toJsonText } from '@svc/runtime';
 import { type NewRun, type Run, type Store, type StoredResponse, WORKER_LEVEL } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
@@ -66,7 +66,7 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
     handle: async (request) => {
       const body = request.body ?? {};
       const config = parseRunConfig(getMember(body, 'config') ?? null);
-      const configJson = checkSecrets(config, secrets);
+      const configJson = checkSecrets(config, secrets, '/config');
       const datasetId = String(getMember(body, 'dataset_id'));
       const plan = (): Promise<Planned> =>
         planRun(
@@ -138,13 +138,20 @@ export function runAccepted(run: Run): StoredResponse {
 /**
  * The configuration as it is stored, shown and exported.
  *
- * @throws RequestError `invalid_request` when a value in it looks like a secret
+ * @param path JSON Pointer of the configuration in the request body
+ * @throws RequestError `invalid_request` with each place that holds what looks like a secret
  */
-export function checkSecrets(config: RunConfig, secrets: readonly string[]): JsonObject {
+export function checkSecrets(config: RunConfig, secrets: readonly string[], path: string): JsonObject {
   const whole = runConfigToJson(config);
-  const sanitised = sanitiseRunConfig(whole, secrets);
-  if (canonicalJson(sanitised) === canonicalJson(whole)) return sanitised;
-  const message =
-    'The configuration contains what looks like a key, token or password. Configure keys on the workers.';
-  throw new RequestError('invalid_request', message, { errors: [{ message, path: '/config' }] });
+  const errors = findRunConfigSecrets(whole, secrets).map((found) => ({
+    message: `${path}${found} looks like a key, token or password: ${SET_KEYS}.`,
+    path: `${path}${found}`,
+  }));
+  if (errors.length === 0) return whole;
+  const more = errors.length > 1 ? ` There are ${errors.length - 1} more problems.` : '';
+  throw new RequestError('invalid_request', `Invalid run configuration: ${errors[0]?.message}${more}`, {
+    errors,
+  });
 }
+
+const SET_KEYS = 'set keys as environment variables of the workers (`api_key_env`)';

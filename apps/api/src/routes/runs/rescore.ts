@@ -39,7 +39,7 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
         const { datasetId, repetitions } = source;
         const stored = parseStoredRunConfig(readStoredJson(source.config));
         const config = parseRescore(body, { ...stored, repetitions });
-        const configJson = checkSecrets(config, secrets);
+        const configJson = checkSecrets(config, secrets, '');
         const planned = await planRun(
           { store, checks },
           { datasetId, config, checkerPath: '/checker', isRescore: true, signal: request.signal },
