@@ -148,6 +148,54 @@ describe('a run against a provider of every mood', () => {
     expect(lines.find(({ event }) => event === 'job.fail')).toMatchObject({ code: 'provider_unauthorized' });
   });
 
+  it('stores no key that a model repeats', async () => {
+    const keys = { provider: 'sk-planted-of-provider', judge: 'sk-planted-of-judge' };
+    const all = [keys.provider, keys.judge, btoa(`Bearer ${keys.provider}`)].join(' ');
+    const provider = await provide(() => ({ text: all, finishReason: keys.provider }));
+    const judge = await provide(() => ({
+      body: JSON.stringify({
+        choices: [
+          {
+            message: {
+              content: JSON.stringify({ score: 1, explanation: all }).replaceAll('sk-', '\\u0073k-'),
+            },
+          },
+        ],
+        usage: { prompt_tokens: 1, note: all },
+      }),
+    }));
+    const service = await serve({
+      env: {
+        SVC_PROVIDER_A: keys.provider,
+        SVC_PROVIDER_A_ORIGINS: new URL(provider.baseUrl).origin,
+        SVC_PROVIDER_B: keys.judge,
+        SVC_PROVIDER_B_ORIGINS: new URL(judge.baseUrl).origin,
+      },
+    });
+    const datasetId = await service.importItems([
+      { id: 1, inputs: { prompt: 'p' }, checker: 'judge', criteria: ['c'] },
+    ]);
+    const run = await startRun(service, datasetId, {
+      provider: {
+        type: 'openai_compatible',
+        base_url: provider.baseUrl,
+        model: 'm',
+        api_key_env: 'SVC_PROVIDER_A',
+      },
+      judge: { base_url: judge.baseUrl, model: 'j', api_key_env: 'SVC_PROVIDER_B' },
+    });
+    await runEnded(service, run.id);
+    const [result] = await allResults(service, run.id);
+    expect(result).toMatchObject({
+      status: 'ok',
+      output: expect.stringMatching(/^\[redacted\] \[redacted\] \w+\[redacted\]/),
+      explanation: expect.stringContaining('[redacted]'),
+      judge_usage: { note: expect.stringContaining('[redacted]') },
+    });
+    const stored = await (await fetch(`${service.url}/runs/${run.id}/results.jsonl`)).text();
+    expect(`${JSON.stringify(result)}${stored}`).not.toMatch(/planted|QmVhcmVyIHNrL/);
+  });
+
   it.each([
     ['echo', { provider: 'echo', allow_unscored: true }, { ok: 0, unscored: 1 }],
     ['item_field', { provider: 'item_field', pointer: '/meta/output' }, { ok: 1, unscored: 0 }],

@@ -1,3 +1,4 @@
+import type { KnownSecrets } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { MAX_INLINE_TEXT_CHARS } from './item/large-item.ts';
 import { readResponse } from './item/read-response.ts';
@@ -12,23 +13,29 @@ export interface ProviderResponse {
   readonly errorCode: string | null;
 }
 
+export interface ReadResponseOptions {
+  readonly format: WireFormat;
+  /** Characters that the caller needs of a text output, from its end; null for all. */
+  readonly maxOutputChars: number | null;
+  /** The keys of the run, which the completion must not repeat. */
+  readonly secrets: KnownSecrets;
+}
+
 /**
  * Reads the body of a provider's response: a large one on a thread, so that the event loop is not blocked.
  *
- * @param maxOutputChars characters that the caller needs of a text output, from its end; null for all
  * @throws RunError `provider_bad_response` if reading takes too much time or memory; the signal's reason when it is
  * aborted
  */
 export async function readProviderResponse(
   body: Uint8Array,
-  format: WireFormat,
-  maxOutputChars: number | null,
+  { format, maxOutputChars, secrets }: ReadResponseOptions,
   checks: CheckRunner,
   signal: AbortSignal,
 ): Promise<ProviderResponse> {
-  if (body.byteLength <= MAX_INLINE_TEXT_CHARS) return readResponse(body, format);
+  if (body.byteLength <= MAX_INLINE_TEXT_CHARS) return readResponse(body, format, secrets);
   const { completion, errorCode } = await checks.run(
-    { kind: 'response', body, format, maxOutputChars },
+    { kind: 'response', body, format, maxOutputChars, secrets },
     signal,
   );
   if (completion === null) return { completion, errorCode };

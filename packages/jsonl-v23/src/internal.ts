@@ -40,6 +40,14 @@ export {
 } from './item/linked-files.ts';
 export { embedFiles } from './item/rehydrate-item.ts';
 export { transferBuffer } from './json/transfer-buffer.ts';
+export {
+  createNamer,
+  type KnownSecrets,
+  REDACTED,
+  redactValue,
+  replaceSecrets,
+  spellingsOf,
+} from './known-secrets.ts';
 export { checkLine } from './lines/check-items.ts';
 export { type CutLine, type CutLines, cutLines } from './lines/cut-lines.ts';
 export { createLineEncoder, type LineEncoder } from './lines/encode-lines.ts';

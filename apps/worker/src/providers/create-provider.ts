@@ -1,13 +1,14 @@
-import type { CheckRunner, Provider, ProviderConfig, RunConfig } from '@svc/evaluation';
+import type { CheckRunner, JudgeConfig, Provider, ProviderConfig, RunConfig } from '@svc/evaluation';
 import type { Turns } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
+import { type KnownSecrets, spellingsOf } from '@svc/jsonl-v23/internal';
 import type { ProviderKeys } from '@svc/runtime';
 import type { Dispatcher } from 'undici';
 import { createEchoProvider } from './echo.ts';
 import { createItemFieldProvider } from './item-field.ts';
-import { createModelProvider } from './model-provider.ts';
+import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';
 import { providerKey } from './provider-key.ts';
-import { createRequestPacer, type RequestPacer } from './request-pacer.ts';
+import { createRequestPacer } from './request-pacer.ts';
 
 export interface ProviderDeps {
   /** From `createProviderDispatcher`, one per process. */
@@ -21,23 +22,44 @@ export interface ProviderDeps {
   readonly metrics: Pick<Metrics, 'recordProviderRequest' | 'recordProviderTokens'>;
 }
 
+export interface RunProviders {
+  readonly provider: Provider;
+  /** Null without a judge. */
+  readonly judge: Provider | null;
+  /** The keys of both, which no result may contain. */
+  readonly secrets: KnownSecrets;
+}
+
 /** The providers of a run: one for the outputs, and the judge model if the run has one. They share its rate limit. */
-export function createProviders(
-  config: RunConfig,
-  deps: ProviderDeps,
-): { provider: Provider; judge: Provider | null } {
-  const pacer = createRequestPacer(config.requestsPerMinute);
+export function createProviders(config: RunConfig, deps: ProviderDeps): RunProviders {
+  const shared: Shared = {
+    ...deps,
+    maxRetries: config.maxRetries,
+    timeoutMs: config.timeoutMs,
+    pacer: createRequestPacer(config.requestsPerMinute),
+    secrets: spellingsOf(keysOf([config.provider, config.judge], deps.providerKeys)),
+  };
   return {
-    provider: createProvider(config.provider, config, pacer, deps),
-    judge: config.judge === null ? null : createProvider(config.judge, config, pacer, deps),
+    provider: createProvider(config.provider, shared),
+    judge: config.judge === null ? null : createProvider(config.judge, shared),
+    secrets: shared.secrets,
   };
 }
 
+/** What the providers of a run share. */
+type Shared = ProviderDeps & Pick<ModelProviderOptions, 'maxRetries' | 'timeoutMs' | 'pacer' | 'secrets'>;
+
+function keysOf(models: readonly (ProviderConfig | JudgeConfig | null)[], keys: ProviderKeys): string[] {
+  return models.flatMap((model) => {
+    if (model === null || !('apiKeyEnv' in model)) return [];
+    const key = providerKey(model.apiKeyEnv, model.baseUrl, keys);
+    return typeof key === 'string' ? [key] : [];
+  });
+}
+
 function createProvider(
-  provider: ProviderConfig,
-  { maxRetries, timeoutMs }: Pick<RunConfig, 'maxRetries' | 'timeoutMs'>,
-  pacer: RequestPacer,
-  { providerKeys, ...deps }: ProviderDeps,
+  provider: ProviderConfig | JudgeConfig,
+  { providerKeys, ...shared }: Shared,
 ): Provider {
   switch (provider.type) {
     case 'echo':
@@ -47,13 +69,10 @@ function createProvider(
     case 'openai_compatible':
     case 'anthropic':
       return createModelProvider({
-        ...deps,
+        ...shared,
         ...provider,
         wireFormat: provider.type === 'anthropic' ? 'anthropic_messages' : 'chat_completions',
         apiKey: providerKey(provider.apiKeyEnv, provider.baseUrl, providerKeys),
-        maxRetries,
-        timeoutMs,
-        pacer,
       });
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '@svc/evaluation';
 import { createTurns } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
+import { spellingsOf } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -80,6 +81,7 @@ function ask(
     params: {},
     apiKeyEnv: null,
     apiKey: key,
+    secrets: spellingsOf([key]),
     maxRetries: 3,
     timeoutMs: 20_000,
     dispatcher,
@@ -120,6 +122,26 @@ describe('a request', () => {
     expect(seen.map(({ body }) => body)).toEqual([
       '{"messages":[{"content":"é","role":"user"}],"model":"m","seed":1}',
     ]);
+  });
+
+  it('has a key that no completion repeats', async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    const forms = [key, JSON.stringify(headers), btoa(`Bearer ${key}`), encodeURIComponent(`a=${key}&b`)];
+    const call = { function: { name: 'f', arguments: JSON.stringify({ [key]: forms }) } };
+    const usage = { prompt_tokens: 1, note: forms, [key]: 2 };
+    for (const message of [{ content: forms.join(' ') }, { refusal: key }, { tool_calls: [call] }]) {
+      // Small responses are read on this thread, large ones on another.
+      for (const padding of ['', 'x'.repeat(100_000)]) {
+        const body = { choices: [{ message, finish_reason: key }], usage, padding };
+        handlers = [reply(200, JSON.stringify(body))];
+        const { output, ...rest } = await ask();
+        expect(rest.finishReason).toBe('[redacted]');
+        const stored = JSON.stringify({ output, ...rest });
+        expect(stored).toContain('[redacted]');
+        expect(stored).not.toContain('0123456789');
+        expect(stored).not.toContain(btoa(`Bearer ${key}`).slice(12, -6));
+      }
+    }
   });
 
   it('has no authorization without a key', async () => {

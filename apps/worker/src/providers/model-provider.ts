@@ -11,6 +11,7 @@ import {
 } from '@svc/evaluation';
 import type { Turns } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
+import type { KnownSecrets } from '@svc/jsonl-v23/internal';
 import type { Dispatcher } from 'undici';
 import type { Attempt } from './attempt.ts';
 import { classifyResponse } from './classify-response.ts';
@@ -24,6 +25,8 @@ export interface ModelProviderOptions extends ModelConfig {
   readonly wireFormat: WireFormat;
   /** The key itself, or why there is none to send; null for a server that needs none. */
   readonly apiKey: string | null | RunError;
+  /** The keys of the run, which no completion may repeat. */
+  readonly secrets: KnownSecrets;
   readonly maxRetries: number;
   /** Limit of one attempt, from its start to the last byte of the response. */
   readonly timeoutMs: number;
@@ -50,7 +53,7 @@ export interface ModelProviderOptions extends ModelConfig {
  * error of one item (`provider_rejected`, `provider_rate_limited`, `provider_unavailable`, `provider_timeout`,
  * `provider_bad_response`) fails that item. An invalid or missing key, an unknown model or host, a forbidden
  * destination, a redirect (never followed: it would forward the key) or an account without credit ends the run. No
- * message and no log line contains the key or text of the response.
+ * message and no log line contains the key or text of the response. Keys of the run in a completion are replaced.
  */
 export function createModelProvider(options: ModelProviderOptions): Provider {
   const { apiKey, checks, logger, metrics, maxRetries, pacer, turns, wireFormat } = options;
@@ -68,7 +71,8 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
     signal.throwIfAborted();
     if ('error' in response) return response;
     try {
-      const content = await readProviderResponse(response.body, wireFormat, maxOutputChars, checks, signal);
+      const read = { format: wireFormat, maxOutputChars, secrets: options.secrets };
+      const content = await readProviderResponse(response.body, read, checks, signal);
       return classifyResponse(response, content);
     } catch (error) {
       signal.throwIfAborted();

@@ -10,6 +10,7 @@ import {
 } from '@svc/evaluation';
 import { defaultJudgePrompts, runDataset } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
+import { type KnownSecrets, redactValue } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import { type Run, readStoredJson, type Store, StoreError, type TakenRun } from '@svc/store';
@@ -77,16 +78,17 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
 
   const { ok, failed, unscored } = run.counts;
   const counts = { ok, failed, unscored };
+  const { secrets, ...providers } = createProviders(config, deps);
   let end: RunEnd;
   try {
     end = await runDataset(
       {
-        session: observed(session, ({ status, cause }) => {
+        session: observed(session, secrets, ({ status, cause }) => {
           counts[status] += 1;
           metrics.recordRunItem(status);
           if (cause !== undefined) logger.log('error.internal', { error: cause });
         }),
-        ...createProviders(config, deps),
+        ...providers,
         checks: deps.checks,
         clock: { nowMs: () => performance.now() },
         turns: deps.turns,
@@ -126,14 +128,23 @@ function isGone(error: unknown): boolean {
   );
 }
 
-/** The session, with each result counted and logged once it is stored. */
-function observed(session: RunSession, observe: (result: RunResult) => void): RunSession {
+/**
+ * The session, with each result counted and logged once it is stored. Its explanation holds no key, which may have been
+ * escaped in the JSON text of a completion.
+ */
+function observed(
+  session: RunSession,
+  secrets: KnownSecrets,
+  observe: (result: RunResult) => void,
+): RunSession {
   return {
     items: (signal) => session.items(signal),
     readAsset: (file, signal) => session.readAsset(file, signal),
     finish: (end) => session.finish(end),
     saveResults: async (results) => {
-      await session.saveResults(results);
+      await session.saveResults(
+        results.map((result) => ({ ...result, explanation: redactValue(result.explanation, secrets) })),
+      );
       for (const result of results) observe(result);
     },
   };

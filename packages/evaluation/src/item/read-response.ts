@@ -1,3 +1,4 @@
+import { type KnownSecrets, redactValue } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { WireFormat } from '../provider.ts';
 import { anthropicCompletion } from './read-anthropic-response.ts';
@@ -44,12 +45,24 @@ const KNOWN_ERROR_CODES: ReadonlySet<string> = new Set([
  * refusal or the tool calls. Usage stays as it was reported.
  *
  * @param bytes UTF-8; never throws, whatever they contain
+ * @param secrets replaced in the completion: some servers repeat the headers of a request
  */
-export function readResponse(bytes: Uint8Array, format: WireFormat): ResponseBody {
+export function readResponse(bytes: Uint8Array, format: WireFormat, secrets: KnownSecrets): ResponseBody {
   const body = parseObject(new TextDecoder().decode(bytes));
   if (body === undefined) return { completion: null, errorCode: null };
   const completion = format === 'anthropic_messages' ? anthropicCompletion(body) : completionOf(body);
-  return { completion, errorCode: errorCodeOf(body) };
+  return {
+    completion: completion === null ? null : withoutSecrets(completion, secrets),
+    errorCode: errorCodeOf(body),
+  };
+}
+
+function withoutSecrets(completion: ReadCompletion, secrets: KnownSecrets): ReadCompletion {
+  return {
+    output: redactValue(completion.output, secrets),
+    usage: redactValue(completion.usage, secrets),
+    finishReason: redactValue(completion.finishReason, secrets),
+  };
 }
 
 function parseObject(text: string): JsonObject | undefined {

@@ -1,3 +1,4 @@
+import type { KnownSecrets } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { readResponse } from '../item/read-response.ts';
 import type { WireFormat } from '../provider.ts';
@@ -10,6 +11,8 @@ export interface ResponseTask {
   readonly format: WireFormat;
   /** Characters that the caller needs of a text output, from its end; null for all. */
   readonly maxOutputChars: number | null;
+  /** Replaced in the completion. */
+  readonly secrets: KnownSecrets;
 }
 
 /** A `ResponseBody` on its way between threads. */
@@ -23,8 +26,8 @@ export interface PackedResponse {
 }
 
 /** Does the task on the current thread. */
-export function packResponse({ body, format, maxOutputChars }: ResponseTask): PackedResponse {
-  const { completion, errorCode } = readResponse(body, format);
+export function packResponse({ body, format, maxOutputChars, secrets }: ResponseTask): PackedResponse {
+  const { completion, errorCode } = readResponse(body, format, secrets);
   if (completion === null) return { completion, errorCode };
   const { output, usage, finishReason } = completion;
   const needed =

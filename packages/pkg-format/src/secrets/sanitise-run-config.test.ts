@@ -1,7 +1,6 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from './redactor.ts';
 import { findRunConfigSecrets, sanitiseRunConfig } from './sanitise-run-config.ts';
 
 const SECRET = 'tops3cret-Value/+with=odd chars';
@@ -297,24 +296,5 @@ describe('sanitiseRunConfig', () => {
         expect(sanitiseRunConfig(once, [SECRET])).toEqual(once);
       }),
     );
-  });
-});
-
-describe('createRedactor', () => {
-  it('removes known secrets from strings and names, and leaves numbers alone', () => {
-    const secret = 'quote"and\\slash';
-    const redact = createRedactor([secret, '1234']);
-    const value = {
-      output: `a ${secret}`,
-      [secret]: [secret, JSON.stringify(secret)],
-      latency_ms: 12345,
-      n: 1234,
-    };
-    expect(redact(value)).toEqual({
-      output: 'a [redacted]',
-      '[redacted]': ['[redacted]', '"[redacted]"'],
-      latency_ms: 12345,
-      n: 1234,
-    });
   });
 });

@@ -1,4 +1,11 @@
 import {
+  createNamer,
+  type KnownSecrets,
+  REDACTED,
+  replaceSecrets,
+  spellingsOf,
+} from '@svc/jsonl-v23/internal';
+import {
   canonicalJson,
   ExactNumber,
   isJsonObject,
@@ -9,7 +16,6 @@ import {
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
-import { createNamer, type KnownSecrets, REDACTED, replaceSecrets, spellingsOf } from './redactor.ts';
 import { isSecretName, words } from './secret-names.ts';
 import { redactNamedSecrets, redactSecretForms } from './secret-texts.ts';
 

@@ -71,7 +71,7 @@ export const TOKEN_MEASURES: ReadonlySet<string> = new Set([
   'suppress',
   'budget',
 ]);
-/** Words before "key" that make it the name of an entry, which is no secret. */
+/** Words before "key" that make it the name of an entry instead of a secret. */
 export const ENTRY_WORDS: ReadonlySet<string> = new Set([
   'cache',
   'foreign',

@@ -1,9 +1,15 @@
-import { createSha256, type Sha256, sha256Hex, toHex } from '@svc/jsonl-v23/internal';
+import {
+  createSha256,
+  redactValue,
+  type Sha256,
+  sha256Hex,
+  spellingsOf,
+  toHex,
+} from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { RESULTS_FILE } from '../package/layout.ts';
 import { checkNames } from '../package/manifest.ts';
-import { createRedactor } from '../secrets/redactor.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
 import { encodePieces } from './encode-text.ts';
@@ -170,22 +176,25 @@ interface ResultsDigest extends FileDigest {
 }
 
 function runContent(run: ExportRun, results: ResultsDigest, secrets: readonly string[]): RunContent {
-  const redact = createRedactor(secrets);
+  const known = spellingsOf(secrets);
   const { id, name, status, error, counts, scores, config } = run;
   return {
     config: `${canonicalJson(sanitiseRunConfig(config, secrets))}\n`,
     results,
-    manifest: redact({
-      id,
-      name,
-      status,
-      error,
-      dataset_version_hash: run.datasetVersionHash,
-      started_at: run.startedAt,
-      finished_at: run.finishedAt,
-      results: results.count,
-    }),
-    meta: redact({ counts, scores }),
+    manifest: redactValue(
+      {
+        id,
+        name,
+        status,
+        error,
+        dataset_version_hash: run.datasetVersionHash,
+        started_at: run.startedAt,
+        finished_at: run.finishedAt,
+        results: results.count,
+      },
+      known,
+    ),
+    meta: redactValue({ counts, scores }, known),
   };
 }
 
@@ -272,13 +281,13 @@ async function* resultLines(
   secrets: readonly string[],
   signal?: AbortSignal,
 ): AsyncGenerator<string[]> {
-  const redact = createRedactor(secrets);
+  const known = spellingsOf(secrets);
   for await (const batch of run.results(signal)) {
     signal?.throwIfAborted();
     yield batch.map((result) => {
       const members: JsonObject = {};
       for (const member of RESULT_MEMBERS) members[member] = result[member] ?? null;
-      return canonicalJson(redact(members));
+      return canonicalJson(redactValue(members, known));
     });
   }
 }
