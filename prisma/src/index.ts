@@ -1,6 +1,5 @@
 export type { AssetContent, AssetLocation, AssetStore, ByteRange } from './assets/asset-store.ts';
 export { type Assets, assetNotFound, type DatasetAsset } from './assets/assets.ts';
-export type { MoveProgress } from './assets/move-items.ts';
 export type { LineOptions, MappingPlan } from './copy/encoded-rows.ts';
 export { createStore, type ReplicaOptions, type Store, type StoreOptions } from './create-store.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
@@ -44,7 +43,6 @@ export {
   type TaskKind,
   type TaskQueue,
   type TaskTable,
-  WORKER_LEVEL,
 } from './queue/task-queue.ts';
 export type { ReadOutcome, ReadStore } from './replica/read-store.ts';
 export type { ReplicaState } from './replica/replica-watch.ts';

@@ -17,7 +17,6 @@ import {
 import { createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';
 import { leaveRoot, obstacleTo } from './leave-root.ts';
-import { startMovingItems } from './move/move-older-items.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
@@ -88,8 +87,6 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
       ...(obstacle === null ? {} : { reason: `the account of the database may not enter ${obstacle}` }),
     });
   }
-
-  starting.defer(startMovingItems({ store, logger, thread: { url, assetStore: config.assetStore } }));
 
   process.stderr.write(
     [

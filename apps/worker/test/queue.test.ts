@@ -24,7 +24,7 @@ it('fails a run and a job whose third worker died', async () => {
   for (const table of ['runs', 'jobs']) {
     await queryDatabase(
       service.databaseUrl,
-      `${table === 'runs' ? 'UPDATE runs SET worker_level = 0; ' : ''}UPDATE ${table} SET attempt = 3, failed_attempts = 2, status = 'running', lease_expires_at = now()`,
+      `UPDATE ${table} SET attempt = 3, failed_attempts = 2, status = 'running', lease_expires_at = now()`,
     );
   }
   await using another = await startTestService({ databaseUrl: service.databaseUrl });
@@ -116,7 +116,7 @@ it('loses a run that another worker claims, and its later results do not count',
   // another worker claims the run, which this one still works on, and releases it
   await queryDatabase(
     service.databaseUrl,
-    "UPDATE runs SET attempt = attempt + 1, claim_level = 1, lease_expires_at = NULL; SELECT pg_notify('svc_task', 'run')",
+    "UPDATE runs SET attempt = attempt + 1, lease_expires_at = NULL; SELECT pg_notify('svc_task', 'run')",
   );
   const starts = (event: string): number =>
     worker.workerLog().filter((line) => line['event'] === event).length;

@@ -132,20 +132,6 @@ export const EVENTS = {
       duration_ms: 'duration in milliseconds' as Count,
     },
   },
-  'items.move': {
-    level: 'info',
-    when: 'files that items of an older version embed were moved to assets: every 10 seconds, and at the end',
-    fields: {
-      items: 'items that were looked at' as Count,
-      items_total: 'items to look at' as Count,
-      moved: 'items whose files were moved' as Count,
-    },
-  },
-  'items.move_fail': {
-    level: 'warn',
-    when: 'moving those files failed; tried again after a minute',
-    fields: { error: 'name, code, message and cause' as Thrown },
-  },
   'database.stop': {
     level: 'info',
     when: 'the embedded database stopped',

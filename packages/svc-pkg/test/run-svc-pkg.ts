@@ -30,9 +30,6 @@ export function captured(): { stream: Writable; bytes(): Buffer } {
 
 const noDatabase: DatabasePort = {
   migrate: () => Promise.reject(new Error('no database in this test')),
-  moveFiles: () => {
-    throw new Error('no database in this test');
-  },
   openExport: () => Promise.reject(new Error('no database in this test')),
 };
 

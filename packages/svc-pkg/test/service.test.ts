@@ -386,9 +386,6 @@ describe('export', () => {
     const wanted: unknown[] = [];
     const database = {
       migrate: () => Promise.reject(new Error('not asked')),
-      moveFiles: () => {
-        throw new Error('not asked');
-      },
       openExport: async (url: string, { dataset, runId }: { dataset: string; runId: string | undefined }) => {
         wanted.push({ url, dataset, runId });
         async function* body() {

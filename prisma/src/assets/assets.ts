@@ -7,7 +7,6 @@ import type { ByteRange } from './asset-store.ts';
 import { collectAssets } from './collect-assets.ts';
 import { itemText } from './item-text.ts';
 import { collectObjects } from './loose-objects.ts';
-import { countItemsToMove, type MoveProgress, moveItems } from './move-items.ts';
 
 /** An asset as a dataset refers to it. */
 export interface DatasetAsset {
@@ -43,15 +42,6 @@ export interface Assets {
    * @returns how many assets it removed
    */
   collect(signal?: AbortSignal): Promise<number>;
-  /** Items of sections that an older version stored: {@link move} has to look at them. */
-  countToMove(): Promise<number>;
-  /** Whether a process of a version is connected that cannot read the files of items that were moved. */
-  isOlderVersionConnected(): Promise<boolean>;
-  /**
-   * Moves the files that items of an older version embed to assets; yields after each batch, which is one transaction.
-   * It can be stopped and started again at any time.
-   */
-  move(signal?: AbortSignal): AsyncGenerator<MoveProgress, void, undefined>;
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -95,25 +85,6 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
       }
     },
 
-    countToMove: () => countItemsToMove(pool).catch(rethrow),
-
-    async isOlderVersionConnected() {
-      const { rowCount } = await pool
-        .query('SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1', [
-          OLDER_APPLICATION_NAME,
-        ])
-        .catch(rethrow);
-      return Number(rowCount) > 0;
-    },
-
-    async *move(signal) {
-      try {
-        yield* moveItems({ pool, assets }, signal);
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    },
-
     async findMissing(sha256s, signal) {
       if (sha256s.length === 0) return new Set();
       try {
@@ -123,13 +94,6 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
       }
     },
   };
-}
-
-/** The connections of versions before assets have this name; those of this one have another. */
-const OLDER_APPLICATION_NAME = 'svc';
-
-function rethrow(error: unknown): never {
-  throw toStoreError(error);
 }
 
 interface AssetRow {

@@ -44,7 +44,7 @@ export type StoreErrorCode =
  * - `worker_lost`: at every attempt, the worker of the run or job stopped before finishing
  * - `corrupt`: stored JSON is damaged; the cause says where
  * - `unavailable`: the database cannot be reached, has no room, took too long or is busy; try again later
- * - `database_unsupported`: the server is too old or not UTF-8
+ * - `database_unsupported`: the server is too old or not UTF-8, or a version before the first release made the database
  * - `migration_failed`: the schema could not be brought up to date
  */
 export class StoreError extends Error {

@@ -137,6 +137,21 @@ describe('migrate', () => {
     expect(await store.ready()).toEqual({ database: false, queue: true });
   });
 
+  it('refuses a database that was made before the first release, and says how to carry the data over', async () => {
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+    await queryDatabase(
+      database.url,
+      "UPDATE _prisma_migrations SET migration_name = '20260101000000_datasets_runs_jobs'",
+    );
+    await expect(migrate(database.url)).rejects.toMatchObject({
+      code: 'database_unsupported',
+      message:
+        'Cannot use the database: a version before 0.1.0 made it. Export its datasets with that version, and import them ' +
+        'with this one into an empty database.',
+    });
+  });
+
   it('names a database whose encoding cannot hold every item', async () => {
     const server = new pg.Client({ connectionString: inject('postgresUrl') });
     await server.connect();

@@ -68,6 +68,20 @@ async function checkServer(pool: pg.Pool): Promise<void> {
   }
 }
 
+/** A database that has migrations but not the first one was made before the first release. */
+async function checkEmpty(pool: pg.Pool): Promise<void> {
+  if (!(await hasMigrationsTable(pool))) return;
+  const { rowCount } = await pool.query(
+    'SELECT FROM _prisma_migrations WHERE finished_at IS NOT NULL LIMIT 1',
+  );
+  if (Number(rowCount) === 0) return;
+  throw new StoreError(
+    'database_unsupported',
+    'Cannot use the database: a version before 0.1.0 made it. Export its datasets with that version, and import them ' +
+      'with this one into an empty database.',
+  );
+}
+
 async function missingMigrations(
   client: pg.Pool | pg.ClientBase,
   names: readonly string[],
@@ -92,7 +106,9 @@ async function applyUnderLock(pool: pg.Pool, names: readonly string[]): Promise<
     for (const lock of [MIGRATION_LOCK, ENGINE_LOCK]) {
       await client.query('SELECT pg_advisory_xact_lock($1)', [lock]);
     }
-    if ((await missingMigrations(pool, names)).length === 0) return [];
+    const missing = await missingMigrations(pool, names);
+    if (missing.length === 0) return [];
+    if (missing.length === names.length) await checkEmpty(pool);
     await forgetUnfinished(pool);
     return await apply(pool, names);
   } finally {
@@ -103,9 +119,13 @@ async function applyUnderLock(pool: pg.Pool, names: readonly string[]): Promise<
 
 /** A process that ended during a migration has rolled it back: it is begun again. Needs the locks. */
 async function forgetUnfinished(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query("SELECT WHERE to_regclass('_prisma_migrations') IS NOT NULL");
-  if (rows.length === 0) return;
+  if (!(await hasMigrationsTable(pool))) return;
   await pool.query('DELETE FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL');
+}
+
+async function hasMigrationsTable(pool: pg.Pool): Promise<boolean> {
+  const { rowCount } = await pool.query("SELECT WHERE to_regclass('_prisma_migrations') IS NOT NULL");
+  return Number(rowCount) > 0;
 }
 
 async function apply(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {

@@ -53,12 +53,6 @@ export const LEASE_MS = 12_000;
 const CONNECTIONS = 2;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
-/**
- * What this version's workers understand of runs, see the column `worker_level`. 1: selections, retries, rescoring and
- * the configuration that came with them.
- */
-export const WORKER_LEVEL = 1;
-
 /** Notifies the workers at the end of the transaction; `$1` is the kind of the new task. */
 export const NOTIFY_WORKERS = `SELECT pg_notify('svc_task', $1)`;
 
@@ -75,7 +69,6 @@ const claimDue = (table: TaskTable): string => `
   UPDATE ${table} SET attempt = attempt + 1, failed_attempts = failed_attempts + expired::int,
     lease_expires_at = ${LEASE_END}, worker = $3, started_at = coalesce(started_at, clock_timestamp()),
     status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END
-    ${table === 'runs' ? `, claim_level = ${WORKER_LEVEL}` : ''}
   FROM due WHERE ${table}.id = due.id
   RETURNING ${table}.id, attempt, failed_attempts AS "failedAttempts", expired AS "isRecovered",
     ${table === 'runs' ? `'run'` : 'kind'} AS kind, left(request_id, 16384) AS "requestId",

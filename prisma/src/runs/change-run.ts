@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { isUuid, storableText } from '../database/values.ts';
-import { NOTIFY_WORKERS, WORKER_LEVEL } from '../queue/task-queue.ts';
+import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 
 /** Which results a run does again. */
@@ -43,8 +43,7 @@ export async function retryRun(pool: pg.Pool, id: string, only: RetryOnly): Prom
     }
     const { rows } = await client.query<RunRow>(
       `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, status = 'queued', error = NULL, finished_at = NULL,
-         cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, available_at = clock_timestamp(),
-         worker_level = greatest(worker_level, ${WORKER_LEVEL})
+         cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, available_at = clock_timestamp()
        WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
       [id, only, due],
     );

@@ -30,8 +30,6 @@ export interface NewRun {
   /** What was promised before it started, JSON text. */
   readonly plan?: string | undefined;
   readonly warnings?: string | undefined;
-  /** What its workers must understand, see `WORKER_LEVEL`. Default: 0. */
-  readonly workerLevel?: number | undefined;
 }
 
 /** The claim of an idempotent request, and the response to store with it. */
@@ -50,8 +48,8 @@ export async function createRun(
   return await inTransaction(pool, async (client) => {
     const { rows } = await client.query<RunRow>(
       `INSERT INTO runs (id, dataset_id, dataset_version_hash, name, config, repetitions, total, request_id, has_selection,
-         source_run_id, plan, warnings, worker_level, created_at)
-       SELECT $1, id, version_hash, $3, $4, $5::int, least(item_count::bigint * $5::int, 2147483647), $6, $7, $8, $9, $10, $11,
+         source_run_id, plan, warnings, created_at)
+       SELECT $1, id, version_hash, $3, $4, $5::int, least(item_count::bigint * $5::int, 2147483647), $6, $7, $8, $9, $10,
          clock_timestamp()
        FROM datasets WHERE id = $2 FOR KEY SHARE
        RETURNING ${RUN_COLUMNS}`,
@@ -66,7 +64,6 @@ export async function createRun(
         run.sourceRunId ?? null,
         run.plan ?? null,
         run.warnings ?? null,
-        run.workerLevel ?? 0,
       ],
     );
     if (rows[0] === undefined) throw datasetNotFound(run.datasetId);

@@ -29,7 +29,7 @@ beforeEach(async () => {
     (_, index) => `{"id":${index},"tags":["t${index % 2}"],"type":"exact"}`,
   );
   const { id: datasetId } = await importItems(store.datasets, { s: texts });
-  const facts = { name: null, config: '{}', repetitions: 1, requestId: null, workerLevel: 1 };
+  const facts = { name: null, config: '{}', repetitions: 1, requestId: null };
   run = await store.runs.create({ ...facts, id: randomUUID(), datasetId });
 });
 afterEach(() => cleanUp.disposeAsync());
@@ -139,7 +139,6 @@ it('scores each stored output again once, and protects its source', async () => 
     config: '{}',
     repetitions: 1,
     requestId: null,
-    workerLevel: 1,
   };
   const rescore = { ...facts, datasetId: run.datasetId, sourceRunId: run.id };
   await expect(store.runs.create(rescore)).rejects.toMatchObject({ code: 'run_active' });

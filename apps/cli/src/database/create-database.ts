@@ -19,17 +19,6 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
       });
     },
 
-    async *moveFiles(url, signal) {
-      const { createStore } = await import('@svc/store');
-      const assetStore = await assetStoreOf(env);
-      await using store = createStore({ url, assetStore, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
-      const itemsTotal = await store.assets.countToMove();
-      const isWaiting = itemsTotal > 0 && (await store.assets.isOlderVersionConnected());
-      yield { items: 0, itemsTotal, moved: 0, isWaiting };
-      if (isWaiting) return;
-      for await (const progress of store.assets.move(signal)) yield { ...progress, isWaiting };
-    },
-
     async openExport(url, { dataset, runId, signal }) {
       const [{ createStore }, { exportPackage }] = await Promise.all([
         import('@svc/store'),

@@ -35,10 +35,7 @@ async function claim(plan: ServerPlan, endpoint: Endpoint): Promise<pg.Client | 
   let owner: pg.Client;
   try {
     if (!(await tryOwnerLock(superuser))) return null;
-    await prepareDatabase(superuser, plan.servicePassword, async (run) => {
-      const client = await connect(endpoint, { ...login, database: SERVICE });
-      await run(client).finally(() => client.end());
-    });
+    await prepareDatabase(superuser, plan.servicePassword);
     owner = await asService().catch(async (cause: unknown) => {
       if (!isWrongPassword(cause)) throw cause;
       await setPassword(superuser, plan.servicePassword);

@@ -12,7 +12,7 @@ import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { currentContext, runWithContext } from '@svc/observability';
 import { findRunConfigSecrets } from '@svc/pkg-format/internal';
 import { type JsonBody, json, RequestError, type Route, type Schema, toJsonText } from '@svc/runtime';
-import { type NewRun, type Run, type Store, type StoredResponse, WORKER_LEVEL } from '@svc/store';
+import type { NewRun, Run, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { NAME } from '../datasets/fields.ts';
 import { PLANNED, RUN, serializeRun } from './serialize.ts';
@@ -99,7 +99,7 @@ export function newRun(
   config: RunConfig,
   configJson: JsonObject,
   { plan, warnings }: Planned,
-): Pick<NewRun, 'id' | 'config' | 'repetitions' | 'requestId' | 'plan' | 'warnings' | 'workerLevel'> {
+): Pick<NewRun, 'id' | 'config' | 'repetitions' | 'requestId' | 'plan' | 'warnings'> {
   return {
     id: randomUUID(),
     config: canonicalJson(configJson),
@@ -107,7 +107,6 @@ export function newRun(
     requestId: currentContext().request_id ?? null,
     plan: JSON.stringify(plan),
     warnings: JSON.stringify(warnings),
-    workerLevel: WORKER_LEVEL,
   };
 }
 
