@@ -7,8 +7,8 @@ const raw = (value: unknown): string => Buffer.from(JSON.stringify(value)).toStr
 describe('a cursor', () => {
   it('comes back as it was', () => {
     const id = randomUUID();
-    expect(decodeCursor('runs', ['time', 'uuid'], encodeCursor('runs', [1_700_000_000_123, id]))).toEqual([
-      1_700_000_000_123,
+    expect(decodeCursor('runs', ['time', 'uuid'], encodeCursor('runs', ['1700000000123456', id]))).toEqual([
+      '1700000000123456',
       id,
     ]);
     expect(decodeCursor('items', ['index', 'index'], encodeCursor('items', [0, 2_147_483_647]))).toEqual([
@@ -34,6 +34,15 @@ describe('a cursor', () => {
       expect.objectContaining({ code: 'invalid_cursor' }),
     );
   });
+
+  it.each([1_700_000_000_123, '1.5', '01', '-0', '1e3', '12345678901234567', '2026-01-01', '', null])(
+    'is refused with the time %j',
+    (time) => {
+      expect(() => decodeCursor('runs', ['time'], raw(['runs', time]))).toThrow(
+        expect.objectContaining({ code: 'invalid_cursor' }),
+      );
+    },
+  );
 
   it('is shown shortened in the message', () => {
     expect(() => decodeCursor('items', ['index'], 'x'.repeat(5_000))).toThrow(

@@ -20,21 +20,20 @@ export interface Page<T> {
   readonly totalItems: number;
 }
 
-/** Part of a position: an order index, a count, a time in milliseconds, a UUID, a text. */
+/** Part of a position: an order index, a count, a time, a UUID, a text. */
 type Kind = 'index' | 'count' | 'time' | 'uuid' | 'text';
 type Values<Kinds extends readonly Kind[]> = {
-  -readonly [Index in keyof Kinds]: Kinds[Index] extends 'uuid' | 'text' ? string : number;
+  -readonly [Index in keyof Kinds]: Kinds[Index] extends 'time' | 'uuid' | 'text' ? string : number;
 };
 
-/** Years 1 to 9999, which every layer below writes in the same way; PostgreSQL's own range is wider. */
-const MIN_TIME_MS = -62_135_596_800_000;
-const MAX_TIME_MS = 253_402_300_799_999;
+/** Microseconds since 1970, up to the year 2286, which PostgreSQL multiplies exactly. */
+const TIME = /^(?:0|-?[1-9]\d{0,15})$/;
 
 const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   index: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 0x7fff_ffff,
   count: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
   text: (value) => typeof value === 'string' && !value.includes('\0'),
-  time: (value) => Number.isInteger(value) && Number(value) >= MIN_TIME_MS && Number(value) <= MAX_TIME_MS,
+  time: (value) => typeof value === 'string' && TIME.test(value),
   uuid: (value) => typeof value === 'string' && isUuid(value),
 };
 
@@ -79,20 +78,33 @@ export class Parameters {
   readonly add = (value: unknown): string => `$${this.values.push(value)}`;
 }
 
+/** The time of a row's creation as a position holds it: a `Date` would lose its microseconds. */
+export const CREATED_POSITION = `(extract(epoch FROM created_at) * 1000000)::bigint AS "createdPosition"`;
+
+/** The time at such a position. @param placeholder of its parameter */
+export const timeAtPosition = (placeholder: string): string =>
+  `('epoch'::timestamptz + ${placeholder}::bigint * interval '1 microsecond')`;
+
 /** The condition for the rows after a cursor in a list by `created_at` and `id`, newest first. */
 export function olderThan(list: string, cursor: string, { add }: Parameters): string {
-  const [createdAtMs, id] = decodeCursor(list, ['time', 'uuid'], cursor);
-  return `(created_at, id) < (to_timestamp(${add(createdAtMs)}::float8 / 1000)::timestamptz(3), ${add(id)}::uuid)`;
+  const [created, id] = decodeCursor(list, ['time', 'uuid'], cursor);
+  return `(created_at, id) < (${timeAtPosition(add(created))}, ${add(id)}::uuid)`;
+}
+
+/** A row of a list by `created_at` and `id`. */
+export interface CreatedRow {
+  readonly id: string;
+  /** See {@link CREATED_POSITION}. */
+  readonly createdPosition: string;
+  /** Rows from here on, of which a page may have fewer. */
+  readonly found: string;
 }
 
 /** The cursor after the last row of such a list; null at its end. @param shown rows of the page */
-export function cursorAfter(
-  list: string,
-  shown: readonly { readonly createdAt: Date; readonly id: string; readonly found: string }[],
-): string | null {
+export function cursorAfter(list: string, shown: readonly CreatedRow[]): string | null {
   const last = shown.at(-1);
   if (last === undefined || Number(last.found) <= shown.length) return null;
-  return encodeCursor(list, [last.createdAt.getTime(), last.id]);
+  return encodeCursor(list, [last.createdPosition, last.id]);
 }
 
 function invalidCursor(cursor: string): StoreError {

@@ -4,10 +4,10 @@ import { joinItem } from '@svc/jsonl-v23';
 import { type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { allPages } from '../../test/all-pages.ts';
 import { importItems, LINES, linesOf, metaOf, writeSections } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
-import type { Page } from '../database/page.ts';
 import type { StoredItem } from './list-items.ts';
 
 let database: TestDatabase;
@@ -34,17 +34,6 @@ const counted = async (table: string): Promise<number> =>
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 /** Every page of a list, one after the other. */
-async function allPages<T>(read: (cursor?: string) => Promise<Page<T>>): Promise<T[]> {
-  const found: T[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await read(cursor);
-    found.push(...page.data);
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
-  return found;
-}
-
 async function collect<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
   const found: T[] = [];
   for await (const batch of batches) found.push(...batch);
@@ -321,11 +310,23 @@ describe('list', () => {
     expect(first.data[0]?.sections).toHaveLength(1);
   });
 
-  it('passes over none of those that were made in the same millisecond, and fills its pages', async () => {
+  it('gives the newest first however quickly they were made', async () => {
+    const made: string[] = [];
+    for (let index = 0; index < 200; index += 1) made.push((await importItems(store.datasets, {})).id);
+    for (const order of ['-created', 'created'] as const) {
+      const found = await allPages((cursor) =>
+        store.datasets.list({ limit: 7, order, ...(cursor === undefined ? {} : { cursor }) }),
+      );
+      const ids = found.map(({ id }) => id).filter((id) => made.includes(id));
+      expect(ids).toEqual(order === 'created' ? made : made.toReversed());
+    }
+  });
+
+  it('passes over none of those that were made at the same time, and fills its pages', async () => {
     for (let round = 0; round < 9; round++) await importItems(store.datasets, {}, { description: null });
     // none of them has a text that would make a page too large
     expect((await store.datasets.list({ limit: 9 })).data).toHaveLength(9);
-    await plain.query("UPDATE datasets SET created_at = '2026-01-01T00:00:00.123Z'");
+    await plain.query("UPDATE datasets SET created_at = '2026-01-01T00:00:00.123456Z'");
     const found = await allPages((cursor) =>
       store.datasets.list({ limit: 2, ...(cursor === undefined ? {} : { cursor }) }),
     );

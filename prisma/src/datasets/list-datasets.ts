@@ -1,4 +1,13 @@
-import { decodeCursor, encodeCursor, type Page, type PageRequest, Parameters } from '../database/page.ts';
+import {
+  CREATED_POSITION,
+  type CreatedRow,
+  decodeCursor,
+  encodeCursor,
+  type Page,
+  type PageRequest,
+  Parameters,
+  timeAtPosition,
+} from '../database/page.ts';
 import { MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
 import type { ReadQuery } from '../database/read-query.ts';
 import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
@@ -60,8 +69,8 @@ export async function listDatasets(
     parameters.values,
   );
   if (cursor !== undefined) filters.push(after(cursor, parameters));
-  const rows = await query<DatasetRow & { readonly found: string }>(
-    `SELECT ${shownDataset(MAX_LISTED_SCHEMA_BYTES)}, found FROM (
+  const rows = await query<DatasetRow & CreatedRow>(
+    `SELECT ${shownDataset(MAX_LISTED_SCHEMA_BYTES)}, ${CREATED_POSITION}, found FROM (
        SELECT *, count(*) OVER () AS found, row_number() OVER listed AS position,
          sum(least(octet_length(name), 65536) + least(coalesce(octet_length(description), 0), 1048576)
            + least(coalesce(octet_length(notes), 0), 1048576) + least(octet_length(schema), 16777216)
@@ -91,19 +100,16 @@ export async function listDatasets(
   };
 }
 
-interface OrderedRow {
-  readonly id: string;
+interface OrderedRow extends CreatedRow {
   readonly name: string;
   readonly itemCount: number | string;
-  readonly createdAt: Date;
-  readonly found: string;
 }
 
 /** Characters of a name that count for its place; equal beginnings are ordered by id. */
 const MAX_NAME_LENGTH = 255;
 
 const COLUMNS = {
-  created: { sql: 'created_at', kind: 'time', read: ({ createdAt }: OrderedRow) => createdAt.getTime() },
+  created: { sql: 'created_at', kind: 'time', read: ({ createdPosition }: OrderedRow) => createdPosition },
   name: {
     sql: `left(name, ${MAX_NAME_LENGTH})`,
     kind: 'text',
@@ -132,9 +138,9 @@ function datasetsOrdering(order: DatasetOrder): DatasetsOrdering {
     orderBy: `${sql} ${direction}, id ${direction}`,
     after: (cursor, { add }) => {
       const [value, id] = decodeCursor(list, [kind, 'uuid'], cursor);
-      const type = { time: 'float8', text: 'text', count: 'bigint' }[kind];
-      const bound = `${add(value)}::${type}`;
-      const position = kind === 'time' ? `to_timestamp(${bound} / 1000)::timestamptz(3)` : bound;
+      const bound = add(value);
+      const position =
+        kind === 'time' ? timeAtPosition(bound) : `${bound}::${kind === 'text' ? 'text' : 'bigint'}`;
       return `(${sql}, id) ${direction === 'DESC' ? '<' : '>'} (${position}, ${add(id)}::uuid)`;
     },
     cursorAfter: (shown) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allPages } from '../../test/all-pages.ts';
 import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
@@ -192,5 +193,14 @@ describe('an upload job', () => {
     await expect(createJob({ id, kind: 'upload', archive: broken() })).rejects.toThrow('disk');
     await expect(store.jobs.get(id)).rejects.toMatchObject({ code: 'job_not_found' });
     expect((await plain.query('SELECT FROM jobs WHERE id = $1', [id])).rowCount).toBe(0);
+  });
+});
+
+describe('list', () => {
+  it('gives the newest first however quickly they were made', async () => {
+    const made: string[] = [];
+    for (let index = 0; index < 200; index += 1) made.push((await createJob()).id);
+    const found = await allPages((cursor) => store.jobs.list({ limit: 7, cursor }));
+    expect(found.slice(0, 200).map(({ id }) => id)).toEqual(made.toReversed());
   });
 });

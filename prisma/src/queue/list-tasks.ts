@@ -1,5 +1,13 @@
 import type pg from 'pg';
-import { cursorAfter, olderThan, type Page, type PageRequest, Parameters } from '../database/page.ts';
+import {
+  CREATED_POSITION,
+  type CreatedRow,
+  cursorAfter,
+  olderThan,
+  type Page,
+  type PageRequest,
+  Parameters,
+} from '../database/page.ts';
 import { MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
 import { createReadQuery } from '../database/read-query.ts';
 import type { TaskTable } from './task-queue.ts';
@@ -15,7 +23,7 @@ export interface TasksRequest extends PageRequest {
 }
 
 /** A page of runs or jobs, newest first. Reads the index on `(created_at, id)`, or one that begins with a condition. */
-export async function listTasks<Row extends { readonly createdAt: Date; readonly id: string }>(
+export async function listTasks<Row extends { readonly id: string }>(
   pool: pg.Pool,
   { table, columns, equal, texts, limit, cursor, signal }: TasksRequest,
 ): Promise<Page<Row>> {
@@ -30,8 +38,8 @@ export async function listTasks<Row extends { readonly createdAt: Date; readonly
     parameters.values,
   );
   if (cursor !== undefined) filters.push(olderThan(table, cursor, parameters));
-  const rows = await query<Row & { readonly found: string }>(
-    `SELECT ${columns}, found FROM (
+  const rows = await query<Row & CreatedRow>(
+    `SELECT ${columns}, ${CREATED_POSITION}, found FROM (
        SELECT *, count(*) OVER () AS found, row_number() OVER newest AS position,
          sum(${texts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ')}) OVER newest AS bytes
        FROM (

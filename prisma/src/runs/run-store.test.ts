@@ -5,6 +5,7 @@ import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { ExactNumber } from '@svc/jsonl-v23/json';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allPages } from '../../test/all-pages.ts';
 import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
@@ -110,6 +111,17 @@ describe('create', () => {
 });
 
 describe('list', () => {
+  it('gives the newest first however quickly they were made', async () => {
+    const { id: datasetId } = await importItems(store.datasets, {});
+    const made: string[] = [];
+    for (let index = 0; index < 200; index += 1) {
+      const run = { name: null, config: '{}', repetitions: 1, requestId: null };
+      made.push((await store.runs.create({ id: randomUUID(), datasetId, ...run })).id);
+    }
+    const found = await allPages((cursor) => store.runs.list({ limit: 7, datasetId, cursor }));
+    expect(found.map(({ id }) => id)).toEqual(made.toReversed());
+  });
+
   it('gives the newest first, by dataset and status', async () => {
     const first = await createRun({ s: texts(1) });
     const ids = [first.id];
