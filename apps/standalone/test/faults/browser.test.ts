@@ -10,7 +10,7 @@ import type { ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
 import { ask, listDatasets, uploadLines } from './stored-datasets.ts';
 
-const AREA = 'Security review';
+const AREA = 'Attacks';
 const found = await findChromium();
 
 let cleanUp: AsyncDisposableStack;
@@ -222,9 +222,7 @@ describe('a foreign page in a browser', () => {
     await expect.poll(() => service.stagedFiles()).toEqual([]);
     report(context, {
       area: AREA,
-      scenario:
-        'M1: in a browser, a foreign page sends simple requests and forms, reads and embeds responses',
-      before: 'uploads were taken: 201',
+      scenario: 'in a browser, a foreign page sends simple requests and forms, reads and embeds responses',
       expected: 'changes get 403 `cross_origin`, responses cannot be read or embedded',
       runs: sent + read.length,
       observed: { '403 cross_origin': sent, 'nothing to read': read.length },
@@ -262,9 +260,7 @@ describe('a foreign page in a browser', () => {
     expect(await listDatasets(service.url)).toEqual([]);
     report(context, {
       area: AREA,
-      scenario:
-        'H1: in a browser, a page whose name resolves to the service (DNS rebinding) sends every request',
-      before: 'it was an admin: lists, exports, changes, runs with the operator’s keys',
+      scenario: 'in a browser, a page whose name resolves to the service (DNS rebinding) sends every request',
       expected: '421 `misdirected_request` for every request',
       runs: outcomes.length + CHANGES.length,
       observed: { '421 misdirected_request': outcomes.length + CHANGES.length },
@@ -293,8 +289,7 @@ describe('a foreign page in a browser', () => {
     expect((await ask(`${service.url}/settings`)).body.onboarding_telemetry_enabled).toBe(true);
     report(context, {
       area: AREA,
-      scenario: 'L12: `/docs` in a browser, over plain HTTP and under a name that is not loopback',
-      before: 'blank: its scripts were asked for by HTTPS',
+      scenario: '`/docs` in a browser, over plain HTTP and under a name that is not loopback',
       expected: 'shows every operation, and can try them',
       runs: 1,
       observed: { 'as expected': 1 },

@@ -10,7 +10,7 @@ import { type OwnService, startService } from './start-service.ts';
 /** `npm test` runs files side by side on the same cores; what is slow here was slow for minutes. */
 const MAX_PROBE_MS = times(2_000, 10_000);
 const MAX_CANCEL_MS = times(5_000, 20_000);
-const AREA = 'Security review';
+const AREA = 'Attacks';
 
 let own: OwnService;
 let url: string;
@@ -91,15 +91,13 @@ const item = (answer: unknown, checker: string, output: unknown, inputs: object 
   meta: { output },
 });
 
-const HOSTILE: readonly (readonly [string, string, object])[] = [
+const HOSTILE: readonly (readonly [string, object])[] = [
   [
     'includes with a…aba…a',
-    'live, 0.6 MB item: probe 9.9 s, cancel answered after 9.6 s',
     item(`${repeat('a', 100_000)}b${repeat('a', 100_000)}`, 'includes', repeat('a', 1_000_000)),
   ],
   [
     'includes with 64,000 answers',
-    'offline: 1.1 s on the main thread',
     item(
       Array.from({ length: 64_000 }, (_, i) => `answer ${i} is nowhere`),
       'includes',
@@ -108,7 +106,6 @@ const HOSTILE: readonly (readonly [string, string, object])[] = [
   ],
   [
     'choice with an output of 30,000 elements and 1,000 choices',
-    'live, package of 5.7 kB: probe 8.4 s, cancel 8.0 s',
     item(
       'choice 1',
       'choice',
@@ -118,7 +115,6 @@ const HOSTILE: readonly (readonly [string, string, object])[] = [
   ],
   [
     'choice with an answer of 16,000 elements and 1,000 choices',
-    'offline: 2.2 s on the main thread',
     item(
       Array.from({ length: 16_000 }, () => 'choice 999'),
       'choice',
@@ -128,7 +124,6 @@ const HOSTILE: readonly (readonly [string, string, object])[] = [
   ],
   [
     'choice with a label of a star and an output of stars',
-    'offline, 32 k characters: 5.0 s; allowed to 100 k',
     item('*', 'choice', `${repeat('*', 100_000)}x`, {
       choices: [
         { label: '*', text: 'star' },
@@ -138,7 +133,6 @@ const HOSTILE: readonly (readonly [string, string, object])[] = [
   ],
   [
     'numeric with 200 answers of 50,000 digits',
-    'offline: 1.5 s on the main thread',
     item(
       Array.from({ length: 200 }, (_, i) => `${i + 1}${repeat('7', 50_000)}`),
       'numeric',
@@ -147,13 +141,12 @@ const HOSTILE: readonly (readonly [string, string, object])[] = [
   ],
   [
     'exact_match with 120,000 combining marks',
-    'not in the review; offline: 20 s on the main thread, in normalisation',
     item(`e${repeat('\u0301', 60_000)}${repeat('\u0323', 60_000)}`, 'exact_match', 'e'),
   ],
 ];
 
 describe('content of a dataset that is made to be slow to check', () => {
-  it.for(HOSTILE)('H2: %s', async ([name, before, hostile], test) => {
+  it.for(HOSTILE)('%s', async ([name, hostile], test) => {
     const good = item('x', 'exact_match', 'x');
     const datasetId = await upload([good, hostile, good], name);
     let run: Body;
@@ -167,15 +160,14 @@ describe('content of a dataset that is made to be slow to check', () => {
     expect(probeMs).toBeLessThan(MAX_PROBE_MS);
     report(test, {
       area: AREA,
-      scenario: `H2: ${name}`,
-      before,
+      scenario: name,
       expected: 'the run continues, probes respond in the meantime',
       runs: 1,
       observed: { 'run completed, probes within 2 s': 1 },
     });
   });
 
-  it('H2: a run of slow checks is cancelled at once', async (test) => {
+  it('a run of slow checks is cancelled at once', async (test) => {
     const responses = Array.from({ length: 900 }, (_, i) => `${repeat('a', 40)}${i}`);
     const slow = item(responses, 'includes', repeat('a', 100_000));
     const datasetId = await upload(
@@ -198,8 +190,7 @@ describe('content of a dataset that is made to be slow to check', () => {
     expect(probeMs).toBeLessThan(MAX_PROBE_MS);
     report(test, {
       area: AREA,
-      scenario: 'H2: cancelling a run of slow checks',
-      before: 'answered after 8.0 to 9.6 s, when the check was over',
+      scenario: 'cancelling a run of slow checks',
       expected: 'the running check is terminated',
       runs: 1,
       observed: tally([cancelMs < 2_000 ? 'cancelled within 2 s' : 'cancelled within 5 s']),
@@ -215,7 +206,7 @@ describe('run configurations that are made to be slow to sanitise', () => {
     ['capitals', 'A'],
   ];
 
-  it.for(TEXTS)('H3: 48,000 characters of %s', async ([name, part], test) => {
+  it.for(TEXTS)('48,000 characters of %s', async ([name, part], test) => {
     const text = repeat(part, 48_000 / part.length);
     const datasetId = await upload([item('x', 'exact_match', 'x')], `config of ${name}`);
     const provider = { type: 'openai_compatible', base_url: 'http://127.0.0.1:9/v1', model: 'm' };
@@ -238,8 +229,7 @@ describe('run configurations that are made to be slow to sanitise', () => {
     expect(Math.max(postMs, exportMs)).toBeLessThan(MAX_PROBE_MS);
     report(test, {
       area: AREA,
-      scenario: `H3: 48,000 characters of ${name} in \`params\`, sent and stored`,
-      before: 'newlines: accepted after 7.0 s, while probes hung; 8.0 s for each export',
+      scenario: `48,000 characters of ${name} in \`params\`, sent and stored`,
       expected: 'refused with 400; one that is stored is exported at once',
       runs: 2,
       observed: { 'probes responded within 2 s': 2 },

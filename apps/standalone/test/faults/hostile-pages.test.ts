@@ -6,7 +6,7 @@ import { samplePackage } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
 import { listDatasets } from './stored-datasets.ts';
 
-const AREA = 'Security review';
+const AREA = 'Attacks';
 const UUID = '00000000-0000-4000-8000-000000000000';
 
 let own: OwnService;
@@ -83,8 +83,7 @@ describe('DNS rebinding', () => {
     report(context, {
       area: AREA,
       scenario:
-        'H1: a page whose name resolves to 127.0.0.1 (DNS rebinding) lists, exports, changes, starts runs and deletes; probes, `/metrics` and `/docs` too',
-      before: '200, 202 and 204: any page was an admin of the default installation',
+        'a page whose name resolves to 127.0.0.1 (DNS rebinding) lists, exports, changes, starts runs and deletes; probes, `/metrics` and `/docs` too',
       expected: '421 `misdirected_request` for every request',
       runs: outcomes.length,
       observed: tally(outcomes),
@@ -111,8 +110,7 @@ describe('DNS rebinding', () => {
     expect(tally(outcomes)).toEqual({ '400 invalid_request': outcomes.length });
     report(context, {
       area: AREA,
-      scenario: 'L5: two `Host` headers, none, or an invalid one',
-      before: '200',
+      scenario: 'two `Host` headers, none, or an invalid one',
       expected: '400 `invalid_request` (RFC 9112 section 3.2)',
       runs: outcomes.length,
       observed: tally(outcomes),
@@ -192,8 +190,7 @@ describe('requests of foreign pages', () => {
       expect(await send('POST /datasets/upload HTTP/1.1', [host, multipart, ...headers], form())).toBe('201');
     report(context, {
       area: AREA,
-      scenario: 'M1: a foreign page uploads by a simple request, or sends any other change',
-      before: '201: a page could create datasets',
+      scenario: 'a foreign page uploads by a simple request, or sends any other change',
       expected: '403 `cross_origin` before the body is read; nothing is stored',
       runs: outcomes.length + 1,
       observed: { ...tally(outcomes), '403 cross_origin': outcomes.length + 1 },
@@ -210,8 +207,7 @@ it('all origins without keys are a configuration error', async (context) => {
   await expect(started).rejects.toThrow(/SVC_CORS_ORIGINS/);
   report(context, {
     area: AREA,
-    scenario: 'L10: `SVC_CORS_ORIGINS=*` without keys',
-    before: 'started: every page could do everything',
+    scenario: '`SVC_CORS_ORIGINS=*` without keys',
     expected: 'refuses to start and gives the reason',
     runs: 1,
     observed: { 'as expected': 1 },

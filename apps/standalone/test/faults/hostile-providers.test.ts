@@ -138,17 +138,10 @@ function startRefused(env: Readonly<Record<string, string>>): Promise<{ exitCode
   });
 }
 
-function reportM2(
-  context: TestContext,
-  scenario: string,
-  before: string,
-  expected: string,
-  outcomes: string[],
-): void {
+function reportSafety(context: TestContext, scenario: string, expected: string, outcomes: string[]): void {
   report(context, {
-    area: 'Security review',
-    scenario: `M2: ${scenario}`,
-    before,
+    area: 'Attacks',
+    scenario,
     expected,
     runs: outcomes.length,
     observed: tally(outcomes),
@@ -176,10 +169,9 @@ it('a key without origins, and origins without a key, refuse to start', async (c
     outcomes.push(`exit code ${exitCode}`);
   }
   expect(tally(outcomes)).toEqual({ 'exit code 78': wrong.length });
-  reportM2(
+  reportSafety(
     context,
     'start with a key that has no origins, origins that have no key, and a typing error in either',
-    'accepted; the key went to any host that an editor named',
     'exit code 78, every invalid variable is named',
     outcomes,
   );
@@ -196,13 +188,10 @@ it('a bound key goes to no other origin', async (context) => {
   expect([other.seen, bound.seen]).toEqual([[], []]);
   await outcomeOfRun(openAi(`http://127.0.0.1:${bound.port}/text`, { api_key_env: 'SVC_PROVIDER_BOUND' }));
   expect(bound.seen).toEqual([`Bearer ${KEYS.provider}`]);
-  reportM2(
-    context,
-    'send a bound key to another origin',
-    'held',
-    '`provider_unauthorized`, nothing is sent',
-    [other_.code, name.code],
-  );
+  reportSafety(context, 'send a bound key to another origin', '`provider_unauthorized`, nothing is sent', [
+    other_.code,
+    name.code,
+  ]);
 });
 
 it('names of variables that do not hold keys are refused', async (context) => {
@@ -217,13 +206,7 @@ it('names of variables that do not hold keys are refused', async (context) => {
   }
   expect(tally(outcomes)).toEqual({ '400 invalid_request': 6 });
   expect(other.seen).toEqual([]);
-  reportM2(
-    context,
-    'name a variable of origins as the key',
-    'its value was sent as a bearer key',
-    '400 `invalid_request`',
-    outcomes,
-  );
+  reportSafety(context, 'name a variable of origins as the key', '400 `invalid_request`', outcomes);
 });
 
 it('link-local destinations are refused in every spelling', async (context) => {
@@ -251,10 +234,9 @@ it('link-local destinations are refused in every spelling', async (context) => {
     );
   }
   expect(tally(outcomes)).toEqual({ '400 invalid_request': 2 * hosts.length });
-  reportM2(
+  reportSafety(
     context,
     'a link-local address or one of a metadata service, in 12 spellings, for the model and for the judge',
-    'not refused by the service',
     '400 `invalid_request`',
     outcomes,
   );
@@ -307,10 +289,9 @@ it.skipIf(unshare === undefined)(
       }
       datasetId = previousId;
       expect(tally(outcomes)).toEqual({ provider_forbidden: names.length });
-      reportM2(
+      reportSafety(
         context,
         'a name that resolves to a link-local address',
-        'not refused by the service',
         '`provider_forbidden`, no connection',
         outcomes,
       );
@@ -336,10 +317,9 @@ it('no text of an internal page is readable', async (context) => {
     outcomes.push(text.includes(INTERNAL) ? 'text readable' : 'status, type and length only');
   }
   expect(tally(outcomes)).toEqual({ 'status, type and length only': pages.length });
-  reportM2(
+  reportSafety(
     context,
     'read a page of the internal network as the response of a model',
-    'the first 300 characters were readable in the result',
     'status, type and length only',
     outcomes,
   );
@@ -359,10 +339,9 @@ it('a closed port and a port that speaks something else look the same', async (c
     found.push(`${code}: ${message}`);
   }
   expect(new Set(found).size).toBe(1);
-  reportM2(
+  reportSafety(
     context,
     'distinguish a closed port from an open one that does not speak HTTP, including the database',
-    'distinguishable: `ECONNREFUSED`, `UND_ERR_SOCKET`',
     'one sentence',
     found.map((text) => text.split(':')[0] ?? ''),
   );
@@ -385,10 +364,9 @@ it('a redirect is not followed, and other schemes and parts of URLs are refused'
     expect(outcome).toBe('400 invalid_request');
     outcomes.push(outcome);
   }
-  reportM2(
+  reportSafety(
     context,
     'a redirect, `file:`, `ftp:`, user-info, a query, a fragment',
-    'held',
     'refused, not followed',
     outcomes,
   );

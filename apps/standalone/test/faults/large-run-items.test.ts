@@ -99,8 +99,6 @@ const texts = (bytes: number): string => list(bytes, (digit) => `"${String(digit
 
 interface Case {
   readonly name: string;
-  /** the longest probe before */
-  readonly before: string;
   /** JSON text */
   readonly item: () => string;
   readonly config: () => object;
@@ -110,7 +108,6 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     name: '200,000 texts in `meta`, answered by item_field',
-    before: '4.2 s (with 20 million numbers)',
     item: () =>
       `{"answer":"x","checker":"exact_match","inputs":{"prompt":"p"},"meta":{"dense":${texts(40 * MIB)},"output":"x"}}`,
     config: () => ({ provider: { type: 'item_field', pointer: '/meta/output' } }),
@@ -118,7 +115,6 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a prompt of 40 MiB that needs escaping, sent to a model',
-    before: '1.3 s',
     item: () =>
       `{"answer":"x","checker":"exact_match","inputs":{"prompt":"\u20ac${list(40 * MIB, (digit) => `${digit}\\n`)}"}}`,
     config: ask,
@@ -126,7 +122,6 @@ const CASES: readonly Case[] = [
   },
   {
     name: '200,000 texts in `meta`, answered by a model and judged',
-    before: '4.1 s (with 20 million numbers)',
     item: () => `{"checker":"judge","id":7,"inputs":{"prompt":"p"},"meta":{"dense":${texts(40 * MIB)}}}`,
     config: () => ({ ...ask(), judge: { ...ask().provider, type: undefined } }),
     expected: { status: 'ok', score: 1, item_id: 7 },
@@ -135,7 +130,7 @@ const CASES: readonly Case[] = [
 
 describe('runs over items of 40 MiB', () => {
   const cases = CASES.slice(0, times(CASES.length, 2)).map((one) => [one.name, one] as const);
-  it.for(cases)('H2: %s', async ([name, { before, item, config, expected }], test) => {
+  it.for(cases)('%s', async ([name, { item, config, expected }], test) => {
     const datasetId = await upload(item());
     let end: { run: Body; result: Body } | undefined;
     const probeMs = await longestProbeMs(async () => {
@@ -149,9 +144,8 @@ describe('runs over items of 40 MiB', () => {
     ).toMatchObject(expected);
     expect(probeMs).toBeLessThan(MAX_PROBE_MS);
     report(test, {
-      area: 'Security review',
-      scenario: `H2: a run over an item with ${name}`,
-      before: `not in the review; probes hung for ${before}`,
+      area: 'Attacks',
+      scenario: `a run over an item with ${name}`,
       expected: 'the item is read on a thread; probes respond in the meantime',
       runs: 1,
       observed: { 'probes responded within 2 s': 1 },

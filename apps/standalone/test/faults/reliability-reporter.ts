@@ -7,8 +7,8 @@ const FILE = fileURLToPath(new URL('../../../../docs/reliability.md', import.met
 
 const HEAD = `# Reliability
 
-Fault-injection results of the built service: each scenario, the number of runs, and the expected and the observed result.
-The suite writes this file:
+Faults that the tests inject into the built service, what is expected of it, and what was observed. The suite writes this
+file after a complete run:
 
     npm run test:faults -- --write
 
@@ -34,7 +34,7 @@ export default class ReliabilityReporter implements Reporter {
 /**
  * The report: a table per area, and the tests that did not run.
  *
- * @param findings results of tests; those with the same scenario and expectation are added up
+ * @param findings results of tests; those with the same scenario and expectation are one row
  * @param skipped names of tests that did not run
  */
 export function toMarkdown(findings: readonly Diagnostic[], skipped: readonly string[]): string {
@@ -43,13 +43,8 @@ export function toMarkdown(findings: readonly Diagnostic[], skipped: readonly st
     .sort(([a], [b]) => a.localeCompare(b, 'en'))
     .map(([area, found]) => {
       const rows = Map.groupBy(found, ({ scenario, expected }) => `${scenario}\n${expected}`);
-      const hasBefore = found.some(({ before }) => before !== undefined);
-      const head = hasBefore
-        ? ['| finding | runs | before | expected | observed |', '|---|---:|---|---|---|']
-        : ['| scenario | runs | expected | observed |', '|---|---:|---|---|'];
-      return [`## ${area}`, '', ...head, ...[...rows.values()].map((row) => toRow(row, hasBefore))].join(
-        '\n',
-      );
+      const head = ['| scenario | expected | observed |', '|---|---|---|'];
+      return [`## ${area}`, '', ...head, ...[...rows.values()].map((row) => toRow(row))].join('\n');
     });
   if (skipped.length > 0) {
     const lines = skipped.map((name) => `- ${name}`);
@@ -58,18 +53,9 @@ export function toMarkdown(findings: readonly Diagnostic[], skipped: readonly st
   return `${HEAD}\n${sections.join('\n\n')}\n`;
 }
 
-function toRow(findings: readonly Diagnostic[], hasBefore: boolean): string {
+function toRow(findings: readonly Diagnostic[]): string {
   const [first] = findings;
-  const runs = findings.reduce((sum, finding) => sum + finding.runs, 0);
-  const observed: Record<string, number> = {};
-  for (const finding of findings) {
-    for (const [name, count] of Object.entries(finding.observed))
-      observed[name] = (observed[name] ?? 0) + count;
-  }
-  const outcome = Object.entries(observed)
-    .map(([name, count]) => `${count.toLocaleString('en')} × ${name}`)
-    .join(', ');
-  const before = hasBefore ? [first?.before ?? ''] : [];
-  const cells = [first?.scenario ?? '', runs.toLocaleString('en'), ...before, first?.expected ?? '', outcome];
+  const observed = new Set(findings.flatMap((finding) => Object.keys(finding.observed)));
+  const cells = [first?.scenario ?? '', first?.expected ?? '', [...observed].sort().join(', ')];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

@@ -7,8 +7,6 @@ export interface Diagnostic {
   /** The fault or invalid input. */
   readonly scenario: string;
   readonly expected: string;
-  /** The result before the fix of a review's finding; `scenario` then begins with its id, "H1: …". */
-  readonly before?: string;
   /** Number of runs. */
   readonly runs: number;
   /** Each observed result, and how often it occurred. */

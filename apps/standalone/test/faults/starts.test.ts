@@ -12,7 +12,7 @@ import { makeNpmClone } from './npm-clone.ts';
 import { report, tally, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 
-const AREA = 'Security review';
+const AREA = 'Attacks';
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const IS_ROOT = process.getuid?.() === 0;
 const ANONYMOUS = 65_534;
@@ -106,9 +106,7 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
     report(context, {
       area: AREA,
       scenario:
-        'H4: another account of the machine takes the port of the embedded database first, or connects to it',
-      before:
-        'the first process on the port got the password in clear text, and a shell as the account of the database',
+        'another account of the machine takes the port of the embedded database first, or connects to it',
       expected:
         'it listens on no port; only its account may enter the folder of its socket; SCRAM in addition',
       runs: 1,
@@ -119,8 +117,6 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
   it.runIf(IS_ROOT)(
     'gives nothing away when it was started by root',
     async (context) => {
-      const before =
-        'the server kept CAP_DAC_OVERRIDE and read files of root, the service worked as its superuser';
       for (const [kind, mode] of [
         ['a folder that every user may enter', 0o755],
         ['a folder that only root may enter', 0o700],
@@ -151,8 +147,7 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
         await expectNothingLeft();
         report(context, {
           area: AREA,
-          scenario: `M6: started by root, in ${kind}`,
-          before,
+          scenario: `started by root, in ${kind}`,
           expected:
             'no capability, an ordinary role, no file of root is read; a warning, and the service drops root if the account of the database can access code and data',
           runs: 1,
@@ -259,10 +254,7 @@ describe.runIf(process.platform === 'linux')('a start', () => {
     for (const [end, codes] of found) {
       report(context, {
         area: AREA,
-        scenario: `M5, L13, L15: ${end.endsWith('npm') ? `${end} that has started it` : end} at a random moment of a start`,
-        before: end.endsWith('npm')
-          ? 'the service kept running without a parent'
-          : 'between the start of the server and that of its guard: exit code 0 and a running server; 39 MB were left after `initdb`',
+        scenario: `${end.endsWith('npm') ? `${end} that has started it` : end} at a random moment of a start`,
         expected:
           'no process is left, the exit code is not 0 if startup was not complete, and the next start works',
         runs: codes.length,
@@ -286,8 +278,7 @@ describe.runIf(process.platform === 'linux')('a start', () => {
     await expectStarts();
     report(context, {
       area: AREA,
-      scenario: 'M5: SIGTERM while a start waits for a server that does not answer',
-      before: 'exit code 0',
+      scenario: 'SIGTERM while a start waits for a server that does not answer',
       expected: 'exit code 143',
       runs: 1,
       observed: { [code]: 1 },
@@ -313,8 +304,7 @@ describe.runIf(process.platform === 'linux')('a start', () => {
     }
     report(context, {
       area: AREA,
-      scenario: 'L14: `postmaster.pid` is empty, garbage or of another process',
-      before: 'no start for four of eight contents, one sentence without advice',
+      scenario: '`postmaster.pid` is empty, garbage or of another process',
       expected: 'starts if no server uses the folder',
       runs: runs.length,
       observed: { started: runs.length },
@@ -329,8 +319,7 @@ describe.runIf(process.platform === 'linux')('a start', () => {
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
     report(context, {
       area: AREA,
-      scenario: 'L15: a second start on the same folder',
-      before: '"Another process is using the database"',
+      scenario: 'a second start on the same folder',
       expected: 'refused with the number of the process that uses it, which keeps running',
       runs: 1,
       observed: { 'named, exit code 1': 1 },
