@@ -211,8 +211,8 @@ describe('is read as it is written:', () => {
     };
     const bytes = rewriteParquet(source, { codec: 'SNAPPY', version: 1, metadata });
     const { dtypes, texts } = await readParquetFile(bytes);
-    expect(dtypes).toEqual({ m: 'struct<key_value: list<struct<key: int32>>>' });
-    expect(texts).toEqual(['{"m":{"key_value":[{"key":1},{"key":2}]}}', '{"m":null}']);
+    expect(dtypes).toEqual({ m: 'list<int32>' });
+    expect(texts).toEqual(['{"m":[1,2]}', '{"m":null}']);
   });
 });
 
@@ -242,6 +242,23 @@ describe('bad data is refused:', () => {
       }),
       /Cannot read the Parquet file: /,
     );
+  });
+
+  it('ARROW-GH-41317: a data page of another type, and a chunk of another column', async () => {
+    for (const version of [1, 2] as const) {
+      const bytes = lying(() => undefined, { codec: 'UNCOMPRESSED', version });
+      // The first page begins with field 1 of its header, the type, as a zigzag number.
+      expect([...bytes.subarray(4, 6)]).toEqual([0x15, version === 1 ? 0 : 6]);
+      for (const type of [version === 1 ? 6 : 0, 2, 4, 18]) {
+        await refused(bytes.with(5, type), /column "a", row group 0, page 0: a page of type /);
+      }
+    }
+    const renamed = Buffer.from(lying(() => undefined));
+    // The path of the chunk: a list of one text.
+    const path = renamed.lastIndexOf(Buffer.of(0x18, 1, 98));
+    expect(path).toBeGreaterThan(0);
+    renamed[path + 2] = 66;
+    await refused(renamed, /column "b" has a chunk of "B"/);
   });
 
   it('ARROW-GH-41321: pages that are shorter or longer than they say when they are decompressed', async () => {

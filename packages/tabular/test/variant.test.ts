@@ -154,6 +154,12 @@ describe('VARIANT columns that contradict themselves', () => {
       'an object of a VARIANT has two members of one name',
     ],
     [
+      'a member with a column that is empty, which has its value elsewhere',
+      object,
+      { value: stored({ members: [['a', one]] }), typed_value: { a: { value: null, typed_value: null } } },
+      'an object of a VARIANT has two members of one name',
+    ],
+    [
       'broken bytes',
       [bytesColumn('value'), number],
       { value: Uint8Array.of(3, 9), typed_value: null },

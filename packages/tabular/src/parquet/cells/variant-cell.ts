@@ -56,12 +56,13 @@ function compilePart(typed: Feature | null, compileCell: CompileCell): ReadPart 
   if (typed === null) return readStored;
   if (typed.kind === 'struct') {
     const readObject = compileObject(typed, compileCell);
+    const shredded = new Set(typed.fields.map(({ name }) => name));
     return (cell, variant, depth) => {
       const columns = memberOf(cell, 'typed_value');
       if (columns === null) return readStored(cell, variant, depth);
       const object = readObject(columns, variant, depth + 1);
       const rest = readStored(cell, variant, depth);
-      return rest === MISSING ? object : joinObjects(object, rest);
+      return rest === MISSING ? object : joinObjects(object, rest, shredded);
     };
   }
   const readTyped = typed.kind === 'list' ? compileList(typed, compileCell) : compileLeaf(typed, compileCell);
@@ -120,11 +121,11 @@ function compileObject(
   };
 }
 
-/** An object whose members are stored in two places. */
-function joinObjects(object: JsonObject, rest: JsonValue): JsonObject {
+/** An object whose members are stored in two places; those that have columns must not be in the other. */
+function joinObjects(object: JsonObject, rest: JsonValue, shredded: ReadonlySet<string>): JsonObject {
   if (!isJsonObject(rest)) throw damaged('a VARIANT has two values');
   for (const [name, value] of Object.entries(rest)) {
-    if (Object.hasOwn(object, name)) throw damaged('an object of a VARIANT has two members of one name');
+    if (shredded.has(name)) throw damaged('an object of a VARIANT has two members of one name');
     setMember(object, name, value);
   }
   return object;

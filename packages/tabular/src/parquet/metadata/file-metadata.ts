@@ -50,6 +50,7 @@ export interface ColumnChunkMetadata {
 /** `ColumnMetaData`. */
 export interface ColumnMetadata {
   readonly type: PhysicalType;
+  readonly path_in_schema?: readonly string[];
   readonly codec: Codec;
   readonly num_values: number;
   readonly total_uncompressed_size: number;
@@ -165,6 +166,7 @@ type SchemaElementFields = { [K in keyof SchemaElement]-?: SchemaElement[K] | un
 const columnMetadata = complete(
   struct<{ [K in keyof ColumnMetadata]-?: ColumnMetadata[K] | undefined }>({
     1: ['type', oneOf(PHYSICAL_TYPES)],
+    3: ['path_in_schema', list(text)],
     4: ['codec', oneOf(CODECS)],
     5: ['num_values', integer],
     6: ['total_uncompressed_size', integer],

@@ -21,7 +21,7 @@ export interface ParquetChunk extends ByteInterval {
   readonly slackBytes: number;
   /** Where the page index says which page has which rows. */
   readonly offsetIndex: ByteInterval | null;
-  readonly metadata: ColumnMetadata;
+  readonly metadata: Omit<ColumnMetadata, 'path_in_schema'>;
 }
 
 interface ParquetRowGroup {
@@ -152,6 +152,13 @@ export function nameOf({ path }: LeafShape): string {
     .join('.');
 }
 
+/** Whether names are those of a leaf and of the groups around it. */
+function isPathOf(names: readonly string[], { path }: LeafShape): boolean {
+  return (
+    names.length === path.length - 1 && names.every((name, index) => name === path[index + 1]?.element.name)
+  );
+}
+
 /** Refuses two columns or members of one name: a row would lose one of them. */
 function checkNames({ children }: SchemaTree, file: string): void {
   const names = children.map(({ element }) => element.name).sort();
@@ -189,13 +196,17 @@ function readChunk(
   file: string,
   { byteLength, slackBytes }: { byteLength: number; slackBytes: number },
 ): ParquetChunk {
-  const { meta_data: metadata } = column;
+  if (column.crypto_metadata !== undefined || column.meta_data === undefined) {
+    throw unsupportedFile(file, 'it is encrypted');
+  }
+  // Names of all columns in all row groups are long.
+  const { path_in_schema: path, ...metadata } = column.meta_data;
   const type = leaf.path.at(-1)?.element.type;
-  if (metadata !== undefined && metadata.type !== type) {
+  if (metadata.type !== type) {
     throw damaged(`column ${shorten(nameOf(leaf))} is of ${type} and has chunks of ${metadata.type}`);
   }
-  if (column.crypto_metadata !== undefined || metadata === undefined) {
-    throw unsupportedFile(file, 'it is encrypted');
+  if (path !== undefined && !isPathOf(path, leaf)) {
+    throw damaged(`column ${shorten(nameOf(leaf))} has a chunk of ${shorten(path.join('.'))}`);
   }
   if (column.file_path) throw unsupportedFile(file, 'its columns are in other files');
   const data = toCount(metadata.data_page_offset, file);

@@ -34,10 +34,31 @@ export function readPageHead(bytes: Uint8Array): PageHead {
     throw damaged(`a page of ${bodyBytes} bytes says it inflates to ${uncompressedBytes}`);
   }
   const head = { header, headerBytes: cursor.offset, bodyBytes, uncompressedBytes, valueCount: 0 };
+  checkType(header);
   if (header.type === 'DICTIONARY_PAGE') return { ...head, kind: 'dictionary' };
   const data = header.data_page_header ?? header.data_page_header_v2;
   if (data === undefined) return { ...head, kind: 'other' };
   const valueCount = data.num_values ?? 0;
   if (valueCount < 0) throw damaged('a page has no number of values');
   return { ...head, kind: 'data', valueCount };
+}
+
+/** The header that a page of a type has besides. */
+const HEADERS = [
+  ['DATA_PAGE', 'data_page_header'],
+  ['DATA_PAGE_V2', 'data_page_header_v2'],
+  ['DICTIONARY_PAGE', 'dictionary_page_header'],
+] as const;
+
+/** Refuses a page whose header is not that of its type. @throws ParquetError */
+function checkType(header: PageHeader): void {
+  for (const [type, name] of HEADERS) {
+    if ((header.type === type) === (header[name] !== undefined)) continue;
+    const known = header.type ?? 'an unknown number';
+    throw damaged(
+      header.type === type
+        ? `a page of type ${known} lacks its header`
+        : `a page of type ${known} has the header of a ${type}`,
+    );
+  }
 }

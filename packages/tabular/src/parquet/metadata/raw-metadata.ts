@@ -5,13 +5,17 @@ import type { SchemaElement, SchemaTree } from './schema.ts';
  * `compileCell` takes: decimals unscaled, JSON as text, maps as lists of keys and values.
  */
 export function rawMetadata<T extends { schema: SchemaElement[] }>(metadata: T): T {
-  return { ...metadata, schema: metadata.schema.map(rawElement) };
+  return {
+    ...metadata,
+    schema: metadata.schema.map((element, index) => rawElement(element, metadata.schema[index + 1])),
+  };
 }
 
-function rawElement(element: SchemaElement): SchemaElement {
+function rawElement(element: SchemaElement, next: SchemaElement | undefined): SchemaElement {
   const { converted_type: converted, logical_type: logical, ...rest } = element;
   // The assembly of columns checks this annotation alone; newer files may only have the other.
-  if (isList(element)) return (element.num_children ?? 0) > 0 ? { ...rest, converted_type: 'LIST' } : rest;
+  if (isList(element) || isKeySet(element, next))
+    return (element.num_children ?? 0) > 0 ? { ...rest, converted_type: 'LIST' } : rest;
   if (isMap(element)) return rest;
   const annotations = [converted, logical?.type];
   if (
@@ -38,10 +42,21 @@ function isList({ converted_type: converted, logical_type: logical }: SchemaElem
  */
 export function listElement({ element, children }: SchemaTree): SchemaTree | null {
   const [repeated, other] = children;
-  if (!isList(element) || repeated === undefined || other !== undefined || !isRepeated(repeated)) return null;
+  const isAnnotated = isList(element) || isKeySet(element, repeated?.element);
+  if (!isAnnotated || repeated === undefined || other !== undefined || !isRepeated(repeated)) return null;
   const [only, second] = repeated.children;
   if (only === undefined || second !== undefined || isRepeated(only)) return repeated;
   return ['array', `${element.name}_tuple`].includes(repeated.element.name) ? repeated : only;
+}
+
+/** Whether an element is a map whose entries have keys alone, which is the list of its keys. */
+function isKeySet(element: SchemaElement, entry: SchemaElement | undefined): boolean {
+  return (
+    isMap(element) &&
+    element.num_children === 1 &&
+    entry?.repetition_type === 'REPEATED' &&
+    entry.num_children === 1
+  );
 }
 
 /** Whether a node is a list without being annotated as one. */
