@@ -1,7 +1,7 @@
 import type { CellBatch, UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
-import { type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
+import { type Feature, type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
 import { checkNumber } from './check-number.ts';
 import { checkOptions } from './check-options.ts';
 import { HubError } from './errors.ts';
@@ -185,11 +185,22 @@ function checkColumns(columns: readonly string[] | undefined, names: readonly st
 }
 
 function classLabels(features: Features): JsonObject {
-  const labels = features.flatMap(
-    ({ name, feature }): Array<[string, string[]]> =>
-      feature.kind === 'class_label' ? [[name, [...feature.names]]] : [],
-  );
+  const labels = features.flatMap(({ name, feature }) => labelsOf(name, feature));
   return labels.length === 0 ? {} : { class_labels: Object.fromEntries(labels) };
+}
+
+/** The names of class labels at or within a feature; members are `column.member`, items of lists `column[]`. */
+function labelsOf(path: string, feature: Feature): Array<[path: string, names: string[]]> {
+  switch (feature.kind) {
+    case 'class_label':
+      return [[path, [...feature.names]]];
+    case 'list':
+      return labelsOf(`${path}[]`, feature.item);
+    case 'struct':
+      return feature.fields.flatMap(({ name, feature: inner }) => labelsOf(`${path}.${name}`, inner));
+    default:
+      return [];
+  }
 }
 
 function warningsOf(tables: ReadonlyMap<string, SplitTable>): JsonObject {

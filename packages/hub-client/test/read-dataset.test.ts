@@ -528,6 +528,31 @@ describe('cells of Parquet', () => {
     ]);
   });
 
+  it('names the class labels within lists and structs by their paths', async () => {
+    const names = ['cat', 'dog'];
+    const label = { names, _type: 'ClassLabel' };
+    hub.add({
+      id: 'o/nested',
+      files: {
+        'train.parquet': writeParquet({
+          columns: [{ name: 's', data: [{ l: [1n, -1n] }] }],
+          schema: [
+            { name: 'root', num_children: 1 },
+            { name: 's', num_children: 1, repetition_type: 'OPTIONAL' },
+            { name: 'l', num_children: 1, converted_type: 'LIST', repetition_type: 'OPTIONAL' },
+            { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
+            { name: 'element', type: 'INT64', repetition_type: 'OPTIONAL' },
+          ],
+          features: { s: { l: { _type: 'List', feature: label } } },
+        }),
+      },
+    });
+    const selection = await select('o/nested');
+    expect(dtypes(selection)).toEqual({ s: 'struct<l: list<int64>>' });
+    expect(selection.info['class_labels']).toEqual({ 's.l[]': names });
+    expect(await rowsOf(selection)).toEqual([{ s: { l: ['dog', null] } }]);
+  });
+
   it('wide numbers, decimals and times keep every digit', async () => {
     hub.add({
       id: 'o/exact',
