@@ -77,6 +77,7 @@ describe('readJson', () => {
     ['a fault in the first line of an element', '[{"x":1}, {"x":,}]', { line: 1, column: 16 }],
     ['an array that ends early', '[{"x":1},\n{"x":2}', { line: 2 }],
     ['a comma too many', '[{"x":1},]', { line: 1, column: 10 }],
+    ['a comma too many in an object over several lines', '{\n"x":1,\n}\n', { line: 3, column: 1 }],
     ['a comma too few', '[{"x":1}\n{"x":2}]', { line: 2, column: 1 }],
     ['data after the array', '[]\nx', { line: 2, column: 1 }],
     ['other values among objects', '[{"x":1},\n5]', { line: 2, column: 1 }],
