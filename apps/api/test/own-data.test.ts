@@ -282,6 +282,23 @@ describe('a preview of an upload', () => {
 });
 
 describe('an upload', () => {
+  it('says that a file was read as plain text where a column is missing', async () => {
+    const files = { data: 'a,b\n"1,2\n3,4\n5,6\n' };
+    const mapping = { prompt_column: 'b' };
+    const hint = expect.stringContaining('read as plain text');
+    for (const answer of [await upload(files, { mapping }), await preview(files, { mapping })]) {
+      expect(answer).toMatchObject({ status: 400, body: { code: 'column_not_found', detail: hint } });
+    }
+    expect((await preview(files)).body).toMatchObject({ format: 'text', info: { warnings: [hint] } });
+  });
+
+  it('refuses JSON that has no rows, and does not make lines of it', async () => {
+    for (const content of ['["a",\n"b"]', '[[1,2],[3,4]]', '"a"']) {
+      const { status, body } = await upload({ 'x.json': content }, { mapping: { prompt_column: 'text' } });
+      expect({ status, code: body.code }).toEqual({ status: 400, code: 'unsupported_file' });
+    }
+  });
+
   it('takes items as they are, and lists every faulty line', async () => {
     const line = (id: number): string => `{"answer":1.50,"id":${id},"inputs":{"prompt":"p"}}`;
     const stored = await upload(

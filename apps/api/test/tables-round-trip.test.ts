@@ -96,6 +96,28 @@ it.each(['csv', 'parquet'] as const)(
   },
 );
 
+it.each(['csv', 'parquet'] as const)(
+  'gets items back whose text columns are empty for all, from items.%s',
+  async (format) => {
+    const { id, version_hash } = await storeItems(
+      ['one', 'two'].map((prompt, n) => ({ id: `i${n}`, type: 'freeform', inputs: { prompt } })),
+    );
+    expect(await readBack(id, format)).toEqual([version_hash, version_hash]);
+  },
+);
+
+it('gets empty answers and the character NUL back from items.csv', async () => {
+  const { id, version_hash } = await storeItems(
+    ['one', 'two\u0000'].map((prompt, n) => ({
+      id: `i${n}`,
+      type: 'freeform',
+      inputs: { prompt },
+      answer: '',
+    })),
+  );
+  expect(await readBack(id, 'csv')).toEqual([version_hash, version_hash]);
+});
+
 it('tells absent values apart in Parquet, and not in CSV', async () => {
   const { id, version_hash } = await storeItems(SPARSE);
   expect(await readBack(id, 'parquet')).toEqual([version_hash, version_hash]);

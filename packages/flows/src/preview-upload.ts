@@ -47,7 +47,10 @@ export async function previewFiles(
   try {
     const table = await openForPreview(first, mapping, signal);
     const columns = columnsOf(table);
-    if (mapping !== null) planMapping(mapping, columns, Number.POSITIVE_INFINITY, table.unreadRow);
+    if (mapping !== null) {
+      const [hint] = first.detected.warnings ?? [];
+      planMapping(mapping, columns, Number.POSITIVE_INFINITY, table.unreadRow, hint);
+    }
     const collector = new RowsCollector(columns, mapping, maxBytes);
     const names = columns.map(({ name }) => name);
     let index = 0;

@@ -12,14 +12,19 @@ const MAX_SUGGESTIONS = 10;
  * The error for the columns of a mapping that a dataset does not have; null if it has all of them.
  *
  * @param names columns of the dataset
+ * @param hint a sentence that tells why the dataset may have other columns than expected
  */
-export function missingColumns(mapping: Mapping, names: readonly string[]): JsonlError | ImportErrors | null {
+export function missingColumns(
+  mapping: Mapping,
+  names: readonly string[],
+  hint?: string,
+): JsonlError | ImportErrors | null {
   const known = new Set(names);
   const missing = usedColumns(mapping).filter(({ column }) => column !== '' && !known.has(column));
   const errors = missing.slice(0, MAX_ERRORS).map(({ column, path }, index) => {
     const nearest = index < MAX_SUGGESTIONS ? nearestName(column, names) : null;
     const suggestion = nearest === null ? '' : ` Did you mean ${quote(nearest)}?`;
-    const list = index === 0 ? ` ${listOf(names)}` : '';
+    const list = index === 0 ? ` ${listOf(names)}${hint === undefined ? '' : ` ${hint}`}` : '';
     const message = `Column ${shorten(column)} not found in dataset row.${suggestion}${list}`;
     return new JsonlError('column_not_found', message, { path });
   });

@@ -15,6 +15,7 @@ export interface TablePlan {
  * Plans how the rows of a table become items, and reports errors of the mapping before the first row is read.
  *
  * @param unreadRow the row at which looking for columns ended early
+ * @param hint why the table may have other columns than expected
  * @throws JsonlError, or ImportErrors for several columns, `column_not_found`; JsonlError `invalid_mapping`; `unreadRow` where a column is missing that may belong to it, since no import gets beyond that row
  */
 export function planMapping(
@@ -22,11 +23,13 @@ export function planMapping(
   features: readonly MappableFeature[],
   maxItemBytes: number,
   unreadRow?: Error,
+  hint?: string,
 ): TablePlan {
   const columns = mappedColumns(mapping);
   const missing = missingColumns(
     mapping,
     features.map(({ name }) => name),
+    hint,
   );
   if (missing !== null) throw unreadRow ?? missing;
   const used = new Set([...columns, ...Object.keys(mapping.types ?? {})]);

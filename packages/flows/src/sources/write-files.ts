@@ -69,7 +69,13 @@ async function writeTable(
 ): Promise<Table> {
   const opened = { textColumns: typedColumns(mapping), wholeFile, skipsInvalid, signal };
   const table = await openFileTable(tableSource(name, source), detected, opened);
-  const { columns, plan } = planMapping(mapping, columnsOf(table), maxItemBytes, table.unreadRow);
+  const { columns, plan } = planMapping(
+    mapping,
+    columnsOf(table),
+    maxItemBytes,
+    table.unreadRow,
+    detected.warnings?.[0],
+  );
   await draft.section(section, table.rowCount).writeCells(cellBatches(table, section, columns, signal), plan);
   return table;
 }

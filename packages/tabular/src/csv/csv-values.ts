@@ -64,6 +64,44 @@ export interface CsvColumnShape {
   hasNegative: boolean;
   /** Whether it became text after it had been of another kind, or had nothing but missing values. */
   wasOther: boolean;
+  /** Whether its values are texts however they are spelled. Fields without quotes or content alone are missing values. */
+  readonly isText: boolean;
+  /** How all of its values are spelled, where that is not as in JSON. */
+  spelling: CsvSpelling;
+}
+
+/** Numbers and truth values as Python writes them: `1.0`, `True`. */
+export type CsvSpelling = 'none' | 'number' | 'bool' | 'other';
+
+/** The shape of a column without values. */
+export function emptyShape(isText: boolean): CsvColumnShape {
+  return { kind: 'null', hasNegative: false, wasOther: false, isText, spelling: isText ? 'other' : 'none' };
+}
+
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+/** More than Python writes. */
+const MAX_SPELLED_BYTES = 30;
+
+/** Adds a value to the spellings of a column. */
+export function noteSpelling(
+  shape: CsvColumnShape,
+  kind: CsvValueKind,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): void {
+  if (kind === 'null' || shape.spelling === 'other') return;
+  const spelling = spellingOf(kind, bytes, start, end);
+  shape.spelling = shape.spelling === 'none' || shape.spelling === spelling ? spelling : 'other';
+}
+
+function spellingOf(kind: CsvValueKind, bytes: Uint8Array, start: number, end: number): CsvSpelling {
+  if (kind === 'bool') return 'bool';
+  if (kind !== 'text') return 'number';
+  if (end - start > MAX_SPELLED_BYTES) return 'other';
+  const text = decoder(bytes, start, end);
+  if (text === 'True' || text === 'False') return 'bool';
+  return NUMBER.test(text) ? 'number' : 'other';
 }
 
 /** Adds a value to the kinds of a column; a column of several kinds is text. */

@@ -1,6 +1,6 @@
 import { CellWriter, transferBuffer, type UnreadRow, wordsOf } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
-import { TableError, toUnreadRow } from '../errors.ts';
+import { shorten, TableError, toUnreadRow } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { type CellRows, type RowBatch, type Table, type WholeRange, wholeRange } from '../table.ts';
@@ -8,7 +8,14 @@ import { CachedFile } from '../text/cached-file.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextColumns } from '../text/raw-row.ts';
 import { uniqueNames } from '../text/read-csv.ts';
 import { CsvScanner } from './csv-scanner.ts';
-import { type CsvColumnShape, csvValueKind, dtypeOfShape, noteValue } from './csv-values.ts';
+import {
+  type CsvColumnShape,
+  csvValueKind,
+  dtypeOfShape,
+  emptyShape,
+  noteSpelling,
+  noteValue,
+} from './csv-values.ts';
 import { RecordReader } from './record-reader.ts';
 import { utf8Chunks } from './utf8-chunks.ts';
 
@@ -69,12 +76,30 @@ export async function openCsvTable(source: ByteSource, options: CsvTableOptions)
     },
     rowCount: isWhole ? rowCount : undefined,
     atLeastRows: rowCount,
+    warnings: spellingWarnings(names, shapes),
     read: (range) => {
       const whole = wholeRange(features(), range);
       return toRows(reader.readCells(scan, whole), whole.columns);
     },
     readCells: (range) => reader.readCells(scan, wholeRange(features(), range)),
   };
+}
+
+const MAX_WARNINGS = 20;
+
+/** Columns that are texts only because their numbers or truth values are not written as JSON has them. */
+function spellingWarnings(names: readonly string[], shapes: readonly CsvColumnShape[]): string[] {
+  return shapes
+    .flatMap(({ kind, spelling }, index) => {
+      if (kind !== 'text' || (spelling !== 'number' && spelling !== 'bool')) return [];
+      const [values, examples, type] =
+        spelling === 'number' ? ['numbers', '`1.0`', 'float64'] : ['truth values', '`True`', 'bool'];
+      const column = shorten(names[index] as string);
+      return [
+        `Column ${column} has ${values} that are not written as in JSON, such as ${examples}, and stay texts. Set its type to ${type} in \`types\` to convert them.`,
+      ];
+    })
+    .slice(0, MAX_WARNINGS);
 }
 
 /** What the first reading has found. */
@@ -107,20 +132,17 @@ class CsvReader {
     let isWhole = true;
     let readBytes = 0;
     const reader = new RecordReader(this.#options.skipsInvalid);
+    const quote = quoteOf(this.#options);
     for await (const scanner of this.#chunks(signal)) {
       while (reader.next(scanner)) {
         if (names === null) {
           names = this.#namesOf(scanner);
-          shapes = names.map((name) => ({
-            kind: isTextColumn(this.#options.textColumns, name) ? 'text' : 'null',
-            hasNegative: false,
-            wasOther: false,
-          }));
+          shapes = names.map((name) => emptyShape(isTextColumn(this.#options.textColumns, name)));
           if (this.#options.header) continue;
         }
         rowCount += 1;
         const problem = checkWidth(scanner, names.length);
-        if (problem === null) noteRow(scanner, shapes);
+        if (problem === null) noteRow(scanner, shapes, quote);
         else if (!this.#options.skipsInvalid) throw problem;
       }
       readBytes = scanner.readBytes;
@@ -153,6 +175,7 @@ class CsvReader {
     let invalid: Map<number, UnreadRow> | undefined;
     let isFirst = this.#options.header;
     const reader = new RecordReader(skipsInvalid);
+    const quote = quoteOf(this.#options);
     for await (const scanner of this.#chunks(signal)) {
       while (row < end && reader.next(scanner)) {
         if (isFirst) {
@@ -162,7 +185,7 @@ class CsvReader {
         let problem = checkWidth(scanner, names.length);
         row += 1;
         if (problem === null) {
-          if (!isWhole) noteRow(scanner, shapes);
+          if (!isWhole) noteRow(scanner, shapes, quote);
           if (row > from) problem = this.#writeRow(writer, scanner, indexes, shapes);
         } else if (row > from) for (const _ of indexes) writer.value(null);
         if (problem !== null && !skipsInvalid) throw problem;
@@ -287,13 +310,21 @@ function typeChanged(scanner: CsvScanner, start: number): TableError {
   return new TableError('type_changed', message, location === undefined ? {} : { location });
 }
 
-function noteRow(scanner: CsvScanner, shapes: readonly CsvColumnShape[]): void {
+function noteRow(scanner: CsvScanner, shapes: readonly CsvColumnShape[], quote: number): void {
   const { bytes, starts, ends } = scanner;
   for (let index = 0; index < shapes.length; index += 1) {
     const shape = shapes[index] as CsvColumnShape;
-    if (shape.kind === 'text') continue;
+    if (shape.kind === 'text' && shape.spelling === 'other') continue;
     const start = starts[index] as number;
-    noteValue(shape, csvValueKind(bytes, start, ends[index] as number), bytes[start] === MINUS);
+    const end = ends[index] as number;
+    if (shape.isText) {
+      const isMissing = start === end && bytes[start - 1] !== quote;
+      noteValue(shape, isMissing ? 'null' : 'text', false);
+      continue;
+    }
+    const kind = csvValueKind(bytes, start, end);
+    noteSpelling(shape, kind, bytes, start, end);
+    noteValue(shape, kind, bytes[start] === MINUS);
   }
 }
 

@@ -1,4 +1,5 @@
 import { TableError } from '../errors.ts';
+import { suffixes } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { withCompression } from '../source/with-compression.ts';
 import { detectCsv } from './detect-csv.ts';
@@ -26,7 +27,10 @@ export async function detectFormat(source: ByteSource, options: DetectOptions = 
   if (hints.format === 'parquet') throw unsupported(path, 'it does not begin as Parquet files do');
   const kind = unsupportedKind(head);
   if (kind !== null) throw unsupported(path, `it is ${kind}`);
-  const encoding = hints.encoding ?? detectEncoding(head);
+  const names = suffixes(path.toLowerCase());
+  const isNamedText = hints.format !== undefined || names.some((name) => TEXT_SUFFIXES.includes(name));
+  const encoding =
+    hints.encoding ?? detectEncoding(head) ?? (isNamedText && isUtf8(head, isWhole) ? 'utf-8' : null);
   if (encoding === null) throw unsupported(path, 'it is binary data of an unknown format');
   const text = decodeHead(head, encoding, isWhole, path);
   const isGuessed = hints.encoding === undefined && encoding !== 'utf-8';
@@ -35,7 +39,10 @@ export async function detectFormat(source: ByteSource, options: DetectOptions = 
   if (start === '') throw unsupported(path, 'it is empty');
 
   const { format } = hints;
-  const mayBeJson = format === undefined ? /^[[{]/.test(start) : format === 'json' || format === 'jsonl';
+  const mayBeJson =
+    format === undefined
+      ? /^[[{]/.test(start) || (names.includes('json') && isWhole)
+      : format === 'json' || format === 'jsonl';
   if (mayBeJson) {
     const json = await detectJson(withCompression(source, compression), {
       text: start,
@@ -48,9 +55,29 @@ export async function detectFormat(source: ByteSource, options: DetectOptions = 
   }
   if (format === 'text') return { format, compression, options: { encoding } };
   const csv = detectCsv(text, { isWhole, path, hints });
-  return csv === null
-    ? { format: 'text', compression, options: { encoding } }
-    : { format: csv.format, compression, options: { ...csv.options, encoding } };
+  if (csv !== null) return { format: csv.format, compression, options: { ...csv.options, encoding } };
+  if (names.includes('json')) throw unsupported(path, 'it is not JSON, as its name says; give its format');
+  return {
+    format: 'text',
+    compression,
+    options: { encoding },
+    ...(names.includes('txt') ? {} : { warnings: [READ_AS_TEXT] }),
+  };
+}
+
+const READ_AS_TEXT =
+  'The file is read as plain text, each line a row, because its content is no other format. If it is one, give its format.';
+
+/** Files of these names are text, also with characters that other text does not have. */
+const TEXT_SUFFIXES = ['csv', 'tsv', 'txt', 'json', 'jsonl', 'ndjson'];
+
+function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: !isWhole });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a text begins with characters that no text has. */

@@ -1,4 +1,4 @@
-import { isJsonObject, JsonlError, JsonStream, parseJson } from '@svc/jsonl-v23/json';
+import { isJsonObject, JsonlError, JsonStream, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { TableError } from '../errors.ts';
 import { suffixes } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
@@ -35,14 +35,17 @@ export async function detectJson(source: ByteSource, head: JsonHead): Promise<De
   const { text, hints } = head;
   if (hints.format === 'jsonl') return { format: 'jsonl', options: {} };
   if (hints.field !== undefined) return { format: 'json', options: { field: hints.field } };
-  if (text.startsWith('[')) {
-    const isRows = /^\[\s*(?:\{|\]\s*$)/.test(text);
-    if (isRows || hints.format === 'json') return { format: 'json', options: {} };
-    return null;
+  const names = suffixes(source.path.toLowerCase());
+  const isNamedLines = names.includes('jsonl') || names.includes('ndjson');
+  if (!text.startsWith('{')) {
+    const isArray = text.startsWith('[');
+    if (/^\[\s*(?:\{|\]\s*$)/.test(text) || (isArray && hints.format === 'json')) {
+      return { format: 'json', options: {} };
+    }
+    const isNamed = isArray && (isNamedLines || names.includes('json'));
+    const isRefused = isNamed || hints.format === 'json' || (head.isWhole && jsonOf(text) !== undefined);
+    return isRefused ? throwNoRows(source.path) : null;
   }
-  const isNamedLines = suffixes(source.path.toLowerCase()).some(
-    (suffix) => suffix === 'jsonl' || suffix === 'ndjson',
-  );
   const first = firstLine(text, head.isWhole);
   if (
     hints.format === undefined &&
@@ -52,6 +55,7 @@ export async function detectJson(source: ByteSource, head: JsonHead): Promise<De
   ) {
     return null;
   }
+  if (!isNamedLines && (first.isOnly || first.value === null)) refuseTurnedTable(head, source.path);
   if (first.value !== null) {
     const field = isNamedLines || !first.isOnly ? null : fieldOf(first.value);
     if (field !== null) return { format: 'json', options: { field } };
@@ -65,19 +69,51 @@ export async function detectJson(source: ByteSource, head: JsonHead): Promise<De
   return { format: 'jsonl', options: {} };
 }
 
+/** The value of a text; undefined if it is not JSON. */
+function jsonOf(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonlError) return undefined;
+    throw error;
+  }
+}
+
 /** The object on the first line, if it is one. */
 function firstLine(text: string, isWhole: boolean) {
   const end = text.indexOf('\n');
   const line = end === -1 ? text : text.slice(0, end);
   const isComplete = end !== -1 || isWhole;
   const isOnly = isWhole && (end === -1 || text.slice(end).trim() === '');
-  try {
-    const value = parseJson(line);
-    return { value: isJsonObject(value) ? value : null, isComplete, isOnly };
-  } catch (error) {
-    if (error instanceof JsonlError) return { value: null, isComplete, isOnly };
-    throw error;
-  }
+  const value = jsonOf(line);
+  return { value: isJsonObject(value) ? value : null, isComplete, isOnly };
+}
+
+/** How pandas begins a table that it does not write row by row. */
+const TURNED_TABLES: readonly (readonly [orient: 'index' | 'columns' | 'split', start: RegExp])[] = [
+  ['index', /^\{\s*"0"\s*:\s*\{/],
+  ['columns', /^\{\s*"(?:[^"\\]|\\.){0,1000}"\s*:\s*\{\s*"0"\s*:/],
+  ['split', /^\{\s*"columns"\s*:\s*\[/],
+];
+
+/** Refuses an object that is a whole table and would become one row. @throws TableError `unsupported_file` */
+function refuseTurnedTable({ text, isWhole }: JsonHead, file: string): void {
+  const [orient] = TURNED_TABLES.find(([, start]) => start.test(text)) ?? [];
+  if (orient === undefined) return;
+  const value = isWhole ? jsonOf(text) : null;
+  // An object of other things may begin alike; of a large one only the beginning is known.
+  if (isWhole && !isJsonObject(value)) return;
+  if (orient === 'split') {
+    const parts = ['columns', 'index', 'data'];
+    const isTable = isJsonObject(value)
+      ? parts.every((part) => Object.hasOwn(value, part) && Array.isArray(value[part]))
+      : text.includes('"index"');
+    if (!isTable) return;
+  } else if (isJsonObject(value) && !Object.values(value).every((member) => isJsonObject(member))) return;
+  throw unsupported(
+    file,
+    `it is a table in one object, as pandas writes it with orient="${orient}". Write it with orient="records", or name the format \`jsonl\` if it is one row`,
+  );
 }
 
 /** The one member of an object that is an array of objects; an item, which has inputs, has none. */
@@ -118,6 +154,9 @@ async function* upTo(content: AsyncIterable<Uint8Array>, maxBytes: number): Asyn
 }
 
 function throwNoRows(file: string): never {
-  const message = 'Cannot read the file: its object has no array of objects, or several of them.';
-  throw new TableError('unsupported_file', message, { location: { file } });
+  throw unsupported(file, 'its JSON is not an array of objects, nor an object with one such array');
+}
+
+function unsupported(file: string, reason: string): TableError {
+  return new TableError('unsupported_file', `Cannot read the file: ${reason}.`, { location: { file } });
 }

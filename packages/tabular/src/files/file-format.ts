@@ -25,6 +25,8 @@ export interface DetectedFile {
   /** How the whole file is compressed; absent if it is not. */
   readonly compression?: FileCompression | undefined;
   readonly options: FileOptions;
+  /** What a person should know about how the file is read, one sentence each. */
+  readonly warnings?: readonly string[];
 }
 
 /** What is known of a file before its content is looked at; it takes precedence. */

@@ -15,6 +15,7 @@ const SIGNATURES: readonly (readonly [text: string, kind: string, at?: number])[
   ['\x28\xb5\x2f\xfd', 'compressed twice'],
   ['PARE', 'an encrypted Parquet file'],
   ['ARROW1', 'an Arrow file'],
+  ['\xff\xff\xff\xff', 'an Arrow stream'],
   ['Obj\x01', 'an Avro file'],
   ['ORC', 'an ORC file'],
   ['SQLite format 3\x00', 'a SQLite database'],

@@ -63,7 +63,8 @@ export async function openFileTable(
   const table = tables.get(TABLE) as Table;
   // Texts stay as they are, also those that could be times.
   const features = table.features.map(({ name, feature }) => ({ name, feature: asText(feature) }));
-  return { ...table, features };
+  const warnings = [...(detected.warnings ?? []), ...(table.warnings ?? [])];
+  return { ...table, features, warnings };
 }
 
 const TABLE = 'table';

@@ -1,0 +1,131 @@
+import { expect, it } from 'vitest';
+import {
+  detectFormat,
+  openByteSource,
+  openFileTable,
+  type ReadTableOptions,
+  readTable,
+} from '../src/index.ts';
+
+const text = (content: string): Uint8Array => new TextEncoder().encode(content);
+
+/** The format of a file, its warnings and its rows. */
+async function read(content: string | Uint8Array, options: ReadTableOptions = {}) {
+  const bytes = typeof content === 'string' ? text(content) : content;
+  const source = await openByteSource(bytes, options);
+  const detected = await detectFormat(source, options);
+  const { warnings = [] } = await openFileTable(source, detected);
+  return { format: detected.format, warnings, rows: await Array.fromAsync(readTable(bytes, options)) };
+}
+
+it.each([
+  ['an array of texts', '[\n "a",\n "b"\n]', 'rows.json'],
+  ['an array of arrays', '[[1,2],[3,4]]', 'rows.json'],
+  ['a text', '"a"', 'rows.json'],
+  ['a number', '5', 'rows.json'],
+  ['an array of texts of any name', '["a",\n"b"]', 'rows'],
+  ['a large array', `["a"${',"b"'.repeat(100_000)}]`, 'rows.json'],
+  ['an array that is cut off', '[1,2', 'rows.json'],
+  ['arrays in lines', '[1,2]\n[3,4]\n', 'rows.jsonl'],
+])('refuses JSON without rows: %s', async (_name, content, path) => {
+  const error = { code: 'unsupported_file', message: expect.stringContaining('not an array of objects') };
+  await expect(read(content, { path })).rejects.toMatchObject(error);
+});
+
+it('refuses text of a name that says JSON, and reads it where the format is given', async () => {
+  await expect(read('hello\nworld\n', { path: 'a.json' })).rejects.toMatchObject({
+    code: 'unsupported_file',
+    message: expect.stringContaining('not JSON'),
+  });
+  const { rows } = await read('hello\nworld\n', { path: 'a.json', format: 'text' });
+  expect(rows).toEqual([{ text: 'hello' }, { text: 'world' }]);
+});
+
+const q = ['one', 'two'];
+it.each([
+  ['columns', { q: { 0: q[0], 1: q[1] }, a: { 0: 1, 1: null } }],
+  ['index', { 0: { q: q[0], a: 1 }, 1: { q: q[1], a: null } }],
+  [
+    'split',
+    {
+      columns: ['q', 'a'],
+      index: [0, 1],
+      data: [
+        [q[0], 1],
+        [q[1], null],
+      ],
+    },
+  ],
+])(
+  'refuses a table that pandas writes with orient="%s", which would become one row',
+  async (orient, table) => {
+    const error = { code: 'unsupported_file', message: expect.stringContaining(`orient="${orient}"`) };
+    for (const content of [JSON.stringify(table), JSON.stringify(table, null, 2)]) {
+      await expect(read(content, { path: 'rows.json' })).rejects.toMatchObject(error);
+    }
+    const { rows } = await read(JSON.stringify(table), { path: 'rows.json', format: 'jsonl' });
+    expect(rows).toEqual([JSON.parse(JSON.stringify(table))]);
+  },
+);
+
+it('takes other objects that begin alike as one row', async () => {
+  for (const row of [
+    { a: { 0: 1 }, b: 'text' },
+    { 0: { a: 1 }, 1: null },
+    { columns: ['a'], data: 1 },
+  ]) {
+    expect((await read(JSON.stringify(row), { path: 'row.json' })).rows).toEqual([row]);
+  }
+  expect((await read('{"a":{"0":1}}\n{"a":{"0":2}}\n', { path: 'rows.json' })).rows).toHaveLength(2);
+});
+
+it('says that a file is read as plain text, unless its name or the caller does', async () => {
+  const open = 'a,b\n"1,2\n3,4\n5,6\n';
+  expect(await read(open, { path: 'data' })).toMatchObject({
+    format: 'text',
+    warnings: [expect.stringContaining('read as plain text')],
+  });
+  expect((await read(open, { path: 'data.txt' })).warnings).toEqual([]);
+  expect((await read(open, { path: 'data', format: 'text' })).warnings).toEqual([]);
+});
+
+it.each([
+  ['numbers', ['1.0', '', '2.5', '1e-05'], 'float64'],
+  ['truth values', ['True', '', 'False'], 'bool'],
+])('says that %s as Python writes them stay texts', async (values, column, type) => {
+  const { warnings } = await read(`a,b\n${column.map((value) => `${value},0\n`).join('')}`, {
+    path: 'a.csv',
+  });
+  expect(warnings).toEqual([expect.stringMatching(`^Column "a" has ${values} .* type to ${type} `)]);
+});
+
+it('says nothing of other texts and of other numbers', async () => {
+  expect((await read('a,b,c,d\n001,x,1.5,true\n1.0,1.0,2,false\n', { path: 'a.csv' })).warnings).toEqual([]);
+});
+
+it('names Arrow streams', async () => {
+  const stream = new Uint8Array(64).fill(255, 0, 4);
+  stream[4] = 48;
+  await expect(read(stream)).rejects.toMatchObject({ message: expect.stringContaining('an Arrow stream') });
+});
+
+it('reads the character NUL in text files of known names', async () => {
+  const row = { a: 'x\u0000y', b: 1 };
+  expect(await read('a,b\nx\u0000y,1\n', { path: 'a.csv' })).toMatchObject({ format: 'csv', rows: [row] });
+  await expect(read('a,b\nx\u0000y,1\n', { path: 'a' })).rejects.toMatchObject({ code: 'unsupported_file' });
+  const invalid = Uint8Array.of(...text('a,b\nmany letters,'), 0, 255, 10);
+  await expect(read(invalid, { path: 'a.csv' })).rejects.toMatchObject({ code: 'unsupported_file' });
+});
+
+it('takes a typed column for missing values where no field has quotes or content', async () => {
+  const rowsOf = async (content: string) => {
+    const source = await openByteSource(text(content), { path: 'a.csv' });
+    const table = await openFileTable(source, await detectFormat(source), { textColumns: new Set(['a']) });
+    const rows = [];
+    for await (const batch of table.read()) for (const { a } of batch.rows) rows.push(a);
+    return rows;
+  };
+  expect(await rowsOf('a,b\n,1\n,2\n')).toEqual([null, null]);
+  expect(await rowsOf('a,b\n"",1\n,2\n')).toEqual(['', '']);
+  expect(await rowsOf('a,b\n,1\nNA,2\n')).toEqual(['', 'NA']);
+});
