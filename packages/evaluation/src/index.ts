@@ -21,6 +21,7 @@ export { fieldMissing, lastMessageText } from './item/last-message.ts';
 export { isIndex, pointerSteps } from './item/text-at.ts';
 export { wireConversation } from './item/wire-conversation.ts';
 export { JsonText } from './json-text.ts';
+export { type PlannedAnswer, withoutUnusableAnswers } from './plan/check-answers.ts';
 export { checkRunPattern, type PlannedPattern, withoutInvalidPatterns } from './plan/check-patterns.ts';
 export { describePlan, type PlanCounts, type RunPlan, type RunWarning } from './plan/describe-plan.ts';
 export { type ScoringFacts, scoringFacts } from './plan/scoring-facts.ts';

@@ -7,6 +7,7 @@ import {
   type RunWarning,
   scoringFacts,
   withoutInvalidPatterns,
+  withoutUnusableAnswers,
 } from '@svc/evaluation';
 import type { Store } from '@svc/store';
 import { defaultJudgePrompts } from './run/default-judge-prompts.ts';
@@ -28,7 +29,7 @@ export interface PlanRunDeps {
 }
 
 /**
- * Plans a run: pattern of its checker → dataset → what scores its items → counts → patterns of items → plan and warnings.
+ * Plans a run: pattern of its checker → dataset → what scores its items → counts → patterns and answers of items → plan and warnings.
  * The database counts; nothing is stored.
  *
  * @throws RunError `invalid_request` for a pattern that cannot be used, `nothing_to_score`; StoreError `dataset_not_found`
@@ -41,7 +42,8 @@ export async function planRun(
   const { schema } = await store.datasets.get(datasetId);
   const scoring = scoringFacts(config, config.judge === null ? null : defaultJudgePrompts(schema));
   const found = await store.runs.plan({ datasetId, selection: config.select, scoring, signal });
-  const counts = await withoutInvalidPatterns(found.counts, found.patterns, checks, signal);
+  const usable = await withoutUnusableAnswers(found.counts, found.answers, checks, signal);
+  const counts = await withoutInvalidPatterns(usable, found.patterns, checks, signal);
   const { type } = config.provider;
   const asksProvider = !isRescore && (type === 'openai_compatible' || type === 'anthropic');
   return describePlan(config, counts, asksProvider);

@@ -34,6 +34,7 @@ const REASONS: Readonly<Record<string, string>> = {
   no_checker: 'have no checker, and their type implies none',
   no_answer: 'have no answer to compare with',
   no_choices: 'have no choices',
+  unknown_answer: 'have an answer that is none of their choices',
   no_judge: 'need a judge, which the run does not have',
   unknown_checker: 'have a checker of another type, which is not run',
   invalid_pattern: 'have a pattern that cannot be used',

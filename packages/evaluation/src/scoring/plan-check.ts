@@ -100,6 +100,7 @@ function defaultChecker(item: Item, model: PlannedCheck['judge']): string | unde
 
 function hasReference(item: Item): boolean {
   const answer: JsonValue | undefined = getMember(item, 'answer');
+  if (Array.isArray(answer)) return answer.length > 0;
   return answer !== undefined && answer !== null && answer !== '';
 }
 

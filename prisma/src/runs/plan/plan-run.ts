@@ -1,4 +1,4 @@
-import type { PlanCounts, PlannedPattern, RunSelection, ScoringFacts } from '@svc/evaluation';
+import type { PlanCounts, PlannedAnswer, PlannedPattern, RunSelection, ScoringFacts } from '@svc/evaluation';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
 import { readFrom } from '../../database/read-query.ts';
@@ -21,11 +21,18 @@ export interface PlannedRun {
   readonly counts: PlanCounts;
   /** Those of most items. */
   readonly patterns: readonly PlannedPattern[];
+  /** Answers of which only the checker can tell whether it can use them: those of most items, which count as scored. */
+  readonly answers: readonly PlannedAnswer[];
 }
 
 const MAX_PATTERNS = 1_000;
 /** More than the longest pattern that is allowed takes as JSON text. */
 const MAX_PATTERN_BYTES = 16_384;
+
+const MAX_ANSWERS = 5_000;
+/** Bytes of one answer with its choices, and of all of them. */
+const MAX_ANSWER_BYTES = 65_536;
+const MAX_ANSWERS_BYTES = 8 * 1024 * 1024;
 
 /** The beginning of a longer pattern is as invalid as the whole, and as JSON text it must end. */
 const shortened = (text: string): string =>
@@ -70,7 +77,19 @@ export async function planRun(
             values,
           )
         : [];
-      return { counts: countsOf(rows), patterns };
+      const answers = rows.some((row) => row.scoring === 'doubtful')
+        ? await query<PlannedAnswer>(
+            `SELECT type, answer, choices, items FROM (
+               SELECT *, sum(bytes) OVER (ORDER BY items DESC, type, answer, choices) AS total FROM (
+                 SELECT kind AS type, answer, choices, count(*)::float8 AS items,
+                   octet_length(answer) + coalesce(octet_length(choices), 0) AS bytes
+                 FROM (${scored}) AS scored WHERE scoring = 'doubtful' GROUP BY 1, 2, 3
+               ) AS answers WHERE bytes <= ${MAX_ANSWER_BYTES}
+             ) AS answers WHERE total <= ${MAX_ANSWERS_BYTES} ORDER BY total LIMIT ${MAX_ANSWERS}`,
+            values,
+          )
+        : [];
+      return { counts: countsOf(rows), patterns, answers };
     },
     signal,
     'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0',
@@ -85,6 +104,7 @@ interface ScoringRow {
 
 function countsOf(rows: readonly ScoringRow[]): PlanCounts {
   const counts = Object.fromEntries(rows.map((row) => [row.scoring, Number(row.count)]));
-  const { scored = 0, judged = 0, ...unscorable } = counts;
-  return { items: rows.reduce((sum, row) => sum + Number(row.count), 0), scored, judged, unscorable };
+  const { scored = 0, doubtful = 0, judged = 0, ...unscorable } = counts;
+  const items = rows.reduce((sum, row) => sum + Number(row.count), 0);
+  return { items, scored: scored + doubtful, judged, unscorable };
 }
