@@ -4,8 +4,8 @@ import { BlockList, isIP } from 'node:net';
 export type AddressRange = readonly [network: string, prefixLength: number];
 
 /**
- * Makes a test for IP addresses within ranges. An IPv6 address that embeds an IPv4 address (mapped, compatible, NAT64,
- * 6to4) also counts as that address.
+ * Makes a test for IP addresses within ranges. An IPv6 address that embeds IPv4 addresses (mapped, translated, compatible,
+ * NAT64, 6to4, Teredo, ISATAP) also counts as these.
  *
  * @returns takes an address, with or without brackets and zone (`[fe80::1%eth0]`); false for a name
  *
@@ -21,30 +21,49 @@ export function createAddressSet(ranges: readonly AddressRange[]): (host: string
     switch (isIP(address)) {
       case 4:
         return blockList.check(address, 'ipv4');
-      case 6: {
-        const embedded = embeddedIpv4(address);
-        return blockList.check(address, 'ipv6') || (embedded !== null && blockList.check(embedded, 'ipv4'));
-      }
+      case 6:
+        return (
+          blockList.check(address, 'ipv6') ||
+          embeddedIpv4(address).some((embedded) => blockList.check(embedded, 'ipv4'))
+        );
       default:
         return false;
     }
   };
 }
 
-/** Prefixes of IPv6 addresses that end in an IPv4 address. */
-const EMBEDDING_PREFIXES = [
-  [0, 0, 0, 0, 0, 0], // compatible, RFC 4291 section 2.5.5.1
-  [0, 0, 0, 0, 0, 0xffff], // mapped, RFC 4291 section 2.5.5.2
-  [0x64, 0xff9b, 0, 0, 0, 0], // NAT64, RFC 6052
-  [0x64, 0xff9b, 1, 0, 0, 0], // local NAT64, RFC 8215
-];
+/** Places of the four bytes of an IPv4 address in the sixteen of an IPv6 address. */
+const LAST = [12, 13, 14, 15];
 
-function embeddedIpv4(address: string): string | null {
+/** Prefixes of IPv6 addresses, and the places at which they embed IPv4 addresses. */
+const EMBEDDINGS: readonly (readonly [prefix: readonly number[], places: readonly (readonly number[])[]])[] =
+  [
+    [[0, 0, 0, 0, 0, 0], [LAST]], // compatible, RFC 4291 section 2.5.5.1
+    [[0, 0, 0, 0, 0, 0xffff], [LAST]], // mapped, RFC 4291 section 2.5.5.2
+    [[0, 0, 0, 0, 0xffff, 0], [LAST]], // translated, RFC 2765 section 2.1
+    [[0x64, 0xff9b, 0, 0, 0, 0], [LAST]], // NAT64, RFC 6052
+    // Local NAT64, RFC 8215: prefixes of 48, 56, 64 and 96 bits, and byte 8 is none of the address (RFC 6052 section 2.2).
+    [
+      [0x64, 0xff9b, 1],
+      [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST],
+    ],
+    [[0x2002], [[2, 3, 4, 5]]], // 6to4, RFC 3056
+    [[0x2001, 0], [[4, 5, 6, 7]]], // the server of Teredo, RFC 4380
+  ];
+
+function embeddedIpv4(address: string): string[] {
   const groups = groupsOf(address);
-  const beginsWith = (prefix: readonly number[]): boolean =>
-    prefix.every((group, index) => groups[index] === group);
-  if (EMBEDDING_PREFIXES.some(beginsWith)) return dotted(groups.slice(6));
-  return beginsWith([0x2002]) ? dotted(groups.slice(1, 3)) : null; // 6to4, RFC 3056
+  const bytes = groups.flatMap((group) => [group >> 8, group & 0xff]);
+  const dotted = (places: readonly number[]): string => places.map((place) => bytes[place]).join('.');
+  const found = EMBEDDINGS.filter(([prefix]) =>
+    prefix.every((group, index) => groups[index] === group),
+  ).flatMap(([, places]) => places.map(dotted));
+  const [first, second, , , fifth = 0, sixth] = groups;
+  // The client of Teredo, whose bits are inverted.
+  if (first === 0x2001 && second === 0) found.push(LAST.map((place) => 255 - (bytes[place] ?? 0)).join('.'));
+  // ISATAP, RFC 5214: under any prefix.
+  if ((fifth & ~0x200) === 0 && sixth === 0x5efe) found.push(dotted(LAST));
+  return found;
 }
 
 /** The eight numbers of a valid IPv6 address. */
@@ -57,8 +76,4 @@ function groupsOf(address: string): number[] {
   const start = numbers(left);
   const end = right === undefined ? [] : numbers(right);
   return [...start, ...new Array<number>(8 - start.length - end.length).fill(0), ...end];
-}
-
-function dotted([high = 0, low = 0]: readonly number[]): string {
-  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }
