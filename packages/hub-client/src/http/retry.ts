@@ -14,6 +14,9 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   budgetMs: 60_000,
 };
 
+/** Three windows of the public hub: whatever a response asks for, the hub is asked again after this. */
+const MAX_REQUESTED_DELAY_MS = 15 * 60_000;
+
 /** What retrying needs. */
 export interface RetryDeps {
   readonly clock: Clock;
@@ -136,7 +139,7 @@ export function isRetryableStatus(status: number): boolean {
  * Decides what follows a failed attempt: a delay, or the end with the wait that would have been needed.
  *
  * A 429 of a used-up window waits until the window's reset and a second more, another 429 and a 503 what
- * `Retry-After` says and a second more, everything else backs off exponentially with jitter.
+ * `Retry-After` says and a second more, neither more than 15 minutes, everything else backs off exponentially with jitter.
  *
  * @example a 429 with `Retry-After: 42` and time left: `{ retry: true, delayMs: 43000, reason: 'retry_after' }`
  */
@@ -161,10 +164,15 @@ function requestedDelay({ status, headers, nowMs }: FailedAttempt): {
 } | null {
   const window = parseRateLimit(headers);
   if (status === 429 && window?.remaining === 0) {
-    return { delayMs: (window.resetSeconds + 1) * 1000, reason: 'rate_limit' };
+    return { delayMs: laterBy(window.resetSeconds * 1000), reason: 'rate_limit' };
   }
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'), nowMs);
-  return retryAfterMs === null ? null : { delayMs: retryAfterMs + 1000, reason: 'retry_after' };
+  return retryAfterMs === null ? null : { delayMs: laterBy(retryAfterMs), reason: 'retry_after' };
+}
+
+/** A second after the time that a response asks for, because clocks differ. */
+function laterBy(requestedMs: number): number {
+  return Math.min(requestedMs + 1000, MAX_REQUESTED_DELAY_MS);
 }
 
 /** Half of the step is fixed and half is random, so that many clients do not return at the same instant. */

@@ -124,7 +124,7 @@ export class TextCursor {
 }
 
 function lastBytesOf(before: Uint8Array, chunk: Uint8Array): Uint8Array {
-  if (chunk.length >= MAX_INCOMPLETE_BYTES) return chunk.slice(-MAX_INCOMPLETE_BYTES);
+  if (chunk.length >= MAX_INCOMPLETE_BYTES) return Uint8Array.from(chunk.subarray(-MAX_INCOMPLETE_BYTES));
   return Uint8Array.of(...before, ...chunk).slice(-MAX_INCOMPLETE_BYTES);
 }
 
