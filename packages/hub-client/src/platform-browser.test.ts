@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../test/fake-hub.ts';
-import { testRequester } from '../test/requester.ts';
+import { readValue, testRequester } from '../test/requester.ts';
 import { type FetchFunction, fetchTransport } from './http/transport.ts';
 import { openTransport } from './platform-browser.ts';
 import { openFile } from './repository/open-file.ts';
@@ -61,7 +61,7 @@ it('its own transport sends and reads', async () => {
     { token: 'hf_reader' },
   );
   const url = new URL(`${hub.endpoint}/api/datasets/o/d`);
-  expect((await requester.readJson({ kind: 'info', url }, context, 10_000)).value).toMatchObject({
+  expect(await readValue(requester, { kind: 'info', url }, context)).toMatchObject({
     id: 'o/d',
   });
   await transport.close();

@@ -6,8 +6,9 @@ import { HubError } from './errors.ts';
 import type { RequestContext } from './http/request.ts';
 import type { Requester } from './http/requester.ts';
 import { parseDatasetCard } from './repository/dataset-card.ts';
+import { type ListedFile, listFiles } from './repository/list-files.ts';
 import { openFile } from './repository/open-file.ts';
-import { type ListedFile, listFiles, openRepository, type Repository } from './repository/open-repository.ts';
+import { openRepository, type Repository } from './repository/open-repository.ts';
 import { checkMetadata, type YamlMap, type YamlValue } from './repository/yaml-value.ts';
 import { CONVERTED_REVISION, convertedLayout } from './splits/converted-parquet.ts';
 import { layOutFiles } from './splits/layout.ts';
@@ -56,7 +57,7 @@ export async function openSnapshot(
   try {
     if (known !== null) checkMetadata(known, 'README.md');
     const card = { ...known, ...(await parseDatasetCard(readme, huggingfaceYaml)) };
-    const layout = layOutFiles(listed, card, { repository: repository.id });
+    const layout = await layOutFiles(listed, card, { repository: repository.id });
     return { snapshot: files.snapshot(layout, null), evalYaml: usedEval };
   } catch (error) {
     const isUnsupported = error instanceof HubError && error.code === 'hub_unsupported_dataset';
@@ -87,7 +88,7 @@ export async function openConverted(
   try {
     const repository = await openRepository(requester, id, CONVERTED_REVISION, context);
     const listed = await listFiles(requester, repository, context);
-    const { layout, partialSplits } = convertedLayout(listed, card);
+    const { layout, partialSplits } = await convertedLayout(listed.values(), card);
     if (layout.subsets.length === 0) return null;
     return new FileList(requester, repository, listed).snapshot(layout, partialSplits);
   } catch (error) {
@@ -103,10 +104,10 @@ class FileList {
   readonly #files: ReadonlyMap<string, ListedFile>;
   readonly #access = createAccessCheck();
 
-  constructor(requester: Requester, repository: Repository, listed: readonly ListedFile[]) {
+  constructor(requester: Requester, repository: Repository, files: ReadonlyMap<string, ListedFile>) {
     this.#requester = requester;
     this.#repository = repository;
-    this.#files = new Map(listed.map((file) => [file.path, file]));
+    this.#files = files;
   }
 
   /** @param partialSplits of a Parquet export; null for the dataset's own files */

@@ -855,6 +855,10 @@ describe('listings', () => {
     ['no list', {}, '{}'],
     ['an entry that leads out', {}, '[{"type":"file","path":"../x","size":1}]'],
     ['an entry without a size', {}, '[{"type":"file","path":"x"}]'],
+    ['a name with NUL', {}, String.raw`[{"type":"file","path":"a\u0000.csv","size":1}]`],
+    ['a name with ESC', {}, String.raw`[{"type":"file","path":"a\u001b[31m.csv","size":1}]`],
+    ['a name with a C1 control', {}, String.raw`[{"type":"file","path":"a\u009b31m.csv","size":1}]`],
+    ['a name that reverses its end', {}, String.raw`[{"type":"file","path":"a\u202evsc.exe","size":1}]`],
   ])('with %s are refused', async (_name, headers, body) => {
     hub.add(gsm());
     hub.fail({

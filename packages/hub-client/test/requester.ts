@@ -1,5 +1,6 @@
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { Clock } from '../src/http/clock.ts';
-import type { RequestContext, RequestEvent, RetryEvent } from '../src/http/request.ts';
+import type { HubRequest, RequestContext, RequestEvent, RetryEvent } from '../src/http/request.ts';
 import { Requester, type RequesterDeps } from '../src/http/requester.ts';
 import { openTransport } from '../src/platform-node.ts';
 
@@ -62,4 +63,14 @@ export function testRequester(
       ...context,
     },
   };
+}
+
+/** Reads a JSON response whole. */
+export async function readValue(
+  requester: Requester,
+  request: HubRequest,
+  context: RequestContext,
+  maxBytes = 1e6,
+): Promise<JsonValue> {
+  return await requester.readJson(request, context, { maxBytes }, (json) => json.value());
 }

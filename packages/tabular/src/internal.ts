@@ -1,6 +1,6 @@
 /** What the other packages of this repository need beyond the public names. Not part of the public API. */
 
-export { type Compression, decompress } from '#runtime';
+export { type Compression, decompress, yieldToEventLoop } from '#runtime';
 export { shorten, TableError, type TableErrorCode } from './errors.ts';
 export { datasetNameOf, sectionNames } from './files/section-names.ts';
 export { tableSource } from './files/table-source.ts';

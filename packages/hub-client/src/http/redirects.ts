@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
-import { collectBytes } from './collect-bytes.ts';
 import { type Exchange, type ExchangeDeps, sendRequest } from './exchange.ts';
+import { collectBytes } from './limit-bytes.ts';
 import type { HubRequest, HubResponse, RequestContext } from './request.ts';
 import type { ResponseHeaders } from './transport.ts';
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, type Fault, startFakeHub } from '../../test/fake-hub.ts';
-import { IMPATIENT, testRequester } from '../../test/requester.ts';
+import { IMPATIENT, readValue, testRequester } from '../../test/requester.ts';
 import { HubError } from '../errors.ts';
 import type { HubRequest } from './request.ts';
 
@@ -40,7 +40,7 @@ async function failure(work: Promise<unknown>): Promise<HubError> {
 describe('a response', () => {
   it('is read as JSON, and reported once without path or query', async () => {
     const { requester, context, events } = testRequester(hub.endpoint);
-    const { value } = await requester.readJson(info(), context, 1e6);
+    const value = await readValue(requester, info(), context);
     expect(value).toMatchObject({ id: 'o/d' });
     expect(events).toEqual([
       {
@@ -60,7 +60,7 @@ describe('a response', () => {
   it('follows a renamed repository, with the token', async () => {
     hub.rename('old', 'o/private');
     const { requester, context } = testRequester(hub.endpoint, {}, { token: 'hf_reader' });
-    const { value } = await requester.readJson(info('old'), context, 1e6);
+    const value = await readValue(requester, info('old'), context);
     expect(value).toMatchObject({ id: 'o/private' });
     expect(hub.requests.map(({ headers }) => headers.authorization)).toEqual([
       'Bearer hf_reader',
@@ -71,12 +71,12 @@ describe('a response', () => {
   it('is decoded when it comes compressed against the request', async () => {
     hub.fail({ match: /api/, fault: { kind: 'gzip' } });
     const { requester, context } = testRequester(hub.endpoint);
-    expect((await requester.readJson(info(), context, 1e6)).value).toMatchObject({ id: 'o/d' });
+    expect(await readValue(requester, info(), context)).toMatchObject({ id: 'o/d' });
   });
 
   it('is refused beyond its limit', async () => {
     const { requester, context } = testRequester(hub.endpoint);
-    expect((await failure(requester.readJson(info(), context, 10))).code).toBe('hub_bad_response');
+    expect((await failure(readValue(requester, info(), context, 10))).code).toBe('hub_bad_response');
   });
 });
 
@@ -89,7 +89,7 @@ describe('an error response', () => {
     ['unknown revision', 'o/d/revision/nope', undefined, 'hub_revision_not_found', 404],
   ])('%s', async (_name, path, token, code, status) => {
     const { requester, context } = testRequester(hub.endpoint, {}, { token });
-    const error = await failure(requester.readJson(info(path), context, 1e6));
+    const error = await failure(readValue(requester, info(path), context));
     expect(error).toMatchObject({ code, details: { status } });
     expect(error.message).toContain('o/d');
     expect(JSON.stringify(error) + error.message).not.toContain(token ?? 'hf_');
@@ -98,7 +98,7 @@ describe('an error response', () => {
 
   it('of a token says so', async () => {
     const { requester, context } = testRequester(hub.endpoint, {}, { token: 'hf_expired' });
-    expect((await failure(requester.readJson(info(), context, 1e6))).message).toMatch(
+    expect((await failure(readValue(requester, info(), context))).message).toMatch(
       /does not accept the token/,
     );
   });
@@ -128,7 +128,7 @@ describe('an error response', () => {
       fault: { kind: 'status', status, headers: headers as Record<string, string>, body },
     });
     const { requester, context } = testRequester(hub.endpoint);
-    expect((await failure(requester.readJson(info(), context, 1e6))).code).toBe(code);
+    expect((await failure(readValue(requester, info(), context))).code).toBe(code);
     expect(hub.requests).toHaveLength(1);
   });
 });
@@ -151,7 +151,7 @@ describe('a hub in trouble', () => {
   it.each(faults)('%s: is retried, then reported', async (_name, fault, code) => {
     hub.fail({ match: /./, fault });
     const { requester, context, clock, retries, events } = testRequester(hub.endpoint, optionsFor(fault));
-    expect((await failure(requester.readJson(info(), context, 1e6))).code).toBe(code);
+    expect((await failure(readValue(requester, info(), context))).code).toBe(code);
     expect(clock.slept).toEqual([100, 200, 400]);
     expect(retries.map((retry) => [retry.code, retry.failures, retry.delayMs])).toEqual([
       [code, 1, 100],
@@ -165,7 +165,7 @@ describe('a hub in trouble', () => {
   it.each(faults)('%s: one failure does not matter', async (_name, fault) => {
     hub.fail({ match: /./, fault, times: 1 });
     const { requester, context } = testRequester(hub.endpoint, optionsFor(fault));
-    expect((await requester.readJson(info(), context, 1e6)).value).toMatchObject({ id: 'o/d' });
+    expect(await readValue(requester, info(), context)).toMatchObject({ id: 'o/d' });
   });
 
   it.each([
@@ -174,14 +174,14 @@ describe('a hub in trouble', () => {
   ] as Array<[string, Fault]>)('%s is not retried', async (_name, fault) => {
     hub.fail({ match: /./, fault });
     const { requester, context } = testRequester(hub.endpoint);
-    expect((await failure(requester.readJson(info(), context, 1e6))).code).toBe('hub_bad_response');
+    expect((await failure(readValue(requester, info(), context))).code).toBe('hub_bad_response');
     expect(hub.requests).toHaveLength(1);
   });
 
   it('no server listens', async () => {
     await hub.close();
     const { requester, context, events } = testRequester(hub.endpoint);
-    const error = await failure(requester.readJson(info(), context, 1e6));
+    const error = await failure(readValue(requester, info(), context));
     expect(error.code).toBe('hub_unavailable');
     expect(events.map(({ status, outcome }) => [status, outcome])).toEqual(Array(4).fill([null, 'failed']));
   });
@@ -197,9 +197,9 @@ describe('rate limits', () => {
       await new Promise<void>((resolve) => wake.push(resolve));
       await sleep(delayMs);
     };
-    const first = requester.readJson(info(), context, 1e6);
+    const first = readValue(requester, info(), context);
     await expect.poll(() => wake).toHaveLength(1);
-    const second = requester.readJson(info(), context, 1e6);
+    const second = readValue(requester, info(), context);
     await expect.poll(() => wake).toHaveLength(2);
     expect(hub.requests).toHaveLength(1);
 
@@ -213,14 +213,14 @@ describe('rate limits', () => {
   it('a window ends on time, even if the time of day is set in between', async () => {
     hub.rateLimit = { remaining: 0, resetSeconds: 299 };
     const { requester, context, clock } = testRequester(hub.endpoint);
-    expect(await failure(requester.readJson(info(), context, 1e6))).toMatchObject({
+    expect(await failure(readValue(requester, info(), context))).toMatchObject({
       code: 'hub_rate_limited',
     });
     hub.rateLimit = null;
     await clock.sleep(299_500);
     for (const years of [-1, 1]) {
       clock.dateMs = () => Date.UTC(2026 + years, 0, 1);
-      await requester.readJson(info(), context, 1e6);
+      await readValue(requester, info(), context);
     }
     expect(clock.slept).toEqual([299_500, 500]);
   });
@@ -228,25 +228,38 @@ describe('rate limits', () => {
   it('a wait beyond the budget is not started, and reported', async () => {
     hub.rateLimit = { remaining: 0, resetSeconds: 299 };
     const { requester, context, clock } = testRequester(hub.endpoint);
-    const error = await failure(requester.readJson(info(), context, 1e6));
+    const error = await failure(readValue(requester, info(), context));
     expect(error).toMatchObject({
       code: 'hub_rate_limited',
       details: { retryAfterMs: 300_000, status: 429 },
     });
-    const again = await failure(requester.readJson(info(), context, 1e6));
+    const again = await failure(readValue(requester, info(), context));
     expect(again).toMatchObject({ code: 'hub_rate_limited', details: { retryAfterMs: 300_000 } });
     expect(clock.slept).toEqual([]);
     expect(hub.requests).toHaveLength(1);
   });
 
+  it.each([
+    ['a window', { ratelimit: '"api";r=0;t=99999999' }],
+    ['Retry-After', { 'retry-after': '99999999' }],
+  ])('%s of years closes the hub for a quarter of an hour', async (_name, headers) => {
+    hub.fail({ match: /./, fault: { kind: 'status', status: 429, headers }, times: 1 });
+    const { requester, context, clock } = testRequester(hub.endpoint);
+    expect(await failure(readValue(requester, info(), context))).toMatchObject({
+      details: { retryAfterMs: 900_000, status: 429 },
+    });
+    await clock.sleep(900_001);
+    expect(await readValue(requester, info(), context)).toMatchObject({ id: 'o/d' });
+  });
+
   it('another token has another window', async () => {
     hub.rateLimit = { remaining: 0, resetSeconds: 299 };
     const { requester, context } = testRequester(hub.endpoint);
-    const error = await failure(requester.readJson(info(), context, 1e6));
+    const error = await failure(readValue(requester, info(), context));
     expect(error.message).toMatch(/set HUB_TOKEN/);
     hub.rateLimit = null;
     const other = { ...context, token: 'hf_reader' };
-    expect((await requester.readJson(info(), other, 1e6)).value).toMatchObject({ id: 'o/d' });
+    expect(await readValue(requester, info(), other)).toMatchObject({ id: 'o/d' });
   });
 });
 
@@ -259,7 +272,7 @@ describe('ending', () => {
       { onRequest: (event) => events.push(event) },
       { signal: abort.signal },
     );
-    const ended = expect(requester.readJson(info(), context, 1e6)).rejects.toThrow('enough');
+    const ended = expect(readValue(requester, info(), context)).rejects.toThrow('enough');
     await expect.poll(() => hub.requests).toHaveLength(1);
     abort.abort(new Error('enough'));
     await ended;
@@ -269,7 +282,7 @@ describe('ending', () => {
   it('a request may have less time for its headers, so that a retry fits', async () => {
     hub.fail({ match: /./, times: 1, fault: { kind: 'silent' } });
     const { requester, context } = testRequester(hub.endpoint, { headersTimeoutMs: 600_000 });
-    const { value } = await requester.readJson(info(), { ...context, headersTimeoutMs: 1000 }, 1e6);
+    const value = await readValue(requester, info(), { ...context, headersTimeoutMs: 1000 });
     expect(value).toMatchObject({ id: 'o/d' });
     expect(hub.requests).toHaveLength(2);
   });
@@ -280,7 +293,7 @@ describe('ending', () => {
       {},
       { signal: AbortSignal.abort(new Error('no')) },
     );
-    await expect(requester.readJson(info(), context, 1e6)).rejects.toThrow('no');
+    await expect(readValue(requester, info(), context)).rejects.toThrow('no');
     expect(hub.requests).toHaveLength(0);
   });
 
@@ -288,7 +301,7 @@ describe('ending', () => {
     hub.fail({ match: /./, fault: { kind: 'silent' } });
     const { requester, context, clock } = testRequester(hub.endpoint, { headersTimeoutMs: 600_000 });
     const error = await failure(
-      requester.readJson(info(), { ...context, deadlineMs: clock.nowMs() + 1000 }, 1e6),
+      readValue(requester, info(), { ...context, deadlineMs: clock.nowMs() + 1000 }),
     );
     expect(error.code).toBe('hub_timeout');
     expect(hub.requests).toHaveLength(1);
@@ -317,7 +330,7 @@ describe('redirects to elsewhere', () => {
   it('lose the token, also when the chain comes back', async () => {
     sendTo(await elsewhere(`${hub.endpoint}/api/datasets/o/private`));
     const { requester, context } = testRequester(hub.endpoint, {}, { token: 'hf_reader' });
-    expect((await failure(requester.readJson(info(), context, 1e6))).code).toBe('hub_bad_response');
+    expect((await failure(readValue(requester, info(), context))).code).toBe('hub_bad_response');
     expect(seen).toEqual([undefined]);
     expect(hub.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer hf_reader', undefined]);
   });
@@ -325,13 +338,13 @@ describe('redirects to elsewhere', () => {
   it.each(['http://', 'file:///etc/passwd', 'ftp://example.org/'])('to %s are refused', async (location) => {
     sendTo(location);
     const { requester, context } = testRequester(hub.endpoint);
-    expect((await failure(requester.readJson(info(), context, 1e6))).code).toBe('hub_bad_response');
+    expect((await failure(readValue(requester, info(), context))).code).toBe('hub_bad_response');
   });
 
   it('in a circle end', async () => {
     sendTo(`${hub.endpoint}/api/datasets/o/d`);
     const { requester, context } = testRequester(hub.endpoint);
-    expect((await failure(requester.readJson(info(), context, 1e6))).code).toBe('hub_bad_response');
+    expect((await failure(readValue(requester, info(), context))).code).toBe('hub_bad_response');
     expect(hub.requests.length).toBeLessThan(12);
   });
 });

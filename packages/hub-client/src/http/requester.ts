@@ -1,6 +1,9 @@
+import { JsonlError, JsonStream } from '@svc/jsonl-v23/json';
+import { yieldToEventLoop } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import { errorOfResponse, RetryableError } from './errors.ts';
 import type { ExchangeDeps } from './exchange.ts';
+import { limitBytes } from './limit-bytes.ts';
 import { RateLimitWindows } from './rate-limit.ts';
 import { followRedirects } from './redirects.ts';
 import type { HubRequest, HubResponse, RequestContext, RetryEvent } from './request.ts';
@@ -53,24 +56,31 @@ export class Requester {
     return await retry(attempt, context, this.#deps);
   }
 
-  /** Reads a JSON response. @throws HubError; the signal's reason */
-  async readJson(
+  /**
+   * Reads a JSON response while it arrives, so that neither its length nor its shape blocks the thread.
+   *
+   * @param limits bytes of the body, and characters of a value that is read whole; default as many
+   * @param use reads the document; it may be called again, after a failure
+   * @throws HubError `hub_bad_response` for a body that is too long, not JSON, or of another form than `use` reads; those
+   *   of requests; the signal's reason
+   */
+  async readJson<T>(
     request: HubRequest,
     context: RequestContext,
-    maxBytes: number,
-  ): Promise<{ value: unknown; response: HubResponse }> {
+    { maxBytes, maxValueLength = maxBytes }: { maxBytes: number; maxValueLength?: number },
+    use: (json: JsonStream, response: HubResponse) => Promise<T>,
+  ): Promise<T> {
     return await this.read(request, context, async (response) => {
-      const bytes = await response.bytes(maxBytes);
+      await using json = new JsonStream(slowly(limitBytes(response.chunks(), maxBytes)), { maxValueLength });
       try {
-        return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), response };
-      } catch {
-        throw new HubError(
-          'hub_bad_response',
-          `Cannot read the response of ${response.url.host}: not JSON.`,
-          {
-            details: { status: response.status },
-          },
-        );
+        const value = await use(json, response);
+        await json.end();
+        return value;
+      } catch (cause) {
+        if (!(cause instanceof JsonlError)) throw cause;
+        const { host } = response.url;
+        const message = `Cannot read the response of ${host}: not the expected JSON (${cause.message}).`;
+        throw new HubError('hub_bad_response', message, { cause, details: { status: response.status } });
       }
     });
   }
@@ -82,5 +92,18 @@ export class Requester {
     context: RequestContext,
   ): AsyncGenerator<T, void, undefined> {
     return retryStream(attempt, madeProgress, context, this.#deps);
+  }
+}
+
+/** Reading as much JSON takes some milliseconds where it is all braces. */
+const SLICE_BYTES = 16 * 1024;
+
+/** The bytes in slices, between which the event loop turns: a stream alone may keep the thread for many chunks. */
+async function* slowly(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+      yield chunk.subarray(at, at + SLICE_BYTES);
+      await yieldToEventLoop();
+    }
   }
 }

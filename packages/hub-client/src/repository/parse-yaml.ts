@@ -1,11 +1,8 @@
 import { Composer, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Parser } from 'yaml';
 import { HubError } from '../errors.ts';
-import { checkMetadata, countEntries, type YamlLocation, type YamlValue } from './yaml-value.ts';
+import { checkMetadata, countEntries, MAX_ENTRIES, type YamlLocation, type YamlValue } from './yaml-value.ts';
 
-// The largest known dataset cards list some thousand subsets in some 30,000 lines. A parsed entry costs about a kilobyte
-// of memory and 20 microseconds, so entries are counted before anything is parsed.
 const MAX_LENGTH = 4 * 1024 * 1024;
-const MAX_ENTRIES = 50_000;
 
 /**
  * Parses one YAML document (YAML 1.2, core schema, `<<` merges) from an untrusted source. Bounded: documents over 4 MiB or
@@ -23,6 +20,7 @@ export function parseYaml(text: string, location: YamlLocation): YamlValue {
     });
   };
   if (text.length > MAX_LENGTH) throw refuse(`it has more than ${MAX_LENGTH} characters`);
+  // Entries are counted before anything is parsed.
   if (countEntries(text) > MAX_ENTRIES) throw refuse(`it has more than ${MAX_ENTRIES} entries`);
   try {
     // The library compares every key of a map with every other; keys are compared below, once. Its `parseDocument` does the

@@ -5,8 +5,8 @@ const files = (...paths: string[]): Array<{ path: string; size: number }> =>
   paths.map((path) => ({ path, size: 1 }));
 
 describe('convertedLayout', () => {
-  it('subsets and splits are folders, parts follow each other by number', () => {
-    const { layout, partialSplits } = convertedLayout(
+  it('subsets and splits are folders, parts follow each other by number', async () => {
+    const { layout, partialSplits } = await convertedLayout(
       files(
         'b/test/0000.parquet',
         'b/train-part10/0000.parquet',
@@ -39,24 +39,24 @@ describe('convertedLayout', () => {
     expect(partialSplits).toEqual(['a/train']);
   });
 
-  it('the default of the card stays the default', () => {
+  it('the default of the card stays the default', async () => {
     const card = { configs: [{ config_name: 'x' }, { config_name: 'y', default: true }] };
-    const { layout } = convertedLayout(files('x/train/0000.parquet', 'y/train/0000.parquet'), card);
+    const { layout } = await convertedLayout(files('x/train/0000.parquet', 'y/train/0000.parquet'), card);
     expect(layout.subsets.map(({ name, markedDefault }) => [name, markedDefault])).toEqual([
       ['x', false],
       ['y', true],
     ]);
   });
 
-  it('an empty branch has no subsets', () => {
-    expect(convertedLayout(files('README.md'), {}).layout.subsets).toEqual([]);
+  it('an empty branch has no subsets', async () => {
+    expect((await convertedLayout(files('README.md'), {})).layout.subsets).toEqual([]);
   });
 });
 
-it('takes a split of very many files', () => {
+it('takes a split of very many files', async () => {
   const files = Array.from({ length: 100_000 }, (_, n) => ({ path: `default/train/${n}.parquet`, size: 1 }));
   const begunMs = performance.now();
-  const { layout } = convertedLayout(files, {});
+  const { layout } = await convertedLayout(files, {});
   expect(layout.subsets[0]!.splits[0]!.files).toHaveLength(100_000);
   expect(performance.now() - begunMs).toBeLessThan(20_000);
 });

@@ -1,5 +1,6 @@
 import type { YamlMap } from '../repository/yaml-value.ts';
 import { compareUtf8 } from './compare-utf8.ts';
+import { createPacer } from './pacer.ts';
 import type { DatasetLayout, RepositoryFile, Subset } from './subset.ts';
 
 /** Revision at which the hub keeps the Parquet copies that it makes of the default branch. */
@@ -12,16 +13,16 @@ export const CONVERTED_REVISION = 'refs/convert/parquet';
  * @param card metadata of the dataset card, whose default subset stays the default
  * @returns the layout, and the splits (`subset/split`) that hold only the first rows
  */
-export function convertedLayout(
-  files: readonly RepositoryFile[],
+export async function convertedLayout(
+  files: Iterable<RepositoryFile>,
   card: YamlMap,
-): { layout: DatasetLayout; partialSplits: string[] } {
+): Promise<{ layout: DatasetLayout; partialSplits: string[] }> {
   const subsets = new Map<string, Map<string, Array<{ part: number; file: RepositoryFile }>>>();
   const partialSplits = new Set<string>();
-  for (const file of files) {
+  await createPacer()(files, (file) => {
     // No split name holds a dash, so the two forms cannot be anything else.
     const match = /^([^/]+)\/(partial-)?([^/]+?)(?:-part([0-9]+))?\/[^/]+\.parquet$/.exec(file.path);
-    if (match === null) continue;
+    if (match === null) return;
     const [, subset = '', partial, split = '', part = '0'] = match;
     const splits = subsets.get(subset) ?? new Map<string, Array<{ part: number; file: RepositoryFile }>>();
     subsets.set(subset, splits);
@@ -29,7 +30,7 @@ export function convertedLayout(
     if (found === undefined) splits.set(split, [{ part: Number(part), file }]);
     else found.push({ part: Number(part), file });
     if (partial !== undefined) partialSplits.add(`${subset}/${split}`);
-  }
+  });
   const marked = defaultName(card);
   const layout: DatasetLayout = {
     subsets: [...subsets].map(

@@ -1,10 +1,11 @@
 import { shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import { compareUtf8 } from './compare-utf8.ts';
+import type { Pacer } from './pacer.ts';
 import { isSplitName } from './split-slice.ts';
 
 /** Splits found by file names, in order; paths in the order in which they are read. */
-export type FoundSplits = Map<string, string[]>;
+export type FoundSplits = Map<string, readonly string[]>;
 
 // The words that name a split, best known first. Lower case only.
 const KEYWORDS: Record<string, readonly string[]> = {
@@ -45,27 +46,26 @@ const ANY_KEYWORD = new RegExp(Object.values(KEYWORDS).flat().join('|'));
  * `data/{split}-00000-of-00001*.*` (any split name), `*.eval` (split `logs`), folders named after a split, files named
  * after a split, and last everything as `train`.
  *
- * @param paths data files, none of them hidden, relative to where the search begins
+ * @param sorted data files by `compareUtf8`, none of them hidden, relative to where the search begins
  * @throws HubError `hub_unsupported_dataset` if the name of a shard has an invalid split name
  */
-export function findDefaultSplits(paths: readonly string[]): FoundSplits {
-  const sorted = [...paths].sort(compareUtf8);
-  const sharded = findSharded(sorted);
+export async function findDefaultSplits(sorted: readonly string[], pace: Pacer): Promise<FoundSplits> {
+  const sharded = await findSharded(sorted, pace);
   if (sharded.size > 0) return sharded;
   const logs = sorted.filter((path) => path.endsWith('.eval'));
   if (logs.length > 0) return new Map([['logs', logs]]);
-  const byDirectory = findByKeyword(sorted, (rule) => rule.inDirectory, directoryNames);
+  const byDirectory = await findByKeyword(sorted, (rule) => rule.inDirectory, directoryNames, pace);
   if (byDirectory.size > 0) return byDirectory;
-  const byFileName = findByKeyword(sorted, (rule) => rule.inFileName, fileName);
+  const byFileName = await findByKeyword(sorted, (rule) => rule.inFileName, fileName, pace);
   if (byFileName.size > 0) return byFileName;
   return sorted.length > 0 ? new Map([['train', sorted]]) : new Map();
 }
 
-function findSharded(sorted: readonly string[]): FoundSplits {
-  const found: FoundSplits = new Map();
-  for (const path of sorted) {
+async function findSharded(sorted: readonly string[], pace: Pacer): Promise<FoundSplits> {
+  const found = new Map<string, string[]>();
+  await pace(sorted, (path) => {
     const split = splitOfShard(path);
-    if (split === null) continue;
+    if (split === null) return;
     if (!isSplitName(split)) {
       throw new HubError(
         'hub_unsupported_dataset',
@@ -75,7 +75,7 @@ function findSharded(sorted: readonly string[]): FoundSplits {
     const paths = found.get(split);
     if (paths === undefined) found.set(split, [path]);
     else paths.push(path);
-  }
+  });
   const known = Object.keys(KEYWORDS);
   const rank = (split: string): number => (known.includes(split) ? known.indexOf(split) : known.length);
   return new Map([...found].sort(([a], [b]) => rank(a) - rank(b) || compareUtf8(a, b)));
@@ -91,29 +91,26 @@ function splitOfShard(path: string): string | null {
   return end === -1 ? null : name.slice(0, end);
 }
 
-function findByKeyword(
+async function findByKeyword(
   sorted: readonly string[],
   patternsOf: (rule: Rule) => readonly RegExp[],
   namesOf: (path: string) => string[],
-): FoundSplits {
+  pace: Pacer,
+): Promise<FoundSplits> {
   const found: FoundSplits = new Map();
-  const named = sorted
-    .map((path) => ({ path, names: namesOf(path).filter((name) => ANY_KEYWORD.test(name)) }))
-    .filter(({ names }) => names.length > 0);
+  const named: { path: string; names: readonly string[] }[] = [];
+  await pace(sorted, (path) => {
+    const names = namesOf(path).filter((name) => ANY_KEYWORD.test(name));
+    if (names.length > 0) named.push({ path, names });
+  });
   for (const rule of RULES) {
-    const patterns = patternsOf(rule);
-    // Paths are sorted by their first pattern; the sort keeps the order of paths with the same one.
-    const ranked = named.flatMap(({ path, names }) => {
-      const rank = patterns.findIndex((pattern) => names.some((name) => pattern.test(name)));
-      return rank === -1 ? [] : [{ path, rank }];
+    // Paths are sorted by their first pattern, and stay in order among those with the same one.
+    const ranks = patternsOf(rule).map((pattern) => ({ pattern, paths: [] as string[] }));
+    await pace(named, ({ path, names }) => {
+      ranks.find(({ pattern }) => names.some((name) => pattern.test(name)))?.paths.push(path);
     });
-    ranked.sort((a, b) => a.rank - b.rank);
-    if (ranked.length > 0) {
-      found.set(
-        rule.split,
-        ranked.map(({ path }) => path),
-      );
-    }
+    const paths = ranks.flatMap((rank) => rank.paths);
+    if (paths.length > 0) found.set(rule.split, paths);
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import { type DataFormat, suffixes } from '@svc/tabular/internal';
+import type { Pacer } from './pacer.ts';
 
 // Kinds of the hub's loader by the file-name suffix that asks for them.
 const KINDS: Record<string, readonly string[]> = {
@@ -65,9 +66,9 @@ export function isOfKind(path: string, kind: string): boolean {
  * `a.csv.bak` are csv. Ties go to parquet, lance, arrow, jsonl, json, csv, then to the last in the alphabet.
  * Null: none is known.
  */
-export function inferKind(paths: readonly string[]): string | null {
+export async function inferKind(paths: readonly string[], pace: Pacer): Promise<string | null> {
   const counts = new Map<string, { suffix: string; metadata: boolean; count: number }>();
-  for (const path of paths) {
+  await pace(paths, (path) => {
     const metadata = MEDIA_METADATA.has(baseName(path));
     for (const suffix of suffixes(path)) {
       const kind = KIND_OF_SUFFIX.get(suffix);
@@ -78,7 +79,7 @@ export function inferKind(paths: readonly string[]): string | null {
       entry.count += 1;
       counts.set(key, entry);
     }
-  }
+  });
   const [first] = [...counts.values()].sort(
     (a, b) =>
       Number(a.metadata) - Number(b.metadata) ||

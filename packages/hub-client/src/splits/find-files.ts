@@ -5,6 +5,7 @@ import { compareUtf8 } from './compare-utf8.ts';
 import { type FoundSplits, findDefaultSplits } from './default-splits.ts';
 import { isDataFile } from './file-kind.ts';
 import { compileGlob, type MatchBudget } from './glob.ts';
+import { createPacer, type Pacer } from './pacer.ts';
 import { type RepositoryFile, unsupported } from './subset.ts';
 
 /** Data only if a pattern names them. */
@@ -23,21 +24,54 @@ const MAX_PATTERN_LENGTH = 1024;
 /** A fifth of a second; a repository of 100,000 files needs a few million steps. */
 const MATCH_STEPS = 20_000_000;
 
-/** The files of a repository, sorted by path, and the budget for matching their names. */
+/** The files of a repository, sorted by path, and what bounds the work on their names. */
 export interface FileIndex {
   readonly files: readonly RepositoryFile[];
   readonly byPath: ReadonlyMap<string, RepositoryFile>;
   readonly budget: MatchBudget;
+  readonly pace: Pacer;
 }
 
 /** Indexes the files of a repository. */
-export function indexFiles(files: readonly RepositoryFile[]): FileIndex {
-  const sorted = [...files].sort((a, b) => compareUtf8(a.path, b.path));
-  return {
-    files: sorted,
-    byPath: new Map(sorted.map((file) => [file.path, file])),
-    budget: { steps: MATCH_STEPS },
-  };
+export async function indexFiles(byPath: ReadonlyMap<string, RepositoryFile>): Promise<FileIndex> {
+  const pace = createPacer();
+  const files = await sortByPath([...byPath.values()], pace);
+  return { files, byPath, budget: { steps: MATCH_STEPS }, pace };
+}
+
+/** Files that are sorted without a pause. */
+const RUN_LENGTH = 1024;
+
+/** Sorts in slices of the thread's time: a merge sort, because `sort` has no pauses. */
+async function sortByPath(files: readonly RepositoryFile[], pace: Pacer): Promise<readonly RepositoryFile[]> {
+  const compare = (a: RepositoryFile, b: RepositoryFile): number => compareUtf8(a.path, b.path);
+  let runs: (readonly RepositoryFile[])[] = [];
+  for (let at = 0; at < files.length; at += RUN_LENGTH) {
+    await pace([files.slice(at, at + RUN_LENGTH)], (run) => runs.push(run.sort(compare)));
+  }
+  while (runs.length > 1) {
+    const merged: (readonly RepositoryFile[])[] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      const into: RepositoryFile[] = [];
+      await pace(mergeRuns(runs[at] ?? [], runs[at + 1] ?? [], compare), (file) => into.push(file));
+      merged.push(into);
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* mergeRuns<T>(
+  left: readonly T[],
+  right: readonly T[],
+  compare: (a: T, b: T) => number,
+): Generator<T> {
+  let at = 0;
+  for (const value of left) {
+    for (; at < right.length && compare(right[at] as T, value) < 0; at += 1) yield right[at] as T;
+    yield value;
+  }
+  for (; at < right.length; at += 1) yield right[at] as T;
 }
 
 /**
@@ -45,48 +79,66 @@ export function indexFiles(files: readonly RepositoryFile[]): FileIndex {
  *
  * @throws HubError `hub_unsupported_dataset`
  */
-export function findFiles(config: YamlMap, repository: FileIndex): FoundSplits {
+export async function findFiles(config: YamlMap, repository: FileIndex): Promise<FoundSplits> {
   const base = readBase(config['data_dir'] ?? null);
   const patterns = readPatterns(config['data_files'] ?? null);
-  if (patterns === null) {
-    const below = filesBelow(base, repository);
-    // Each subset tests all names, several times.
-    spend(repository, below.length * STEPS_PER_NAME);
-    const inside = below
-      .map(({ path }) => path.slice(base.length))
-      .filter((path) => isDataFile(path) && !NOT_DATA.has(baseName(path)) && !isHidden(path, ''));
-    return new Map(
-      [...findDefaultSplits(inside)].map(([split, paths]) => [split, paths.map((path) => base + path)]),
-    );
-  }
-  return new Map(
-    [...patterns].map(([split, list]) => [
-      split,
-      // A file that several patterns match is read once, at its first place.
-      [...new Set(list.flatMap((pattern) => matchPattern(base + relativePath(pattern), repository)))],
-    ]),
-  );
+  return patterns === null
+    ? await findByNames(base, repository)
+    : await findByPatterns(base, patterns, repository);
 }
 
-/** Data files that match a pattern, sorted by path. A path without wildcards must exist. */
-function matchPattern(pattern: string, repository: FileIndex): string[] {
+async function findByNames(base: string, repository: FileIndex): Promise<FoundSplits> {
+  const { pace } = repository;
+  const below = filesBelow(base, repository);
+  // Each subset tests all names, several times.
+  spend(repository, below.length * STEPS_PER_NAME);
+  const inside: string[] = [];
+  await pace(below, (file) => {
+    const path = file.path.slice(base.length);
+    if (isDataFile(path) && !NOT_DATA.has(baseName(path)) && !isHidden(path, '')) inside.push(path);
+  });
+  const found: FoundSplits = new Map();
+  for (const [split, names] of await findDefaultSplits(inside, pace)) {
+    const paths: string[] = [];
+    await pace(names, (name) => paths.push(base + name));
+    found.set(split, paths);
+  }
+  return found;
+}
+
+async function findByPatterns(
+  base: string,
+  patterns: ReadonlyMap<string, readonly string[]>,
+  repository: FileIndex,
+): Promise<FoundSplits> {
+  const found: FoundSplits = new Map();
+  for (const [split, list] of patterns) {
+    // A file that several patterns match is read once, at its first place.
+    const paths = new Set<string>();
+    for (const pattern of list) await matchPattern(base + relativePath(pattern), repository, paths);
+    found.set(split, [...paths]);
+  }
+  return found;
+}
+
+/** Adds the data files that match a pattern, sorted by path. A path without wildcards must exist. */
+async function matchPattern(pattern: string, repository: FileIndex, found: Set<string>): Promise<void> {
   const glob = pattern.length > MAX_PATTERN_LENGTH ? null : compileGlob(pattern);
   if (glob === null) throw unsupported(`${shorten(pattern)} is not a file pattern.`);
   if (glob.literal) {
     if (!repository.byPath.has(pattern) || !isDataFile(pattern)) {
       throw unsupported(`Data file ${shorten(pattern)} not found.`);
     }
-    return [pattern];
+    found.add(pattern);
+    return;
   }
-  const paths: string[] = [];
-  for (const { path } of filesBelow(glob.literalPrefix, repository)) {
+  await repository.pace(filesBelow(glob.literalPrefix, repository), ({ path }) => {
     spend(repository, STEPS_PER_MATCH);
-    if (!glob.matches(path, repository.budget)) continue;
+    if (!glob.matches(path, repository.budget)) return;
     const requested = !NOT_DATA.has(baseName(path)) || baseName(path) === baseName(pattern);
-    if (isDataFile(path) && requested && !isHidden(path, pattern)) paths.push(path);
-  }
+    if (isDataFile(path) && requested && !isHidden(path, pattern)) found.add(path);
+  });
   spend(repository, 0);
-  return paths;
 }
 
 /** Takes steps from the budget. @throws HubError `hub_unsupported_dataset` if it is used up */

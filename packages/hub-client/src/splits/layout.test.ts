@@ -3,18 +3,16 @@ import { parseYaml } from '../repository/parse-yaml.ts';
 import { asMap, type YamlMap } from '../repository/yaml-value.ts';
 import { chooseSubset } from './choose-subset.ts';
 import { layOutFiles } from './layout.ts';
-import type { Subset } from './subset.ts';
+import type { RepositoryFile, Subset } from './subset.ts';
 
+const filesOf = (paths: readonly string[]): ReadonlyMap<string, RepositoryFile> =>
+  new Map(paths.map((path) => [path, { path, size: 1 }]));
 const resolve = (paths: string[], yaml?: string, options?: { repository?: string }) =>
-  layOutFiles(
-    paths.map((path) => ({ path, size: 1 })),
-    asMap(parseYaml(yaml ?? '', { file: 'README.md' })) ?? {},
-    options,
-  );
+  layOutFiles(filesOf(paths), asMap(parseYaml(yaml ?? '', { file: 'README.md' })) ?? {}, options);
 const splitsOf = (subset: Subset): Record<string, string> =>
   Object.fromEntries(subset.splits.map(({ name, files }) => [name, files.map(({ path }) => path).join(' ')]));
-const splits = (paths: string[], yaml?: string): Record<string, string> => {
-  const [subset] = resolve(paths, yaml).subsets;
+const splits = async (paths: string[], yaml?: string): Promise<Record<string, string>> => {
+  const [subset] = (await resolve(paths, yaml)).subsets;
   if (subset!.problem !== null) throw subset!.problem;
   return splitsOf(subset!);
 };
@@ -77,8 +75,8 @@ describe('splits by file names', () => {
       ['train.jsonl.gz', 'test.jsonl.zst'],
       { train: 'train.jsonl.gz', test: 'test.jsonl.zst' },
     ],
-  ])('%s', (_, paths, expected) => {
-    const found = splits(paths);
+  ])('%s', async (_, paths, expected) => {
+    const found = await splits(paths);
     expect(found).toEqual(expected);
     expect(Object.keys(found)).toEqual(Object.keys(expected));
   });
@@ -89,8 +87,8 @@ describe('splits by file names', () => {
     [['a.csv', 'b.json', 'c.jsonl'], 'json', 'b.json c.jsonl'],
     [['a.csv', 'x.txt', 'y.txt'], 'text', 'x.txt y.txt'],
     [['a.csv.bak'], 'csv', 'a.csv.bak'],
-  ])('%j are %s', (paths, format, files) => {
-    const [subset] = resolve(paths).subsets;
+  ])('%j are %s', async (paths, format, files) => {
+    const [subset] = (await resolve(paths)).subsets;
     expect(subset).toMatchObject({ format });
     expect(splitsOf(subset!)).toEqual({ train: files });
   });
@@ -104,18 +102,21 @@ describe('splits by file names', () => {
     ['archives', ['a.zip']],
     ['other compressions', ['train.csv.bz2']],
     ['a compressed parquet file', ['train.parquet.gz']],
-  ])('refuses %s', (_, paths) => {
-    expect(() => splits(paths)).toThrow(unsupported);
+  ])('refuses %s', async (_, paths) => {
+    await expect(splits(paths)).rejects.toThrow(unsupported);
   });
 
-  it('refuses a dataset with a script of the same name, and no other', () => {
-    expect(() => resolve(['set.py', 'a.csv'], undefined, { repository: 'me/set' })).toThrow(unsupported);
-    expect(resolve(['load.py', 'a.csv'], undefined, { repository: 'me/set' }).subsets[0]!.problem).toBeNull();
+  it('refuses a dataset with a script of the same name, and no other', async () => {
+    await expect(resolve(['set.py', 'a.csv'], undefined, { repository: 'me/set' })).rejects.toThrow(
+      unsupported,
+    );
+    const { subsets } = await resolve(['load.py', 'a.csv'], undefined, { repository: 'me/set' });
+    expect(subsets[0]!.problem).toBeNull();
   });
 
-  it('names files that belong to no split', () => {
+  it('names files that belong to no split', async () => {
     const files = ['train.csv', 'extra.csv', 'LICENSE', 'README.md', '.gitattributes', 'eval.yaml'];
-    expect(resolve(files).ignoredFiles).toEqual(['LICENSE', 'extra.csv']);
+    expect((await resolve(files)).ignoredFiles).toEqual(['LICENSE', 'extra.csv']);
   });
 });
 
@@ -139,10 +140,10 @@ describe('splits by metadata', () => {
     ['__x__/*.csv', ['__x__/a.csv'], { train: '__x__/a.csv' }],
     ['config.json', ['config.json'], { train: 'config.json' }],
     ['[{split: a, path: x.csv}, {split: b, path: x.csv}]', ['x.csv'], { a: 'x.csv', b: 'x.csv' }],
-  ])('data_files: %s', (dataFiles, paths, expected) => {
+  ])('data_files: %s', async (dataFiles, paths, expected) => {
     if (Object.keys(expected).length === 0)
-      expect(() => splits(paths, config(dataFiles))).toThrow(unsupported);
-    else expect(splits(paths, config(dataFiles))).toEqual(expected);
+      await expect(splits(paths, config(dataFiles))).rejects.toThrow(unsupported);
+    else expect(await splits(paths, config(dataFiles))).toEqual(expected);
   });
 
   it.each([
@@ -166,22 +167,22 @@ describe('splits by metadata', () => {
     ['a chained address', '"zip://a.csv::b.zip"'],
     ['a drive', '"C:\\\\a.csv"'],
     ['a number', '5'],
-  ])('refuses %s', (_, dataFiles) => {
-    expect(() => splits(['a.csv', 'b.csv'], config(dataFiles))).toThrow(unsupported);
+  ])('refuses %s', async (_, dataFiles) => {
+    await expect(splits(['a.csv', 'b.csv'], config(dataFiles))).rejects.toThrow(unsupported);
   });
 
   it.each(['https://example.org/x', '..', '/etc', 'hf://datasets/x', '5'])(
     'refuses %s as data_dir',
-    (folder) => {
-      expect(() => splits(['a.csv'], `configs:\n- config_name: default\n  data_dir: ${folder}`)).toThrow(
-        unsupported,
-      );
+    async (folder) => {
+      await expect(
+        splits(['a.csv'], `configs:\n- config_name: default\n  data_dir: ${folder}`),
+      ).rejects.toThrow(unsupported);
     },
   );
 
-  it('looks for splits and files inside data_dir', () => {
+  it('looks for splits and files inside data_dir', async () => {
     const files = ['a/train.csv', 'a/test.csv', 'b/data/train-00000-of-00001.csv', 'train.csv'];
-    const { subsets, ignoredFiles } = resolve(
+    const { subsets, ignoredFiles } = await resolve(
       files,
       'configs:\n- {config_name: a, data_dir: a}\n- {config_name: b, data_dir: b/}\n- {config_name: c, data_dir: a, data_files: te*.csv}',
     );
@@ -193,8 +194,8 @@ describe('splits by metadata', () => {
     expect(ignoredFiles).toEqual(['train.csv']);
   });
 
-  it('gives each subset its own format, parameters, features and counts', () => {
-    const { subsets, card } = resolve(
+  it('gives each subset its own format, parameters, features and counts', async () => {
+    const { subsets, card } = await resolve(
       ['a.csv', 'b.jsonl'],
       [
         'license: mit',
@@ -226,8 +227,8 @@ describe('splits by metadata', () => {
     expect(card['license']).toBe('mit');
   });
 
-  it('lets one broken subset be', () => {
-    const layout = resolve(
+  it('lets one broken subset be', async () => {
+    const layout = await resolve(
       ['a.csv'],
       'configs:\n- {config_name: bad, data_files: b.csv}\n- {config_name: good, data_files: a.csv}',
     );
@@ -240,56 +241,55 @@ describe('splits by metadata', () => {
     'configs:\n- data_files: a.csv',
     'configs:\n- config_name: 5',
     'configs: [x]',
-  ])('refuses %j', (yaml) => {
-    expect(() => resolve(['a.csv'], yaml)).toThrow(unsupported);
+  ])('refuses %j', async (yaml) => {
+    await expect(resolve(['a.csv'], yaml)).rejects.toThrow(unsupported);
   });
 
-  it('gives up on patterns that would take minutes', () => {
+  it('gives up on patterns that would take minutes', async () => {
     const paths = Array.from({ length: 2000 }, (_, index) => `${'a'.repeat(200)}${index}.csv`);
     const pattern = `"${'*a'.repeat(100)}b*"`;
     const list = Array.from({ length: 200 }, () => pattern).join(', ');
-    expect(() => splits(paths, config(`[${list}]`))).toThrow(unsupported);
+    await expect(splits(paths, config(`[${list}]`))).rejects.toThrow(unsupported);
   });
 });
 
 describe('chooseSubset', () => {
-  const layout = (yaml: string) => resolve(['a.csv', 'b.csv'], `configs:\n${yaml}`);
+  const choose = async (yaml: string, name?: string): Promise<Subset> =>
+    chooseSubset(await resolve(['a.csv', 'b.csv'], `configs:\n${yaml}`), name);
   it.each([
     ['- {config_name: only, data_files: a.csv}', 'only'],
     ['- {config_name: x, data_files: a.csv}\n- {config_name: default, data_files: b.csv}', 'default'],
     ['- {config_name: x, data_files: a.csv, default: true}\n- {config_name: y, data_files: b.csv}', 'x'],
     ['- {config_name: x, data_files: a.csv}\n- {config_name: x, data_files: b.csv}', 'x'],
-  ])('takes the default of\n%s', (yaml, name) => {
-    expect(chooseSubset(layout(yaml)).name).toBe(name);
+  ])('takes the default of\n%s', async (yaml, name) => {
+    expect((await choose(yaml)).name).toBe(name);
   });
 
-  it('lists the subsets where none is the default, several are, or the name is unknown', () => {
+  it('lists the subsets where none is the default, several are, or the name is unknown', async () => {
     const two =
       '- {config_name: x, data_files: a.csv}\n- {config_name: y, data_files: b.csv, default: false}';
     const notFound = expect.objectContaining({
       code: 'hub_subset_not_found',
       details: { available: ['x', 'y'] },
     });
-    expect(() => chooseSubset(layout(two))).toThrow(notFound);
-    expect(() => chooseSubset(layout(two), 'z')).toThrow(notFound);
-    expect(chooseSubset(layout(two), 'y').name).toBe('y');
+    await expect(choose(two)).rejects.toThrow(notFound);
+    await expect(choose(two, 'z')).rejects.toThrow(notFound);
+    expect((await choose(two, 'y')).name).toBe('y');
     const defaults =
       '- {config_name: x, data_files: a.csv, default: true}\n- {config_name: default, data_files: b.csv}';
-    expect(() => chooseSubset(layout(defaults))).toThrow(
-      expect.objectContaining({ code: 'hub_subset_not_found' }),
-    );
+    await expect(choose(defaults)).rejects.toThrow(expect.objectContaining({ code: 'hub_subset_not_found' }));
   });
 
-  it('ignores an empty list of subsets', () => {
-    expect(chooseSubset(resolve(['a.csv'], 'configs: []')).name).toBe('default');
-    expect(chooseSubset(resolve(['a.csv'], 'configs:\ndataset_info: {config_name: other}')).name).toBe(
+  it('ignores an empty list of subsets', async () => {
+    expect(chooseSubset(await resolve(['a.csv'], 'configs: []')).name).toBe('default');
+    expect(chooseSubset(await resolve(['a.csv'], 'configs:\ndataset_info: {config_name: other}')).name).toBe(
       'default',
     );
   });
 });
 
 describe('cards that cost more than they are long', () => {
-  const files = Array.from({ length: 20_000 }, (_, n) => ({ path: `folder/train-${n}.csv`, size: 1 }));
+  const files = filesOf(Array.from({ length: 20_000 }, (_, n) => `folder/train-${n}.csv`));
   const card = (config: object): YamlMap => {
     return { configs: Array.from({ length: 5000 }, (_, n) => ({ config_name: `c${n}`, ...config })) };
   };
@@ -298,9 +298,9 @@ describe('cards that cost more than they are long', () => {
     ['subsets without patterns', {}],
     ['subsets with patterns for all files', { data_files: '**/*x*y*' }],
     ['subsets of a folder', { data_dir: 'folder' }],
-  ])('%s are refused, not matched', (_name, config) => {
+  ])('%s are refused, not matched', async (_name, config) => {
     const begunMs = performance.now();
-    const { subsets } = layOutFiles(files, card(config));
+    const { subsets } = await layOutFiles(files, card(config));
     // 5,000 times 20,000 names take minutes.
     expect(performance.now() - begunMs).toBeLessThan(30_000);
     expect(subsets.at(-1)!.problem?.message).toBe(

@@ -5,6 +5,7 @@ import { declaredRows, readConfigs, readInfos } from './card-config.ts';
 import type { FoundSplits } from './default-splits.ts';
 import { formatOfKind, inferKind, isOfKind } from './file-kind.ts';
 import { type FileIndex, findFiles, indexFiles, servesRepository } from './find-files.ts';
+import type { Pacer } from './pacer.ts';
 import {
   type DatasetLayout,
   type RepositoryFile,
@@ -28,40 +29,47 @@ const NOT_PARAMS = new Set([
  * a file that matches twice is read once, each subset has its own format, `data_dir` and `data_files` work together, and
  * files that match nothing are listed.
  *
- * @param files every file of the repository
+ * @param files every file of the repository, by its path
  * @param card the metadata of the dataset card
  * @param options.repository id of the repository; a script named after it makes the dataset unsupported
  * @throws HubError `hub_unsupported_dataset`
  */
-export function layOutFiles(
-  files: readonly RepositoryFile[],
+export async function layOutFiles(
+  files: ReadonlyMap<string, RepositoryFile>,
   card: YamlMap,
   options: { repository?: string } = {},
-): DatasetLayout {
+): Promise<DatasetLayout> {
   const script = `${options.repository?.split('/').at(-1)}.py`;
-  if (options.repository !== undefined && files.some(({ path }) => path === script)) {
+  if (options.repository !== undefined && files.has(script)) {
     throw unsupported(`The dataset needs its script ${script}, and scripts are not supported.`);
   }
-  const repository = indexFiles(files);
+  const repository = await indexFiles(files);
   const configs = readConfigs(card['configs']);
   const infos = readInfos(card['dataset_info']);
-  const subsets =
-    configs.size === 0
-      ? [buildSubset('default', {}, repository, infos)]
-      : [...configs].map(([name, config]) => buildSubset(name, config, repository, infos));
-  const used = new Set(subsets.flatMap(({ splits }) => splits.flatMap((split) => split.files)));
-  const ignoredFiles = repository.files
-    .filter((file) => !used.has(file) && !servesRepository(file.path))
-    .map(({ path }) => path);
-  return { subsets, ignoredFiles, card };
+  if (configs.size === 0) configs.set('default', {});
+  const subsets: Subset[] = [];
+  for (const [name, config] of configs) subsets.push(await buildSubset(name, config, repository, infos));
+  return { subsets, ignoredFiles: await findIgnored(subsets, repository), card };
 }
 
-function buildSubset(
+/** The files in no split, except those that serve the repository itself. */
+async function findIgnored(subsets: readonly Subset[], { files, pace }: FileIndex): Promise<string[]> {
+  const used = new Set<RepositoryFile>();
+  for (const split of subsets.flatMap(({ splits }) => splits))
+    await pace(split.files, (file) => used.add(file));
+  const ignored: string[] = [];
+  await pace(files, (file) => {
+    if (!used.has(file) && !servesRepository(file.path)) ignored.push(file.path);
+  });
+  return ignored;
+}
+
+async function buildSubset(
   name: string,
   config: YamlMap,
   repository: FileIndex,
   infos: ReadonlyMap<string, YamlMap>,
-): Subset {
+): Promise<Subset> {
   const [onlyInfo] = infos.size === 1 && config['config_name'] === undefined ? infos.values() : [];
   const info = infos.get(name) ?? onlyInfo ?? {};
   const subset: Subset = {
@@ -77,32 +85,38 @@ function buildSubset(
   let kind: string | null = null;
   let splits: SubsetSplit[] = [];
   try {
-    const found = findFiles(config, repository);
-    kind = commonKind(found);
-    splits = readSplits(found, kind, repository, declaredRows(info));
-    return { ...subset, kind, splits, format: readableFormat(kind, splits) };
+    const found = await findFiles(config, repository);
+    kind = await commonKind(found, repository.pace);
+    splits = await readSplits(found, kind, repository, declaredRows(info));
+    return { ...subset, kind, splits, format: await readableFormat(kind, splits, repository.pace) };
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
     return { ...subset, kind, splits, problem: error };
   }
 }
 
-function readSplits(
+async function readSplits(
   found: FoundSplits,
   kind: string,
-  { byPath }: FileIndex,
+  { byPath, pace }: FileIndex,
   rows: ReadonlyMap<string, number>,
-): SubsetSplit[] {
-  return [...found].map(([name, paths]) => ({
-    name,
-    files: paths.flatMap((path) => (isOfKind(path, kind) ? (byPath.get(path) ?? []) : [])),
-    declaredRows: rows.get(name) ?? null,
-  }));
+): Promise<SubsetSplit[]> {
+  const splits: SubsetSplit[] = [];
+  for (const [name, paths] of found) {
+    const files: RepositoryFile[] = [];
+    await pace(paths, (path) => {
+      const file = isOfKind(path, kind) ? byPath.get(path) : undefined;
+      if (file !== undefined) files.push(file);
+    });
+    splits.push({ name, files, declaredRows: rows.get(name) ?? null });
+  }
+  return splits;
 }
 
 /** The kind of the files of all splits. */
-function commonKind(found: FoundSplits): string {
-  const kinds = [...found].map(([split, paths]) => ({ split, kind: inferKind(paths) }));
+async function commonKind(found: FoundSplits, pace: Pacer): Promise<string> {
+  const kinds: { split: string; kind: string | null }[] = [];
+  for (const [split, paths] of found) kinds.push({ split, kind: await inferKind(paths, pace) });
   const [first] = kinds;
   if (first === undefined || kinds.every(({ kind }) => kind === null))
     throw unsupported('The dataset has no data files.');
@@ -114,14 +128,20 @@ function commonKind(found: FoundSplits): string {
   return first.kind;
 }
 
-function readableFormat(kind: string, splits: readonly SubsetSplit[]): DataFormat {
+async function readableFormat(
+  kind: string,
+  splits: readonly SubsetSplit[],
+  pace: Pacer,
+): Promise<DataFormat> {
   const format = formatOfKind(kind);
   if (format === null) throw unsupported(`Files of kind ${kind} are not supported.`);
-  for (const { path } of splits.flatMap(({ files }) => files)) {
-    const compression = compressionOf(path);
-    if (compression === 'other' || (format === 'parquet' && compression !== undefined)) {
-      throw unsupported(`The compression of ${shorten(path)} is not supported.`);
-    }
+  for (const { files } of splits) {
+    await pace(files, ({ path }) => {
+      const compression = compressionOf(path);
+      if (compression === 'other' || (format === 'parquet' && compression !== undefined)) {
+        throw unsupported(`The compression of ${shorten(path)} is not supported.`);
+      }
+    });
   }
   return format;
 }

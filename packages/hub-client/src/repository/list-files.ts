@@ -1,0 +1,129 @@
+import { isJsonObject, type JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
+import { HubError } from '../errors.ts';
+import type { RequestContext } from '../http/request.ts';
+import type { Requester } from '../http/requester.ts';
+import type { ResponseHeaders } from '../http/transport.ts';
+import { apiUrl, type Repository } from './open-repository.ts';
+
+/** A file of a repository, as its listing states it. */
+export interface ListedFile {
+  readonly path: string;
+  /** Size in bytes. */
+  readonly size: number;
+  /** SHA-256 of the content, for files in the hub's file storage. */
+  readonly sha256: string | null;
+}
+
+/** A page of the public hub has at most 1,000 entries of some 200 bytes; other hubs may send all in one. */
+const MAX_PAGE_BYTES = 64 * 1024 * 1024;
+/** An entry has a path, which file systems limit to 4 KiB, and some hashes and dates. */
+const MAX_ENTRY_LENGTH = 64 * 1024;
+/** A page with fewer counts as so many, or a listing of empty pages would have no end. */
+const MIN_ENTRIES_OF_PAGE = 20;
+/** The hub itself allows 100,000 files. */
+const MAX_LISTED_ENTRIES = 200_000;
+
+/** Control characters, which terminals obey, and those that change the order in which a name is shown. */
+const UNSAFE_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/**
+ * Lists all files of a repository at its commit, every page of the listing.
+ *
+ * @returns the files by their paths
+ * @throws HubError `hub_bad_response` where pages lead elsewhere or entries make no sense or have control characters in their names,
+ *   `hub_unsupported_dataset` where
+ *   there are too many
+ */
+export async function listFiles(
+  requester: Requester,
+  repository: Pick<Repository, 'id' | 'commit'>,
+  context: RequestContext,
+): Promise<ReadonlyMap<string, ListedFile>> {
+  const files = new Map<string, ListedFile>();
+  const seen = new Set<string>();
+  let entries = 0;
+  let url: URL | null = apiUrl(requester, repository.id, `/tree/${encodeURIComponent(repository.commit)}`);
+  url.searchParams.set('recursive', 'true');
+  while (url !== null) {
+    if (seen.has(url.href))
+      throw new HubError('hub_bad_response', 'The pages of the listing of the hub form a loop.');
+    seen.add(url.href);
+    const maxEntries = MAX_LISTED_ENTRIES - entries;
+    const page: Page = await requester.readJson(
+      { kind: 'tree', url },
+      context,
+      { maxBytes: MAX_PAGE_BYTES, maxValueLength: MAX_ENTRY_LENGTH },
+      async (json, response) => ({
+        entryCount: await readPage(json, maxEntries, files),
+        next: nextPage(response.headers, response.url),
+      }),
+    );
+    entries += Math.max(page.entryCount, MIN_ENTRIES_OF_PAGE);
+    if (entries > MAX_LISTED_ENTRIES) throw tooManyFiles();
+    url = page.next;
+    if (url !== null && url.origin !== requester.endpoint.origin) {
+      throw new HubError('hub_bad_response', `The next page of the listing of the hub is on ${url.host}.`);
+    }
+  }
+  return files;
+}
+
+interface Page {
+  /** Files and folders. */
+  readonly entryCount: number;
+  readonly next: URL | null;
+}
+
+/** Adds the files of a page entry by entry, so that no page blocks the thread. @returns the number of entries */
+async function readPage(
+  json: JsonStream,
+  maxEntries: number,
+  files: Map<string, ListedFile>,
+): Promise<number> {
+  let count = 0;
+  for await (const _ of json.items()) {
+    count += 1;
+    if (count > maxEntries) throw tooManyFiles();
+    const file = readEntry(await json.value());
+    if (file !== null) files.set(file.path, file);
+  }
+  return count;
+}
+
+function readEntry(entry: JsonValue): ListedFile | null {
+  if (!isJsonObject(entry) || entry['type'] !== 'file') return null;
+  const { path, size, lfs } = entry;
+  const sane =
+    typeof path === 'string' &&
+    path.isWellFormed() &&
+    !UNSAFE_CHARACTERS.test(path) &&
+    Number.isSafeInteger(size) &&
+    (size as number) >= 0 &&
+    path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+  if (!sane) throw invalidEntry();
+  const sha256 = isJsonObject(lfs) ? lfs['oid'] : null;
+  return {
+    path,
+    size: size as number,
+    sha256: typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? sha256 : null,
+  };
+}
+
+function invalidEntry(): HubError {
+  return new HubError('hub_bad_response', 'The listing of the hub has an invalid entry.');
+}
+
+function tooManyFiles(): HubError {
+  return new HubError('hub_unsupported_dataset', `The dataset has more than ${MAX_LISTED_ENTRIES} files.`);
+}
+
+/** The address that a `Link` header calls next (RFC 8288); null on the last page. */
+function nextPage(headers: ResponseHeaders, from: URL): URL | null {
+  const links = (headers.get('link') ?? '').matchAll(/<([^<>]*)>([^<]*)/g);
+  for (const [, target = '', parameters = ''] of links) {
+    if (!/;\s*rel\s*=\s*"?next\b/i.test(parameters)) continue;
+    if (URL.canParse(target, from.href)) return new URL(target, from);
+    throw new HubError('hub_bad_response', 'The next page of the listing of the hub has no valid address.');
+  }
+  return null;
+}

@@ -1,0 +1,76 @@
+import { ValueCounter } from '@svc/jsonl-v23/internal';
+import { JsonlError, type JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
+import { MAX_ENTRIES } from './yaml-value.ts';
+
+/** Members of a repository's description that are read; asked for by name, because the hub omits some otherwise. */
+export const INFO_FIELDS = [
+  'sha',
+  'private',
+  'gated',
+  'disabled',
+  'description',
+  'citation',
+  'cardData',
+  'tags',
+  'lastModified',
+] as const;
+
+const MAX_MEMBER_LENGTH = 1024 * 1024;
+/** More names would help nobody. */
+const MAX_REVISIONS = 10_000;
+
+/** What the hub says about a repository: the members of `INFO_FIELDS` and `id`. */
+export type RepositoryInfo = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the description of a repository. Members of other names, and those too large to be parsed on this thread, are left
+ * out: the card is then read from its file. All but the card are plain values or lists of texts.
+ *
+ * @throws JsonlError where the text is not a JSON object
+ */
+export async function readInfo(json: JsonStream): Promise<RepositoryInfo> {
+  const info: Record<string, unknown> = {};
+  for await (const key of json.members()) {
+    if (key !== 'id' && !INFO_FIELDS.some((field) => field === key)) continue;
+    const member = await json.text();
+    if (isTooLarge(member.text)) continue;
+    const value = parse(member);
+    if (key === 'cardData' || typeof value !== 'object') info[key] = value;
+    else if (Array.isArray(value)) info[key] = value.filter((entry) => typeof entry === 'string');
+  }
+  return info;
+}
+
+/** Reads the names of branches and tags. @throws JsonlError where the text is not a JSON object of lists */
+export async function readRevisionNames(json: JsonStream): Promise<string[]> {
+  const names: string[] = [];
+  for await (const kind of json.members()) {
+    if (kind !== 'branches' && kind !== 'tags') continue;
+    for await (const _ of json.items()) {
+      if (names.length >= MAX_REVISIONS || (await json.peek()) !== 'object') continue;
+      for await (const key of json.members()) {
+        if (key !== 'name' || (await json.peek()) !== 'string') continue;
+        names.push(String(await json.value()));
+      }
+    }
+  }
+  return names;
+}
+
+function isTooLarge(text: string): boolean {
+  if (text.length > MAX_MEMBER_LENGTH) return true;
+  // As many values take more characters.
+  if (text.length < MAX_ENTRIES) return false;
+  const counter = new ValueCounter();
+  counter.add(new TextEncoder().encode(text));
+  return counter.values > MAX_ENTRIES;
+}
+
+/** The parser of the runtime: several times as fast as that of `JsonStream`, and the numbers are small. */
+function parse({ text, location }: LocatedText): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new JsonlError('invalid_json', 'Invalid JSON', location);
+  }
+}

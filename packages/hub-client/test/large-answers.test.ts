@@ -1,0 +1,105 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { createHubClient, type HubClient, type RequestEvent } from '../src/index.ts';
+
+const COMMIT = '0123456789012345678901234567890123456789';
+const CHUNK = 64 * 1024;
+/** A turn of the event loop may keep the thread this long, in CPU time: machines and garbage collections differ. */
+const MAX_TURN_MS = 80;
+
+const about = { id: 'o/d', sha: COMMIT, private: false, gated: false };
+const listing = (count: number): Buffer =>
+  Buffer.from(
+    JSON.stringify(
+      Array.from({ length: count }, (_, n) => ({
+        type: 'file',
+        path: `d${n % 1000}/train-${n}.csv`,
+        size: 5,
+      })),
+    ),
+  );
+
+/** Runs work against a hub that gives these bodies, and returns how long its longest turn kept the thread. */
+async function measure(
+  bodies: { info: Buffer; tree?: Buffer },
+  work: (client: HubClient) => Promise<unknown>,
+): Promise<{ longestTurnMs: number; events: RequestEvent[] }> {
+  await using hub = createServer((request, response) => {
+    const path = request.url ?? '';
+    const body = path.includes('/tree/') ? bodies.tree : bodies.info;
+    pipeline(Readable.from(cut(body ?? Buffer.from('[]')), { objectMode: false }), response, () => {});
+  });
+  await new Promise<void>((resolve) => hub.listen(0, '127.0.0.1', resolve));
+  const events: RequestEvent[] = [];
+  await using client = createHubClient({
+    endpoint: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
+    retry: { maxRetries: 0 },
+    onRequest: (event) => events.push(event),
+  });
+  let longestTurnMs = 0;
+  let before = process.threadCpuUsage();
+  const look = (): void => {
+    const { user, system } = process.threadCpuUsage(before);
+    longestTurnMs = Math.max(longestTurnMs, (user + system) / 1000);
+    before = process.threadCpuUsage();
+    turn = setImmediate(look);
+  };
+  let turn = setImmediate(look);
+  try {
+    await work(client);
+  } finally {
+    clearImmediate(turn);
+    hub.closeAllConnections();
+  }
+  return { longestTurnMs, events };
+}
+
+function* cut(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += CHUNK) yield body.subarray(at, at + CHUNK);
+}
+
+const members = (count: number): string => Array.from({ length: count }, (_, n) => `"k${n}":{}`).join(',');
+
+describe('an answer that costs more than it is worth', () => {
+  it.each([
+    ['brackets', Buffer.alloc(30_000_000, '[')],
+    ['brackets in the card', Buffer.from(`{"cardData":${'['.repeat(30_000_000)}`)],
+    ['brackets in a member without use', Buffer.from(`{"x":${'['.repeat(30_000_000)}`)],
+  ])('of %s is refused before its end', async (_name, info) => {
+    const { longestTurnMs, events } = await measure({ info }, async (client) => {
+      await expect(client.openDataset({ path: 'o/d' })).rejects.toMatchObject({ code: 'hub_bad_response' });
+    });
+    expect(events[0]?.bytes).toBeLessThan(10_000_000);
+    expect(longestTurnMs).toBeLessThan(MAX_TURN_MS);
+  });
+
+  it.each([
+    ['150,000 members without use', members(150_000), ''],
+    [
+      'a card of 60,000 members',
+      '',
+      `,"cardData":{"configs":[{"config_name":"c"}],"x":{${members(60_000)}}}`,
+    ],
+  ])('with %s never holds up the event loop', async (_name, useless, card) => {
+    const text = `{${useless}${useless && ','}${JSON.stringify(about).slice(1, -1)}${card}}`;
+    const tree = listing(1);
+    const { longestTurnMs } = await measure({ info: Buffer.from(text), tree }, async (client) => {
+      expect((await client.openDataset({ path: 'o/d' })).splits).toMatchObject([{ split: 'train' }]);
+    });
+    expect(longestTurnMs).toBeLessThan(MAX_TURN_MS);
+  });
+
+  it.each([
+    ['by their names', 100_000, {}],
+    ['by a pattern', 150_000, { configs: [{ config_name: 'c', data_files: 'd*/*.csv' }] }],
+  ])('with many files, chosen %s, never holds up the event loop', async (_name, count, cardData) => {
+    const info = Buffer.from(JSON.stringify({ ...about, cardData }));
+    const { longestTurnMs } = await measure({ info, tree: listing(count) }, async (client) => {
+      const dataset = await client.openDataset({ path: 'o/d' });
+      expect(dataset.splits).toMatchObject([{ split: 'train' }]);
+    });
+    expect(longestTurnMs).toBeLessThan(MAX_TURN_MS);
+  });
+});
