@@ -8,6 +8,7 @@ export type JsonlErrorCode =
   | 'nesting_too_deep'
   | 'number_too_long'
   | 'line_too_long'
+  | 'package_limit'
   | 'not_an_object'
   | 'invalid_item'
   | 'invalid_asset'

@@ -25,6 +25,13 @@ export {
   type ItemEncoder,
 } from './item/encode-item.ts';
 export { hashView } from './item/hash-view.ts';
+export {
+  DEFAULT_IMPORT_LIMITS,
+  FREE_EXPANSION_BYTES,
+  type ImportLimits,
+  ImportMeter,
+  type LimitNames,
+} from './item/import-meter.ts';
 export type { ItemRanges } from './item/item-ranges.ts';
 export type { JsonSchema } from './item/item-schema.ts';
 export type { ItemParts } from './item/join-item.ts';
@@ -64,9 +71,11 @@ export { NULL_WORDS } from './mapping/cast-cell.ts';
 export type { CellBatch, UnreadRow } from './mapping/cell-batch.ts';
 export { type Cells, CellWriter, wordsOf } from './mapping/cell-writer.ts';
 export { toChoices } from './mapping/choices.ts';
+export { type BatchCutter, createBatchCutter, type SizedBatch } from './mapping/cut-batch.ts';
 export { type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
 export { mappedColumns } from './mapping/mapping.ts';
+export { MAX_COLUMN_PLACES, MAX_CONSTANT_BYTES } from './mapping/mapping-bounds.ts';
 export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
 export { templateColumns } from './mapping/template.ts';
 export { decodeBase64, encodeBase64 } from './media/base64.ts';

@@ -45,6 +45,8 @@ const LEVELS_AROUND = 6;
 const MAX_CELL_DEPTH = DEFAULT_MAX_DEPTH - LEVELS_AROUND;
 /** Integers of this length are within 64 bits. */
 const MAX_INT64_BYTES = 18;
+/** The bound for items of a batch adds the longest cells of all columns, and batches have some MiB. */
+const MAX_SLACK_BYTES = 8 * 1024 * 1024;
 const TYPE_KEY_BYTES = '"type":'.length;
 const CONVERSATION: Uint8Array = new TextEncoder().encode('{"inputs":{"messages":');
 
@@ -64,20 +66,24 @@ export class FastRowEncoder extends CellBuffer {
   readonly #mapping: Mapping;
   readonly #item: FastItem = new FastItem();
   readonly #messagesEncoder: FastItemEncoder = new FastItemEncoder();
+  readonly #maxItemBytes: number;
   #plan: MappingPlan | null = null;
   #firstRow = 0;
 
-  constructor(mapping: Mapping) {
+  /** @param maxItemBytes leaves batches with a longer item to the reference path, which ends before it has written all of it */
+  constructor(mapping: Mapping, maxItemBytes: number = Number.POSITIVE_INFINITY) {
     super();
     this.#mapping = mapping;
+    this.#maxItemBytes = maxItemBytes;
   }
 
   /** Loads the rows that `encode` is to read. */
   load(batch: CellBatch): void {
     const plan = planMapping(this.#mapping, batch);
+    this.#plan = plan.maxItemBytes > this.#maxItemBytes + MAX_SLACK_BYTES ? null : plan;
+    if (this.#plan === null) return;
     // The item is written once, and once more without its answer.
     this.loadCells(batch.bytes, batch.ends, batch.columns.length, 2 * plan.maxItemBytes);
-    this.#plan = plan;
     this.#firstRow = batch.firstRow;
   }
 

@@ -28,6 +28,8 @@ export interface EncodedLine extends EncodedItemBytes {
 export interface EncoderOptions {
   /** Yields items that embed files or refer to them as they are, so that their content never becomes part of a text. */
   readonly keepsItems?: boolean | undefined;
+  /** Bounds the memory of one item: encoding a much longer one ends with `line_too_long`. Files of kept items do not count. */
+  readonly maxItemBytes?: number | undefined;
 }
 
 const HASH_BYTES = 32;
@@ -44,12 +46,13 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
   references: readonly FileReference[] = NO_REFERENCES;
   embedsFiles = false;
   item: JsonObject | null = null;
-  readonly #valueEncoder: ItemEncoder = createItemEncoder();
+  readonly #valueEncoder: ItemEncoder;
   readonly #keepsItems: boolean;
 
-  constructor({ keepsItems = false }: EncoderOptions = {}) {
+  constructor({ keepsItems = false, maxItemBytes }: EncoderOptions = {}) {
     super();
     this.#keepsItems = keepsItems;
+    this.#valueEncoder = createItemEncoder(maxItemBytes);
   }
 
   /** Sets an item of the fast path. It must have no files, so that its hash is that of its whole text. */

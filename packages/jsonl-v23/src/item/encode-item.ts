@@ -1,6 +1,6 @@
 import { sha256Into } from '#sha256';
 import { CanonicalWriter } from '../json/canonical/canonical-writer.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { isJsonObject, type JsonInput, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { hashView } from './hash-view.ts';
 import type { ItemRanges } from './item-ranges.ts';
 
@@ -47,9 +47,13 @@ export interface ItemEncoder {
 /**
  * Makes an encoder for many items. It does what `encodeItem` does, but the parts are bytes in a reused buffer, so that no
  * strings are made.
+ *
+ * @param maxItemBytes bounds its memory: encoding a much longer item ends with `line_too_long`
  */
-export function createItemEncoder(): ItemEncoder {
+export function createItemEncoder(maxItemBytes: number = Number.POSITIVE_INFINITY): ItemEncoder {
   const writer = new CanonicalWriter();
+  // The text of an item, and once more without its answer, checker and assets.
+  writer.maxBytes = 2 * maxItemBytes;
   const itemHash = new Uint8Array(HASH_BYTES);
   return {
     encode(item, expectedBytes = 0) {
@@ -115,17 +119,20 @@ export function encodeItem(item: JsonObject): EncodedItem {
 }
 
 /**
- * The length of an item's canonical text in bytes.
+ * The length of a value's canonical text in bytes.
  *
- * @throws JsonlError as `canonicalJson` does
+ * @param maxBytes beyond which writing ends
+ * @throws JsonlError as `canonicalJson` does, `line_too_long`
  */
-export function canonicalByteLength(item: JsonObject): number {
+export function canonicalByteLength(value: JsonInput, maxBytes: number = Number.POSITIVE_INFINITY): number {
   const writer = spareWriter ?? new CanonicalWriter();
   spareWriter = null;
   try {
-    writer.write(item);
+    writer.maxBytes = maxBytes;
+    writer.write(value);
     return writer.length;
   } finally {
+    writer.maxBytes = Number.POSITIVE_INFINITY;
     writer.clear();
     spareWriter = writer;
   }

@@ -6,6 +6,7 @@ import { DEFAULT_MAX_DEPTH } from '../json/parse-json.ts';
 import { compileAnswerPattern } from './answer-pattern.ts';
 import { castCell } from './cast-cell.ts';
 import { type ColumnType, type Mapping, mappedColumns, metaEntries, unknownMembers } from './mapping.ts';
+import { checkMappingBounds } from './mapping-bounds.ts';
 import { type CompiledMapping, rowToItem } from './row-to-item.ts';
 import { parseTemplate } from './template.ts';
 
@@ -40,7 +41,8 @@ export interface CompileOptions {
  * The returned function throws with `location.row`: `column_not_found`, `assets_not_object`, and `invalid_row` for a null
  * prompt or a row that does not map to a valid item (see its cause).
  *
- * @throws JsonlError `invalid_mapping` (an empty name, an unknown member, a template or a pattern that cannot be used),
+ * @throws JsonlError `invalid_mapping` (an empty name, an unknown member, a template or a pattern that cannot be used,
+ *   constants over 64 KiB, a column in more than 20 places),
  *   `column_not_found`
  *
  * @example
@@ -54,6 +56,7 @@ export function compileMapping(
   options: CompileOptions = {},
 ): RowMapper {
   checkMembers(mapping);
+  checkMappingBounds(mapping);
   const columns = mappedColumns(mapping);
   const known = new Set(features.map(({ name }) => name));
   for (const column of [...columns, ...Object.keys(mapping.types ?? {})]) {

@@ -286,3 +286,24 @@ describe('CellWriter', () => {
     expect(Buffer.compare(bytes.subarray(0, half), bytes.subarray(half))).toBe(0);
   });
 });
+
+describe('the longest item', () => {
+  const metaColumns = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`k${index}`, 'm']));
+  const pairs = { text: Array(2000).fill(''), ['k'.repeat(20_000)]: Array(2000).fill('') };
+  it.each<[string, Mapping, JsonObject]>([
+    ['a long cell in many places', { promptColumn: 'q', metaColumns }, { m: 'x'.repeat(1_000_000) }],
+    ['a cell of choices with a long key', { promptColumn: 'q', choicesColumn: 'c' }, { c: pairs }],
+    [
+      'an item with files',
+      { promptColumn: 'q', assetsColumn: 'x', metaColumns },
+      { m: 'x'.repeat(1_000_000), x: { a: { data: 'QQ==' } } },
+    ],
+  ])('ends encoding: %s', (_, mapping, row) => {
+    const options = { maxItemBytes: 100_000, keepsItems: true };
+    const encoder = createCellEncoder(mapping, FEATURES, options);
+    const batch = batchOf([{ q: 'Q' }, { q: 'Q', ...row }, { q: 'Q' }], mappedColumns(mapping), 4);
+    const errors: unknown[] = [];
+    expect([...encoder.encode(batch, (error) => errors.push(error))]).toHaveLength(2);
+    expect(errors).toMatchObject([{ code: 'line_too_long', location: { row: 5 } }]);
+  });
+});

@@ -1,6 +1,8 @@
 import { JsonlError } from '../errors.ts';
 import { FastRowEncoder } from '../fast/fast-row-encoder.ts';
 import { type EncodedLine, type EncoderOptions, ReusableLine } from '../fast/reusable-line.ts';
+import { checkItemSize } from '../item/embedded-size.ts';
+import { canonicalByteLength } from '../item/encode-item.ts';
 import { type JsonObject, setMember } from '../json/json-value.ts';
 import { JsonReader } from '../json/parse-json.ts';
 import type { CellBatch } from './cell-batch.ts';
@@ -37,7 +39,8 @@ export function createCellEncoder(
   options: EncoderOptions = {},
 ): CellEncoder {
   const toItem = compileMapping(mapping, features);
-  const fastEncoder = new FastRowEncoder(mapping);
+  const { maxItemBytes = Number.POSITIVE_INFINITY } = options;
+  const fastEncoder = new FastRowEncoder(mapping, maxItemBytes);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const line = new ReusableLine(options);
 
@@ -74,9 +77,12 @@ export function createCellEncoder(
         else {
           try {
             line.setItem(toItem(toRow(batch, row, reader), firstRow + row, split));
+            if (line.item !== null) checkOthers(line.item, maxItemBytes);
           } catch (error) {
-            if (onError === undefined || !(error instanceof JsonlError)) throw error;
-            onError(error);
+            if (!(error instanceof JsonlError)) throw error;
+            const located = inRow(error, firstRow + row);
+            if (onError === undefined) throw located;
+            onError(located);
             continue;
           }
         }
@@ -85,4 +91,15 @@ export function createCellEncoder(
       line.release();
     },
   };
+}
+
+/** Refuses an item with files whose other members would become too long a text, before they are a text. */
+function checkOthers({ assets, checker, ...others }: JsonObject, maxItemBytes: number): void {
+  checkItemSize(canonicalByteLength(others, maxItemBytes), 0, { maxItemBytes });
+}
+
+function inRow(error: JsonlError, row: number): JsonlError {
+  if (error.location.row !== undefined) return error;
+  const { code, message, location } = error;
+  return new JsonlError(code, message, { ...location, row }, { cause: error });
 }

@@ -49,10 +49,77 @@ describe('templates', () => {
   );
 
   it('refuses a text that a template makes too long', () => {
-    const row = { q: 'x'.repeat(100_000) };
-    expect(failure({ promptTemplate: '{q}'.repeat(1000) }, row)).toMatchObject({ code: 'invalid_row' });
+    const row = { q: 'x'.repeat(4 * 1024 * 1024) };
+    expect(failure({ promptTemplate: '{q}'.repeat(17) }, row)).toMatchObject({ code: 'invalid_row' });
   });
 });
+
+describe('bounds', () => {
+  const KIB_60 = 'x'.repeat(60 * 1024);
+  it.each<[string, JsonObject]>([
+    ['checker', { prompt_column: 'q', checker: { pattern: 'x'.repeat(900_000) } }],
+    ['checker', { prompt_column: 'q', checker: KIB_60, tags: ['x'.repeat(5000)] }],
+    ['tags', { prompt_column: 'q', tags: [`${KIB_60}1`, `${KIB_60}2`] }],
+    ['prompt_template', { prompt_template: `${KIB_60}{q}`, tags: ['x'.repeat(5000)] }],
+    ['prompt_template', { prompt_template: 'é'.repeat(40_000) }],
+    [
+      'system_prompt_template',
+      { prompt_column: 'q', system_prompt_template: KIB_60, default_type: 'x'.repeat(5000) },
+    ],
+    ['meta_columns', { prompt_column: 'q', meta_columns: { [KIB_60]: 'q', ['y'.repeat(5000)]: 'q' } }],
+  ])('names %s as the largest of constants over 64 KiB', (key, mapping) => {
+    expect(thrownBy(() => readMapping(mapping))).toMatchObject({
+      code: 'invalid_mapping',
+      message: expect.stringMatching(
+        new RegExp(
+          `^The constants of a mapping must have at most 65536 bytes together, got \\d+, of which ${key} has `,
+        ),
+      ),
+      location: { path: `/mapping/${key}` },
+    });
+  });
+
+  it('allows constants of 64 KiB, and keys of any length that are names of columns', () => {
+    const checker = 'x'.repeat(64 * 1024 - 2);
+    expect(map({ promptColumn: 'q', checker }, { q: 'Q' })['checker']).toBe(checker);
+    expect(failure({ promptColumn: 'q', checker: `${checker}x` }, { q: 'Q' })).toMatchObject({
+      code: 'invalid_mapping',
+    });
+    const names = Array.from({ length: 1000 }, (_, index) => `${index} ${'long name '.repeat(10)}`);
+    const row = Object.fromEntries([['q', 'Q'], ...names.map((name) => [name, 1])]);
+    expect(map({ promptColumn: 'q', metaColumns: names }, row)).toMatchObject({
+      meta: { [names[999] ?? '']: 1 },
+    });
+  });
+
+  it.each<[string, Mapping]>([
+    ['prompt_template', { promptTemplate: '{q}'.repeat(21) }],
+    ['prompt_template', { promptTemplate: '{q}'.repeat(11), metaColumns: tenKeys('q') }],
+    ['meta_columns', { promptColumn: 'q', metaColumns: { ...tenKeys('q'), ...tenKeys('q', 'b') } }],
+    ['tags_columns', { promptTemplate: '{q}'.repeat(20), tagsColumns: ['q'] }],
+  ])('refuses a column in more than 20 places, and names %s', (key, mapping) => {
+    expect(failure(mapping, { q: 'Q' })).toMatchObject({
+      code: 'invalid_mapping',
+      message: 'A mapping must use a column in at most 20 places, got more for "q"',
+      location: { path: `/mapping/${key}` },
+    });
+  });
+
+  it('allows a column in 20 places', () => {
+    const meta = { ...tenKeys('q'), ...tenKeys('q', 'b') };
+    expect(map({ promptTemplate: 'x', metaColumns: meta }, { q: 'Q' })['meta']).toMatchObject({
+      a0: 'Q',
+      b9: 'Q',
+    });
+    expect(map({ promptTemplate: '{q}'.repeat(20) }, { q: 'Q' })['inputs']).toEqual({
+      prompt: 'Q'.repeat(20),
+    });
+  });
+});
+
+function tenKeys(column: string, prefix = 'a'): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`${prefix}${index}`, column]));
+}
 
 describe('types', () => {
   const LONG = new ExactNumber('9223372036854775807');

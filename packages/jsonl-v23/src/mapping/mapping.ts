@@ -76,26 +76,40 @@ export function metaEntries({ metaColumns = [] }: Mapping): [key: string, column
   return [...new Set<string>(metaColumns)].map((column) => [column, column]);
 }
 
+/** A place where a mapping uses a column. */
+export interface ColumnUse {
+  /** Of the member, as requests have it. */
+  readonly key: string;
+  readonly column: string;
+}
+
 /**
- * The columns that a mapping reads, each once.
+ * The places of a mapping at which items get the value of a column, in the order of the columns that are read.
  *
  * @throws JsonlError `invalid_mapping` for a template that is not well formed
  */
-export function mappedColumns(mapping: Mapping): string[] {
-  const columns = [
-    mapping.promptColumn,
-    mapping.answerColumn,
-    mapping.systemPromptColumn,
-    mapping.choicesColumn,
-    mapping.assetsColumn,
-    mapping.idColumn,
-    ...(mapping.criteriaColumns ?? []),
-    ...metaEntries(mapping).map(([, column]) => column),
-    ...templateColumns(mapping.promptTemplate, 'prompt_template'),
-    ...templateColumns(mapping.systemPromptTemplate, 'system_prompt_template'),
-    ...(mapping.choicesColumns ?? []),
-    mapping.typeColumn,
-    ...(mapping.tagsColumns ?? []),
+export function columnUses(mapping: Mapping): ColumnUse[] {
+  const places: readonly (readonly [key: string, columns: readonly (string | undefined)[]])[] = [
+    ['prompt_column', [mapping.promptColumn]],
+    ['answer_column', [mapping.answerColumn]],
+    ['system_prompt_column', [mapping.systemPromptColumn]],
+    ['choices_column', [mapping.choicesColumn]],
+    ['assets_column', [mapping.assetsColumn]],
+    ['id_column', [mapping.idColumn]],
+    ['criteria_columns', mapping.criteriaColumns ?? []],
+    ['meta_columns', metaEntries(mapping).map(([, column]) => column)],
+    ['prompt_template', templateColumns(mapping.promptTemplate, 'prompt_template')],
+    ['system_prompt_template', templateColumns(mapping.systemPromptTemplate, 'system_prompt_template')],
+    ['choices_columns', mapping.choicesColumns ?? []],
+    ['type_column', [mapping.typeColumn]],
+    ['tags_columns', mapping.tagsColumns ?? []],
   ];
-  return [...new Set(columns.filter((column) => column !== undefined))];
+  return places.flatMap(([key, columns]) =>
+    columns.flatMap((column) => (column === undefined ? [] : [{ key, column }])),
+  );
+}
+
+/** The columns that a mapping reads, each once. @throws as {@link columnUses} */
+export function mappedColumns(mapping: Mapping): string[] {
+  return [...new Set(columnUses(mapping).map(({ column }) => column))];
 }

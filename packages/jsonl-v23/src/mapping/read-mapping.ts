@@ -3,6 +3,7 @@ import { describeValue } from '../json/describe-value.ts';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
 import { jsonPointer } from '../source-location.ts';
 import type { ColumnType, Mapping } from './mapping.ts';
+import { checkMappingBounds } from './mapping-bounds.ts';
 
 type Kind = 'text' | 'texts' | 'columns by key' | 'types' | 'checker' | readonly string[];
 
@@ -40,7 +41,8 @@ const EXCLUSIVE_KEYS = [
 const TYPES: readonly ColumnType[] = ['string', 'int64', 'float64', 'bool', 'json'];
 
 /**
- * Reads a mapping as requests and files have it, with snake_case keys; null means absent.
+ * Reads a mapping as requests and files have it, with snake_case keys; null means absent. What it adds to every item
+ * has at most 64 KiB, and a column is in at most 20 places.
  *
  * @throws JsonlError `invalid_mapping` with the path of the member, from `/mapping` on
  *
@@ -68,6 +70,7 @@ export function readMapping(value: JsonValue): Mapping {
     if (isGiven(one) && isGiven(other))
       throw invalid([other], `A mapping must not have both ${one} and ${other}`);
   }
+  checkMappingBounds(mapping as Mapping);
   return mapping as Mapping;
 }
 

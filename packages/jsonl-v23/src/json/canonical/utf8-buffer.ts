@@ -1,3 +1,4 @@
+import { JsonlError } from '../../errors.ts';
 import { ASCII } from '../ascii.ts';
 import { transferBuffer } from '../transfer-buffer.ts';
 import { sequenceEnd } from '../utf8.ts';
@@ -25,6 +26,8 @@ const SHORT_BYTES = 24;
 export class Utf8Buffer {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(INITIAL_BYTES);
   #length = 0;
+  /** Growing beyond this ends with `line_too_long`. What is written may be longer by one string. */
+  maxBytes: number = Number.POSITIVE_INFINITY;
   #words: DataView = new DataView(this.#bytes.buffer);
 
   /** Bytes written since the last `clear`. */
@@ -227,6 +230,12 @@ export class Utf8Buffer {
   /** Grows the buffer for this many more bytes. */
   reserve(byteCount: number): void {
     if (this.#length + byteCount <= this.#bytes.length) return;
+    if (this.#length > this.maxBytes) {
+      throw new JsonlError(
+        'line_too_long',
+        `The value must have at most ${this.maxBytes} bytes as canonical JSON`,
+      );
+    }
     const size = Math.max(this.#bytes.length * 2, this.#length + byteCount);
     this.#setBytes(new Uint8Array(transferBuffer(this.#bytes.buffer, size)));
   }

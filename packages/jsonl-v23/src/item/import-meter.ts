@@ -1,0 +1,109 @@
+import { JsonlError } from '../errors.ts';
+import type { SourceLocation } from '../source-location.ts';
+
+/** How much an import may make of what it reads. */
+export interface ImportLimits {
+  /** Bytes of the canonical texts of all items, with their files embedded. */
+  readonly maxTotalBytes: number;
+  /** Those bytes over the bytes of the files that the rows are in, past the first 64 MiB. */
+  readonly maxExpansionRatio: number;
+  /** Rows, with those that do not become items. */
+  readonly maxRows: number;
+}
+
+export const DEFAULT_IMPORT_LIMITS: ImportLimits = {
+  maxTotalBytes: 20 * 1024 ** 3,
+  maxExpansionRatio: 500,
+  maxRows: 50_000_000,
+};
+
+/** Nulls and repeated values take next to nothing in a file, so small files of them have this much. */
+export const FREE_EXPANSION_BYTES: number = 64 * 1024 * 1024;
+
+/** A row that does not become an item counts as the shortest item. */
+const SKIPPED_ROW_BYTES = 64;
+
+/** What each limit is called where an operator sets it. */
+export type LimitNames = Readonly<Record<keyof ImportLimits, string>>;
+
+/**
+ * Counts what an import makes: the one place that decides whether it is too much, for every source and also where nothing
+ * is stored.
+ *
+ * @example
+ * const meter = new ImportMeter(limits);
+ * meter.setFileBytes(file.byteLength);
+ * meter.addRows(1000, { file: 'a.csv', row: 999 });
+ * meter.addItems({ bytes: 64_000, skippedRows: 3 }, { file: 'a.csv', row: 999 });
+ */
+export class ImportMeter {
+  readonly #limits: ImportLimits;
+  readonly #names: LimitNames;
+  #fileBytes: number | null = null;
+  #rows = 0;
+  #bytes = 0;
+
+  /** @param names for messages; by default those of the options */
+  constructor(
+    limits: ImportLimits = DEFAULT_IMPORT_LIMITS,
+    names: LimitNames = {
+      maxTotalBytes: 'maxTotalBytes',
+      maxExpansionRatio: 'maxExpansionRatio',
+      maxRows: 'maxRows',
+    },
+  ) {
+    this.#limits = limits;
+    this.#names = names;
+  }
+
+  /** Sets the bytes of the files that the rows are in, from which on their expansion is limited. */
+  setFileBytes(bytes: number): void {
+    this.#fileBytes = bytes;
+  }
+
+  /**
+   * Counts rows that were read, before they become items.
+   *
+   * @param location of the last one
+   * @throws JsonlError `package_limit`
+   */
+  addRows(count: number, location: SourceLocation = {}): void {
+    const { maxRows } = this.#limits;
+    this.#rows += count;
+    if (this.#rows > maxRows) throw this.#error('maxRows', `must read at most ${maxRows} rows`, location);
+  }
+
+  /**
+   * Counts what rows have become.
+   *
+   * @param made bytes of the canonical texts of items with their files, and rows that have no item
+   * @param location of the last row
+   * @throws JsonlError `package_limit`
+   */
+  addItems(
+    { bytes, skippedRows = 0 }: { readonly bytes: number; readonly skippedRows?: number },
+    location: SourceLocation = {},
+  ): void {
+    const { maxTotalBytes, maxExpansionRatio } = this.#limits;
+    this.#bytes += bytes + skippedRows * SKIPPED_ROW_BYTES;
+    if (this.#bytes > maxTotalBytes) {
+      throw this.#error('maxTotalBytes', `must make at most ${maxTotalBytes} bytes of items`, location);
+    }
+    const fileBytes = this.#fileBytes;
+    if (fileBytes === null || this.#bytes <= Math.max(FREE_EXPANSION_BYTES, fileBytes * maxExpansionRatio))
+      return;
+    const problem = `must make at most ${maxExpansionRatio} times the ${fileBytes} bytes of its files, past ${FREE_EXPANSION_BYTES} bytes`;
+    throw this.#error('maxExpansionRatio', problem, location);
+  }
+
+  /** Starts again. */
+  reset(): void {
+    this.#rows = 0;
+    this.#bytes = 0;
+  }
+
+  #error(limit: keyof ImportLimits, problem: string, location: SourceLocation): JsonlError {
+    const place = location.row === undefined ? '' : `, exceeded at row ${location.row}`;
+    return new JsonlError('package_limit', `The import ${problem} (${this.#names[limit]})${place}`, location);
+  }
+}
