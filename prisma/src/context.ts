@@ -1,3 +1,4 @@
+import type { ImportLimits } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
 import type { AssetStore } from './assets/asset-store.ts';
 import type { RowEncoder } from './copy/row-encoder.ts';
@@ -25,6 +26,8 @@ export interface StoreContext {
   readonly searches: Semaphore;
   /** Bounds the memory of large pages: its permits are bytes. */
   readonly largePages: Semaphore;
+  /** What one import may make. */
+  readonly importLimits: ImportLimits;
   /** What an item or a result may have; a larger one is not read. */
   readonly maxItemBytes: number;
   /** What an item may have with the files that it embeds, which are never in one text. */

@@ -1,4 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
 import { type Assets, createAssets } from './assets/assets.ts';
 import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
@@ -42,6 +43,8 @@ export interface StoreOptions {
    * of the pool, which concurrent imports share.
    */
   readonly importStreams?: number | undefined;
+  /** What one import may make of what it reads; see `ImportLimits` for the defaults. */
+  readonly importLimits?: ImportLimits | undefined;
   /** How long an import waits for its turn, 30,000 by default. */
   readonly importWaitMs?: number | undefined;
   /** How long an export waits for its turn, 30,000 by default. */
@@ -135,6 +138,7 @@ export function createStore(options: StoreOptions): Store {
     encoder,
     streams,
     ...createSemaphores(options, quarterOf(options), maxItemBytes),
+    importLimits: options.importLimits ?? DEFAULT_IMPORT_LIMITS,
     maxItemBytes,
     maxWholeBytes: options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES,
   };

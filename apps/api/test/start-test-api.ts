@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openHub } from '@svc/flows';
 import { createLogger, createMetrics, type Metrics } from '@svc/instrumentation';
-import { createTokenCipher, loadConfig, secretsOf } from '@svc/runtime';
+import { createTokenCipher, importLimits, loadConfig, secretsOf } from '@svc/runtime';
 import { createStore, type Store } from '@svc/store';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { startApi } from '../src/start-api.ts';
@@ -52,6 +52,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     assetStore: config.assetStore,
     maxImports: config.maxConcurrentImports,
     importWaitMs: config.importWaitMs,
+    importLimits: importLimits(config),
   });
   cleanUp.defer(() => store.close());
   const hub = cleanUp.use(

@@ -66,6 +66,7 @@ export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset
         get readBytes() {
           return read * ROW_BYTES;
         },
+        fileBytes: rows * ROW_BYTES,
         select: async ({ split } = {}) => ({
           subset: 'default',
           split: split ?? 'train',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HubClient } from '@svc/hub-client';
 import { createLogger, createMetrics, type Metrics } from '@svc/instrumentation';
-import { createTokenCipher, loadConfig, secretsOf } from '@svc/runtime';
+import { createTokenCipher, importLimits, loadConfig, secretsOf } from '@svc/runtime';
 import { createStore, type Store } from '@svc/store';
 import { importItems } from '../../../prisma/test/import-items.ts';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
@@ -105,6 +105,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
           replica,
           poolSize: 8,
           importStreams: config.importStreams,
+          importLimits: importLimits(config),
           statementTimeoutMs: options.statementTimeoutMs,
         }),
       ),

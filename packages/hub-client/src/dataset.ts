@@ -55,6 +55,8 @@ export interface HubDataset {
   readonly usedConvertedParquet: boolean;
   /** Bytes of data files that have been received so far, for all slices. */
   readonly readBytes: number;
+  /** Bytes of the data files of all slices that have been selected, as the hub stores them. */
+  readonly fileBytes: number;
   /**
    * Selects a slice of a subset and reads its columns.
    * @throws HubError `hub_subset_not_found`, `hub_split_not_found`, `invalid_split`, `hub_unsupported_dataset`,
@@ -99,6 +101,7 @@ export async function openDataset(
   };
 
   const received = { bytes: 0 };
+  const fileSizes = new Map<string, number>();
   return {
     id: repository.id,
     revision,
@@ -111,13 +114,22 @@ export async function openDataset(
     get readBytes() {
       return received.bytes;
     },
+    get fileBytes() {
+      let sum = 0;
+      for (const bytes of fileSizes.values()) sum += bytes;
+      return sum;
+    },
     async select(options = {}) {
       checkOptions('select', options, SELECT_OPTIONS);
       const { subset: name, split, signal, textColumns, skipsInvalid } = options;
       const { subset, from } = await choose(name);
       const expression = parseSplit(split ?? defaultSplit(subset.splits.map((each) => each.name)));
       const selecting = { ...context, received, signal: joinSignals(context.signal, signal) };
-      const open = (file: string): ByteSource => from.open(file, selecting);
+      const open = (file: string): ByteSource => {
+        const source = from.open(file, selecting);
+        fileSizes.set(file, source.byteLength);
+        return source;
+      };
       const reading = { textColumns, skipsInvalid, signal: selecting.signal };
       const tables = await openTables(subset, expression, open, reading).catch((error: unknown) => {
         throw toHubError(error);

@@ -65,11 +65,13 @@ export class PackageError extends Error {
 
 const LINE_CODES: Partial<Record<JsonlErrorCode, PackageErrorCode>> = {
   line_too_long: 'package_limit',
+  package_limit: 'package_limit',
   missing_file: 'package_missing_file',
 };
 
 /**
- * Converts the error of a line to a `PackageError`: `package_limit` for a line that is too long,
+ * Converts the error of a line to a `PackageError`: `package_limit` for a line that is too long
+ * and for an import beyond its limits,
  * `package_missing_file` for an asset outside the archive, otherwise `package_invalid_line`. It keeps the location, with `file` if that has no file. Returns other errors unchanged.
  */
 export function toPackageError(error: unknown, file: string): unknown {

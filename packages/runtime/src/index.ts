@@ -6,7 +6,7 @@ export type { ProviderKey, ProviderKeys } from './config/provider-keys.ts';
 export { requiredDatabaseUrl } from './config/required-database-url.ts';
 export { parseS3Location } from './config/s3-location.ts';
 export { Secret } from './config/secret.ts';
-export { storeSettings } from './config/store-settings.ts';
+export { importLimits, storeSettings } from './config/store-settings.ts';
 export { type Role, VARIABLES, type Variable } from './config/variables.ts';
 export type { Access } from './http/access/access.ts';
 export { type Caller, unauthenticated } from './http/access/authenticate.ts';

@@ -1,6 +1,5 @@
 import { JsonlError, joinItem } from '@svc/jsonl-v23';
 import {
-  type CellBatch,
   type CellEncoder,
   checkItemSize,
   checkValueCount,
@@ -9,6 +8,7 @@ import {
   type EncodedLine,
   type LineBatch,
   parseLines,
+  type SizedBatch,
 } from '@svc/jsonl-v23/internal';
 import { LRUCache } from 'lru-cache';
 import { createHashStates } from '../assets/link/hash-states.ts';
@@ -35,7 +35,7 @@ export interface BatchEncoder {
    * @throws JsonlError with the row, as the function of `compileMapping` does; `line_too_long` for an item that is
    *   longer than a line may be, or has more values; none of them when the plan collects failures
    */
-  encodeCells(batch: CellBatch, plan: NumberedPlan, target: RowTarget): EncodedRows;
+  encodeCells(batch: SizedBatch, plan: NumberedPlan, target: RowTarget): EncodedRows;
 }
 
 /** Makes an encoder. @param pool buffers for the results */
@@ -44,10 +44,10 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
   const cellEncoders = new LRUCache<number, CellEncoder>({ max: MAX_PLANS });
   const states = createHashStates();
 
-  function cellEncoder({ number, mapping, features }: NumberedPlan): CellEncoder {
+  function cellEncoder({ number, mapping, features, maxItemBytes }: NumberedPlan): CellEncoder {
     const known = cellEncoders.get(number);
     if (known !== undefined) return known;
-    const encoder = createCellEncoder(mapping, features, { keepsItems: true });
+    const encoder = createCellEncoder(mapping, features, { keepsItems: true, maxItemBytes });
     cellEncoders.set(number, encoder);
     return encoder;
   }
@@ -108,9 +108,8 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
       return rows.end();
     },
     encodeCells(batch, plan, target) {
-      const { bytes, rowCount } = batch;
-      const expected = { items: rowCount, bytes: bytes.byteLength + rowCount * EXPECTED_KEY_BYTES };
-      const rows = new RowWriter(target, expected, pool);
+      const { itemBytes, rowCount } = batch;
+      const rows = new RowWriter(target, { items: rowCount, bytes: itemBytes }, pool);
       const counter = new RowFailureCounter();
       let row = batch.firstRow;
       const skipRow = (error: JsonlError): void => {
@@ -139,8 +138,6 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
 
 /** Plans whose encoders are kept, for imports that run at the same time. */
 const MAX_PLANS = 8;
-/** The keys of an item that are not in the cells of its row. */
-const EXPECTED_KEY_BYTES = 128;
 
 /** Bytes of the canonical text of an item; of one that refers to files, without them. */
 const lengthOf = ({ item, itemStart, itemEnd }: EncodedLine): number =>

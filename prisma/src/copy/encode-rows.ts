@@ -45,6 +45,7 @@ export class RowWriter {
   readonly #head: Uint8Array;
   #orderIndex: number;
   #itemCount = 0;
+  #itemBytes = 0;
   #assetCount = 0;
   #hashes: Uint8Array<ArrayBuffer>;
   #rows: Uint8Array<ArrayBuffer>;
@@ -84,6 +85,7 @@ export class RowWriter {
   add(item: EncodedItemBytes): void {
     const { bytes, itemHash } = item;
     this.#addHash(itemHash);
+    this.#itemBytes += item.itemEnd - item.itemStart;
     this.#assetCount += item.assetCount;
     if (this.#lines !== null) this.#addLine(bytes, item.itemStart, item.itemEnd);
 
@@ -115,6 +117,7 @@ export class RowWriter {
   addLinked(item: LinkedItem): void {
     const { itemHash, type, payload, answer, checker, assets, linkedFiles, linkedBytes } = item;
     this.#addHash(itemHash);
+    this.#itemBytes += item.byteLength;
     this.#assetCount += item.assetCount;
     this.#lines = null;
     for (const content of item.contents) {
@@ -147,6 +150,7 @@ export class RowWriter {
     return {
       rows: this.#rows.subarray(0, this.#rowsEnd),
       itemCount: this.#itemCount,
+      itemBytes: this.#itemBytes,
       itemHashes: this.#hashes.subarray(0, this.#itemCount * HASH_BYTES),
       assetCount: this.#assetCount,
       lines: this.#lines === null ? null : this.#lines.subarray(0, this.#linesEnd),

@@ -1,4 +1,4 @@
-import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
+import { type CellBatch, createBatchCutter, type LineBatch, type SizedBatch } from '@svc/jsonl-v23/internal';
 import { encodeWithFiles, type ReadFile } from './encode-with-files.ts';
 import type { EncodedRows, EncoderPlan, LineOptions, NeedsFiles } from './encoded-rows.ts';
 import { mapOrdered } from './map-ordered.ts';
@@ -44,7 +44,8 @@ export async function* encodeLines(
 }
 
 /**
- * Encodes rows of a dataset in order, several batches at once.
+ * Encodes rows of a dataset in order, several batches at once. A batch ends by what its rows become, whatever the reader
+ * took for one: a mapping may make many times as much of them.
  *
  * @throws JsonlError with the row, unless the plan collects failures; what `batches` throws
  */
@@ -55,11 +56,12 @@ export async function* encodeCells(
   plan: EncoderPlan,
 ): AsyncGenerator<EncodedBatch> {
   let nextOrderIndex = 0;
-  const encode = (batch: CellBatch): Promise<EncodedRows> =>
+  const encode = (batch: SizedBatch): Promise<EncodedRows> =>
     encoder.encodeCells(batch, plan, { sectionId, firstOrderIndex: nextOrderIndex });
+  const sized = cutBatches(batches, plan, encoder.maxBatchBytes);
   if (plan.mapping.invalidRows === 'skip') {
     // Only the encoded batch tells how many of its rows are left.
-    for await (const batch of batches) {
+    for await (const batch of sized) {
       const encoded = await encode(batch);
       nextOrderIndex += encoded.itemCount;
       yield { encoded, bytes: encoded.rows.byteLength };
@@ -67,12 +69,21 @@ export async function* encodeCells(
     return;
   }
   // One batch more: to make its cells takes the calling thread as long as the server takes to store another one.
-  const results = mapOrdered(batches, encoder.parallelism + 1, (batch) => {
+  const results = mapOrdered(sized, encoder.parallelism + 1, (batch) => {
     const encoding = encode(batch);
     nextOrderIndex += batch.rowCount;
     return encoding;
   });
   for await (const encoded of results) yield { encoded, bytes: encoded.rows.byteLength };
+}
+
+async function* cutBatches(
+  batches: AsyncIterable<CellBatch>,
+  { mapping }: EncoderPlan,
+  maxBytes: number,
+): AsyncGenerator<SizedBatch> {
+  const cutter = createBatchCutter(mapping);
+  for await (const batch of batches) yield* cutter.cut(batch, maxBytes);
 }
 
 const needsFiles = (result: EncodedRows | NeedsFiles): result is NeedsFiles => 'needsFiles' in result;

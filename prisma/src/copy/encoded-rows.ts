@@ -9,6 +9,8 @@ export interface EncodedRows {
   /** In the binary format of COPY, without its header. */
   readonly rows: Uint8Array;
   readonly itemCount: number;
+  /** Of the canonical texts of the items, with their files embedded. */
+  readonly itemBytes: number;
   /** `itemCount` times 32 bytes, in item order. */
   readonly itemHashes: Uint8Array;
   readonly assetCount: number;

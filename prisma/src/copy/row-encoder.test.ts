@@ -1,10 +1,10 @@
 import { type Item, JsonlError, parseItem } from '@svc/jsonl-v23';
 import {
-  type CellBatch,
   CellWriter,
   createItemEncoder,
   type LineBatch,
   MAX_LINE_VALUES,
+  type SizedBatch,
 } from '@svc/jsonl-v23/internal';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -76,13 +76,17 @@ describe('createRowEncoder', () => {
       maxItemBytes: 64 * 1024 * 1024,
       collectsFailures: false,
     };
-    const batch = (): CellBatch => {
+    const batch = (): SizedBatch => {
       const writer = new CellWriter();
       for (let row = 0; row < 1000; row++) {
         writer.value(row % 3 === 0 ? [{ role: 'user', content: 'é'.repeat(50) }] : 'words '.repeat(20));
         writer.value(row);
       }
-      return { ...writer.end(), split: 'train', firstRow: 5, rowCount: 1000, columns: ['q', 'a'] };
+      return {
+        ...{ split: 'train', firstRow: 5, rowCount: 1000, columns: ['q', 'a'] },
+        ...writer.end(),
+        itemBytes: 200_000,
+      };
     };
     const items: Item[] = [];
     const toItem = compileMapping(mapping, plan.features);
@@ -174,7 +178,14 @@ describe('createRowEncoder', () => {
     for (const encoder of [inline, threaded]) {
       const writer = new CellWriter();
       for (const text of ['short', 'x'.repeat(100_000)]) writer.value(text);
-      const batch = { ...writer.end(), split: 'train', firstRow: 5, rowCount: 2, columns: ['q'] };
+      const batch = {
+        ...writer.end(),
+        split: 'train',
+        firstRow: 5,
+        rowCount: 2,
+        columns: ['q'],
+        itemBytes: 200_000,
+      };
       await expect(encoder.encodeCells(batch, plan, targetAt(0))).rejects.toMatchObject({
         code: 'line_too_long',
         location: { row: 6 },
@@ -195,7 +206,14 @@ describe('createRowEncoder', () => {
         writer.value('q');
         writer.value(new Array(count).fill(0));
       }
-      const batch = { ...writer.end(), split: 'train', firstRow: 5, rowCount: 2, columns: ['q', 'n'] };
+      const batch = {
+        ...writer.end(),
+        split: 'train',
+        firstRow: 5,
+        rowCount: 2,
+        columns: ['q', 'n'],
+        itemBytes: 2_000_000,
+      };
       await expect(encoder.encodeCells(batch, plan, targetAt(0))).rejects.toMatchObject({
         code: 'line_too_long',
         location: { row: 6 },

@@ -1,6 +1,7 @@
-import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
+import type { LineBatch, SizedBatch } from '@svc/jsonl-v23/internal';
 import type { EmbeddedContent } from '../assets/link/link-item.ts';
 import { BufferPool } from './buffer-pool.ts';
+import { createYielder } from './create-yielder.ts';
 import { createBatchEncoder } from './encode-batch.ts';
 import type { RowTarget } from './encode-rows.ts';
 import {
@@ -19,18 +20,24 @@ import { type EncoderThreads, startEncoderThreads } from './threads/encoder-thre
 export interface RowEncoder extends AsyncDisposable {
   /** How many batches may be encoded at once: 1 without threads. */
   readonly parallelism: number;
+  /** Batches of rows are to become at most so many bytes of items, or one item. */
+  readonly maxBatchBytes: number;
   /** Encodes a batch and takes its bytes over: another thread may own them when this returns. */
   encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): Promise<EncodedRows | NeedsFiles>;
   /** Encodes lines with their files; the contents stay the caller's. */
   encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): Promise<EncodedRows>;
   /** Encodes rows of a dataset as the items that the plan makes of them, and takes the batch's buffers over. */
-  encodeCells(batch: CellBatch, plan: EncoderPlan, target: RowTarget): Promise<EncodedRows>;
+  encodeCells(batch: SizedBatch, plan: EncoderPlan, target: RowTarget): Promise<EncodedRows>;
   /** Takes back the buffers of a batch that is stored and counted, for the next one. */
   recycle(encoded: EncodedRows): void;
 }
 
 /** Below this size, posting to a thread costs more than encoding inline, unless there is a pattern to match. */
 const MIN_THREAD_BYTES = 64 * 1024;
+/** What a batch of rows may become: some batches are in memory at once. */
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+/** The same in the calling thread, which serves others in between. */
+const MAX_INLINE_BATCH_BYTES = 256 * 1024;
 /** From this size on a batch counts as large: as values, and as text once more, it takes several times its size. */
 const LARGE_BYTES = 2 * 1024 * 1024;
 /** Batches at once for each thread: one is encoded while the one before is stored. */
@@ -50,6 +57,7 @@ export function createRowEncoder({
   const pool = new BufferPool();
   const inline = createBatchEncoder(pool);
   const threads = threadCount > 0 ? startEncoderThreads(threadCount) : null;
+  const yieldToEventLoop = createYielder();
   const planNumbers = new WeakMap<EncoderPlan, number>();
   let lastPlan = 0;
 
@@ -76,6 +84,7 @@ export function createRowEncoder({
 
   return {
     parallelism: threads === null ? 1 : threadCount * BATCHES_PER_THREAD,
+    maxBatchBytes: threads === null ? MAX_INLINE_BATCH_BYTES : MAX_BATCH_BYTES,
     async encodeLines(batch, target, options) {
       if (threads === null || batch.bytes.byteLength < MIN_THREAD_BYTES) {
         return inline.encodeLines(batch, target, options);
@@ -101,13 +110,15 @@ export function createRowEncoder({
     },
     async encodeCells(batch, plan, target) {
       const numbered = { ...plan, number: numberOf(plan) };
-      const isShort = batch.bytes.byteLength < MIN_THREAD_BYTES && plan.mapping.answerPattern === undefined;
+      const isShort = batch.itemBytes < MIN_THREAD_BYTES && plan.mapping.answerPattern === undefined;
       if (threads === null || isShort) {
+        await yieldToEventLoop();
         return inline.encodeCells(batch, numbered, target);
       }
       const buffers = [batch.bytes.buffer as ArrayBuffer, batch.ends.buffer as ArrayBuffer];
       const work = { kind: 'cells', batch, plan: numbered } as const;
-      return (await run(threads, work, target, buffers, batch.bytes.byteLength)) as EncodedRows;
+      const size = Math.max(batch.bytes.byteLength, batch.itemBytes - MAX_BATCH_BYTES);
+      return (await run(threads, work, target, buffers, size)) as EncodedRows;
     },
     recycle({ rows, lines }) {
       pool.release(rows.buffer as ArrayBuffer);

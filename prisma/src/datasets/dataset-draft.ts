@@ -29,9 +29,18 @@ export interface DraftProgress {
   readonly bytes: number;
 }
 
+/** What an import reads. */
+export interface ImportSource {
+  /** So far. */
+  readonly readBytes: number;
+  /** Of the files that the rows are in, as they are stored; of archives, which count their own expansion, absent. */
+  readonly fileBytes?: number;
+}
+
 /**
  * A dataset that is being written: invisible until `commit`, gone when it is disposed without. The connection is taken with
- * the first row; of a large section, several may copy rows. All methods throw StoreError `unavailable`.
+ * the first row; of a large section, several may copy rows. All methods throw StoreError `unavailable`, and those that
+ * write rows JsonlError `package_limit` (see `StoreOptions.importLimits`).
  *
  * @example
  * await using draft = await store.datasets.begin({ signal });
@@ -47,8 +56,11 @@ export interface DatasetDraft extends AsyncDisposable {
    */
   section(name: string, itemsTotal?: number | null): SectionWriter;
   readonly progress: DraftProgress;
-  /** Takes the bytes of the progress from what the import reads. */
-  countBytesOf(source: { readonly readBytes: number }): void;
+  /**
+   * Takes the bytes of the progress from what the import reads. The rows of tables may make only so many bytes of items as
+   * their files allow: call it before the first row, for rows that are read on the way.
+   */
+  countBytesOf(source: ImportSource): void;
   /**
    * Checks lines of a draft that has failed and stores nothing: counts the faulty ones in `failures`. Files are not read.
    *

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type JsonlError, versionHash } from '@svc/jsonl-v23';
-import type { LineBatch } from '@svc/jsonl-v23/internal';
+import { type JsonlError, type SourceLocation, versionHash } from '@svc/jsonl-v23';
+import { ImportMeter, type LimitNames, type LineBatch } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { createYielder } from '../copy/create-yielder.ts';
@@ -21,7 +21,7 @@ import { completeJob } from '../jobs/end-job.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/insert-results.ts';
-import type { DatasetDraft, DraftOptions, DraftProgress } from './dataset-draft.ts';
+import type { DatasetDraft, DraftOptions, DraftProgress, ImportSource } from './dataset-draft.ts';
 import type { DatasetSummary } from './dataset-row.ts';
 import {
   checkTexts,
@@ -56,7 +56,8 @@ class Draft implements DatasetDraft {
   #itemsTotal: number | null = null;
   #assets = 0;
   #bytes = 0;
-  #source: { readonly readBytes: number } | undefined;
+  #source: ImportSource | undefined;
+  readonly #meter: ImportMeter;
   readonly #context: StoreContext;
   #transaction: ItemsTransaction;
   #assetWriter: AssetWriter;
@@ -67,6 +68,7 @@ class Draft implements DatasetDraft {
   constructor(context: StoreContext, options: DraftOptions, permit: Disposable) {
     this.#context = context;
     this.#encoder = context.encoder;
+    this.#meter = new ImportMeter(context.importLimits, LIMIT_NAMES);
     this.#transaction = new ItemsTransaction({ ...context, signal: options.signal });
     this.#assetWriter = new AssetWriter(context.assets, options.signal);
     this.#options = options;
@@ -82,27 +84,21 @@ class Draft implements DatasetDraft {
     const { signal, dryRun = false } = this.#options;
     const encoder = this.#encoder;
     return {
-      writeLines: (batches, options) =>
-        this.#write(
+      writeLines: (batches, options) => {
+        const locate = (): SourceLocation => ({ file: options.file });
+        const rows = this.#countRows(batches, ({ itemCount }) => itemCount, locate);
+        return this.#write(section, encodeLines(encoder, section.id, rows, options, signal), locate);
+      },
+      writeCells: (batches, plan) => {
+        const locate = (row: number): SourceLocation => ({ row });
+        const rows = this.#countRows(batches, ({ rowCount }) => rowCount, locate);
+        const collectsFailures = dryRun || plan.mapping.invalidRows === 'skip';
+        return this.#write(
           section,
-          encodeLines(
-            encoder,
-            section.id,
-            this.#countRows(batches, ({ itemCount }) => itemCount),
-            options,
-            signal,
-          ),
-        ),
-      writeCells: (batches, plan) =>
-        this.#write(
-          section,
-          encodeCells(
-            encoder,
-            section.id,
-            this.#countRows(batches, ({ rowCount }) => rowCount),
-            { ...plan, collectsFailures: dryRun || plan.mapping.invalidRows === 'skip' },
-          ),
-        ),
+          encodeCells(encoder, section.id, rows, { ...plan, collectsFailures }),
+          locate,
+        );
+      },
     };
   }
 
@@ -111,7 +107,7 @@ class Draft implements DatasetDraft {
     return { items: this.#items, rowsRead: this.#rowsRead, itemsTotal: this.#itemsTotal, bytes };
   }
 
-  countBytesOf(source: { readonly readBytes: number }): void {
+  countBytesOf(source: ImportSource): void {
     this.#source = source;
   }
 
@@ -137,6 +133,7 @@ class Draft implements DatasetDraft {
     this.#itemsTotal = null;
     this.#assets = 0;
     this.#bytes = 0;
+    this.#meter.reset();
   }
 
   locateFailures(file: string): void {
@@ -251,8 +248,12 @@ class Draft implements DatasetDraft {
     return inserted;
   }
 
-  async #write(section: SectionTotals, batches: AsyncIterable<EncodedBatch>): Promise<void> {
-    const counted = this.#count(section, batches);
+  async #write(
+    section: SectionTotals,
+    batches: AsyncIterable<EncodedBatch>,
+    locate: (row: number) => SourceLocation,
+  ): Promise<void> {
+    const counted = this.#count(section, batches, locate);
     if (this.#options.dryRun !== true) await this.#transaction.write(section.id, counted);
     else for await (const rows of counted) if (typeof rows !== 'function') this.#encoder.recycle(rows);
     // The last bytes of a source may come after its last row.
@@ -260,9 +261,17 @@ class Draft implements DatasetDraft {
   }
 
   /** Counts the rows of batches as they are read. */
-  async *#countRows<T>(batches: AsyncIterable<T>, rowsOf: (batch: T) => number): AsyncGenerator<T> {
+  async *#countRows<T>(
+    batches: AsyncIterable<T>,
+    rowsOf: (batch: T) => number,
+    locate: (row: number) => SourceLocation,
+  ): AsyncGenerator<T> {
+    let rows = 0;
     for await (const batch of batches) {
-      this.#rowsRead += rowsOf(batch);
+      const count = rowsOf(batch);
+      rows += count;
+      this.#rowsRead += count;
+      this.#meter.addRows(count, locate(rows - 1));
       yield batch;
     }
   }
@@ -271,16 +280,24 @@ class Draft implements DatasetDraft {
   async *#count(
     section: SectionTotals,
     batches: AsyncIterable<EncodedBatch>,
+    locate: (row: number) => SourceLocation,
   ): AsyncGenerator<EncodedRows | TransactionStep> {
     const { signal, onProgress, dryRun = false } = this.#options;
+    const { fileBytes } = this.#source ?? {};
+    if (fileBytes !== undefined) this.#meter.setFileBytes(fileBytes);
     const yieldToEventLoop = createYielder();
+    let rows = 0;
     for await (const { encoded, bytes } of batches) {
       signal?.throwIfAborted();
+      const { itemCount, itemBytes, failures } = encoded;
+      const skippedRows = failures?.total ?? 0;
+      rows += itemCount + skippedRows;
+      this.#meter.addItems({ bytes: itemBytes, skippedRows }, locate(rows - 1));
       section.add(encoded);
-      this.#items += encoded.itemCount;
+      this.#items += itemCount;
       this.#assets += encoded.assetCount;
       this.#bytes += bytes;
-      if (encoded.failures !== null) this.#failures.add(encoded.failures);
+      if (failures !== null) this.#failures.add(failures);
       onProgress?.(this.progress);
       if (!dryRun) this.#assetWriter.add(encoded.contents);
       yield encoded;
@@ -289,3 +306,10 @@ class Draft implements DatasetDraft {
     }
   }
 }
+
+/** The limits of imports as operators set them. */
+const LIMIT_NAMES: LimitNames = {
+  maxTotalBytes: 'SVC_MAX_UNCOMPRESSED_BYTES',
+  maxExpansionRatio: 'SVC_MAX_EXPANSION_RATIO',
+  maxRows: 'SVC_MAX_ROWS',
+};

@@ -49,7 +49,9 @@ export async function uploadTable(
 }
 
 const isRowError = (error: unknown): error is JsonlError =>
-  error instanceof JsonlError && (error.code === 'invalid_row' || error.location.row !== undefined);
+  error instanceof JsonlError &&
+  error.code !== 'package_limit' &&
+  (error.code === 'invalid_row' || error.location.row !== undefined);
 
 /**
  * Checks every row of files of which one is invalid, so that a person can correct all of them at once.

@@ -27,7 +27,8 @@ export async function writeFiles(
   mapping: Mapping | null,
   options: WriteOptions,
 ): Promise<MappableFeature[]> {
-  draft.countBytesOf({ readBytes: files.reduce((sum, { source }) => sum + source.byteLength, 0) });
+  const fileBytes = files.reduce((sum, { source }) => sum + source.byteLength, 0);
+  draft.countBytesOf({ readBytes: fileBytes, fileBytes });
   try {
     return await writeSections(files, draft, mapping, { ...options, wholeFile: false });
   } catch (error) {
@@ -52,7 +53,7 @@ async function writeSections(
       else tables.push(await writeTable(file, draft, mapping, options));
     } catch (error) {
       const first = toUploadError(error, name);
-      throw mapping === null && first instanceof JsonlError
+      throw mapping === null && first instanceof JsonlError && first.code !== 'package_limit'
         ? await findOtherLines(first, files, draft, options)
         : first;
     }

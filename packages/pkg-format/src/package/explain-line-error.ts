@@ -1,4 +1,4 @@
-import { JsonlError } from '@svc/jsonl-v23';
+import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
 import { toPackageError } from '../errors.ts';
 import type { Archive } from './open-archive.ts';
 
@@ -12,7 +12,7 @@ export async function explainLineError(
   file: string,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  if (!(error instanceof JsonlError) || error.code === 'line_too_long') return toPackageError(error, file);
+  if (!(error instanceof JsonlError) || LIMITS.has(error.code)) return toPackageError(error, file);
   try {
     for await (const _ of archive.read(file, { uncounted: true, ...(signal && { signal }) }));
   } catch (damage) {
@@ -20,3 +20,6 @@ export async function explainLineError(
   }
   return toPackageError(error, file);
 }
+
+/** Beyond a limit, nothing more is read. */
+const LIMITS: ReadonlySet<JsonlErrorCode> = new Set(['line_too_long', 'package_limit']);

@@ -41,6 +41,7 @@ export type Limits = Pick<
   | 'maxArchiveEntries'
   | 'maxUncompressedBytes'
   | 'maxExpansionRatio'
+  | 'maxRows'
   | 'maxLineBytes'
   | 'maxAssetBytes'
   | 'maxJsonDepth'

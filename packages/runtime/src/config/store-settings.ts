@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Config } from './load-config.ts';
+import type { Config, Limits } from './load-config.ts';
 import type { S3Location } from './s3-location.ts';
 
 /** What of the configuration the store of every process has alike. */
@@ -11,6 +11,11 @@ export interface StoreSettings {
   readonly importStreams: number;
   readonly importWaitMs: number;
   readonly maxItemBytes: number;
+  readonly importLimits: {
+    readonly maxTotalBytes: number;
+    readonly maxExpansionRatio: number;
+    readonly maxRows: number;
+  };
   /** 0 on a machine with one core, where threads would only take turns. */
   readonly encoderThreads: number;
 }
@@ -25,6 +30,13 @@ export function storeSettings(config: Config): StoreSettings {
     importStreams: config.importStreams,
     importWaitMs: config.importWaitMs,
     maxItemBytes: config.maxLineBytes,
+    importLimits: importLimits(config),
     encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
   };
+}
+
+/** The configured limits of what one import makes. */
+export function importLimits(config: Limits): StoreSettings['importLimits'] {
+  const { maxUncompressedBytes: maxTotalBytes, maxExpansionRatio, maxRows } = config;
+  return { maxTotalBytes, maxExpansionRatio, maxRows };
 }

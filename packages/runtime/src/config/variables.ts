@@ -345,12 +345,22 @@ export const VARIABLES = {
     { min: 1, max: 10_000_000 },
     'entries of one archive',
   ),
-  maxUncompressedBytes: bytes('SVC_MAX_UNCOMPRESSED_BYTES', 20 * GIB, 'uncompressed bytes of one archive'),
+  maxUncompressedBytes: bytes(
+    'SVC_MAX_UNCOMPRESSED_BYTES',
+    20 * GIB,
+    'uncompressed bytes of one archive or compressed file, and bytes of the items of one import',
+  ),
   maxExpansionRatio: integer(
     'SVC_MAX_EXPANSION_RATIO',
     500,
     { min: 1, max: 1_000_000 },
-    'compression ratio of one entry past its first 1 MiB, and of an archive past its first 64 MiB; a file counts once per item that refers to it',
+    'compression ratio of one entry past its first 1 MiB, and of an archive past its first 64 MiB; a file counts once per item that refers to it; also bytes of the items that a mapping makes over those of the files, past the first 64 MiB',
+  ),
+  maxRows: integer(
+    'SVC_MAX_ROWS',
+    50_000_000,
+    { min: 1, max: 1_000_000_000 },
+    'rows or lines that one import reads, skipped ones included',
   ),
   maxLineBytes: bytes(
     'SVC_MAX_LINE_BYTES',

@@ -1,4 +1,4 @@
-import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
+import type { LineBatch, SizedBatch } from '@svc/jsonl-v23/internal';
 import type { RowTarget } from '../encode-rows.ts';
 import type { FilledLines, LineOptions, NumberedPlan } from '../encoded-rows.ts';
 import type { Failure } from '../row-failures.ts';
@@ -14,7 +14,7 @@ export interface EncodeRequest {
 export type EncodeWork =
   | { readonly kind: 'lines'; readonly batch: LineBatch; readonly options: LineOptions }
   | { readonly kind: 'filled'; readonly lines: FilledLines; readonly options: LineOptions }
-  | { readonly kind: 'cells'; readonly batch: CellBatch; readonly plan: NumberedPlan };
+  | { readonly kind: 'cells'; readonly batch: SizedBatch; readonly plan: NumberedPlan };
 
 /** The thread's reply: an `EncodedRows`, a `NeedsFiles` or an error. */
 export type EncodeReply = { readonly id: number } & (
