@@ -6,6 +6,7 @@ import {
 } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
+import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { mappingOf } from '../mapping/mapping-options.ts';
 import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
@@ -70,7 +71,7 @@ async function upload(
 ): Promise<JsonResponse<DatasetResponse>> {
   const fields = await fieldsOf(options);
   const service = openService(cli, options);
-  await using opened = new AsyncDisposableStack();
+  await using opened = new CleanUp();
   const inputs: InputFile[] = [];
   for (const path of paths) inputs.push(opened.use(await openInputFile(cli, path)));
   const sources = await Promise.all(inputs.map(openUploadSource));

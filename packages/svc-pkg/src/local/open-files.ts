@@ -3,6 +3,7 @@ import { basename, join, relative, resolve, sep } from 'node:path';
 import { type FileSource, openFileSource } from '@svc/pkg-format/node';
 import { type DetectedFile, detectFormat, type FormatHints } from '@svc/tabular';
 import { sectionNames, tableSource } from '@svc/tabular/internal';
+import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
@@ -35,7 +36,7 @@ export async function openFiles(
   hints: FormatHints,
 ): Promise<LocalFiles> {
   const { signal } = cli;
-  await using opening = new AsyncDisposableStack();
+  await using opening = new CleanUp();
   const found: NamedPath[] = [];
   for (const path of paths)
     found.push(...(path === '-' ? [await standardInput(cli, opening)] : await filesAt(path)));
@@ -56,14 +57,11 @@ export async function openFiles(
   }
   files.sort((a, b) => Buffer.compare(Buffer.from(a.section), Buffer.from(b.section)));
   const opened = opening.move();
-  return { files, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { files, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 
 /** Standard input, whose format its content tells. */
-async function standardInput(
-  cli: Pick<Cli, 'stdin' | 'signal'>,
-  opening: AsyncDisposableStack,
-): Promise<NamedPath> {
+async function standardInput(cli: Pick<Cli, 'stdin' | 'signal'>, opening: CleanUp): Promise<NamedPath> {
   const { path, shown } = opening.use(await openInputFile(cli, '-'));
   return { name: 'stdin', path, shown };
 }

@@ -6,6 +6,7 @@ import { archiveKind, openArchive } from '@svc/pkg-format/internal';
 import { openFileSource } from '@svc/pkg-format/node';
 import { decompressFile, detectFormat, type FormatHints } from '@svc/tabular';
 import { tableSource } from '@svc/tabular/internal';
+import type { CleanUp } from '../clean-up.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
 
@@ -29,7 +30,7 @@ export const MAX_FILES = 1000;
 export async function unpackLocal(
   files: readonly NamedPath[],
   hints: FormatHints,
-  stack: AsyncDisposableStack,
+  stack: CleanUp,
   signal: AbortSignal,
 ): Promise<NamedPath[]> {
   let folder: string | undefined;

@@ -1,0 +1,34 @@
+/** Disposes everything that it holds, the last first. Node has `AsyncDisposableStack` only from version 24 on. */
+export class CleanUp implements AsyncDisposable {
+  #held: AsyncDisposable[] = [];
+
+  /** Disposes the resource at the end. */
+  use<T extends AsyncDisposable>(resource: T): T {
+    this.#held.push(resource);
+    return resource;
+  }
+
+  /** Calls a function at the end. */
+  defer(dispose: () => Promise<void>): void {
+    this.#held.push({ [Symbol.asyncDispose]: dispose });
+  }
+
+  /** Hands everything over to another one, so that disposing this does nothing. */
+  move(): CleanUp {
+    const other = new CleanUp();
+    other.#held = this.#held;
+    this.#held = [];
+    return other;
+  }
+
+  /** @throws the error of a resource, after all others are disposed of */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const last = this.#held.pop();
+    if (last === undefined) return;
+    try {
+      await last[Symbol.asyncDispose]();
+    } finally {
+      await this[Symbol.asyncDispose]();
+    }
+  }
+}
