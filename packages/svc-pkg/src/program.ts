@@ -161,7 +161,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
         ? helpHint(program, argv)
         : cli.quiet
           ? undefined
-          : nextCommand(failure.code, argv);
+          : (failure.hint ?? nextCommand(failure.code, argv));
     if (!isHelp(error) || cli.json)
       await printError(cli.stderr, failure, { json: cli.json, ...(hint && { hint }) });
     return failure.exitCode;

@@ -41,7 +41,9 @@ export class ConfigProblems {
   /** The error of a configuration that has problems. */
   toError(): RunError {
     const errors = [...this.#byLocation.values()];
-    const more = errors.length > 1 ? ` There are ${errors.length - 1} more problems.` : '';
+    const others = errors.length - 1;
+    const more =
+      others === 0 ? '' : others === 1 ? ' There is 1 more problem.' : ` There are ${others} more problems.`;
     return new RunError('invalid_request', `Invalid run configuration: ${errors[0]?.message}${more}`, {
       errors,
     });

@@ -64,6 +64,19 @@ export function countOption(
   return fallback === undefined ? option : option.default(fallback);
 }
 
+/** Adds the options of commands that wait for a run. */
+export function withRunLimits(command: Command): Command {
+  return command
+    .addOption(countOption('--max-failed <count>', 'fail if more items failed', 0, 999_999_999, 0))
+    .addOption(
+      new Option('--min-score <score>', 'fail if the mean score is lower').argParser((text: string) => {
+        const score = Number(text);
+        if (text.trim() !== '' && Number.isFinite(score)) return score;
+        throw new InvalidArgumentError('It must be a number.');
+      }),
+    );
+}
+
 /**
  * Adds the options of commands that write a package.
  *

@@ -13,6 +13,8 @@ export const CLI_ERROR_CODES = {
   dataset_ambiguous: 'several datasets have this name; use an id',
   job_ended: 'the job of an import was cancelled',
   run_failed: 'the run failed or was cancelled; its results so far are stored',
+  items_failed: 'more items of the run failed than `--max-failed` allows, or all',
+  score_too_low: 'the mean score of the run is lower than `--min-score`, or there is none',
   database_refused: 'the database refuses the login; check the user and the password',
   database_not_found: 'the server has no database of this name',
   database_not_migrated: 'the schema of the database is older; run `svc-pkg migrate`',
@@ -25,19 +27,36 @@ export const CLI_ERROR_CODES = {
 
 export type CliErrorCode = keyof typeof CLI_ERROR_CODES;
 
+/** One of the causes of an error, and how often it occurred. */
+export interface CliErrorDetail {
+  readonly code: string;
+  readonly message: string;
+  readonly count: number;
+}
+
 /** An error of the command line itself; `location.file` is the file it is about. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: CliErrorCode;
   readonly location: SourceLocation;
+  readonly errors: readonly CliErrorDetail[];
+  /** Names the next command. */
+  readonly hint: string | undefined;
 
   constructor(
     code: CliErrorCode,
     message: string,
-    options: { location?: SourceLocation; cause?: unknown } = {},
+    options: {
+      location?: SourceLocation;
+      cause?: unknown;
+      errors?: readonly CliErrorDetail[];
+      hint?: string;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.location = options.location ?? {};
+    this.errors = options.errors ?? [];
+    this.hint = options.hint;
   }
 }

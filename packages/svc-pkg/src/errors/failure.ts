@@ -12,8 +12,10 @@ export interface Failure {
   readonly location: SourceLocation;
   readonly exitCode: ExitCode;
   /** The single errors where several were looked for, the first 100. */
-  readonly errors?: readonly FieldError[];
+  readonly errors?: readonly (FieldError & { readonly count?: number })[];
   readonly errorsTotal?: number;
+  /** Names the next command. */
+  readonly hint?: string;
   /** What the service returned in addition to its message. */
   readonly response?: {
     readonly status: number;
@@ -49,6 +51,10 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof PackageError && error.errorsTotal > 1) {
     const errors = error.errors.map(({ code, message, location }) => ({ code, message, ...location }));
     return { ...classify(error.code, error), errors, errorsTotal: error.errorsTotal };
+  }
+  if (error instanceof CliError) {
+    const { errors, hint } = error;
+    return { ...classify(error.code, error), errors, errorsTotal: errors.length, ...(hint && { hint }) };
   }
   if (error instanceof Error && 'code' in error && /^[a-z][a-z0-9_]*$/.test(String(error.code))) {
     return classify(String(error.code), error);

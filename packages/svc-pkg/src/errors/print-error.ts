@@ -39,8 +39,8 @@ export async function printError(
 
 function errorText(failure: Failure, hint: string | undefined): string {
   const { response, errors = [], errorsTotal = errors.length } = failure;
-  const details = errors.map(({ message, code = failure.code, ...location }) => ({
-    message,
+  const details = errors.map(({ message, code = failure.code, count, ...location }) => ({
+    message: count === undefined ? message : `${count} x ${message}`,
     code,
     location,
   }));

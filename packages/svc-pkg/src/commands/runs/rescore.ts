@@ -2,12 +2,14 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { createOnce } from '../../service/client/create-request.ts';
+import { withConfigOptions } from '../../service/runs/config-options.ts';
+import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
 import { readRunConfig } from '../../service/runs/run-config.ts';
-import { followRun, printRun, type RunResponse, runPath } from '../../service/runs/run-response.ts';
+import { followRun, type RunResponse, runPath } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { withExamples, withServiceOptions } from '../define-command.ts';
+import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
-interface Options extends ServiceOptions {
+interface Options extends ServiceOptions, RunLimits {
   readonly config?: string;
   readonly set?: readonly string[];
   readonly name?: string;
@@ -30,15 +32,17 @@ export function addRescoreCommand(program: Command, cli: Cli): void {
     .action(async (run: string, { name, wait, config, set, ...options }: Options) => {
       const given = await readRunConfig(cli, { ...(config && { config }), ...(set && { set }) });
       const service = openService(cli, options);
-      const started = await createOnce<RunResponse>(cli, service, () => ({
-        method: 'POST',
-        path: `${runPath(run)}/rescore`,
-        headers: { 'content-type': 'application/json' },
-        body: canonicalJson({ ...given, ...(name !== undefined && { name }) }),
-      }));
-      await printRun(cli, wait ? await followRun(cli, service, started) : started);
+      const started = await withConfigOptions(
+        createOnce<RunResponse>(cli, service, () => ({
+          method: 'POST',
+          path: `${runPath(run)}/rescore`,
+          headers: { 'content-type': 'application/json' },
+          body: canonicalJson({ ...given, ...(name !== undefined && { name }) }),
+        })),
+      );
+      await printRun(cli, service, wait ? await followRun(cli, service, started) : started, options);
     });
-  withServiceOptions(command);
+  withServiceOptions(withRunLimits(command));
   withExamples(command, [
     'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --set checker.type=numeric',
     'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --config judge.json --name "with a judge"',

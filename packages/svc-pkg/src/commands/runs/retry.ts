@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { createOnce } from '../../service/client/create-request.ts';
-import { followRun, printRun, type RunResponse, runPath } from '../../service/runs/run-response.ts';
+import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
+import { followRun, type RunResponse, runPath } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { withExamples, withServiceOptions } from '../define-command.ts';
+import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
-interface Options extends ServiceOptions {
+interface Options extends ServiceOptions, RunLimits {
   readonly only: string;
   readonly wait: boolean;
 }
@@ -33,8 +34,8 @@ export function addRetryCommand(program: Command, cli: Cli): void {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ only }),
       }));
-      await printRun(cli, wait ? await followRun(cli, service, started) : started);
+      await printRun(cli, service, wait ? await followRun(cli, service, started) : started, options);
     });
-  withServiceOptions(command);
+  withServiceOptions(withRunLimits(command));
   withExamples(command, ['svc-pkg retry 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only truncated']);
 }

@@ -4,12 +4,14 @@ import { printHint } from '../../output/print-hint.ts';
 import { printResult } from '../../output/print-result.ts';
 import { createOnce } from '../../service/client/create-request.ts';
 import { findDataset } from '../../service/find-dataset.ts';
+import { withConfigOptions } from '../../service/runs/config-options.ts';
+import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
 import { type RunConfigOptions, readRunConfig, runRequest } from '../../service/runs/run-config.ts';
-import { followRun, printRun, type RunResponse } from '../../service/runs/run-response.ts';
+import { followRun, type RunResponse } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { withExamples, withServiceOptions } from '../define-command.ts';
+import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
-interface Options extends ServiceOptions, RunConfigOptions {
+interface Options extends ServiceOptions, RunConfigOptions, RunLimits {
   readonly name?: string;
   readonly dryRun?: boolean;
   readonly wait: boolean;
@@ -45,19 +47,22 @@ export function addRunCommand(program: Command, cli: Cli): void {
         body,
       } as const;
       if (options.dryRun) {
-        const { text } = await service.sendForJson({ ...request, query: { dry_run: 'true' } });
+        const { text } = await withConfigOptions(
+          service.sendForJson({ ...request, query: { dry_run: 'true' } }),
+        );
         await printResult(cli, { text: () => `${text}\n`, json: () => text });
         return;
       }
-      const started = await createOnce<RunResponse>(cli, service, () => request);
+      const started = await withConfigOptions(createOnce<RunResponse>(cli, service, () => request));
       await printHint(cli, `Run ${started.value.id} is queued`);
-      await printRun(cli, options.wait ? await followRun(cli, service, started) : started);
+      await printRun(cli, service, options.wait ? await followRun(cli, service, started) : started, options);
     });
-  withServiceOptions(command);
+  withServiceOptions(withRunLimits(command));
   withExamples(command, [
     'svc-pkg run GSM8K --set provider.type=echo',
     'svc-pkg run GSM8K --model gpt-5 --base-url https://api.openai.com/v1 \\\n' +
       '      --set provider.api_key_env=SVC_PROVIDER_OPENAI',
     'svc-pkg run GSM8K --config run.json --no-wait',
+    'svc-pkg run GSM8K --config run.json --max-failed 5 --min-score 0.8',
   ]);
 }

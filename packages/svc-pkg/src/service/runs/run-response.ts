@@ -1,7 +1,5 @@
 import { followRun as changesOf, type Run } from '@svc/client';
 import type { Cli } from '../../cli-context.ts';
-import { CliError } from '../../errors/cli-error.ts';
-import { printHint } from '../../output/print-hint.ts';
 import { printResult } from '../../output/print-result.ts';
 import { showProgress } from '../../output/progress.ts';
 import { formatFacts } from '../../text/format-facts.ts';
@@ -31,21 +29,6 @@ export async function followRun(
   }
   // Its text once more, with every digit.
   return await service.sendForJson<RunResponse>({ method: 'GET', path: runPath(id) });
-}
-
-/**
- * Prints a run: for machines the response as it is, for people the main facts.
- *
- * @throws CliError `run_failed` after printing a run that failed or was cancelled
- */
-export async function printRun(cli: Cli, response: JsonResponse<RunResponse>): Promise<void> {
-  const run = response.value;
-  await printRunFacts(cli, response);
-  if (run.status === 'failed' || run.status === 'cancelled') {
-    const why = run.error?.message === undefined ? '' : `: ${run.error.message}`;
-    throw new CliError('run_failed', `Run ${run.id} has the status ${run.status}${why}`);
-  }
-  if (run.status === 'completed') await printHint(cli, `Its results: svc-pkg results ${run.id}`);
 }
 
 /** Prints a run, whatever its status: for machines the response as it is, for people the main facts. */

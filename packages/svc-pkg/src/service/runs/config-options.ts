@@ -1,0 +1,38 @@
+import { ServiceError } from '../client/service-error.ts';
+
+/** Members of a configuration with an option of their own, or with a usual way to set them. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  provider: '--set provider.type=...',
+  'provider.model': '--model',
+  'provider.base_url': '--base-url',
+  checker: '--set checker.type=...',
+  judge: '--set judge.model=...',
+  allow_unscored: '--set allow_unscored=true',
+};
+
+/** A location such as `/config/provider/model`, or a member such as `config.checker`. */
+const MEMBER = /(?<![\w/])(?:\/config\/([\w/-]+)|config\.([a-z_]+(?:\.[a-z_]+)*))/g;
+
+/**
+ * Performs a request with a configuration. Its errors name the options of this command line instead of members of the request.
+ *
+ * @throws ServiceError, also as `request`
+ */
+export async function withConfigOptions<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const errors = error.errors.map((entry) => ({ ...entry, message: optionsIn(entry.message) }));
+    throw new ServiceError(error.code, optionsIn(error.message), { ...error, errors });
+  }
+}
+
+function optionsIn(message: string): string {
+  return message
+    .replaceAll(/\bSet (?=config\.)/g, 'Use ')
+    .replaceAll(MEMBER, (_, location: string | undefined, member: string | undefined) => {
+      const name = location?.replaceAll('/', '.') ?? member ?? '';
+      return OPTIONS[name] ?? `--set ${name}`;
+    });
+}

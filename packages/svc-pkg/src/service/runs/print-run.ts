@@ -1,0 +1,91 @@
+import type { ResponseOf } from '@svc/client';
+import type { Cli } from '../../cli-context.ts';
+import { CliError, type CliErrorDetail } from '../../errors/cli-error.ts';
+import { printHint } from '../../output/print-hint.ts';
+import type { ServiceClient } from '../client/service-client.ts';
+import type { JsonResponse } from '../client/service-request.ts';
+import { printRunFacts, type RunResponse, rounded, runPath } from './run-response.ts';
+
+/** With which outcome of a run a command succeeds. */
+export interface RunLimits {
+  readonly maxFailed: number;
+  readonly minScore?: number;
+}
+
+/**
+ * Prints a run, for machines the response as it is, for people the main facts, and checks its outcome.
+ *
+ * @throws CliError `run_failed` after printing a run that failed or was cancelled; as `checkRun`
+ */
+export async function printRun(
+  cli: Cli,
+  service: ServiceClient,
+  response: JsonResponse<RunResponse>,
+  limits: RunLimits,
+): Promise<void> {
+  const run = response.value;
+  await printRunFacts(cli, response);
+  if (run.status === 'failed' || run.status === 'cancelled') {
+    const why = run.error?.message === undefined ? '' : `: ${run.error.message}`;
+    throw new CliError('run_failed', `Run ${run.id} has the status ${run.status}${why}`);
+  }
+  if (run.status !== 'completed') return;
+  await checkRun(service, run, limits);
+  await printHint(cli, `Its results: svc-pkg results ${run.id}`);
+}
+
+/**
+ * Checks the outcome of a run that has completed.
+ *
+ * @throws CliError `items_failed` with the errors of the items and how often each occurred, `score_too_low`
+ */
+async function checkRun(
+  service: ServiceClient,
+  { id, counts, scores }: RunResponse,
+  { maxFailed, minScore }: RunLimits,
+): Promise<void> {
+  const { failed, total } = counts;
+  // Without any answer there is nothing to tolerate.
+  if (failed > maxFailed || (failed > 0 && failed === total)) {
+    throw new CliError('items_failed', `${failed} of ${total} items failed`, {
+      errors: await errorsOf(service, id),
+      hint: `Its results: svc-pkg results ${id}. To run the failed items again: svc-pkg retry ${id}`,
+    });
+  }
+  if (minScore === undefined || (scores.mean !== null && scores.mean >= minScore)) return;
+  const mean = scores.mean === null ? 'The run has no score' : `The mean score is ${rounded(scores.mean)}`;
+  throw new CliError('score_too_low', `${mean}, and --min-score is ${minScore}`, {
+    hint: `Its results: svc-pkg results ${id}`,
+  });
+}
+
+type ResultPage = ResponseOf<'/runs/{id}/results', 'get'>;
+
+/** Looks at this many failed results. */
+const MAX_RESULTS = 1000;
+/** Lists this many errors. */
+const MAX_ERRORS = 10;
+
+/** The errors of a run's items in the order in which each occurs first, with how often it occurs. */
+async function errorsOf(service: ServiceClient, id: string): Promise<CliErrorDetail[]> {
+  const counts = new Map<string, { readonly code: string; readonly message: string; count: number }>();
+  let seen = 0;
+  let cursor: string | undefined;
+  do {
+    const { value } = await service.sendForJson<ResultPage>({
+      method: 'GET',
+      path: `${runPath(id)}/results`,
+      query: { status: 'failed', limit: '100', cursor },
+    });
+    for (const { error } of value.data) {
+      const { code = 'unknown', message = 'The item failed' } = error ?? {};
+      const key = `${code} ${message}`;
+      const entry = counts.get(key) ?? { code, message, count: 0 };
+      entry.count += 1;
+      counts.set(key, entry);
+    }
+    seen += value.data.length;
+    cursor = value.meta.next_cursor ?? undefined;
+  } while (cursor !== undefined && seen < MAX_RESULTS);
+  return [...counts.values()].slice(0, MAX_ERRORS);
+}

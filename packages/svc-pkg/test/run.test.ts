@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { DATASET, type FakeService, fakeService, json, problem } from './fake-service.ts';
+import { svcPkg } from './run-svc-pkg.ts';
+
+const RUN = '0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d';
+const REFUSED = { code: 'provider_error', message: 'Cannot connect to 127.0.0.1:9: connection refused.' };
+const LIMITED = { code: 'provider_error', message: 'The provider returned status 429.' };
+
+/** A service with a run that has ended with these errors, among 4 items. */
+function ended(errors: readonly object[], mean: number | null = 0.5): Promise<FakeService> {
+  const run = {
+    id: RUN,
+    name: null,
+    dataset_id: DATASET.id,
+    status: 'completed',
+    counts: { total: 4, done: 4, ok: 4 - errors.length, failed: errors.length, unscored: 0, truncated: 0 },
+    scores: { mean, passed: 1, pass_rate: 0.25 },
+    error: null,
+    finished_at: '2026-01-01T00:00:00.000Z',
+  };
+  return fakeService({
+    'POST /runs': json({ ...run, status: 'queued' }, 202),
+    [`POST /runs/${RUN}/retry`]: json(run, 202),
+    [`POST /runs/${RUN}/rescore`]: json(run, 202),
+    [`GET /runs/${RUN}`]: json(run),
+    [`GET /runs/${RUN}/results`]: (request, response, raw) => {
+      const isSecond = request.url.includes('cursor=two');
+      const data = (isSecond ? errors.slice(2) : errors.slice(0, 2)).map((error) => ({ error }));
+      const meta = { limit: 2, next_cursor: errors.length > 2 && !isSecond ? 'two' : null, total_items: 4 };
+      return json({ data, meta })(request, response, raw);
+    },
+  });
+}
+
+const run = (service: FakeService, ...argv: string[]) =>
+  svcPkg(['run', DATASET.id, '--set', 'provider.type=echo', ...argv, '--api-url', service.url]);
+
+describe('a run whose items failed', () => {
+  it('fails, and shows each error with its number', async () => {
+    const outcome = await run(await ended([REFUSED, LIMITED, REFUSED]));
+    expect(outcome.exitCode).toBe(1);
+    expect(outcome.stdout).toMatch(/^status +completed$/m);
+    expect(outcome.stderr.split('\n')).toEqual([
+      'svc-pkg: 3 of 4 items failed (items_failed)',
+      'svc-pkg: 2 x Cannot connect to 127.0.0.1:9: connection refused (provider_error)',
+      'svc-pkg: 1 x The provider returned status 429 (provider_error)',
+      `Its results: svc-pkg results ${RUN}. To run the failed items again: svc-pkg retry ${RUN}`,
+      '',
+    ]);
+  });
+
+  it.each([
+    ['as many as --max-failed allows', [REFUSED], '1', 0],
+    ['more than --max-failed allows', [REFUSED, REFUSED], '1', 1],
+    ['all, whatever --max-failed allows', [REFUSED, REFUSED, REFUSED, REFUSED], '100', 1],
+  ])('%s', async (_name, errors, maxFailed, exitCode) => {
+    expect(await run(await ended(errors), '--max-failed', maxFailed)).toMatchObject({ exitCode });
+  });
+
+  it('fails after retry and rescore too', async () => {
+    const service = await ended([REFUSED]);
+    for (const command of ['retry', 'rescore'])
+      expect(await svcPkg([command, RUN, '--api-url', service.url])).toMatchObject({ exitCode: 1 });
+  });
+
+  it('is not checked with --no-wait', async () => {
+    expect(await run(await ended([REFUSED]), '--no-wait', '--min-score', '1')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('has its errors in the document', async () => {
+    const outcome = await run(await ended([REFUSED, REFUSED]), '--json');
+    expect(outcome.error()).toMatchObject({
+      code: 'items_failed',
+      errors: [{ ...REFUSED, count: 2 }],
+      errors_total: 1,
+    });
+  });
+});
+
+it.each([
+  ['0.5', 0.5, 0, ''],
+  ['0.8', 0.5, 1, 'svc-pkg: The mean score is 0.5, and --min-score is 0.8 (score_too_low)\n'],
+  ['0', null, 1, 'svc-pkg: The run has no score, and --min-score is 0 (score_too_low)\n'],
+])('with --min-score %s, a mean of %s ends with %i', async (minScore, mean, exitCode, line) => {
+  const outcome = await run(await ended([], mean), '--min-score', minScore);
+  expect(outcome.exitCode).toBe(exitCode);
+  expect(outcome.stderr.slice(0, line.length || undefined)).toBe(line);
+});
+
+it('refuses a --min-score that is no number', async () => {
+  expect(await run(await ended([]), '--min-score', 'high')).toMatchObject({ exitCode: 2 });
+});
+
+it('names options of the command line instead of members of the request', async () => {
+  const message = 'Invalid run configuration: /config/provider is missing. There is 1 more problem.';
+  const service = await fakeService({
+    'POST /runs': problem(400, 'invalid_request', message, {
+      errors: [
+        { message: '/config/provider is missing.', path: '/config/provider' },
+        { message: '/config/judge/params must be an object.', path: '/config/judge/params' },
+      ],
+    }),
+  });
+  const outcome = await svcPkg(['run', DATASET.id, '--api-url', service.url]);
+  expect(outcome.stderr).toContain('--set provider.type=... is missing at /config/provider');
+  expect(outcome.stderr).toContain('--set judge.params must be an object');
+
+  const unscored =
+    'Cannot start the run. Set config.checker or config.judge, or config.allow_unscored to run it.';
+  const other = await fakeService({ 'POST /runs': problem(400, 'invalid_request', unscored) });
+  const refused = await svcPkg(['run', DATASET.id, '--api-url', other.url]);
+  expect(refused.stderr).toContain(
+    'Use --set checker.type=... or --set judge.model=..., or --set allow_unscored=true to run it',
+  );
+});
