@@ -115,7 +115,7 @@ describe('limits of what an import makes', () => {
     expect(
       await upload(
         small,
-        lines(50, (row) => `{"id":${row},"meta":"${'x'.repeat(3000)}"}\n`),
+        lines(50, (row) => `{"id":${row},"answer":"${'x'.repeat(3000)}"}\n`),
         null,
       ),
     ).toMatchObject(limitOf('SVC_MAX_UNCOMPRESSED_BYTES'));
