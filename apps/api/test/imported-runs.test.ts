@@ -40,6 +40,25 @@ const SECTIONS = {
 };
 
 describe('a run that goes round', () => {
+  it('has the same scores in the list as on its own, before anybody has asked for it', async () => {
+    const results = [0, 1, 2].map((index) => ({
+      ...{ section: 'a', order_index: index, item_id: index, repetition: 1, status: 'ok' },
+      ...{ score: index / 2, passed: index === 2 },
+    }));
+    const datasetId = await upload(
+      await makePackage({
+        'sections/a.jsonl': '{"id":0}\n{"id":1}\n{"id":2}\n',
+        'run_config.json': '{}',
+        'results.jsonl': results.map((result) => `${JSON.stringify(result)}\n`).join(''),
+      }),
+    );
+    const [listed] = await runsOf(datasetId);
+    expect(listed.scores).toMatchObject({ mean: 0.5, stderr: expect.closeTo(0.5 / Math.sqrt(3), 12) });
+    const { scores } = await get(`/runs/${listed.id}`);
+    expect(scores).toMatchObject(listed.scores);
+    expect((await runsOf(datasetId))[0].scores).toEqual(listed.scores);
+  });
+
   it('gives the same archive, with its name, error, times, scores and results', async () => {
     const datasetId = await upload(await makePackage(SECTIONS));
     const config = { provider: { type: 'echo' }, repetitions: 2, allow_unscored: true };

@@ -3,6 +3,7 @@ import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { storableText } from '../database/values.ts';
 import { type ImportedResult, insertWritten } from './insert-results.ts';
+import { storeSummary } from './scores/summarize-run.ts';
 
 /** A finished run from a package. */
 export interface ImportedRun {
@@ -27,7 +28,7 @@ export interface ImportedRun {
 /** The largest number of an `integer` column. */
 const MAX_INTEGER = 2_147_483_647;
 
-/** Inserts a run that has finished, and so is never queued, with its results. */
+/** Inserts a run that has finished, and so is never queued, with its results and their scores. */
 export async function insertImportedRun(
   client: pg.ClientBase,
   dataset: { readonly id: string; readonly versionHash: string; readonly itemCount: number },
@@ -62,4 +63,5 @@ export async function insertImportedRun(
     if (inserted !== results.length) throw new Error('An imported run has two results of one item.');
   }
   await client.query('UPDATE runs SET total = greatest(total, ok + failed + unscored) WHERE id = $1', [id]);
+  await storeSummary(client, id);
 }

@@ -58,7 +58,7 @@ export function createRunSession(
       },
       async finish(end: RunEnd): Promise<void> {
         // So that the run has its scores when it has ended.
-        if (end.status === 'completed') await summarizeRun(pool, run.id);
+        await summarizeRun(pool, run.id, { isEnding: true });
         const error = end.status === 'failed' ? canonicalJson({ ...end.error }) : null;
         await inTransaction(pool, async (client) => {
           await lock(client);

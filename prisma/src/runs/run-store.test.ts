@@ -111,6 +111,18 @@ describe('create', () => {
 });
 
 describe('list', () => {
+  it('has the scores of a run that has ended, also when somebody asked for them before', async () => {
+    const run = await createRun({ s: texts(3) });
+    const taken = await takeRun(run.id);
+    await taken?.session.saveResults([result(0, { score: 0, passed: false })]);
+    await store.runs.summarize(run.id);
+    await plain.query('UPDATE runs SET summary_ms = 1000000 WHERE id = $1', [run.id]);
+    await taken?.session.saveResults([result(1), result(2)]);
+    await taken?.session.finish({ status: 'cancelled' });
+    const { data } = await store.runs.list({ limit: 1, datasetId: run.datasetId });
+    expect(data[0]?.scores).toMatchObject({ mean: 2 / 3, stderr: expect.closeTo(1 / 3, 12) });
+  });
+
   it('gives the newest first however quickly they were made', async () => {
     const { id: datasetId } = await importItems(store.datasets, {});
     const made: string[] = [];

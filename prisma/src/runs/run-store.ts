@@ -131,7 +131,7 @@ export function createRunStore(context: StoreContext): RunStore {
 
     listResults: (id, request) => listResults({ ...context, counted }, id, request),
 
-    summarize: (id, signal) => (isUuid(id) ? summarizeRun(pool, id, signal) : Promise.resolve(null)),
+    summarize: (id, signal) => (isUuid(id) ? summarizeRun(pool, id, { signal }) : Promise.resolve(null)),
 
     compare: (id, otherId, request) => compareRuns(context, id, otherId, request),
 
@@ -158,7 +158,11 @@ export function createRunStore(context: StoreContext): RunStore {
       });
     },
 
-    fail: (id, { code, message }) => failTask(pool, 'runs', id, canonicalJson({ code, message })),
+    async fail(id, { code, message }) {
+      const status = await failTask(pool, 'runs', id, canonicalJson({ code, message }));
+      if (status !== null) await summarizeRun(pool, id);
+      return status;
+    },
   } satisfies RunStore);
 }
 

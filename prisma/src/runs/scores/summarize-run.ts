@@ -55,34 +55,61 @@ const STATE = `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", 
 export async function summarizeRun(
   pool: pg.Pool,
   id: string,
-  signal?: AbortSignal,
+  {
+    signal,
+    isEnding = false,
+  }: { readonly signal?: AbortSignal | undefined; readonly isEnding?: boolean } = {},
 ): Promise<RunSummary | null> {
   const state = await readFrom(
     pool,
-    async (query) => {
+    async (query): Promise<SummaryState | NewSummary | undefined> => {
       const [found] = await query<SummaryState>(STATE, [id]);
-      if (found === undefined || isCurrent(found)) return found;
-      const startMs = performance.now();
-      const summary = JSON.stringify(await aggregate(query, id, found));
-      return { ...found, summary, takenMs: performance.now() - startMs };
+      if (found === undefined || isCurrent(found, isEnding)) return found;
+      return await summarize(query, id, found);
     },
     signal,
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
   );
   if (state === undefined || state.summary === null) return null;
-  if ('takenMs' in state) {
-    await pool.query(
-      `UPDATE runs SET summary = $2, summary_of = $3, summary_at = clock_timestamp(), summary_ms = $4 WHERE id = $1`,
-      [id, state.summary, state.version, Math.ceil(state.takenMs)],
-    );
-  }
+  if ('takenMs' in state) await pool.query(STORE_SUMMARY, storedSummary(id, state));
   return JSON.parse(state.summary);
 }
 
-function isCurrent({ summary, summaryOf, version, isFinished, ageMs, summaryMs }: SummaryState): boolean {
+/** Stores the aggregates of a run in the transaction that stores its results. */
+export async function storeSummary(client: pg.ClientBase, id: string): Promise<void> {
+  const query: ReadQuery = async <Row extends pg.QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+  ) => (await client.query<Row>(sql, [...values])).rows;
+  const [found] = await query<SummaryState>(STATE, [id]);
+  if (found === undefined) throw new Error('The run to summarize does not exist.');
+  await client.query(STORE_SUMMARY, storedSummary(id, await summarize(query, id, found)));
+}
+
+interface NewSummary extends SummaryState {
+  readonly summary: string;
+  readonly takenMs: number;
+}
+
+async function summarize(query: ReadQuery, id: string, state: SummaryState): Promise<NewSummary> {
+  const startMs = performance.now();
+  const summary = JSON.stringify(await aggregate(query, id, state));
+  return { ...state, summary, takenMs: performance.now() - startMs };
+}
+
+const STORE_SUMMARY = `UPDATE runs SET summary = $2, summary_of = $3, summary_at = clock_timestamp(), summary_ms = $4 WHERE id = $1`;
+
+function storedSummary(id: string, { summary, version, takenMs }: NewSummary): unknown[] {
+  return [id, summary, version, Math.ceil(takenMs)];
+}
+
+function isCurrent(
+  { summary, summaryOf, version, isFinished, ageMs, summaryMs }: SummaryState,
+  isEnding: boolean,
+): boolean {
   if (summary === null) return false;
   if (summaryOf === version) return true;
-  return !isFinished && (ageMs ?? 0) < (summaryMs ?? 0) * MAX_AGE_FACTOR;
+  return !isFinished && !isEnding && (ageMs ?? 0) < (summaryMs ?? 0) * MAX_AGE_FACTOR;
 }
 
 async function aggregate(
