@@ -6,7 +6,8 @@ import { startTestApi, type TestApi } from './start-test-api.ts';
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string }>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+  readonly servers: readonly object[];
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly description?: string }>> };
 }
 
 let api: TestApi;
@@ -35,13 +36,70 @@ it('names its schemas, and refers only to those that there are', () => {
       'Job',
       'Run',
       'RunResult',
-      'Preview',
+      'HubPreview',
+      'DryRun',
+      'RunConfig',
       'Problem',
       'CreateRunRequest',
     ]),
   );
-  const references = valuesOf(document, '$ref').map((reference) => String(reference).split('/').at(-1));
-  expect(references.filter((name) => name === undefined || !Object.hasOwn(schemas, name))).toEqual([]);
+  const targetOf = (reference: unknown): unknown =>
+    String(reference)
+      .split('/')
+      .slice(1)
+      // biome-ignore lint/suspicious/noExplicitAny: the document has every shape
+      .reduce((value: any, key) => value?.[key], document);
+  expect(valuesOf(document, '$ref').filter((reference) => targetOf(reference) === undefined)).toEqual([]);
+});
+
+it('describes each schema, and names the variants of each union and what tells them apart', () => {
+  const { schemas } = document.components;
+  expect(Object.keys(schemas).filter((name) => !schemas[name]?.description)).toEqual([]);
+  const variants = valuesOf(document, 'oneOf').flat() as { readonly $ref?: string }[];
+  expect(variants.length).toBeGreaterThan(8);
+  expect(variants.filter(({ $ref }) => $ref === undefined)).toEqual([]);
+  expect(schemas['Provider']).toMatchObject({
+    discriminator: {
+      propertyName: 'type',
+      mapping: {
+        echo: '#/components/schemas/EchoProvider',
+        openai_compatible: '#/components/schemas/OpenAICompatibleProvider',
+      },
+    },
+  });
+  expect(schemas['CheckerOptions']).toMatchObject({
+    discriminator: { mapping: { regex: '#/components/schemas/RegexChecker' } },
+  });
+});
+
+it('says where the service is, and how each operation fails', () => {
+  expect(document.servers).toMatchObject([{ url: '/' }]);
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods)))
+    expect(operation).toMatchObject({
+      responses: {
+        '4XX': { $ref: '#/components/responses/Refused' },
+        default: { $ref: '#/components/responses/Failed' },
+      },
+    });
+});
+
+it('has dry runs as operations with one kind of result', async () => {
+  const statusesOf = (path: string): string[] =>
+    Object.keys((document.paths[path]?.['post'] as { responses?: object } | undefined)?.responses ?? {});
+  expect(statusesOf('/runs')).toEqual(['202', '4XX', 'default']);
+  for (const path of ['/runs/plan', '/datasets/upload/check', '/datasets/hub/check'])
+    expect(statusesOf(path)).toEqual(['200', '4XX', 'default']);
+  const post = async (path: string): Promise<unknown> => {
+    const body = new FormData();
+    body.set('file', new Blob(['{"inputs":{"prompt":"1+1?"}}\n']), 'items.jsonl');
+    const response = await fetch(`${api.url}${path}`, { method: 'POST', body });
+    return [response.status, await response.json()];
+  };
+  const checked = await post('/datasets/upload/check');
+  expect(checked).toMatchObject([200, { item_count: 1, errors: [], errors_total: 0 }]);
+  expect(await post('/datasets/upload?dry_run=true')).toEqual(checked);
+  const { meta } = (await (await fetch(`${api.url}/datasets`)).json()) as { meta: { total_items: number } };
+  expect(meta.total_items).toBe(0);
 });
 
 it('says in words what a value of a wrong form must be', async () => {

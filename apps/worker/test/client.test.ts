@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   ApiError,
   createApiClient,
@@ -113,25 +111,4 @@ it('sends several files as one dataset, with their length, and gives every digit
     code: 'bad_response',
     status: 502,
   });
-});
-
-it('is not the only client that a generator makes of the document', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-generated-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const generator = fileURLToPath(
-    new URL('../../../packages/client/node_modules/.bin/openapi-ts', import.meta.url),
-  );
-  const output = join(folder, 'client');
-  const options = ['--input', `${service.url}/openapi.json`, '--output', output];
-  await promisify(execFile)(generator, [...options, '--client', '@hey-api/client-fetch', '--no-log-file'], {
-    cwd: folder,
-  });
-  const { listDatasets, getDataset } = await import(join(output, 'index.ts'));
-  const access = { baseUrl: service.url, headers: { Authorization: `Bearer ${KEY}` } };
-  const { data } = await listDatasets(access);
-  expect(data.meta.total_items).toBeGreaterThan(0);
-  const [{ id, name }] = data.data;
-  expect((await getDataset({ ...access, path: { id } })).data).toMatchObject({ id, name });
-  const missing = await getDataset({ ...access, path: { id: '0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d' } });
-  expect(missing.error).toMatchObject({ code: 'dataset_not_found', status: 404 });
 });

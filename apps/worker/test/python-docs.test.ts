@@ -4,51 +4,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildZip } from '../../../packages/pkg-format/test/build-zip.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestService } from './start-test-service.ts';
 
-const KEY = 'a-key-of-an-editor';
 const GENERATOR = fileURLToPath(
   new URL('../../../packages/client/node_modules/.bin/openapi-generator', import.meta.url),
 );
+const PAGE = await readFile(new URL('../../../docs/python.md', import.meta.url), 'utf8');
 
 /** Programs of the page by their headings. */
-const programs = new Map<string, string[]>();
-let service: TestService;
-let folder: string;
-let environment: Record<string, string>;
-
-beforeAll(async () => {
-  const page = await readFile(new URL('../../../docs/python.md', import.meta.url), 'utf8');
-  for (const part of page.split(/^## /m).slice(1)) {
-    const blocks = [...part.matchAll(/^```python\n([\s\S]*?)^```$/gm)].map(([, program]) => String(program));
-    programs.set(part.slice(0, part.indexOf('\n')), blocks);
-  }
-  service = await startTestService({ env: { SVC_API_KEYS: `admin:${KEY}` } });
-  folder = await mkdtemp(join(tmpdir(), 'svc-python-'));
-  const lines = '{"answer":4,"id":12345678901234567890,"inputs":{"prompt":"2+2?"}}\n';
-  const content = `${lines}{"answer":0.12345678901234567890123,"id":2,"inputs":{"prompt":"?"}}\n`;
-  await writeFile(
-    join(folder, 'sums.pkg.zip'),
-    buildZip({ entries: [{ name: 'sections/train.jsonl', content }] }),
-  );
-  environment = {
-    PATH: String(process.env['PATH']),
-    SVC_API_URL: service.url,
-    SVC_API_KEY: KEY,
-    NO_PROXY: '127.0.0.1',
-    HF_HOME: join(folder, 'hub'),
-    HF_HUB_OFFLINE: '1',
-  };
-});
-afterAll(async () => {
-  await service[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+const PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map(
+  PAGE.split(/^## /m)
+    .slice(1)
+    .map((part) => [
+      part.slice(0, part.indexOf('\n')),
+      [...part.matchAll(/^```python\n([\s\S]*?)^```$/gm)].map(([, program]) => String(program)),
+    ]),
+);
 
 function programOf(heading: string): string {
-  const [program] = programs.get(heading) ?? [];
+  const [program] = PROGRAMS.get(heading) ?? [];
   if (program === undefined) throw new Error(`docs/python.md has no program under ${heading}`);
   return program;
 }
@@ -66,82 +41,6 @@ function missing(...libraries: readonly string[]): string | undefined {
   return absent.length === 0 ? undefined : `Python without ${absent.join(', ')}`;
 }
 
-/** Lines that a program prints. */
-async function run(name: string, program: string, env: Readonly<Record<string, string>> = {}) {
-  await writeFile(join(folder, name), program);
-  const { stdout } = await promisify(execFile)('python3', [name], {
-    cwd: folder,
-    env: { ...environment, ...env },
-  });
-  return stdout.split('\n');
-}
-
-const WITH_REQUESTS = ['Upload and wait', 'Read items', 'Run and read results'];
-
-it('the programs with requests do what the page says', async ({ skip }) => {
-  const lack = missing('requests');
-  if (lack !== undefined) skip(lack);
-  expect(await run('requests.program.py', WITH_REQUESTS.map(programOf).join('\n'))).toEqual(
-    expect.arrayContaining([
-      'Sums 2',
-      '12345678901234567890 2+2? 4',
-      '2 ? 0.12345678901234567890123',
-      '12345678901234567890 ok 2+2?',
-      'completed 2',
-    ]),
-  );
-});
-
-it.for([
-  { heading: 'With httpx', libraries: ['httpx'], printed: ["first prompts: ['2+2?', '?']"] },
-  { heading: 'Tables', libraries: ['pandas'], printed: ['  2+2?   2+2?', '     ?      ?'] },
-  { heading: 'The `datasets` library', libraries: ['datasets'], printed: ['2 rows'] },
-])('the program under "$heading" does what the page says', async (row, { skip }) => {
-  const lack = missing('requests', ...row.libraries);
-  if (lack !== undefined) skip(lack);
-  const all = [...WITH_REQUESTS, row.heading].map(programOf).join('\n');
-  const lines = await run(
-    `${row.libraries.join('-')}.program.py`,
-    all.replaceAll('"Sums"', `"${row.heading}"`),
-  );
-  expect(lines).toEqual(expect.arrayContaining(row.printed));
-});
-
-it('a client that OpenAPI Generator makes imports every module and calls', { timeout: 120_000 }, async ({
-  skip,
-}) => {
-  const lack = missing('urllib3', 'six', 'dateutil', 'certifi') ?? withoutJava();
-  if (lack !== undefined) skip(lack);
-  const [converter = '', program = ''] = programs.get('Generate a client') ?? [];
-  await writeFile(join(folder, 'to_openapi_30.py'), converter);
-  const document = await fetch(`${service.url}/openapi.json`).then((response) => response.bytes());
-  await writeFile(join(folder, 'openapi.json'), document);
-  const older = execFileSync('python3', ['to_openapi_30.py'], { cwd: folder, input: document });
-  await writeFile(join(folder, 'openapi-3.0.json'), older);
-  await mkdir(join(folder, 'svc-client'));
-  const options = ['-g', 'python', '-i', 'openapi-3.0.json', '-o', 'svc-client'];
-  await promisify(execFile)(GENERATOR, ['generate', ...options, '--package-name', 'svc_client'], {
-    cwd: folder,
-    maxBuffer: 2 ** 26,
-  });
-  const everything = [
-    'import importlib, pkgutil, svc_client',
-    'modules = list(pkgutil.walk_packages(svc_client.__path__, "svc_client."))',
-    'for module in modules: importlib.import_module(module.name)',
-    'print(len(modules) > 50)',
-  ];
-  const body = new FormData();
-  body.set('name', 'Generated');
-  body.set('file', new Blob(['{"inputs":{"prompt":"1+1?"}}\n']), 'items.jsonl');
-  await service.post('/datasets/upload', body, { authorization: `Bearer ${KEY}` });
-  const lines = await run(
-    'generated.py',
-    [...everything, program.replaceAll('"Sums"', '"Generated"')].join('\n'),
-    { PYTHONPATH: join(folder, 'svc-client') },
-  );
-  expect(lines).toEqual(['True', 'Generated 1', 'default 0 1+1?', '404 dataset_not_found', '']);
-});
-
 function withoutJava(): string | undefined {
   try {
     execFileSync('java', ['-version'], { stdio: 'ignore' });
@@ -150,3 +49,203 @@ function withoutJava(): string | undefined {
     return 'no Java';
   }
 }
+
+const WITH_REQUESTS = ['Upload and wait', 'Read items', 'Run and read results'];
+
+/** Imports every module of a generated client, and lets it count the operations that it calls. */
+const COUNT_CALLS = `
+import importlib, pkgutil, svc_client
+modules = list(pkgutil.walk_packages(svc_client.__path__, "svc_client."))
+for module in modules: importlib.import_module(module.name)
+called = set()
+call_api = svc_client.ApiClient.call_api
+def counted(client, path, method, *rest, **options):
+    called.add((method, path))
+    return call_api(client, path, method, *rest, **options)
+svc_client.ApiClient.call_api = counted
+`;
+
+/** Calls the operations that the program of the page does not. */
+const EVERY_OPERATION = `
+hub, jobs, settings = svc_client.HubApi(client), svc_client.JobsApi(client), svc_client.SettingsApi(client)
+session, operation = svc_client.SessionApi(client), svc_client.OperationApi(client)
+documentation = svc_client.DocumentationApi(client)
+
+def refused(code, call):
+    try:
+        call()
+    except svc_client.ApiException as error:
+        assert json.loads(error.body)["code"] == code, error.body
+    else:
+        raise AssertionError(code)
+
+datasets, runs = svc_client.DatasetsApi(client), svc_client.RunsApi(client)
+job = datasets.upload_dataset(file="sums.pkg.zip", name="Job", prefer="respond-async", idempotency_key="one-upload")
+assert job["status"] == "queued", job
+while jobs.get_job(job["id"]).finished_at is None:
+    time.sleep(0.1)
+assert [found.id for found in jobs.list_jobs(limit=1).data] == [job["id"]]
+assert jobs.cancel_job(job["id"]).error is None
+assert "event: end" in jobs.watch_job(job["id"])
+dataset = datasets.get_dataset(jobs.get_job(job["id"]).dataset_id)
+with open("table.csv", "w") as table:
+    table.write("q,a\\n1+1?,2\\n")
+mapping = json.dumps({"prompt_column": "q", "answer_column": "a"})
+assert datasets.preview_upload(file="table.csv").kind == "table"
+assert datasets.check_upload(file="table.csv", mapping=mapping).item_count == 1
+table = datasets.upload_dataset(file="table.csv", mapping=mapping)
+with open("more.jsonl", "w") as more:
+    more.write('{"inputs": {"prompt": "1"}}\\n')
+both = datasets.upload_dataset(file=["more.jsonl", "more2.jsonl"], name="Two")
+assert both["section_count"] == 2, both
+assert datasets.list_datasets(limit=2).meta.limit == 2
+assert datasets.list_sections(table["id"]).data[0].item_count == 1
+assert datasets.update_dataset(table["id"], {"notes": "a table"}).notes == "a table"
+assert datasets.diff_datasets(table["id"], dataset.id).counts.removed == 1
+assert datasets.stream_items(dataset.id).count("\\n") == 2
+assert datasets.download_items_csv(dataset.id).startswith("section,")
+for download in (datasets.export_dataset, datasets.download_items_parquet):
+    assert os.path.getsize(download(dataset.id)) > 100
+refused("not_found", lambda: datasets.get_asset(dataset.id, "0" * 64))
+datasets.delete_dataset(table["id"])
+source = {"path": "owner/name"}
+assert hub.preview_hub_dataset(source).features[0].name == "question"
+request = {"name": "Hub", "config": source, "mapping": {"prompt_column": "question"}}
+assert hub.check_hub_import(request).errors_total == 0
+assert hub.import_hub_dataset(request)["item_count"] == 10
+refused("column_not_found", lambda: hub.check_hub_import({**request, "mapping": {"prompt_column": "q"}}))
+echo = {"dataset_id": dataset.id, "config": {"provider": {"type": "echo"}, "checker": "includes"}}
+first, second = [runs.create_run(echo).id for _ in range(2)]
+for run in (first, second):
+    while runs.get_run(run).finished_at is None:
+        time.sleep(0.1)
+assert {run.id for run in runs.list_runs(limit=2).data} == {first, second}
+assert runs.get_run(first).config.provider == {"type": "echo"}
+assert runs.update_run(first, {"name": "First"}).name == "First"
+assert runs.compare_runs(first, second).paired == 2
+rescored = runs.rescore_run(first, {"checker": {"type": "exact_match"}})
+assert rescored.source_run_id == first
+while runs.get_run(rescored.id).finished_at is None:
+    time.sleep(0.1)
+assert runs.list_run_results(first).data[0].output == "2 + 2?"
+assert "event: end" in runs.watch_run(first)
+refused("nothing_to_retry", lambda: runs.retry_run(first, {"only": "failed"}))
+refused("run_finished", lambda: runs.cancel_run(first))
+assert runs.download_results_jsonl(first).count("\\n") == 2
+assert runs.download_results_csv(first).startswith("section,")
+assert os.path.getsize(runs.download_results_parquet(first)) > 100
+runs.delete_run(second)
+assert settings.update_settings({"cancellation_check_interval_ms": 1000}).cancellation_check_interval_ms == 1000
+assert settings.get_settings().cancellation_check_interval_ms == 1000
+assert settings.send_onboarding_telemetry({
+    "lifecycle": "started", "route": "/", "time_zone": "Europe/Vienna", "tutorial_version": 1,
+    "anonymous_session_id": "0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d",
+}).accepted is False
+assert session.get_session().role == "admin"
+session.create_session({"key": "a-key-of-an-editor"})
+session.end_session()
+assert operation.get_health().status == "ok"
+assert operation.get_readiness().status == "ok"
+assert "svc_" in operation.get_metrics()
+assert documentation.get_open_api()["openapi"] == "3.1.0"
+assert "html" in documentation.get_docs() and documentation.get_docs_file("swagger-ui.css")
+assert documentation.get_root()["name"] == "svc"
+paths = documentation.get_open_api()["paths"]
+print("not called:", {(method.upper(), path) for path in paths for method in paths[path]} - called)
+`;
+
+describe.each([
+  { keys: 'a key', env: { SVC_API_KEYS: 'admin:a-key-of-an-editor' }, key: 'a-key-of-an-editor' },
+  { keys: 'no key', env: {}, key: undefined },
+])('a service with $keys', ({ env, key }) => {
+  let service: TestService;
+  let folder: string;
+  beforeAll(async () => {
+    service = await startTestService({ env });
+    folder = await mkdtemp(join(tmpdir(), 'svc-python-'));
+  });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Lines that a program prints. */
+  async function run(name: string, program: string, path = ''): Promise<readonly string[]> {
+    await writeFile(join(folder, name), program);
+    const { stdout } = await promisify(execFile)('python3', [name], {
+      cwd: folder,
+      env: {
+        PATH: String(process.env['PATH']),
+        SVC_API_URL: service.url,
+        ...(key === undefined ? {} : { SVC_API_KEY: key }),
+        NO_PROXY: '127.0.0.1',
+        HF_HOME: join(folder, 'hub'),
+        HF_HUB_OFFLINE: '1',
+        PYTHONPATH: path,
+      },
+    });
+    return stdout.split('\n');
+  }
+
+  it('the programs with requests do what the page says, as they stand', async ({ skip }) => {
+    const lack = missing('requests');
+    if (lack !== undefined) skip(lack);
+    expect(await run('requests.program.py', WITH_REQUESTS.map(programOf).join('\n'))).toEqual([
+      'Sums 2',
+      '12345678901234567890 2 + 2? 4',
+      '2 10 / 81? 0.12345679012345679012345',
+      '12345678901234567890 ok It is 4. 1',
+      '2 ok 0.12 0',
+      'completed 2 score 0.5',
+      '',
+    ]);
+  });
+
+  it.for([
+    { heading: 'With httpx', libraries: ['httpx'], printed: ["first prompts: ['2 + 2?', '10 / 81?']"] },
+    { heading: 'Tables', libraries: ['pandas'], printed: [expect.stringMatching(/2 \+ 2\? It is 4\.$/)] },
+    { heading: 'The `datasets` library', libraries: ['datasets'], printed: ['2 rows'] },
+  ])('the program under "$heading" does what the page says', async (row, { skip }) => {
+    const lack = missing('requests', ...row.libraries);
+    if (lack !== undefined) skip(lack);
+    const all = [...WITH_REQUESTS, row.heading].map(programOf).join('\n');
+    expect(await run(`${row.libraries.join('-')}.program.py`, all)).toEqual(
+      expect.arrayContaining(row.printed),
+    );
+  });
+
+  it('a client that OpenAPI Generator makes calls every operation', { timeout: 120_000 }, async ({
+    skip,
+  }) => {
+    const lack = missing('requests', 'urllib3', 'six', 'dateutil', 'certifi') ?? withoutJava();
+    if (lack !== undefined) skip(lack);
+    const [converter = '', program = ''] = PROGRAMS.get('Generate a client') ?? [];
+    await writeFile(join(folder, 'to_openapi_30.py'), converter);
+    const document = await fetch(`${service.url}/openapi.json`).then((response) => response.bytes());
+    const older = execFileSync('python3', ['to_openapi_30.py'], { cwd: folder, input: document });
+    await writeFile(join(folder, 'openapi-3.0.json'), older);
+    const output = join(folder, 'svc-client');
+    await mkdir(output);
+    const options = ['-g', 'python', '-i', 'openapi-3.0.json', '-o', 'svc-client'];
+    await promisify(execFile)(GENERATOR, ['generate', ...options, '--package-name', 'svc_client'], {
+      cwd: folder,
+      maxBuffer: 2 ** 26,
+    });
+    await run('first.py', programOf('Upload and wait'));
+    expect(await run('generated.py', program, output)).toEqual([
+      'Generated 2',
+      'train 0 2 + 2?',
+      'train 1 10 / 81?',
+      'can be scored: 2',
+      'completed score 0.5',
+      '12345678901234567890 It is 4. 1.0',
+      '2 0.12 0.0',
+      '404 dataset_not_found',
+      '',
+    ]);
+    await writeFile(join(folder, 'more2.jsonl'), '{"inputs":{"prompt":"2"}}\n');
+    expect(await run('operations.py', [COUNT_CALLS, program, EVERY_OPERATION].join('\n'), output)).toContain(
+      'not called: set()',
+    );
+  });
+});

@@ -1,5 +1,11 @@
 export { type MarkedFiles, splitAtMarks } from './assets/marked-files.ts';
 export type { CheckOutcome } from './checkers/checker.ts';
+export {
+  CHECKER_NAME_SCHEMA,
+  CHECKER_OPTIONS_SCHEMA,
+  CHECKER_SCHEMA,
+  CHECKER_SCHEMAS,
+} from './config/checker-schemas.ts';
 export { isForbiddenAddress } from './config/is-forbidden-address.ts';
 export { parseRescore, parseRunConfig, parseStoredRunConfig } from './config/parse-run-config.ts';
 export type {
@@ -11,10 +17,12 @@ export type {
   RunSelection,
 } from './config/run-config.ts';
 export {
-  CHECKER_SCHEMA,
   JUDGE_SCHEMA,
+  PRICE_SCHEMA,
+  PROVIDER_SCHEMA,
+  PROVIDER_SCHEMAS,
   RUN_CONFIG_SCHEMA,
-  type RunConfigSchema,
+  SELECT_SCHEMA,
 } from './config/run-config-schema.ts';
 export { runConfigToJson } from './config/run-config-to-json.ts';
 export { fieldMissing, lastMessageText } from './item/last-message.ts';

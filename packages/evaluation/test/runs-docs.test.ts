@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CHECKERS } from '../src/checkers/checkers.ts';
+import { CHECKER_SCHEMAS } from '../src/config/checker-schemas.ts';
 import { parseRunConfig } from '../src/config/parse-run-config.ts';
 import { PROVIDER_SCHEMAS, RUN_CONFIG_SCHEMA } from '../src/config/run-config-schema.ts';
 
@@ -47,7 +48,24 @@ describe('docs/runs.md', () => {
     ).toEqual(schemas);
   });
 
-  it('lists every checker', () => expect(names('checker')).toEqual([...Object.keys(CHECKERS), 'judge']));
+  it('lists every checker with its options', () => {
+    expect(names('checker')).toEqual([...Object.keys(CHECKERS), 'judge']);
+    const options = Object.entries(CHECKER_SCHEMAS).map(([type, { properties }]) => {
+      const { type: _, ...rest } = properties as Record<string, { readonly default?: unknown }>;
+      return [
+        type,
+        Object.entries(rest).map(([name, option]) =>
+          'default' in option ? `${name} (${option.default})` : name,
+        ),
+      ] as const;
+    });
+    const cells = new Map(table('checker').map(([type = '', , cell = '']) => [type, cell]));
+    for (const [type, names] of options) {
+      if (names.length === 0) expect(cells.get(type)).toBe('');
+      for (const name of names) expect(cells.get(type)).toContain(name);
+    }
+    expect(options.map(([type]) => type)).toEqual([...cells.keys()]);
+  });
 
   it('lists every code of a result', () => {
     const source = readFileSync(new URL('../src/run-error.ts', import.meta.url), 'utf8');

@@ -29,7 +29,7 @@ export { type FieldError, RequestError, type RequestErrorCode } from './http/req
 export { isUnchanged } from './http/response/is-unchanged.ts';
 export { type JsonBody, JsonText, toJsonText } from './http/response/json-text.ts';
 export { empty, json, type RouteResponse, stream, text } from './http/response/response.ts';
-export { type Route, type RouteRequest, type Schema, shape } from './http/route.ts';
+export { orNull, type Route, type RouteRequest, type Schema, shape } from './http/route.ts';
 export { type HttpServer, type HttpServerOptions, startHttpServer } from './http/server/http-server.ts';
 export { configureHeap } from './lifecycle/configure-heap.ts';
 export { isProcessAlive } from './lifecycle/is-process-alive.ts';

@@ -7,6 +7,7 @@ import { itemRoutes } from './datasets/items.ts';
 import { type DatasetDeps, datasetRoutes } from './datasets/routes.ts';
 import { itemTableRoutes } from './datasets/tables.ts';
 import { documentationRoutes } from './docs/documentation.ts';
+import { dryRunRoutes, withoutDryRuns } from './dry-runs.ts';
 import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
 import { hubPreviewRoute } from './hub/preview.ts';
 import { type JobDeps, jobRoutes } from './jobs/routes.ts';
@@ -52,6 +53,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     ...sessionRoutes(deps),
     ...healthRoutes(deps),
   ];
-  const pages = consoleRoutes(deps.console);
-  return [...routes, ...pages, ...documentationRoutes([...routes, ...pages], deps.version, deps.console)];
+  const others = [...dryRunRoutes(routes), ...consoleRoutes(deps.console)];
+  const documented = [...withoutDryRuns(routes), ...others];
+  return [...routes, ...others, ...documentationRoutes(documented, deps.version, deps.console)];
 }

@@ -6,10 +6,17 @@ import {
   empty,
   json,
   type Route,
+  type Schema,
   setSessionCookie,
   shape,
   unauthenticated,
 } from '@svc/runtime';
+
+export const SESSION: Schema = shape({
+  role: { type: 'string', enum: ['viewer', 'editor', 'admin'] },
+  anonymous: { type: 'boolean' },
+  expires_at: { type: ['string', 'null'], format: 'date-time', description: 'null without a session' },
+});
 
 /** Sessions of browsers: a cookie instead of a key that the page would have to keep. */
 export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKeys'> }): readonly Route[] {
@@ -53,15 +60,7 @@ export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKe
       responses: {
         200: {
           description: 'the role; `anonymous` without configured keys',
-          schema: shape({
-            role: { type: 'string', enum: ['viewer', 'editor', 'admin'] },
-            anonymous: { type: 'boolean' },
-            expires_at: {
-              type: ['string', 'null'],
-              format: 'date-time',
-              description: 'null without a session',
-            },
-          }),
+          schema: SESSION,
         },
       },
       errors: ['unauthenticated'],

@@ -7,6 +7,8 @@ const FIELDS: Readonly<Record<string, Schema>> = {
   onboarding_telemetry_enabled: { type: 'boolean' },
 };
 
+export const SETTINGS: Schema = shape(FIELDS);
+
 type Settings = Awaited<ReturnType<Store['settings']['get']>>;
 
 const serialize = (settings: Settings): JsonBody => ({
@@ -26,7 +28,7 @@ export function settingsRoutes({
     path: '/settings',
     tag: 'settings',
     produces: 'application/json',
-    responses: { 200: { description: 'the settings', schema: shape(FIELDS) } },
+    responses: { 200: { description: 'the settings', schema: SETTINGS } },
   } as const;
   return [
     {

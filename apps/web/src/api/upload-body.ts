@@ -20,8 +20,8 @@ export function uploadForm({ files, ...fields }: UploadForm): FormData {
 
 /** The same for the client of the API, whose types describe the form as an object. */
 export function uploadBody(form: UploadForm): {
-  readonly body: { readonly file: string };
+  readonly body: { readonly file: string[] };
   readonly bodySerializer: () => FormData;
 } {
-  return { body: { file: '' }, bodySerializer: () => uploadForm(form) };
+  return { body: { file: [] }, bodySerializer: () => uploadForm(form) };
 }

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
-import type { Paths } from '@svc/client';
+import type { Paths, ResponseOf } from '@svc/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
@@ -13,12 +13,7 @@ import type { HubSource } from './use-hub-preview.ts';
 
 type Body = Paths['/datasets/hub/import']['post']['requestBody']['content']['application/json'];
 
-interface DryRun {
-  readonly item_count: number;
-  readonly version_hash: string | null;
-  readonly errors?: readonly { readonly message: string; readonly row?: number }[];
-  readonly errors_total?: number;
-}
+type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
 
 /** Checks every row without storing anything, or imports them as a job. */
 export function ImportActions({
@@ -37,9 +32,7 @@ export function ImportActions({
   });
   const dryRun = useMutation({
     mutationFn: async (complete: Mapping) =>
-      (await dataOf(
-        api.POST('/datasets/hub/import', { params: { query: { dry_run: true } }, body: bodyOf(complete) }),
-      )) as unknown as DryRun,
+      await dataOf(api.POST('/datasets/hub/check', { body: bodyOf(complete) })),
   });
   const start = useMutation({
     mutationFn: async (complete: Mapping) => {
@@ -88,8 +81,7 @@ export function ImportActions({
 }
 
 function DryRunResult({ result }: { readonly result: DryRun }) {
-  const errors = result.errors ?? [];
-  const total = result.errors_total ?? errors.length;
+  const { errors, errors_total: total } = result;
   if (total === 0)
     return (
       <Alert color="teal" variant="light" title={`${formatCount(result.item_count)} items, no invalid row`}>

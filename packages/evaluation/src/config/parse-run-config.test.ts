@@ -140,7 +140,7 @@ describe('parseRunConfig', () => {
     const config = parseRunConfig(value);
     const json = runConfigToJson(config);
     expect(parseRunConfig(json)).toEqual(config);
-    const ajv = new Ajv2020({ allowUnionTypes: true }).addVocabulary(['x-rule']);
+    const ajv = new Ajv2020({ allowUnionTypes: true }).addVocabulary(['x-rule', 'discriminator']);
     expect(ajv.validate(RUN_CONFIG_SCHEMA, json)).toBe(true);
   });
 

@@ -1,5 +1,5 @@
-/** A JSON Schema for OpenAPI 3.1. `x-rule` says a `pattern` in words, for errors. */
-export type RunConfigSchema = Readonly<Record<string, unknown>>;
+import { CHECKER_SCHEMA } from './checker-schemas.ts';
+import type { ConfigSchema } from './config-schema.ts';
 
 const baseUrl = {
   type: 'string',
@@ -55,22 +55,20 @@ const chatModel = {
 
 /** The source of the outputs: one schema per `type`. */
 export const PROVIDER_SCHEMAS: Readonly<
-  Record<'openai_compatible' | 'anthropic' | 'item_field' | 'echo', RunConfigSchema>
+  Record<'openai_compatible' | 'anthropic' | 'item_field' | 'echo', ConfigSchema>
 > = {
   openai_compatible: {
     type: 'object',
-    title: 'openai_compatible',
     description: 'requests outputs from a model over the chat-completions protocol',
-    properties: { type: { const: 'openai_compatible' }, ...chatModel },
+    properties: { type: { type: 'string', const: 'openai_compatible' }, ...chatModel },
     required: ['type', 'base_url', 'model'],
     additionalProperties: false,
   },
   anthropic: {
     type: 'object',
-    title: 'anthropic',
     description: 'requests outputs from a model over the Anthropic Messages API',
     properties: {
-      type: { const: 'anthropic' },
+      type: { type: 'string', const: 'anthropic' },
       base_url: baseUrl,
       model,
       params,
@@ -82,10 +80,9 @@ export const PROVIDER_SCHEMAS: Readonly<
   },
   item_field: {
     type: 'object',
-    title: 'item_field',
     description: 'uses outputs that the items contain',
     properties: {
-      type: { const: 'item_field' },
+      type: { type: 'string', const: 'item_field' },
       pointer: {
         type: 'string',
         maxLength: 1024,
@@ -99,15 +96,14 @@ export const PROVIDER_SCHEMAS: Readonly<
   },
   echo: {
     type: 'object',
-    title: 'echo',
     description: 'returns the last message, to try a dataset or a deployment',
-    properties: { type: { const: 'echo' } },
+    properties: { type: { type: 'string', const: 'echo' } },
     required: ['type'],
     additionalProperties: false,
   },
 };
 
-const PRICE_SCHEMA: RunConfigSchema = {
+export const PRICE_SCHEMA: ConfigSchema = {
   type: 'object',
   description: 'what the provider charges, for `cost`',
   properties: {
@@ -136,7 +132,7 @@ const PRICE_SCHEMA: RunConfigSchema = {
 };
 
 /** The model that judges. */
-export const JUDGE_SCHEMA: RunConfigSchema = {
+export const JUDGE_SCHEMA: ConfigSchema = {
   type: 'object',
   description:
     'the model that scores items with a `judge` checker, and items with criteria or a judge prompt',
@@ -161,17 +157,14 @@ export const JUDGE_SCHEMA: RunConfigSchema = {
   additionalProperties: false,
 };
 
-/** A checker that the run states. */
-export const CHECKER_SCHEMA: RunConfigSchema = {
-  description:
-    'a checker as items have it, such as `numeric` or `{"type": "regex", "pattern": "^4"}`: for items without one, or with `checker_mode: override` for all',
-  oneOf: [
-    { type: 'string', minLength: 1, maxLength: 100 },
-    { type: 'object', properties: { type: { type: 'string', maxLength: 100 } }, required: ['type'] },
-  ],
+/** A provider, which `type` selects. */
+export const PROVIDER_SCHEMA: ConfigSchema = {
+  description: 'the source of the outputs, which `type` selects',
+  oneOf: Object.values(PROVIDER_SCHEMAS),
+  discriminator: { propertyName: 'type' },
 };
 
-const names = (what: string, maxItems = 1_000): RunConfigSchema => {
+const names = (what: string, maxItems = 1_000): ConfigSchema => {
   return {
     type: 'array',
     minItems: 1,
@@ -181,7 +174,7 @@ const names = (what: string, maxItems = 1_000): RunConfigSchema => {
   };
 };
 
-const SELECT_SCHEMA: RunConfigSchema = {
+export const SELECT_SCHEMA: ConfigSchema = {
   type: 'object',
   description: 'which items to run; its members apply in this order',
   properties: {
@@ -215,7 +208,7 @@ const SELECT_SCHEMA: RunConfigSchema = {
   additionalProperties: false,
 };
 
-const integer = (minimum: number, maximum: number, more: RunConfigSchema): RunConfigSchema => {
+const integer = (minimum: number, maximum: number, more: ConfigSchema): ConfigSchema => {
   return { type: 'integer', minimum, maximum, ...more };
 };
 
@@ -261,7 +254,7 @@ const members = {
 };
 
 /** The configuration without the details of `provider`, which has one schema per type, and of `checker`. */
-export const RUN_CONFIG_SHAPE: RunConfigSchema = {
+export const RUN_CONFIG_SHAPE: ConfigSchema = {
   type: 'object',
   properties: {
     provider: { type: 'object' },
@@ -274,7 +267,8 @@ export const RUN_CONFIG_SHAPE: RunConfigSchema = {
 };
 
 /** The whole run configuration for the OpenAPI document. */
-export const RUN_CONFIG_SCHEMA: RunConfigSchema = {
+export const RUN_CONFIG_SCHEMA: ConfigSchema = {
   ...RUN_CONFIG_SHAPE,
-  properties: { provider: { oneOf: Object.values(PROVIDER_SCHEMAS) }, judge: JUDGE_SCHEMA, ...members },
+  description: 'what a run asks, how it scores, and its limits',
+  properties: { provider: PROVIDER_SCHEMA, judge: JUDGE_SCHEMA, ...members },
 };

@@ -22,7 +22,9 @@ export function healthRoutes({ logger, metrics, checkReadiness, queueSizes }: He
       summary: 'Whether the process responds; depends on nothing else',
       access: 'public',
       produces: 'application/json',
-      responses: { 200: { description: 'alive', schema: shape({ status: { const: 'ok' } }) } },
+      responses: {
+        200: { description: 'alive', schema: shape({ status: { type: 'string', const: 'ok' } }) },
+      },
       handle: async () => {
         logger.log('healthz.check');
         // Exactly these bytes, without a line feed.

@@ -66,6 +66,11 @@ export interface Route {
   readonly handle: (request: RouteRequest) => Promise<RouteResponse>;
 }
 
+/** The schema of a value that may be null. The schema stays the same object, so that the document refers to it by name. */
+export function orNull(schema: Schema, description: string): Schema {
+  return { anyOf: [schema, { type: 'null' }], description };
+}
+
 /** The schema of an object whose members are required, except for the optional ones. */
 export function shape(
   properties: Readonly<Record<string, Schema>>,

@@ -1,40 +1,91 @@
+import {
+  CHECKER_NAME_SCHEMA,
+  CHECKER_OPTIONS_SCHEMA,
+  CHECKER_SCHEMA,
+  CHECKER_SCHEMAS,
+  JUDGE_SCHEMA,
+  PRICE_SCHEMA,
+  PROVIDER_SCHEMA,
+  PROVIDER_SCHEMAS,
+  RUN_CONFIG_SCHEMA,
+  SELECT_SCHEMA,
+} from '@svc/evaluation';
 import type { Schema } from '@svc/runtime';
-import { MAPPING, PREVIEW } from '../hub/schema.ts';
+import { DRY_RUN, MAPPING, PREVIEW } from '../hub/schema.ts';
 import { JOB } from '../jobs/serialize.ts';
-import { PLANNED, RUN, RUN_RESULT } from '../runs/serialize.ts';
+import { COMPARISON } from '../runs/score-schemas.ts';
+import { PLAN, PLANNED, RUN, RUN_RESULT, STORED_CONFIG } from '../runs/serialize.ts';
+import { SESSION } from '../session.ts';
+import { SETTINGS } from '../settings.ts';
+import { UPLOAD_PREVIEW } from '../uploads/preview.ts';
+import { UPLOAD_FORM } from '../uploads/upload-form.ts';
 import { DATASET, DATASET_SUMMARY, DIFF, ITEM, PROBLEM, SECTION } from './schemas.ts';
 
-const NAMES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
-  [DATASET, 'Dataset'],
-  [DATASET_SUMMARY, 'DatasetSummary'],
-  [DIFF, 'DatasetDiff'],
-  [ITEM, 'ListedItem'],
-  [JOB, 'Job'],
-  [MAPPING, 'Mapping'],
-  [PLANNED, 'RunPlan'],
-  [PREVIEW, 'Preview'],
-  [PROBLEM, 'Problem'],
-  [RUN, 'Run'],
-  [RUN_RESULT, 'RunResult'],
-  [SECTION, 'Section'],
+interface Named {
+  readonly name: string;
+  /** For a schema without a `description`. */
+  readonly description?: string;
+}
+
+const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
+  [DATASET, { name: 'Dataset', description: 'a dataset with its whole `schema`' }],
+  [DATASET_SUMMARY, { name: 'DatasetSummary', description: 'a dataset as lists have it' }],
+  [DIFF, { name: 'DatasetDiff', description: 'how the items of two datasets differ, a page at a time' }],
+  [DRY_RUN, { name: 'DryRun', description: 'what an import or upload would store, and its errors' }],
+  [ITEM, { name: 'ListedItem', description: 'an item with its place in the dataset' }],
+  [JOB, { name: 'Job', description: 'an import or upload in the background' }],
+  [MAPPING, { name: 'Mapping' }],
+  [PREVIEW, { name: 'HubPreview', description: 'the columns, splits and first rows of a hub dataset' }],
+  [PROBLEM, { name: 'Problem', description: 'an error, with the members of RFC 9457' }],
+  [SECTION, { name: 'Section', description: 'a section of a dataset' }],
+  [UPLOAD_FORM, { name: 'UploadForm', description: 'the files of an upload, and how to read them' }],
+  [PLANNED, { name: 'PlannedRun', description: 'what a run would do' }],
+  [PLAN, { name: 'RunPlan', description: 'counts of items and requests' }],
+  [RUN, { name: 'Run', description: 'a run of a dataset, with its progress and scores' }],
+  [RUN_RESULT, { name: 'RunResult', description: 'the result of one item and repetition' }],
+  [COMPARISON, { name: 'RunComparison', description: 'how two runs differ, and a page of those items' }],
+  [SESSION, { name: 'Session', description: 'who the caller is' }],
+  [SETTINGS, { name: 'Settings', description: 'what an operator can change at run time' }],
+  [UPLOAD_PREVIEW, { name: 'UploadPreview', description: 'the kind and the first rows of files' }],
+  [RUN_CONFIG_SCHEMA, { name: 'RunConfig' }],
+  [STORED_CONFIG, { name: 'StoredRunConfig' }],
+  [SELECT_SCHEMA, { name: 'ItemSelection' }],
+  [PRICE_SCHEMA, { name: 'Price' }],
+  [JUDGE_SCHEMA, { name: 'Judge' }],
+  [PROVIDER_SCHEMA, { name: 'Provider' }],
+  [PROVIDER_SCHEMAS.openai_compatible, { name: 'OpenAICompatibleProvider' }],
+  [PROVIDER_SCHEMAS.anthropic, { name: 'AnthropicProvider' }],
+  [PROVIDER_SCHEMAS.item_field, { name: 'ItemFieldProvider' }],
+  [PROVIDER_SCHEMAS.echo, { name: 'EchoProvider' }],
+  [CHECKER_SCHEMA, { name: 'Checker' }],
+  [CHECKER_NAME_SCHEMA, { name: 'CheckerName' }],
+  [CHECKER_OPTIONS_SCHEMA, { name: 'CheckerOptions' }],
+  [CHECKER_SCHEMAS.exact_match, { name: 'ExactMatchChecker' }],
+  [CHECKER_SCHEMAS.includes, { name: 'IncludesChecker' }],
+  [CHECKER_SCHEMAS.regex, { name: 'RegexChecker' }],
+  [CHECKER_SCHEMAS.numeric, { name: 'NumericChecker' }],
+  [CHECKER_SCHEMAS.choice, { name: 'ChoiceChecker' }],
+  [CHECKER_SCHEMAS.json_equal, { name: 'JsonEqualChecker' }],
+  [CHECKER_SCHEMAS.judge, { name: 'JudgeChecker' }],
 ]);
 
 /** Collects the schemas of a document under names, so that generated clients have types with names. */
 export interface Components {
   readonly schemas: Readonly<Record<string, Schema>>;
   /** The schema for the document, or a reference to it; an object without a name gets this one. */
-  add(schema: Schema, name: string): Schema;
+  add(schema: Schema, fallback: Named): Schema;
 }
 
 export function createComponents(): Components {
   const schemas: Record<string, Schema> = {};
-  const refer = (name: string, schema: Schema): Schema => {
-    schemas[name] ??= documented(schema);
+  const firstNames = new Map<Schema, Named>();
+  const refer = ({ name, description }: Named, schema: Schema): Schema => {
+    schemas[name] ??= documented({ ...(description === undefined ? {} : { description }), ...schema });
     return { $ref: `#/components/schemas/${name}` };
   };
   const visit = (value: unknown): unknown => {
-    const name = NAMES.get(value);
-    return name === undefined ? documented(value) : refer(name, value as Schema);
+    const named = NAMED.get(value);
+    return named === undefined ? documented(value) : refer(named, value as Schema);
   };
   function documented<T>(value: T): T;
   function documented(value: unknown): unknown {
@@ -42,19 +93,42 @@ export function createComponents(): Components {
     if (typeof value !== 'object' || value === null) return value;
     const members = Object.entries(value).filter(([key]) => key !== 'x-rule');
     return Object.fromEntries(
-      members.map(([key, member]) => [
-        key,
-        key === 'pattern' && typeof member === 'string' ? portablePattern(member) : visit(member),
-      ]),
+      members.map(([key, member]) => {
+        if (key === 'pattern' && typeof member === 'string') return [key, portablePattern(member)];
+        if (key === 'discriminator') return [key, withMapping(member, (value as Union).oneOf)];
+        return [key, visit(member)];
+      }),
     );
   }
+  /** Generators without it expect the names of the schemas as the values of the property. */
+  const withMapping = (
+    discriminator: { readonly propertyName: string },
+    variants: Union['oneOf'],
+  ): object => {
+    const { propertyName } = discriminator;
+    const mapping = variants.map((variant) => {
+      const { $ref } = visit(variant) as { readonly $ref: string };
+      return [variant.properties[propertyName]?.const, $ref];
+    });
+    return { ...discriminator, mapping: Object.fromEntries(mapping) };
+  };
   return {
     schemas,
     add(schema, fallback) {
-      const name = NAMES.get(schema) ?? (schema['properties'] === undefined ? undefined : fallback);
-      return name === undefined ? documented(schema) : refer(name, schema);
+      if (!NAMED.has(schema) && schema['properties'] === undefined) return documented(schema);
+      // One schema of two operations has one name.
+      const named = NAMED.get(schema) ?? firstNames.get(schema) ?? fallback;
+      firstNames.set(schema, named);
+      return refer(named, schema);
     },
   };
+}
+
+/** A union whose variants state their kind as a constant. */
+interface Union {
+  readonly oneOf: readonly {
+    readonly properties: Readonly<Record<string, { readonly const: string }>>;
+  }[];
 }
 
 /** `(?!...)`, with groups inside that hold no further groups. */

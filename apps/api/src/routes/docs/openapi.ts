@@ -13,14 +13,27 @@ const COMMON_ERRORS = [
   'internal',
 ];
 
+/** What the tags of routes group. */
+const TAGS: Readonly<Record<string, string>> = {
+  datasets: 'Upload, read, change, compare and export datasets',
+  hub: 'Preview and import datasets of the hub',
+  runs: 'Run datasets against models, and read the results',
+  jobs: 'Imports and uploads in the background',
+  settings: 'What an operator can change at run time',
+  session: 'Sessions of browsers',
+  operation: 'Health and metrics',
+  console: 'The pages of the console',
+  documentation: 'This document and its page',
+};
+
 /** Generates the OpenAPI 3.1 document from the schemas that validate requests. */
 export function openApiDocument(routes: readonly Route[], version: string): Record<string, unknown> {
   const components = createComponents();
-  const problem = components.add(PROBLEM, 'Problem');
+  const problem = components.add(PROBLEM, { name: 'Problem' });
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     paths[route.path] ??= {};
-    (paths[route.path] as Record<string, unknown>)[route.method] = operation(route, components, problem);
+    (paths[route.path] as Record<string, unknown>)[route.method] = operation(route, components);
   }
   return {
     openapi: '3.1.0',
@@ -31,9 +44,24 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
         'Imports datasets from a hub or an archive, stores them losslessly, exports them, and runs them against models.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    servers: [{ url: '/', description: 'the service that serves this document' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: components.schemas,
+      headers: { RequestId: { description: 'the id of the request in logs', schema: { type: 'string' } } },
+      responses: {
+        Refused: {
+          description: 'the request was refused; `code` says why',
+          headers: REQUEST_ID,
+          content: problemContent(problem),
+        },
+        Failed: {
+          description: 'the service could not answer; `code` says why',
+          headers: REQUEST_ID,
+          content: problemContent(problem),
+        },
+      },
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer' },
         session: { type: 'apiKey', in: 'cookie', name: 'svc_session' },
@@ -42,7 +70,13 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
   };
 }
 
-function operation(route: Route, components: Components, problem: Schema): Record<string, unknown> {
+const REQUEST_ID = { 'X-Request-ID': { $ref: '#/components/headers/RequestId' } };
+
+const problemContent = (problem: Schema): object => {
+  return { 'application/json': { schema: problem, example: PROBLEM_EXAMPLE } };
+};
+
+function operation(route: Route, components: Components): Record<string, unknown> {
   const name = `${route.operationId.charAt(0).toUpperCase()}${route.operationId.slice(1)}`;
   const parameters = [
     ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
@@ -51,9 +85,12 @@ function operation(route: Route, components: Components, problem: Schema): Recor
     ...optionalParameters('query', route.query, components),
     ...optionalParameters('header', route.headers, components),
   ];
-  const content = (schema: Schema | undefined): Record<string, unknown> => {
+  const content = (schema: Schema | undefined, description: string): Record<string, unknown> => {
     if (schema === undefined) return {};
-    const documented = components.add(schema, `${name}Response`);
+    const documented = components.add(schema, {
+      name: `${name}Response`,
+      description: `the response of \`${route.operationId}\`: ${description}`,
+    });
     return {
       content: { [route.produces]: { schema: documented, ...exampleOf(RESPONSE_EXAMPLES, route) } },
     };
@@ -63,6 +100,7 @@ function operation(route: Route, components: Components, problem: Schema): Recor
   return {
     operationId: route.operationId,
     summary: route.summary,
+    description: `Errors: ${errors.map((code) => `\`${code}\``).join(', ')}.`,
     tags: [route.tag],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
@@ -72,7 +110,10 @@ function operation(route: Route, components: Components, problem: Schema): Recor
             required: true,
             content: {
               [route.body.contentType]: {
-                schema: components.add(route.body.documented ?? route.body.schema, `${name}Request`),
+                schema: components.add(route.body.documented ?? route.body.schema, {
+                  name: `${name}Request`,
+                  description: `the body of \`${route.operationId}\``,
+                }),
                 ...exampleOf(REQUEST_EXAMPLES, route),
               },
             },
@@ -84,18 +125,15 @@ function operation(route: Route, components: Components, problem: Schema): Recor
           status,
           {
             description,
-            headers: { 'X-Request-ID': { schema: { type: 'string' } } },
-            ...content(schema),
+            headers: REQUEST_ID,
+            ...content(schema, description),
           },
         ]),
       ),
-      default: {
-        description: `an error; its code is one of ${errors.join(', ')}`,
-        headers: { 'X-Request-ID': { schema: { type: 'string' } } },
-        content: { 'application/json': { schema: problem, example: PROBLEM_EXAMPLE } },
-      },
+      '4XX': { $ref: '#/components/responses/Refused' },
+      default: { $ref: '#/components/responses/Failed' },
     },
-    security: isForAnyone(route) ? [] : [{ key: [] }, { session: [] }],
+    security: securityOf(route.access),
     'x-access': route.access,
   };
 }
@@ -104,7 +142,12 @@ function exampleOf(examples: Readonly<Record<string, unknown>>, { operationId }:
   return Object.hasOwn(examples, operationId) ? { example: examples[operationId] } : {};
 }
 
-const isForAnyone = ({ access }: Route): boolean => access === 'public' || access === 'anyone';
+/** Whether a caller must, may or need not identify itself. */
+function securityOf(access: Route['access']): readonly object[] {
+  const either = [{ key: [] }, { session: [] }];
+  if (access === 'public') return [];
+  return access === 'anyone' ? [{}, ...either] : either;
+}
 
 function optionalParameters(
   location: 'query' | 'header',
@@ -116,7 +159,7 @@ function optionalParameters(
       name,
       in: location,
       required: false,
-      schema: components.add(schema, name),
+      schema: components.add(schema, { name }),
       ...(description === undefined ? {} : { description }),
     };
   });

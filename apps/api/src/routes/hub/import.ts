@@ -21,7 +21,7 @@ import { NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
 import { datasetCreated } from '../datasets/serialize.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
-import { HUB_ERRORS, MAPPING, SOURCE } from './schema.ts';
+import { DRY_RUN, HUB_ERRORS, MAPPING, SOURCE } from './schema.ts';
 import { serializeDryRun } from './serialize.ts';
 import { withToken } from './with-token.ts';
 
@@ -65,7 +65,7 @@ export function hubImportRoute(deps: HubImportDeps): Route {
     },
     produces: 'application/json',
     responses: {
-      200: { description: 'the result of a dry run', schema: { type: 'object' } },
+      200: { description: 'the result of a dry run', schema: DRY_RUN },
       201: { description: 'the stored dataset', schema: DATASET_SUMMARY },
       202: { description: 'with `respond-async`: the job that imports it', schema: JOB },
     },

@@ -71,10 +71,39 @@ export const DRY_RUN: Schema = shape(
   {
     item_count: { type: 'integer', minimum: 0 },
     version_hash: { type: ['string', 'null'], description: 'null where a row did not become an item' },
-    errors: { type: 'array', items: { type: 'object' }, description: 'the first 100' },
+    errors: {
+      type: 'array',
+      items: shape(
+        {
+          message: { type: 'string' },
+          code: { type: 'string' },
+          file: { type: 'string' },
+          line: { type: 'integer' },
+          column: { type: 'integer' },
+          row: { type: 'integer' },
+          path: { type: 'string' },
+        },
+        ['file', 'line', 'column', 'row', 'path'],
+      ),
+      description: 'the first 100',
+    },
     errors_total: { type: 'integer', minimum: 0 },
     skipped: {
-      ...shape({ count: { type: 'integer' }, rows: { type: 'array', items: { type: 'object' } } }),
+      ...shape({
+        count: { type: 'integer' },
+        rows: {
+          type: 'array',
+          items: shape(
+            {
+              row: { type: 'integer' },
+              message: { type: 'string' },
+              file: { type: 'string' },
+              line: { type: 'integer' },
+            },
+            ['row', 'file', 'line'],
+          ),
+        },
+      }),
       description: 'of a mapping that skips invalid rows',
     },
   },

@@ -1,4 +1,12 @@
-import { type JsonBody, JsonText, type ProblemBody, type Schema, shape, toJsonText } from '@svc/runtime';
+import {
+  type JsonBody,
+  JsonText,
+  orNull,
+  type ProblemBody,
+  type Schema,
+  shape,
+  toJsonText,
+} from '@svc/runtime';
 import type { Job, StoredResponse } from '@svc/store';
 import { ASYNC_APPLIED } from '../../http/prefer.ts';
 import { serializeProblem } from '../../http/problem.ts';
@@ -23,7 +31,7 @@ export const JOB: Schema = shape({
     bytes_total: COUNT_OR_NULL,
   }),
   dataset_id: { type: ['string', 'null'], format: 'uuid', description: 'the dataset that it created' },
-  error: { oneOf: [{ type: 'null' }, PROBLEM] },
+  error: orNull(PROBLEM, 'why it failed'),
   created_at: TIME,
   started_at: TIME_OR_NULL,
   finished_at: TIME_OR_NULL,

@@ -1,16 +1,12 @@
 import { JsonText, json, type Route } from '@svc/runtime';
 import type { RunDifference } from '@svc/store';
-import { PAGE_QUERY, page } from '../docs/schemas.ts';
+import { PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import type { CreateRunDeps } from './create.ts';
-import { COMPARED, DIFFERENCE } from './score-schemas.ts';
+import { COMPARISON } from './score-schemas.ts';
 
 /** `GET /runs/{id}/compare/{other_id}` */
 export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store'>): Route {
-  const { properties, required } = page(DIFFERENCE) as {
-    readonly properties: object;
-    readonly required: string[];
-  };
   return {
     method: 'get',
     path: '/runs/{id}/compare/{other_id}',
@@ -30,11 +26,7 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
     responses: {
       200: {
         description: 'the comparison, and a page of the items in which the runs differ',
-        schema: {
-          type: 'object',
-          properties: { ...COMPARED, ...properties },
-          required: [...Object.keys(COMPARED), ...required],
-        },
+        schema: COMPARISON,
       },
     },
     errors: ['run_not_found', 'invalid_cursor', 'nothing_to_compare', 'unavailable'],

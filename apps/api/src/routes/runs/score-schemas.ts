@@ -1,4 +1,5 @@
 import { type Schema, shape } from '@svc/runtime';
+import { page } from '../docs/schemas.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 const NUMBER_OR_NULL: Schema = { type: ['number', 'null'] };
@@ -46,7 +47,7 @@ export const COST: Schema = {
 export const LATENCY: Schema = shape({ p50: NUMBER_OR_NULL, p90: NUMBER_OR_NULL, p99: NUMBER_OR_NULL });
 
 /** The members of a comparison besides its page. */
-export const COMPARED: Readonly<Record<string, Schema>> = {
+const COMPARED: Readonly<Record<string, Schema>> = {
   paired: { ...COUNT, description: 'items with a score in both runs' },
   mean: NUMBER_OR_NULL,
   other_mean: NUMBER_OR_NULL,
@@ -59,7 +60,7 @@ export const COMPARED: Readonly<Record<string, Schema>> = {
   p_value: { ...RATE, description: 'exact McNemar test of passed and not passed' },
 };
 
-export const DIFFERENCE: Schema = shape({
+const DIFFERENCE: Schema = shape({
   section: { type: 'string' },
   order_index: COUNT,
   item_id: { type: ['string', 'integer', 'null'] },
@@ -71,4 +72,10 @@ export const DIFFERENCE: Schema = shape({
   difference: { type: 'number', description: 'other minus this' },
   passed: { type: 'boolean', description: 'whether more than half of the scored repetitions passed' },
   other_passed: { type: 'boolean' },
+});
+
+/** A comparison of two runs. */
+export const COMPARISON: Schema = shape({
+  ...COMPARED,
+  ...(page(DIFFERENCE)['properties'] as Readonly<Record<string, Schema>>),
 });

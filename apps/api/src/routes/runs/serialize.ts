@@ -1,5 +1,5 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
-import { type JsonBody, JsonText, type Schema, shape } from '@svc/runtime';
+import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/runtime';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
 import { linkedItemText } from '../datasets/linked-item.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
@@ -19,7 +19,7 @@ const FAILURE: Schema = {
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled'] as const;
 export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
 
-const PLAN: Schema = shape({
+export const PLAN: Schema = shape({
   items: COUNT,
   requests: { ...COUNT, description: 'requests to the model and the judge, without retries' },
   scorable: COUNT,
@@ -29,6 +29,14 @@ const PLAN: Schema = shape({
 const WARNINGS: Schema = {
   type: 'array',
   items: shape({ code: { type: 'string' }, message: { type: 'string' } }),
+};
+
+/** A configuration that was checked, or one that came with a package, where any member may be absent. */
+export const STORED_CONFIG: Schema = {
+  ...RUN_CONFIG_SCHEMA,
+  required: [],
+  additionalProperties: true,
+  description: 'with every default filled in, without any secret; of an imported run, as the package has it',
 };
 
 /** The answer to a dry run. */
@@ -41,7 +49,7 @@ export const RUN: Schema = shape(
     dataset_version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
     name: TEXT_OR_NULL,
     status: { type: 'string', enum: RUN_STATUSES },
-    config: { ...RUN_CONFIG_SCHEMA, description: 'with every default filled in, without any secret' },
+    config: STORED_CONFIG,
     counts: shape({
       ...{ total: COUNT, done: COUNT, ok: COUNT, failed: COUNT, unscored: COUNT },
       truncated: { ...COUNT, description: 'results whose output was cut at the token limit' },
@@ -61,7 +69,7 @@ export const RUN: Schema = shape(
     finished_at: TIME_OR_NULL,
     cancel_requested_at: TIME_OR_NULL,
     imported: { type: 'boolean', description: 'whether the run came with a package' },
-    plan: { ...PLAN, type: ['object', 'null'], description: 'what was promised before the start' },
+    plan: orNull(PLAN, 'what was promised before the start'),
     warnings: WARNINGS,
     source_run_id: {
       ...UUID,

@@ -12,7 +12,8 @@ import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './u
 const LIMIT: Schema = { type: 'integer', minimum: 1, maximum: 100, default: 10 };
 const DEFAULT_LIMIT = 10;
 
-const PREVIEW: Schema = shape(
+/** The preview of an upload. */
+export const UPLOAD_PREVIEW: Schema = shape(
   {
     kind: { type: 'string', enum: ['package', 'legacy_package', 'items', 'table'] },
     format: { type: ['string', 'null'] },
@@ -38,7 +39,7 @@ export function uploadPreviewRoute(deps: UploadDeps): Route {
     access: 'editor',
     body: { contentType: 'multipart/form-data', schema },
     produces: 'application/json',
-    responses: { 200: { description: 'the preview', schema: PREVIEW } },
+    responses: { 200: { description: 'the preview', schema: UPLOAD_PREVIEW } },
     errors: UPLOAD_ERRORS,
     handle: async (request) => {
       const { raw, signal } = request;

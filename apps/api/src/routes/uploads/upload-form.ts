@@ -37,14 +37,15 @@ const OPTIONS: Schema = {
   description: 'only where detection is wrong',
 };
 
-const BINARY: Schema = { type: 'string', format: 'binary' };
-
 /** The schema of an upload form. */
 export const UPLOAD_FORM: Schema = {
   type: 'object',
   properties: {
     file: {
-      anyOf: [BINARY, { type: 'array', items: BINARY, maxItems: 1000 }],
+      type: 'array',
+      items: { type: 'string', format: 'binary' },
+      minItems: 1,
+      maxItems: 1000,
       description:
         'a package; files with a table (CSV, TSV, JSON Lines, JSON, Parquet, text; also .gz, .zst or in a ZIP archive); or JSON Lines of items',
     },

@@ -1,5 +1,4 @@
 import { Alert, Card, List, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
-import type { ResponseOf } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
@@ -8,8 +7,6 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { NewRunBody } from './run-form.ts';
 
-type Planned = ResponseOf<'/runs', 'post', 200>;
-
 /** What a run will do: items, requests, what can be scored, and warnings. Nothing is started. */
 export function PlanView({ request }: { readonly request: NewRunBody | null }) {
   const api = useApi();
@@ -17,14 +14,13 @@ export function PlanView({ request }: { readonly request: NewRunBody | null }) {
     // as text, which has every digit
     queryKey: ['plan', request === null ? null : canonicalJson(request)],
     queryFn: async ({ signal }) =>
-      (await dataOf(
-        api.POST('/runs', {
-          params: { query: { dry_run: true } },
+      await dataOf(
+        api.POST('/runs/plan', {
           body: request ?? { dataset_id: '', config: { provider: { type: 'echo' } } },
           bodySerializer: canonicalJson,
           signal,
         }),
-      )) as Planned,
+      ),
     enabled: request !== null,
     placeholderData: keepPreviousData,
     retry: false,

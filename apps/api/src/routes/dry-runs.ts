@@ -1,0 +1,53 @@
+import type { Route } from '@svc/runtime';
+
+/** Paths of the dry runs, by the `operationId` of what they try. */
+const DRY_RUNS: Readonly<Record<string, Pick<Route, 'path' | 'operationId' | 'summary'>>> = {
+  createRun: {
+    path: '/runs/plan',
+    operationId: 'planRun',
+    summary: 'What a run would do, and warnings; nothing starts. The same as `POST /runs?dry_run=true`',
+  },
+  uploadDataset: {
+    path: '/datasets/upload/check',
+    operationId: 'checkUpload',
+    summary:
+      'Convert every row of an upload and store nothing. The same as `POST /datasets/upload?dry_run=true`',
+  },
+  importHubDataset: {
+    path: '/datasets/hub/check',
+    operationId: 'checkHubImport',
+    summary:
+      'Convert every row of an import and store nothing. The same as `POST /datasets/hub/import?dry_run=true`',
+  },
+};
+
+/**
+ * The dry runs as separate operations. One operation has then one kind of result, which generated clients need: OpenAPI
+ * cannot tell what `dry_run=true` changes.
+ */
+export function dryRunRoutes(routes: readonly Route[]): readonly Route[] {
+  return routes.flatMap((route) => {
+    const own = DRY_RUNS[route.operationId];
+    if (own === undefined) return [];
+    const { query, headers: _headers, responses, ...rest } = route;
+    const planned = responses[200];
+    if (planned === undefined) throw new Error(`${route.operationId} has no dry run.`);
+    const handle: Route['handle'] = (request) =>
+      route.handle({ ...request, query: { ...request.query, dry_run: true } });
+    const errors = route.errors.filter((code) => code !== 'idempotency_key_reused');
+    return [{ ...rest, ...own, query: omit(query, 'dry_run'), responses: { 200: planned }, errors, handle }];
+  });
+}
+
+/** The routes for the document, where dry runs are the operations of {@link dryRunRoutes} only. */
+export function withoutDryRuns(routes: readonly Route[]): readonly Route[] {
+  return routes.map((route) =>
+    DRY_RUNS[route.operationId] === undefined
+      ? route
+      : { ...route, query: omit(route.query, 'dry_run'), responses: omit(route.responses, '200') },
+  );
+}
+
+function omit<T>(members: Readonly<Record<string, T>> = {}, name: string): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(members).filter(([key]) => key !== name));
+}
