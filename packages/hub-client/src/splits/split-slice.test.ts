@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HubError } from '../errors.ts';
-import { defaultSplit, needsRowCounts, parseSplit, resolveSplit } from './split-slice.ts';
+import { defaultSplit, needsRowCounts, parseSplit, resolveSplit, type SplitRange } from './split-slice.ts';
 
 const code = (action: () => unknown): string => {
   try {
@@ -114,6 +114,8 @@ describe('parseSplit and resolveSplit', () => {
     'train[-2:3]',
     'train[:2%]',
     'train[:0]+test[:0]',
+    'test[1:0]+test[33%:67%]',
+    'train+train[-2:3]',
   ])('refuses %s, which selects nothing of a split that has rows', (expression) => {
     expect(code(() => resolve(expression, { train: 20, test: 6 }))).toBe('invalid_split');
   });
@@ -186,11 +188,18 @@ it('never leaves the split, whatever the bounds', () => {
     fc.property(bound, bound, fc.boolean(), fc.integer({ min: 0, max: 5000 }), (from, to, percent, count) => {
       const unit = percent ? '%' : '';
       const side = (value: number | null): string => (value === null ? '' : `${value}${unit}`);
-      // The second member keeps an empty first one from being refused.
-      const [range] = resolveSplit(parseSplit(`s[${side(from)}:${side(to)}]+t`), [
-        { name: 's', numRows: count },
-        { name: 't', numRows: 1 },
-      ]);
+      // The second member keeps an empty first one from being refused, unless it is reversed.
+      let range: SplitRange | undefined;
+      try {
+        [range] = resolveSplit(parseSplit(`s[${side(from)}:${side(to)}]+t`), [
+          { name: 's', numRows: count },
+          { name: 't', numRows: 1 },
+        ]);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'invalid_split' });
+        return;
+      }
+      expect(range!.from).toBeLessThanOrEqual(range!.to!);
       expect(range!.from).toBeGreaterThanOrEqual(0);
       expect(range!.from).toBeLessThanOrEqual(count);
       expect(range!.to).toBeLessThanOrEqual(count);

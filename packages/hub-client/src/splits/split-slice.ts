@@ -88,7 +88,7 @@ export function needsRowCounts(expression: SplitExpression): boolean {
  * is a prefix or a suffix to be read until the file ends.
  *
  * @throws HubError `hub_split_not_found` for a name the dataset lacks (with what there is), `invalid_split` where the
- *   expression selects no row of a split that has rows, or needs a count that is not given; TypeError, RangeError for
+ *   expression selects no row of splits that have rows, has a member that ends before it begins, or needs a count that is not given; TypeError, RangeError for
  *   an invalid `numRows`.
  */
 export function resolveSplit(expression: SplitExpression, splits: readonly SplitSize[]): SplitRange[] {
@@ -108,15 +108,21 @@ export function resolveSplit(expression: SplitExpression, splits: readonly Split
     if (!sizes.has(part.split)) throw splitNotFound(part.split, [...sizes.keys()]);
   }
   const ranges = expression.parts.map((part) => resolvePart(part, sizes.get(part.split), expression.text));
-  const selectsNothing = ranges.every(({ from, to }) => to !== null && to <= from);
-  const hasRows = expression.parts.some((part) => Number(sizes.get(part.split) ?? 1) > 0);
-  if (selectsNothing && hasRows) throw emptySelection(expression);
+  const ofRows = ranges.filter(({ split }) => Number(sizes.get(split) ?? 1) > 0);
+  // A member of a sum may be empty, by rounding for example; one that ends before it begins is a mistake.
+  const isReversed = ofRows.some(({ from, to }) => to !== null && to < from);
+  const selectsNothing = ofRows.length > 0 && ranges.every(({ from, to }) => to !== null && to <= from);
+  if (isReversed || selectsNothing) throw emptySelection(expression);
   return ranges;
 }
 
 /** The error for an expression that turned out to select no row of a split that has rows. */
 export function emptySelection(expression: SplitExpression): HubError {
-  return invalidSplit(expression.text, 'it selects no rows');
+  const { length } = expression.parts;
+  return invalidSplit(
+    expression.text,
+    length > 1 ? 'it has a member that selects no rows' : 'it selects no rows',
+  );
 }
 
 /**
