@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
 import {
+  checkHubCache,
   configureHeap,
   createTokenCipher,
   hubSettings,
@@ -33,6 +34,7 @@ await runProcess('svc-api', process, async (config, logger) => {
     replica: replicaOptions(config, logger, metrics),
   });
   const hub = openHub({ ...hubSettings(config), version, logger, metrics });
+  await checkHubCache(config, logger);
   const api = await startApi({
     config,
     logger,

@@ -6,6 +6,7 @@ import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
 import {
+  checkHubCache,
   configureHeap,
   createTokenCipher,
   hubSettings,
@@ -87,6 +88,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
       ...(obstacle === null ? {} : { reason: `the account of the database may not enter ${obstacle}` }),
     });
   }
+  await checkHubCache(config, logger);
 
   process.stderr.write(
     [

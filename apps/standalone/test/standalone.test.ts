@@ -96,6 +96,13 @@ describe('npm start', () => {
     expect(told.slice(-3)).toEqual(['server.drain', 'database.stop', 'server.stop']);
   });
 
+  it('warns of a folder for hub files that it cannot write to', async () => {
+    const folder = join(process.execPath, 'cache');
+    const service = await start({ SVC_HUB_CACHE_DIR: folder });
+    await service.logged(({ event }) => event === 'hub.cache.fail');
+    expect(service.log).toContainEqual(expect.objectContaining({ level: 'warn', folder, code: 'ENOTDIR' }));
+  });
+
   it('explains in one sentence why it cannot start', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
 import {
+  checkHubCache,
   configureHeap,
   createTokenCipher,
   hubSettings,
@@ -26,6 +27,7 @@ await runProcess('svc-worker', process, async (config, logger) => {
     }),
   );
   const hub = starting.use(openHub({ ...hubSettings(config), version, logger, metrics }));
+  await checkHubCache(config, logger);
   const worker = await startWorker({
     config,
     logger,

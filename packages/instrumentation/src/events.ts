@@ -251,6 +251,15 @@ export const EVENTS = {
       delay_ms: 'time until the next attempt, in milliseconds' as Count,
     },
   },
+  'hub.cache.fail': {
+    level: 'warn',
+    when: 'at its start, the service cannot write to the folder of `SVC_HUB_CACHE_DIR`, so nothing is cached',
+    fields: {
+      folder: 'path of the folder' as Text,
+      code: 'error code of the operating system' as Text,
+      uid: 'user id of the process, null on Windows' as Field<number | null>,
+    },
+  },
   'provider.request': {
     level: 'debug',
     when: 'a request to a model provider ended, with or without a response',

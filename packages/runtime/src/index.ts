@@ -1,3 +1,4 @@
+export { checkHubCache } from './config/check-hub-cache.ts';
 export { ConfigError, EXIT_CONFIG } from './config/config-error.ts';
 export { hubSettings } from './config/hub-settings.ts';
 export { type ApiKey, type Config, type Limits, loadConfig } from './config/load-config.ts';
