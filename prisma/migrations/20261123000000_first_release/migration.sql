@@ -10,8 +10,8 @@ CREATE TABLE "datasets" (
     "section_count" INTEGER NOT NULL,
     "item_count" INTEGER NOT NULL,
     "asset_count" INTEGER NOT NULL,
-    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "datasets_pkey" PRIMARY KEY ("id")
 );
@@ -123,7 +123,7 @@ CREATE TABLE "runs" (
     "available_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "lease_expires_at" TIMESTAMPTZ(3),
     "worker" UUID,
-    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "started_at" TIMESTAMPTZ(3),
     "finished_at" TIMESTAMPTZ(3),
     "cancel_requested_at" TIMESTAMPTZ(3),
@@ -238,7 +238,7 @@ CREATE TABLE "jobs" (
     "available_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "lease_expires_at" TIMESTAMPTZ(3),
     "worker" UUID,
-    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "started_at" TIMESTAMPTZ(3),
     "finished_at" TIMESTAMPTZ(3),
     "cancel_requested_at" TIMESTAMPTZ(3),
