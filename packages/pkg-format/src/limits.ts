@@ -5,11 +5,11 @@ const GiB = 1024 * MiB;
 export interface PackageLimits {
   /** Entries in the directory, with folders and ignored entries. */
   readonly maxEntries: number;
-  /** Uncompressed bytes that one reader returns in all; a file that is read twice counts twice. */
+  /** Uncompressed bytes that one reader returns in all; a file counts once for each reference to it. */
   readonly maxTotalBytes: number;
   /**
    * Uncompressed to compressed size: of one entry past its first 1 MiB, and of the archive as a whole past its first
-   * 64 MiB. The archive counts the same bytes as `maxTotalBytes`.
+   * 64 MiB. The archive counts the bytes that are inflated, each entry once.
    */
   readonly maxExpansionRatio: number;
   /**
@@ -37,11 +37,17 @@ export const DEFAULT_LIMITS: PackageLimits = {
 /** Bytes of an entry that may expand without a limit: they do no harm, and small repetitive files are common. */
 export const RATIO_FREE_BYTES: number = MiB;
 
-/**
- * The same for the archive as a whole: a file is read as often as items refer to it, and items of small datasets share
- * images.
- */
+/** The same for the archive as a whole. */
 export const ARCHIVE_RATIO_FREE_BYTES: number = 64 * MiB;
+
+/**
+ * Uncompressed to compressed size of the entries that a writer writes, at most. It is far below the default limit of
+ * readers, so that an archive is accepted whatever its content repeats.
+ */
+export const MAX_WRITTEN_EXPANSION: number = 200;
+
+/** An entry of at most so many bytes cannot make an archive expand too much: it has headers and a line in the manifest. */
+export const UNPADDED_BYTES: number = 96 * 1024;
 
 /** Bytes of files that are cached for the next item that refers to them. */
 export const FILE_CACHE_BYTES: number = 32 * MiB;

@@ -26,6 +26,8 @@ export interface ConformanceCase {
 const section = (content = '{"id":1}\n', name = 'sections/a.jsonl'): ZipEntrySpec => ({ name, content });
 const file = (name: string, content: string): ZipEntrySpec => ({ name, content });
 const of = (...entries: ZipEntrySpec[]): ZipSpec => ({ entries });
+/** As many files of a megabyte expand too much, if each deflates to a thousandth. */
+const MEGABYTES = Array.from({ length: 66 }, (_, index) => `assets/${10 + index}`);
 const oneSection = { sections: [{ name: 'a', items: 1 }] };
 const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex');
 const manifest = (value: unknown): ZipEntrySpec => file('manifest.json', JSON.stringify(value));
@@ -43,6 +45,11 @@ export const VALID: ConformanceCase[] = [
     name: 'lines-bom-crlf-blank-no-last-newline',
     archive: of(section('\ufeff{"id":1}\r\n\r\n \t\n{"id":2}')),
     expect: { sections: [{ name: 'a', items: 2 }] },
+  },
+  {
+    name: 'file-of-many-items',
+    archive: of(section('{"assets":["assets/x"]}\n'.repeat(100)), file('assets/x', 'x'.repeat(1024 * 1024))),
+    expect: { sections: [{ name: 'a', items: 100 }] },
   },
   {
     name: 'section-order-by-utf8-bytes',
@@ -728,8 +735,11 @@ export const INVALID: ConformanceCase[] = [
   },
   {
     name: 'package_limit--archive-expansion-ratio',
-    archive: of(section('{"assets":["assets/x"]}\n'.repeat(65)), file('assets/x', 'x'.repeat(1024 * 1024))),
-    expect: { code: 'package_limit', entry: 'assets/x', location: { file: A, line: 64, path: '/assets/0' } },
+    archive: of(
+      section(MEGABYTES.map((name) => `{"assets":["${name}"]}\n`).join('')),
+      ...MEGABYTES.map((name) => file(name, 'x'.repeat(1024 * 1024))),
+    ),
+    expect: { code: 'package_limit', entry: 'assets/73', location: { file: A, line: 64, path: '/assets/0' } },
   },
   {
     name: 'package_limit--total',

@@ -5,7 +5,7 @@ import type { Item } from '@svc/jsonl-v23';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openPackage, PackageError } from '../src/index.ts';
+import { checkPackage, openPackage, PackageError } from '../src/index.ts';
 import {
   type ConvertOptions,
   convertLegacyFile,
@@ -679,15 +679,26 @@ describe('sizes', () => {
   });
 
   it('an archive is refused that expands too far as a whole', async () => {
-    const item = { id: 1, assets: [{ file: 'pics/a.bin' }] };
+    const names = Array.from({ length: 70 }, (_, index) => `pics/${index}.bin`);
     const files = {
-      'a.jsonl': lines(...Array<JsonValue>(65).fill(item)),
-      'pics/a.bin': new Uint8Array(1024 * 1024),
+      'a.jsonl': lines(...names.map((file) => ({ assets: [{ file }] }))),
+      ...Object.fromEntries(names.map((name) => [name, new Uint8Array(1024 * 1024)])),
     };
     await expect(convert(files)).rejects.toMatchObject({
       code: 'package_limit',
       message: expect.stringContaining('as a whole'),
     });
+  });
+
+  it('a file of many items counts once', async () => {
+    const item = { id: 1, assets: [{ file: 'pics/a.bin' }] };
+    const files = {
+      'a.jsonl': lines(...Array<JsonValue>(100).fill(item)),
+      'pics/a.bin': new Uint8Array(1024 * 1024),
+    };
+    const { bytes } = await convert(files);
+    const checking = checkPackage(await openPackage(bytes));
+    expect(await checking.next()).toMatchObject({ done: true, value: { itemCount: 100 } });
   });
 
   it('room is made for every byte before it is written, and without it nothing is left', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPackage, type PackageReader } from '../src/index.ts';
+import { checkPackage, openPackage, type PackageError, type PackageReader } from '../src/index.ts';
 import { openPackageFile } from '../src/node/index.ts';
 import { collectBytes } from '../src/package/collect-bytes.ts';
 import { bytesSource } from '../src/zip/byte-source.ts';
@@ -154,30 +154,44 @@ describe('files that many entries refer to', () => {
   it.each([
     ['in memory', (archive: Uint8Array) => openPackage(archive)],
     ['from a source', (archive: Uint8Array) => openPackage(bytesSource(archive))],
-  ])('do not make an archive expand beyond its ratio, %s', async (_, open) => {
-    const within = buildZip({
-      entries: [{ name: 'sections/a.jsonl', content: `${lineOf(1)}\n`.repeat(63) }, asset],
+  ])('count once towards the ratio of an archive, %s', async (_, open) => {
+    const archive = buildZip({
+      entries: [{ name: 'sections/a.jsonl', content: `${lineOf(1)}\n`.repeat(200) }, asset],
     });
-    await readEverything(await open(within));
-    const beyond = buildZip({
-      entries: [{ name: 'sections/a.jsonl', content: `${lineOf(1)}\n`.repeat(64) }, asset],
+    const { sections } = await readEverything(await open(archive));
+    expect(sections[0]?.items).toHaveLength(200);
+  });
+
+  it('do not make an archive expand beyond its ratio, and are one error', async () => {
+    const lines = Array.from({ length: 70 }, (_, index) => `{"assets":["assets/${index}"]}`);
+    const archive = buildZip({
+      entries: [
+        { name: 'sections/a.jsonl', content: lines.join('\n') },
+        ...lines.map((_, index) => ({ name: `assets/${index}`, content: new Uint8Array(1024 * 1024) })),
+      ],
     });
-    await expect(open(beyond).then(readEverything)).rejects.toMatchObject({
+    await expect(openPackage(archive).then(readEverything)).rejects.toMatchObject({
       code: 'package_limit',
-      entry: 'assets/x',
+      entry: 'assets/63',
       message: expect.stringContaining('as a whole'),
       location: { file: 'sections/a.jsonl', line: 64, path: '/assets/0' },
     });
+    const errors: unknown[] = [];
+    for await (const error of checkPackage(await openPackage(archive))) errors.push(error);
+    expect(errors).toEqual([expect.objectContaining({ code: 'package_limit', entry: 'assets/63' })]);
   });
 
-  it('return every byte that the ratio of a large archive allows', async () => {
-    // an archive of 300 kB may give 150 MB
-    const filling = { name: 'filling', content: randomBytes(300_000), method: 'stored' as const };
+  it('count for each reference towards the total', async () => {
     const archive = buildZip({
-      entries: [{ name: 'sections/a.jsonl', content: `${lineOf(1)}\n`.repeat(140) }, asset, filling],
+      entries: [{ name: 'sections/a.jsonl', content: `${lineOf(1)}\n`.repeat(64) }, asset],
     });
-    const { sections } = await readEverything(await openPackage(archive));
-    expect(sections[0]?.items).toHaveLength(140);
+    const maxTotalBytes = 60 * 1024 * 1024;
+    const errors: PackageError[] = [];
+    const pkg = await openPackage(archive, { limits: { maxTotalBytes } });
+    for await (const error of checkPackage(pkg)) errors.push(error);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatchObject({ code: 'package_limit', location: { line: 60 } });
+    expect(errors[0]?.message).toContain('once for each reference');
   });
 
   it('are unpacked once for items that follow one another', async () => {

@@ -50,7 +50,7 @@ function digestOf(chunks: readonly Uint8Array[]): FileDigest {
 
 const chunk = fc.uint8Array({ minLength: 1, maxLength: 300 });
 const text = Buffer.from(Array.from({ length: 3_000 }, (_, index) => `line ${index}`).join('\n'));
-const largeChunk = fc.constantFrom(randomBytes(70_000), new Uint8Array(200_000), text.subarray(0, 30_000));
+const largeChunk = fc.constantFrom(randomBytes(70_000), new Uint8Array(20_000), text.subarray(0, 30_000));
 const content = fc.array(fc.oneof({ weight: 6, arbitrary: chunk }, largeChunk), { maxLength: 4 });
 const name = fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }).map((text) => {
   return `assets/${text.replaceAll(/[/\\]/g, '_')}`;

@@ -37,7 +37,6 @@ beforeEach(async () => {
   own = await startService(
     {
       SVC_MAX_LINE_BYTES: String(1024 * MIB),
-      SVC_MAX_EXPANSION_RATIO: '1000000',
       SVC_MAX_STREAMS_PER_CLIENT: String(STALLED),
     },
     'standalone',

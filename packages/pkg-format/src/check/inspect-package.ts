@@ -83,10 +83,17 @@ export async function* inspectPackage(
 class NewErrors {
   count = 0;
   readonly #damagedFiles = new Set<string>();
+  readonly #limits = new WeakSet<PackageError>();
 
   /** @throws an error of another class */
   *events(error: unknown): Generator<PackageEvent, void, undefined> {
     if (!(error instanceof PackageError)) throw error;
+    if (error.code === 'package_limit') {
+      // A limit of the whole archive is one error, whichever items exceed it.
+      const limit = error.cause instanceof PackageError ? error.cause : error;
+      if (this.#limits.has(limit)) return;
+      this.#limits.add(limit);
+    }
     if (error.location.line === undefined) {
       // A damaged file also differs from its checksum in the manifest.
       const key = `${error.code} ${formatLocation(error.location)}`;

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { checkNames } from '../package/manifest.ts';
 import { checkWritten } from '../write/check-written.ts';
-import { preparePackage } from '../write/prepare-package.ts';
+import { type PackagePlan, preparePackage } from '../write/prepare-package.ts';
 import { openFileSource } from './file-source.ts';
 import { exists, fileExists, moveIntoPlace } from './move-into-place.ts';
 import { type StreamedDataset, stageDataset } from './stage-dataset.ts';
@@ -47,12 +47,15 @@ export async function writePackageFile(
   await using tempDir = await createTempDir(dirname(path));
   const staged = await stageDataset(dataset, tempDir, { signal, onProgress });
   const temporary = tempDir.path('package.zip');
-  await writeWhole(
-    temporary,
-    zipStream((stopped) => preparePackage(staged, { pack: createPack(), signal: stopped }), signal),
-  );
+  let repeatedBytes = 0;
+  const prepare = async (stopped: AbortSignal): Promise<PackagePlan> => {
+    const plan = await preparePackage(staged, { pack: createPack(), signal: stopped });
+    repeatedBytes = plan.repeatedBytes;
+    return plan;
+  };
+  await writeWhole(temporary, zipStream(prepare, signal));
   const archive = await openFileSource(temporary);
-  await checkWritten(archive).finally(() => archive.close());
+  await checkWritten(archive, repeatedBytes).finally(() => archive.close());
   await moveIntoPlace(temporary, path, { replace: force });
   const sections = staged.sections.map(({ name, itemCount }) => ({ name, itemCount }));
   const itemCount = sections.reduce((sum, section) => sum + section.itemCount, 0);

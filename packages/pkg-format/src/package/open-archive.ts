@@ -130,13 +130,13 @@ function archiveOver(
     limits,
     read,
     async readWhole(path, check) {
-      const known = cache.get(path);
-      if (known !== undefined) {
-        budget.spend(known.byteLength, path);
-        return known;
-      }
       const entry = files.get(path);
       if (!entry) throw missingFile(path);
+      const known = cache.get(path);
+      if (known !== undefined) {
+        budget.spend(entry.name, 0, known.byteLength);
+        return known;
+      }
       const content = await contentOf(entry, check);
       if (!isSmallEntry(entry) || readOnce.has(path)) cache.set(path, content);
       else readOnce.add(path);

@@ -117,8 +117,5 @@ it('refuses what a reader with the default limits refuses, with the same codes',
   expect(() => make({ note: 'x'.repeat(64 * 1024 * 1024) })).toThrow(
     expect.objectContaining({ name: 'PackageError', code: 'package_limit', location: { file: 's', row: 0 } }),
   );
-  await expect(writePackage(make({ note: 'x'.repeat(3 * 1024 * 1024) }))).rejects.toMatchObject({
-    code: 'package_limit',
-    entry: 'sections/s.jsonl',
-  });
+  await expect(writePackage(make({ note: 'x'.repeat(3 * 1024 * 1024) }))).resolves.toBeInstanceOf(Uint8Array);
 });

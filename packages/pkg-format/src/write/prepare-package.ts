@@ -43,6 +43,8 @@ import {
 
 /** The entries of a package, and their bytes. */
 export interface PackagePlan {
+  /** Bytes that a reader returns again: those of files, for each reference after the first. */
+  readonly repeatedBytes: number;
   /** They can be read several times. */
   readonly entries: Iterable<PlannedEntry>;
   /**
@@ -69,9 +71,11 @@ export function packagePlan(
   entries: Iterable<PlannedEntry>,
   sources: Sources,
   packed: ReadonlyMap<string, PackedBytes> = new Map(),
+  repeatedBytes = 0,
 ): PackagePlan {
   return {
     entries,
+    repeatedBytes,
     packedOf({ path, compress }) {
       const found = packed.get(path);
       return found?.isDeflated === compress ? found : null;
@@ -163,6 +167,7 @@ export async function preparePackage(dataset: ExportDataset, options: PrepareOpt
       },
     },
     packed,
+    scan.repeatedBytes,
   );
 }
 

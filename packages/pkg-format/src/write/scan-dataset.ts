@@ -35,6 +35,8 @@ export interface DatasetScan {
   readonly sections: readonly ScannedSection[];
   /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path. */
   readonly files: readonly PackageFile[];
+  /** Bytes that a reader returns again: those of files, for each reference after the first. */
+  readonly repeatedBytes: number;
   /** The path of a file that was found; undefined for another one. */
   pathOf(file: Pick<EmbeddedFile, 'folder' | 'sha256'>): string | undefined;
 }
@@ -65,6 +67,7 @@ interface ScanOptions {
 export async function scanDataset(dataset: ExportDataset, options: ScanOptions): Promise<DatasetScan> {
   const found = { assets: new Map<string, KnownFile>(), checkers: new Map<string, KnownFile>() };
   const sections: ScannedSection[] = [];
+  let repeatedBytes = 0;
   for (const [index, section] of dataset.sections.entries()) {
     if (section.exportFile) {
       const { bytes, sha256 } = section.exportFile;
@@ -73,7 +76,10 @@ export async function scanDataset(dataset: ExportDataset, options: ScanOptions):
     }
     const noteFile = (file: EmbeddedFile, orderIndex: number): string => {
       const known = found[file.folder].get(file.sha256);
-      if (known !== undefined) return addUse(known, file, index);
+      if (known !== undefined) {
+        repeatedBytes += file.byteLength;
+        return addUse(known, file, index);
+      }
       const first = firstUse(file, { section: index, orderIndex });
       found[file.folder].set(first.sha256, first);
       return first.path;
@@ -95,7 +101,8 @@ export async function scanDataset(dataset: ExportDataset, options: ScanOptions):
     const section = dataset.sections[index];
     if (section) sections[index] = await scanLines(section, (file) => pathOf(file) ?? '', options);
   }
-  return { sections, files: files.sort((a, b) => compareUtf8(a.path, b.path)), pathOf };
+  files.sort((a, b) => compareUtf8(a.path, b.path));
+  return { sections, files, repeatedBytes, pathOf };
 }
 
 async function scanLines(

@@ -1,8 +1,11 @@
 import { PackageError } from '../errors.ts';
+import { DEFAULT_LIMITS, MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../limits.ts';
 import { collectBytes } from '../package/collect-bytes.ts';
 import { bytesSource } from '../zip/byte-source.ts';
+import { readDirectory } from '../zip/read-directory.ts';
 import { checkWritten } from './check-written.ts';
 import type { ExportDataset, WriteOptions } from './export-dataset.ts';
+import type { PlannedEntry } from './plan-package.ts';
 import { preparePackage } from './prepare-package.ts';
 
 /** package-format section 3: a fixed level. Higher ones take a third more time and save a few per cent. */
@@ -30,7 +33,7 @@ export async function writePackage(dataset: ExportDataset, options: WriteOptions
   // Loaded when it is needed: it is most of a bundle that only reads.
   const { default: JSZip } = await import('jszip');
   const zip = new JSZip();
-  for (const entry of entries) {
+  const write = async (entry: PlannedEntry, compress: boolean): Promise<void> => {
     options.signal?.throwIfAborted();
     const bytes = plan.bytesOf(entry);
     zip.file(entry.path, bytes instanceof Uint8Array ? bytes : await collectBytes(bytes), {
@@ -39,11 +42,23 @@ export async function writePackage(dataset: ExportDataset, options: WriteOptions
       // jszip writes times in UTC.
       date: new Date(Date.UTC(1980, 0, 1)),
       unixPermissions: ENTRY_MODE,
-      compression: entry.compress ? 'DEFLATE' : 'STORE',
+      compression: compress ? 'DEFLATE' : 'STORE',
       compressionOptions: { level: DEFLATE_LEVEL },
     });
+  };
+  const generate = (): Promise<Uint8Array> =>
+    zip.generateAsync({ type: 'uint8array', platform: 'UNIX', streamFiles: true });
+  for (const entry of entries) await write(entry, entry.compress);
+  let bytes = await generate();
+  const expanding = new Set<string>();
+  for (const { name, size, compressedSize } of await readDirectory(bytesSource(bytes), DEFAULT_LIMITS)) {
+    if (size > UNPADDED_BYTES && size > compressedSize * MAX_WRITTEN_EXPANSION) expanding.add(name);
   }
-  const bytes = await zip.generateAsync({ type: 'uint8array', platform: 'UNIX', streamFiles: true });
-  await checkWritten(bytesSource(bytes));
+  if (expanding.size > 0) {
+    // A reader refuses archives that expand too much.
+    for (const entry of entries) if (expanding.has(entry.path)) await write(entry, false);
+    bytes = await generate();
+  }
+  await checkWritten(bytesSource(bytes), plan.repeatedBytes);
   return bytes;
 }

@@ -1,11 +1,18 @@
-import { entryError } from '../errors.ts';
+import { entryError, type PackageError } from '../errors.ts';
 import { ARCHIVE_RATIO_FREE_BYTES, type PackageLimits } from '../limits.ts';
 
-/** Limits the uncompressed bytes that one reader takes out of an archive. */
+/**
+ * Limits the uncompressed bytes that one reader takes out of an archive. The total counts all that it gives out, a file
+ * once for each reference to it; the expansion ratio counts what is inflated, each entry once.
+ */
 export class ByteBudget {
   readonly #limits: PackageLimits;
   readonly #ratioBytes: number;
-  #spentBytes = 0;
+  #givenBytes = 0;
+  #inflatedBytes = 0;
+  /** How far each entry was inflated, by its name. */
+  readonly #inflated = new Map<string, number>();
+  #error: PackageError | undefined;
 
   /** @param archiveBytes the compressed size of the archive */
   constructor(archiveBytes: number, limits: PackageLimits) {
@@ -16,25 +23,39 @@ export class ByteBudget {
     );
   }
 
-  /** Bytes that may still be spent. */
-  get remainingBytes(): number {
-    return Math.min(this.#limits.maxTotalBytes, this.#ratioBytes) - this.#spentBytes;
+  /** Bytes of an entry that may still be spent, from a position in it. */
+  remainingBytes(entry: string, position: number): number {
+    return Math.min(this.#limits.maxTotalBytes - this.#givenBytes, this.#inflatableBytes(entry, position));
   }
 
   /**
-   * Spends the bytes of an entry.
+   * Spends bytes of an entry, from a position in it.
    *
-   * @throws PackageError `package_limit` if fewer remain
+   * @throws PackageError `package_limit` if fewer remain: the same error each time, since it concerns the whole archive
    */
-  spend(byteLength: number, entry: string): void {
-    if (byteLength > this.remainingBytes) {
-      const { maxTotalBytes, maxExpansionRatio } = this.#limits;
-      const problem =
-        maxTotalBytes <= this.#ratioBytes
-          ? `exceeds the limit of ${maxTotalBytes} uncompressed bytes for the archive`
-          : `makes the archive as a whole expand more than ${maxExpansionRatio} times`;
-      throw entryError('package_limit', entry, problem);
+  spend(entry: string, position: number, byteLength: number): void {
+    const { maxTotalBytes, maxExpansionRatio } = this.#limits;
+    if (this.#givenBytes + byteLength > maxTotalBytes) {
+      const problem = `exceeds the limit of ${maxTotalBytes} uncompressed bytes for the archive, in which a file counts once for each reference`;
+      this.#error ??= entryError('package_limit', entry, problem);
+      throw this.#error;
     }
-    this.#spentBytes += byteLength;
+    if (byteLength > this.#inflatableBytes(entry, position)) {
+      const problem = `makes the archive as a whole expand more than ${maxExpansionRatio} times`;
+      this.#error ??= entryError('package_limit', entry, problem);
+      throw this.#error;
+    }
+    this.#givenBytes += byteLength;
+    const end = position + byteLength;
+    const known = this.#inflated.get(entry) ?? 0;
+    if (end <= known) return;
+    this.#inflated.set(entry, end);
+    this.#inflatedBytes += end - known;
+  }
+
+  /** What the ratio allows of an entry from a position in it, with the bytes that were inflated before. */
+  #inflatableBytes(entry: string, position: number): number {
+    const known = Math.max(0, (this.#inflated.get(entry) ?? 0) - position);
+    return known + this.#ratioBytes - this.#inflatedBytes;
   }
 }

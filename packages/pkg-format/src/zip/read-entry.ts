@@ -109,12 +109,12 @@ class EntryCheck {
 
   add(chunk: Uint8Array): void {
     const { ceiling, budget } = this.#options;
+    const { name } = this.#entry;
     const room = ceiling.bytes - this.#byteLength;
+    const left = budget?.remainingBytes(name, this.#byteLength) ?? Number.POSITIVE_INFINITY;
     // The lower of the two is the error, however the bytes are cut into chunks.
-    if (chunk.byteLength > room && room <= (budget?.remainingBytes ?? Number.POSITIVE_INFINITY)) {
-      throw ceiling.error();
-    }
-    budget?.spend(chunk.byteLength, this.#entry.name);
+    if (chunk.byteLength > room && room <= left) throw ceiling.error();
+    budget?.spend(name, this.#byteLength, chunk.byteLength);
     this.#byteLength += chunk.byteLength;
     this.#crc = crc32(chunk, this.#crc);
   }

@@ -348,13 +348,13 @@ export const VARIABLES = {
   maxUncompressedBytes: bytes(
     'SVC_MAX_UNCOMPRESSED_BYTES',
     20 * GIB,
-    'uncompressed bytes of one archive or compressed file, and bytes of the items of one import',
+    'uncompressed bytes of one archive or compressed file, and bytes of the items of one import; a file counts once for each reference',
   ),
   maxExpansionRatio: integer(
     'SVC_MAX_EXPANSION_RATIO',
     500,
     { min: 1, max: 1_000_000 },
-    'compression ratio of one entry past its first 1 MiB, and of an archive past its first 64 MiB; a file counts once per item that refers to it; also bytes of the items that a mapping makes over those of the files, past the first 64 MiB',
+    'compression ratio of one entry past its first 1 MiB, and of an archive past its first 64 MiB, in which each file counts once; also bytes of the items that a mapping makes over those of the files, past the first 64 MiB. Exports stay below 200',
   ),
   maxRows: integer(
     'SVC_MAX_ROWS',

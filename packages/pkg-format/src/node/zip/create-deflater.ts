@@ -1,10 +1,63 @@
-import { createDeflateRaw, type DeflateRaw } from 'node:zlib';
+import { Transform } from 'node:stream';
+import { constants, createDeflateRaw } from 'node:zlib';
+import { MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../../limits.ts';
 import { DEFLATE_LEVEL } from '../../write/write-package.ts';
 
-/** The compressor takes so many bytes ahead. The types know only options of zlib. */
-const OPTIONS = { level: DEFLATE_LEVEL, chunkSize: 64 * 1024, highWaterMark: 512 * 1024 };
+const CHUNK_BYTES = 64 * 1024;
+/** The compressor takes so many bytes ahead. */
+const AHEAD_BYTES = 512 * 1024;
 
-/** Deflates a large entry of a package on another thread. */
-export function createDeflater(): DeflateRaw {
-  return createDeflateRaw(OPTIONS);
+/** An empty stored block of a deflate stream (RFC 1951 section 3.2.4), which adds nothing to what comes out. */
+const EMPTY_BLOCK = [0, 0, 0, 0xff, 0xff];
+const LAST_EMPTY_BLOCK = [1, 0, 0, 0xff, 0xff];
+
+/**
+ * Deflates a large entry of a package on another thread. What would expand more than `MAX_WRITTEN_EXPANSION` times is
+ * padded with empty blocks: a reader refuses archives that expand too much. The result does not depend on how the bytes
+ * are cut into chunks.
+ */
+export function createDeflater(): Transform {
+  const deflate = createDeflateRaw({ level: DEFLATE_LEVEL, chunkSize: CHUNK_BYTES });
+  let inputBytes = 0;
+  let outputBytes = 0;
+  const deflater = new Transform({
+    writableHighWaterMark: AHEAD_BYTES,
+    readableHighWaterMark: AHEAD_BYTES,
+    transform(chunk: Uint8Array, _encoding, done) {
+      inputBytes += chunk.byteLength;
+      deflate.write(chunk, done);
+    },
+    flush(done) {
+      // Some bytes are still to come, so this is true of most entries.
+      if (inputBytes <= Math.max(UNPADDED_BYTES, outputBytes * MAX_WRITTEN_EXPANSION)) {
+        deflate.once('end', done);
+        deflate.end();
+        return;
+      }
+      // All that was taken comes out, up to a whole byte, and the stream stays open for more blocks.
+      deflate.flush(constants.Z_SYNC_FLUSH, () => {
+        this.push(padding(Math.ceil(inputBytes / MAX_WRITTEN_EXPANSION) - outputBytes));
+        done();
+      });
+    },
+    destroy(error, done) {
+      deflate.destroy();
+      done(error);
+    },
+  });
+  deflate.on('data', (piece: Buffer) => {
+    outputBytes += piece.byteLength;
+    deflater.push(piece);
+  });
+  deflate.on('error', (error) => deflater.destroy(error));
+  return deflater;
+}
+
+/** Empty blocks of at least so many bytes, which end the stream. */
+function padding(byteLength: number): Buffer {
+  const count = Math.max(0, Math.ceil(byteLength / EMPTY_BLOCK.length) - 1);
+  return Buffer.concat([
+    Buffer.alloc(count * EMPTY_BLOCK.length, Buffer.from(EMPTY_BLOCK)),
+    Buffer.from(LAST_EMPTY_BLOCK),
+  ]);
 }
