@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -280,6 +281,14 @@ describe('the console', () => {
       return { mime_type, encoding: 'base64', data: Buffer.from(text).toString('base64') };
     };
     const prompt = `${evil}\n\n![x](http://evil.example/md.png) [click](javascript:window.hacked=1) <iframe src=//evil.example></iframe> $\\href{javascript:window.hacked=1}{x}$ $\\includegraphics{http://evil.example/k}$ **bold**`;
+    const png =
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    const own = { mime_type: 'image/png', encoding: 'base64', data: png };
+    const otherId = await upload(
+      { 'sections/a.jsonl': JSON.stringify({ id: 1, assets: { a: own } }) },
+      'the dataset with the file',
+    );
+    const sha256 = createHash('sha256').update(Buffer.from(png, 'base64')).digest('hex');
     const item = {
       id: evil,
       type: evil,
@@ -297,6 +306,8 @@ describe('the console', () => {
         page: entry('text/html', `<script>parent.hacked=1</script>${evil}`),
         far: { mime_type: 'image/png', url: 'http://evil.example/remote.png' },
         script: { mime_type: 'image/png', url: 'javascript:window.hacked=1' },
+        own,
+        borrowed: { mime_type: 'image/png', sha256, url: `/datasets/${otherId}/assets/${sha256}` },
       },
       __proto__: null,
     };
@@ -310,6 +321,8 @@ describe('the console', () => {
       if (tab.startsWith('items')) {
         await page.getByText('bold', { exact: true }).first().waitFor();
         await page.getByText('(another host)').waitFor();
+        expect(await page.locator(`img[src="/datasets/${id}/assets/${sha256}"]`).count()).toBe(1);
+        expect(await page.locator(`[src*="${otherId}"], [href*="${otherId}"]`).count()).toBe(0);
       }
       await page.waitForLoadState('networkidle');
       expect([tab, await page.evaluate('window.hacked')]).toEqual([tab, undefined]);
@@ -317,7 +330,7 @@ describe('the console', () => {
       expect(await page.locator('[href^="javascript:"]').count()).toBe(0);
       expect(faults).toEqual([]);
     }
-    await fetch(`${url}/datasets/${id}`, { method: 'DELETE' });
+    for (const one of [id, otherId]) await fetch(`${url}/datasets/${one}`, { method: 'DELETE' });
   });
 
   it('sends no telemetry with the switch off, and only the five fields with it on', async () => {

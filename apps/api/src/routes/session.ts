@@ -33,7 +33,7 @@ export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKe
       ...common,
       method: 'post',
       operationId: 'createSession',
-      summary: 'Start a session with a key: 12 hours from its last use',
+      summary: 'Start a session with a key: 12 hours from its last use, 7 days at most',
       body: {
         contentType: 'application/json',
         schema: {

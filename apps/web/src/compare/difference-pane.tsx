@@ -41,7 +41,8 @@ export function DifferencePane({
   const results = found.data;
   const outputs = results.map(textOf);
   const [first = ''] = outputs;
-  const item = (results.find((result) => result?.item != null)?.item ?? null) as JsonObject | null;
+  const holder = results.findIndex((result) => result?.item != null);
+  const item = (results[holder]?.item ?? null) as JsonObject | null;
   return (
     <Stack gap={0}>
       <SimpleGrid cols={{ base: 1, md: Math.min(3, runs.length) }} p="md">
@@ -66,7 +67,7 @@ export function DifferencePane({
           The item cannot be shown.
         </Text>
       ) : (
-        <ItemViewer item={item} hash={item_hash} />
+        <ItemViewer item={item} datasetId={runs[holder]?.dataset_id} hash={item_hash} />
       )}
     </Stack>
   );

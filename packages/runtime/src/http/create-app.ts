@@ -132,7 +132,7 @@ function callerOf(
   const session = cookie === undefined ? null : sessions.open(cookie);
   if (session === null) return authenticator.byHeader(authorization);
   if (!session.isDue) return authenticator.bySession(session);
-  const { value, expiresAt } = sessions.seal(session.key);
+  const { value, expiresAt } = sessions.seal(session.key, session.endsAt);
   response.setHeader('Set-Cookie', setSessionCookie(value, schemeOf(request, trustProxy) === 'https'));
   return authenticator.bySession({ ...session, expiresAt });
 }

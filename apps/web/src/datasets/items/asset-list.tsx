@@ -3,23 +3,41 @@ import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { Part } from '../../ui/layout/part.tsx';
 import { formatBytes } from '../../ui/text/formats.ts';
 
-/** The files of an item. Files of this service are shown; links to other hosts are links, and nothing follows them. */
-export function AssetList({ assets }: { readonly assets: readonly { name: string; entry: JsonObject }[] }) {
+/**
+ * The files of an item. Those that its dataset holds are shown; links to other hosts are links, and nothing follows them.
+ *
+ * @param datasetId of the item; absent for an item that is not stored
+ */
+export function AssetList({
+  assets,
+  datasetId,
+}: {
+  readonly assets: readonly { name: string; entry: JsonObject }[];
+  readonly datasetId: string | undefined;
+}) {
   if (assets.length === 0) return null;
   return (
     <Part title={assets.length === 1 ? 'File' : `Files (${assets.length})`}>
       <Stack gap="sm">
         {assets.map(({ name, entry }) => (
-          <Asset key={name} name={name} entry={entry} />
+          <Asset key={name} name={name} entry={entry} datasetId={datasetId} />
         ))}
       </Stack>
     </Part>
   );
 }
 
-function Asset({ name, entry }: { readonly name: string; readonly entry: JsonObject }) {
+function Asset({
+  name,
+  entry,
+  datasetId,
+}: {
+  readonly name: string;
+  readonly entry: JsonObject;
+  readonly datasetId: string | undefined;
+}) {
   const type = textOf(entry, 'mime_type') ?? 'application/octet-stream';
-  const url = ownUrl(entry, type);
+  const url = ownUrl(entry, type, datasetId);
   const remote = url === undefined ? textOf(entry, 'url') : undefined;
   const length = getMember(entry, 'byte_length');
   return (
@@ -68,10 +86,15 @@ function Shown({ url, type, name }: { readonly url: string; readonly type: strin
 
 const SHOWN = /^(?:image|audio|video)\/[a-z0-9.+-]+$/;
 
-/** The address of a file that this service holds: a link to its bytes, or the bytes themselves. */
-function ownUrl(entry: JsonObject, type: string): string | undefined {
+/**
+ * The address of a file that the item holds: the link that the service writes in place of its bytes, or the bytes
+ * themselves. A link that the item came with may lead to a file of another dataset.
+ */
+function ownUrl(entry: JsonObject, type: string, datasetId: string | undefined): string | undefined {
   const url = textOf(entry, 'url');
-  if (url !== undefined && /^\/datasets\/[\w-]+\/assets\/[0-9a-f]{64}$/.test(url)) return url;
+  const hash = textOf(entry, 'sha256') ?? '';
+  const isHash = /^[0-9a-f]{64}$/.test(hash);
+  if (datasetId !== undefined && isHash && url === `/datasets/${datasetId}/assets/${hash}`) return url;
   const data = textOf(entry, 'data');
   // any other type could be a page, which must not be opened here
   const kept = SHOWN.test(type) ? type : 'application/octet-stream';

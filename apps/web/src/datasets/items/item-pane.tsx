@@ -31,5 +31,13 @@ export function ItemPane({ dataset, position }: { readonly dataset: Dataset; rea
         Item {order_index} of {section} cannot be shown: {error?.message}
       </Text>
     );
-  return <ItemViewer item={item as JsonObject} section={section} orderIndex={order_index} hash={item_hash} />;
+  return (
+    <ItemViewer
+      item={item as JsonObject}
+      datasetId={dataset.id}
+      section={section}
+      orderIndex={order_index}
+      hash={item_hash}
+    />
+  );
 }

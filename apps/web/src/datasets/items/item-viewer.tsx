@@ -17,11 +17,14 @@ const SHOWN = ['id', 'type', 'inputs', 'answer', 'criteria', 'checker', 'assets'
 /** One item: what the model is given, what is expected, its files, and its exact JSON. */
 export function ItemViewer({
   item,
+  datasetId,
   section,
   orderIndex,
   hash,
 }: {
   readonly item: JsonObject;
+  /** Absent for an item that is not stored. */
+  readonly datasetId?: string | undefined;
   readonly section?: string;
   readonly orderIndex?: number;
   readonly hash?: string;
@@ -64,12 +67,22 @@ export function ItemViewer({
         />
       </Group>
       {hash !== undefined && <CopyText text={hash} shown={hash.slice(0, 16)} label="item hash" />}
-      {view === 'json' ? <JsonText value={item} label="item" /> : <ItemParts item={item} />}
+      {view === 'json' ? (
+        <JsonText value={item} label="item" />
+      ) : (
+        <ItemParts item={item} datasetId={datasetId} />
+      )}
     </Stack>
   );
 }
 
-function ItemParts({ item }: { readonly item: JsonObject }) {
+function ItemParts({
+  item,
+  datasetId,
+}: {
+  readonly item: JsonObject;
+  readonly datasetId: string | undefined;
+}) {
   const system = inputOf(item, 'system_prompt');
   const prompt = inputOf(item, 'prompt');
   const messages = messagesOf(item);
@@ -118,7 +131,7 @@ function ItemParts({ item }: { readonly item: JsonObject }) {
           </ul>
         </Part>
       )}
-      <AssetList assets={assetsOf(item)} />
+      <AssetList assets={assetsOf(item)} datasetId={datasetId} />
       {checker !== undefined && checker !== null && (
         <Part title="Checker">
           <Value value={checker} label="the checker" />

@@ -109,5 +109,13 @@ function ResultItem({
   if (found.isLoading) return <PageSkeleton rows={4} />;
   if (found.data?.item === undefined || found.data.item === null) return null;
   const { item, item_hash } = found.data;
-  return <ItemViewer item={item as JsonObject} section={section} orderIndex={orderIndex} hash={item_hash} />;
+  return (
+    <ItemViewer
+      item={item as JsonObject}
+      datasetId={run.dataset_id}
+      section={section}
+      orderIndex={orderIndex}
+      hash={item_hash}
+    />
+  );
 }

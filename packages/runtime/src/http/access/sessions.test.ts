@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../config/secret.ts';
-import { createSessions, SESSION_SECONDS } from './sessions.ts';
+import { createSessions, MAX_SESSION_SECONDS, SESSION_SECONDS } from './sessions.ts';
 
 const viewer = { role: 'viewer', key: new Secret('see-key-of-the-tests-1') } as const;
 const admin = { role: 'admin', key: new Secret('all-key-of-the-tests-1') } as const;
@@ -12,7 +12,7 @@ describe('sessions', () => {
     const { value, expiresAt } = createSessions([viewer, admin], clock).seal(1);
     expect(expiresAt.getTime()).toBe(now + SESSION_SECONDS * 1000);
     const other = createSessions([admin], clock);
-    expect(other.open(value)).toEqual({ key: 0, expiresAt, isDue: false });
+    expect(other.open(value)).toMatchObject({ key: 0, expiresAt, isDue: false });
     now += 6 * 60_000;
     expect(other.open(value)).toMatchObject({ isDue: true });
     expect(createSessions([viewer], clock).open(value)).toBeNull();
@@ -21,6 +21,27 @@ describe('sessions', () => {
     expect(createSessions([demoted], clock).open(value)).toBeNull();
     now = expiresAt.getTime();
     expect(other.open(value)).toBeNull();
+  });
+
+  it('end after seven days, however often they are used', () => {
+    let now = 1_000_000;
+    const sessions = createSessions([admin], () => now);
+    let { value } = sessions.seal(0);
+    let renewals = 0;
+    for (let hours = 1; hours < 7 * 24; hours += 1) {
+      now = 1_000_000 + hours * 3_600_000;
+      const session = sessions.open(value);
+      if (session === null) throw new Error(`The session ended after ${hours} hours.`);
+      expect(session.endsAt.getTime()).toBe(1_000_000 + MAX_SESSION_SECONDS * 1000);
+      expect(session.expiresAt.getTime()).toBeLessThanOrEqual(session.endsAt.getTime());
+      if (!session.isDue) continue;
+      value = sessions.seal(session.key, session.endsAt).value;
+      renewals += 1;
+    }
+    // In its last hours, a renewal would give it no more time.
+    expect(renewals).toBe(7 * 24 - 12);
+    now = 1_000_000 + MAX_SESSION_SECONDS * 1000;
+    expect(sessions.open(value)).toBeNull();
   });
 
   it('cannot be changed, forged or read, and say nothing of their key', () => {

@@ -4,9 +4,10 @@ import type { ApiKey } from '../../config/load-config.ts';
 /** Name of the cookie that holds a session. */
 export const SESSION_COOKIE = 'svc_session';
 
-/** How long a session lasts after its last use, and the age from which its use renews it. */
+/** How long a session lasts after its last use, the age from which its use renews it, and how long it lasts at most. */
 export const SESSION_SECONDS: number = 12 * 60 * 60;
 const RENEWAL_AGE_SECONDS = 5 * 60;
+export const MAX_SESSION_SECONDS: number = 7 * 24 * 60 * 60;
 
 const VERSION = 'v1';
 const IV_BYTES = 12;
@@ -19,14 +20,20 @@ export interface Session {
   /** Index of its key among the configured ones. */
   readonly key: number;
   readonly expiresAt: Date;
+  /** When it ends although it is used. */
+  readonly endsAt: Date;
   /** Whether its next response should carry a new cookie. */
   readonly isDue: boolean;
 }
 
 /** Makes and reads the values of session cookies. */
 export interface Sessions {
-  /** Seals a session for a configured key. */
-  seal(key: number): { readonly value: string; readonly expiresAt: Date };
+  /**
+   * Seals a session for a configured key.
+   *
+   * @param endsAt of the session that is renewed
+   */
+  seal(key: number, endsAt?: Date): { readonly value: string; readonly expiresAt: Date };
   /** The session of a cookie; null when it has ended, or when no configured key sealed it. */
   open(value: string): Session | null;
 }
@@ -34,8 +41,9 @@ export interface Sessions {
 interface Sealed {
   readonly role: string;
   readonly fingerprint: string;
-  /** Unix time in seconds. */
+  /** Unix times in seconds. */
   readonly expires_at: number;
+  readonly ends_at: number;
 }
 
 /**
@@ -55,11 +63,14 @@ export function createSessions(apiKeys: readonly ApiKey[], now: () => number = D
   });
   const nowSeconds = (): number => Math.floor(now() / 1000);
   return {
-    seal: (at) => {
+    seal: (at, endsAt) => {
       const key = known[at];
       if (key === undefined) throw new RangeError(`Cannot seal a session: there is no key ${at}.`);
-      const expiresAt = nowSeconds() + SESSION_SECONDS;
-      const sealed: Sealed = { role: key.role, fingerprint: key.fingerprint, expires_at: expiresAt };
+      const end =
+        endsAt === undefined ? nowSeconds() + MAX_SESSION_SECONDS : Math.floor(endsAt.getTime() / 1000);
+      const expiresAt = Math.min(nowSeconds() + SESSION_SECONDS, end);
+      const { role, fingerprint } = key;
+      const sealed: Sealed = { role, fingerprint, expires_at: expiresAt, ends_at: end };
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key.secret, iv).setAAD(Buffer.from(SESSION_COOKIE));
       const text = Buffer.concat([cipher.update(JSON.stringify(sealed), 'utf8'), cipher.final()]);
@@ -74,11 +85,14 @@ export function createSessions(apiKeys: readonly ApiKey[], now: () => number = D
         const sealed = unseal(bytes, secret);
         if (sealed === null) continue;
         const leftSeconds = sealed.expires_at - nowSeconds();
-        if (sealed.role !== role || sealed.fingerprint !== fingerprint || leftSeconds <= 0) return null;
+        if (sealed.role !== role || sealed.fingerprint !== fingerprint) return null;
+        // Sessions of older versions have no end.
+        if (leftSeconds <= 0 || !Number.isFinite(sealed.ends_at)) return null;
         return {
           key: at,
           expiresAt: new Date(sealed.expires_at * 1000),
-          isDue: leftSeconds < SESSION_SECONDS - RENEWAL_AGE_SECONDS,
+          endsAt: new Date(sealed.ends_at * 1000),
+          isDue: leftSeconds < SESSION_SECONDS - RENEWAL_AGE_SECONDS && sealed.expires_at < sealed.ends_at,
         };
       }
       return null;
