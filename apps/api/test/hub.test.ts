@@ -52,6 +52,7 @@ beforeAll(async () => {
     id: 'org/unreadable',
     files: { 'train.jsonl': '{"q":"a"}\n{"q":"b\n{"q":"c"}\n["d"]\n{"q":null}\n{"q":"e"}\n' },
   });
+  hub.add({ id: 'org/header', files: { 'data.csv': 'q,n\n' } });
   hub.add({ id: 'org/open-quote', files: { 'data.csv': 'q,a\n1,x\n2,y,z\n3,w\n"open,v\n4,u\n' } });
   hub.add({ id: 'org/late-column', files: { 'train.jsonl': '{"q":"a"}\n{"q":"b","late":\n' } });
   hub.add({ id: 'org/measured', files: { 'train.jsonl': MEASURED, 'README.md': '# Not data' } });
@@ -222,6 +223,16 @@ describe('POST /datasets/hub/import', () => {
       mapping: { prompt_column: 'none' },
     });
     expect(wrong.body).toMatchObject({ code: 'column_not_found' });
+  });
+
+  it('makes an empty dataset of a file that has only a header', async () => {
+    const { status, body } = await importHub({
+      name: 'header',
+      config: { path: 'org/header' },
+      mapping: { prompt_column: 'q' },
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ item_count: 0 });
   });
 
   it('gives the same hash twice, and whatever format the rows came from', async () => {

@@ -702,13 +702,16 @@ describe('the dataset card', () => {
 
 describe('splits without rows', () => {
   it.each([
-    ['empty.jsonl', ''],
-    ['empty.csv', 'a,b\n'],
-    ['empty.parquet', writeParquet({ columns: [{ name: 'a', data: [], type: 'INT32' }] })],
-  ])('%s is read as none', async (name, content) => {
+    ['empty.jsonl', '', []],
+    ['empty.csv', 'a,b\n', ['a', 'b']],
+    ['header.tsv', 'a\tb', ['a', 'b']],
+    ['nothing.csv', '', []],
+    ['empty.parquet', writeParquet({ columns: [{ name: 'a', data: [], type: 'INT32' }] }), ['a']],
+  ])('%s is read as none', async (name, content, columns) => {
     hub.add({ id: 'o/empty', files: { [name]: content } });
     const selection = await select('o/empty');
     expect(selection.numRows).toBe(0);
+    expect(selection.features.map((feature) => feature.name)).toEqual(columns);
     expect(await rowsOf(selection)).toEqual([]);
   });
 });

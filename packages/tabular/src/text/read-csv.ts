@@ -75,6 +75,29 @@ export async function* readCsv(
   }
 }
 
+/**
+ * Reads the header of a CSV or TSV file that has no rows.
+ *
+ * @returns a row with null in each column; empty without a header
+ * @throws as `readCsv`
+ */
+export async function readCsvHeader(
+  source: AsyncIterable<Uint8Array>,
+  params: LoaderParams,
+  options: TextOptions,
+): Promise<RawRow['row']> {
+  const settings = readSettings(params, options.file);
+  const { file, signal, maxRowSize = DEFAULT_MAX_ROW_SIZE } = options;
+  const { encoding, replaceErrors } = settings;
+  const tokenizer = new CsvTokenizer(settings.dialect, file, maxRowSize);
+  const table = new CsvTable(settings, options);
+  for await (const piece of decodeText(source, { file, encoding, replaceErrors, signal })) {
+    for (const record of tokenizer.add(piece)) table.add(record);
+  }
+  for (const record of tokenizer.end()) table.add(record);
+  return table.emptyRow();
+}
+
 /** Every row has all columns, so a short one may become a long one. */
 const MAX_COLUMNS = 50_000;
 
@@ -128,6 +151,14 @@ class CsvTable {
       setMember(row, name, isMissing ? null : field);
     }
     return { row, line: record.line, size: record.size };
+  }
+
+  /** A row with null in each column of the header; empty without one. */
+  emptyRow(): RawRow['row'] {
+    const columns = this.#header === null ? [] : (this.#columns ?? this.#start(this.#header.length));
+    const row: RawRow['row'] = {};
+    for (const index of this.#kept) setMember(row, columns[index] as string, null);
+    return row;
   }
 
   #start(width: number): readonly string[] {

@@ -14,6 +14,7 @@ import type { ByteSource } from '../source/byte-source.ts';
 import { type RowBatch, type Table, toCellRows, type WholeRange, wholeRange } from '../table.ts';
 import { type CacheBudget, CachedFile } from './cached-file.ts';
 import type { LoaderParams, RawRow, TextColumns } from './raw-row.ts';
+import { readCsvHeader } from './read-csv.ts';
 import { readRows } from './read-rows.ts';
 
 /** Files of this size together are read whole at first: their types and counts are then exact. */
@@ -82,6 +83,13 @@ export async function openTextTables(
     });
   const builder = inferSchema(format, { declared, textColumns });
   const { counts, seen, unreadRow } = await scan(tables, builder, count, (file) => rowsOf(file, signal));
+  const isEmpty = unreadRow === undefined && [...seen.values()].every((rows) => rows === 0);
+  if (format === 'csv' && isEmpty) {
+    for (const file of [...tables.values()].flat()) {
+      const row = await readCsvHeader(file.read(signal), params ?? {}, { file: file.path, signal });
+      builder.add({ row, line: 1, size: 0 });
+    }
+  }
   const schema = builder.finish();
   if (schema.features.length > MAX_COLUMNS) {
     const message = `Cannot read the files: they have more than ${MAX_COLUMNS} columns.`;
