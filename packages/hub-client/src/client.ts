@@ -65,7 +65,7 @@ export interface HubClientOptions {
 
 /** Which dataset to open, and how long to retry. */
 export interface OpenDatasetOptions {
-  /** `owner/name`, a single legacy name, `datasets/owner/name`, or the address of a page of the dataset. */
+  /** `owner/name`, a single legacy name, `datasets/owner/name`, or the address of a page of the dataset on this hub. */
   readonly path: string;
   /** Branch, tag or commit; default that of the page's address, else `main`. */
   readonly revision?: string | undefined;
@@ -169,7 +169,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
     async openDataset(options) {
       checkOptions('openDataset', options, OPEN_OPTIONS);
       const { path, revision, token, signal, budgetMs, headersTimeoutMs, retry } = options;
-      const named = parseDatasetPath(path, [endpoint.href, PUBLIC_HUB]);
+      const named = parseDatasetPath(path, endpoint);
       const dataset = named.path;
       const asked = validateRevision(revision ?? named.revision ?? DEFAULT_REVISION);
       checkNumber('budgetMs', budgetMs, { min: 0, fractions: true });

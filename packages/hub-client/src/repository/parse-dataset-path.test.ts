@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { HubError } from '../errors.ts';
 import { parseDatasetPath } from './parse-dataset-path.ts';
 
-const HUBS = ['https://huggingface.co', 'http://localhost:5000/hub'];
+const HUB = new URL('https://huggingface.co');
+const OWN_HUB = new URL('http://localhost:5000/hub');
 
 describe('parseDatasetPath', () => {
   it.each<[string, string, string?]>([
@@ -20,9 +22,20 @@ describe('parseDatasetPath', () => {
       'openai/gsm8k',
       'refs/convert/parquet',
     ],
-    ['http://localhost:5000/hub/datasets/a/b/blob/v1/README.md', 'a/b', 'v1'],
   ])('%s', (pasted, path, revision) => {
-    expect(parseDatasetPath(pasted, HUBS)).toEqual({ path, revision });
+    expect(parseDatasetPath(pasted, HUB)).toEqual({ path, revision });
+  });
+
+  it('knows a hub below a path', () => {
+    const pasted = 'http://localhost:5000/hub/datasets/a/b/blob/v1/README.md';
+    expect(parseDatasetPath(pasted, OWN_HUB)).toEqual({ path: 'a/b', revision: 'v1' });
+    expect(() => parseDatasetPath('http://localhost:5000/datasets/a/b', OWN_HUB)).toThrow(HubError);
+  });
+
+  it('refuses an address of the public hub on a client of another one, and names both', () => {
+    expect(() => parseDatasetPath('https://huggingface.co/datasets/a/b', OWN_HUB)).toThrow(
+      'path must be a dataset of the hub localhost:5000, got an address of huggingface.co',
+    );
   });
 
   it.each([
@@ -33,14 +46,11 @@ describe('parseDatasetPath', () => {
     'https://huggingface.co/datasets/a/b/c',
     'https://huggingface.co/datasets/a/../../x',
     'https://huggingface.co/datasets/a/b/tree/%ff',
-    'http://localhost:5000/datasets/a/b',
     'https://',
     'datasets/a/b/c',
     `https://huggingface.co/datasets/a/${'b'.repeat(2000)}`,
     '',
   ])('refuses %.60s', (pasted) => {
-    expect(() => parseDatasetPath(pasted, HUBS)).toThrow(
-      expect.objectContaining({ code: 'invalid_request' }),
-    );
+    expect(() => parseDatasetPath(pasted, HUB)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
   });
 });

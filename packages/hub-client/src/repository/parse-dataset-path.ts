@@ -1,3 +1,4 @@
+import { shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import { validateDatasetPath } from './validate-path.ts';
 
@@ -16,33 +17,27 @@ const MAX_LENGTH = 1024;
  * Reads what people paste: `owner/name`, `datasets/owner/name`, or the address of a page of the dataset, such as
  * `https://huggingface.co/datasets/owner/name/tree/v1.0/data`.
  *
- * @param hubs addresses of the hubs whose pages are accepted
+ * @param hub address of the hub; an address of another one would name another dataset
  * @throws HubError `invalid_request`
  */
-export function parseDatasetPath(pasted: unknown, hubs: readonly string[]): DatasetPath {
+export function parseDatasetPath(pasted: unknown, hub: URL): DatasetPath {
   if (typeof pasted !== 'string' || pasted.length > MAX_LENGTH) {
     return { path: validateDatasetPath(pasted), revision: undefined };
   }
   const text = pasted.trim();
-  if (/^https?:/i.test(text)) return fromAddress(text, hubs);
-  const short = hubs.find((hub) => text.startsWith(`${new URL(hub).host}/datasets/`));
-  if (short !== undefined) return fromAddress(`${new URL(short).protocol}//${text}`, hubs);
+  if (/^https?:/i.test(text)) return fromAddress(text, hub);
+  if (text.startsWith(`${hub.host}/datasets/`)) return fromAddress(`${hub.protocol}//${text}`, hub);
   const named = /^datasets\/([^/]+\/[^/]+)\/?$/.exec(text);
   return { path: validateDatasetPath(named?.[1] ?? pasted), revision: undefined };
 }
 
-function fromAddress(text: string, hubs: readonly string[]): DatasetPath {
+function fromAddress(text: string, hub: URL): DatasetPath {
   const url = URL.canParse(text) ? new URL(text) : null;
-  const bases = hubs.map((hub) => new URL(hub));
-  const base = bases.find(({ host, pathname }) => url?.host === host && url.pathname.startsWith(pathname));
-  if (url === null || base === undefined) {
-    const hosts = [...new Set(bases.map(({ host }) => host))].join(' or ');
-    throw new HubError(
-      'invalid_request',
-      `path must be a dataset of ${hosts}, got an address of another host`,
-    );
+  if (url?.host !== hub.host || !url.pathname.startsWith(hub.pathname)) {
+    const got = url === null ? 'no valid address' : `an address of ${shorten(url.host)}`;
+    throw new HubError('invalid_request', `path must be a dataset of the hub ${hub.host}, got ${got}`);
   }
-  const parts = url.pathname.slice(base.pathname.replace(/\/$/, '').length).split('/').slice(1);
+  const parts = url.pathname.slice(hub.pathname.replace(/\/$/, '').length).split('/').slice(1);
   const [folder, ...rest] = parts;
   if (folder !== 'datasets' || rest[0] === undefined || rest[0] === '') {
     throw new HubError(
