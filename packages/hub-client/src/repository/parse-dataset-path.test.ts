@@ -34,7 +34,7 @@ describe('parseDatasetPath', () => {
 
   it('refuses an address of the public hub on a client of another one, and names both', () => {
     expect(() => parseDatasetPath('https://huggingface.co/datasets/a/b', OWN_HUB)).toThrow(
-      'path must be a dataset of the hub localhost:5000, got an address of huggingface.co',
+      'path must be a dataset of the hub localhost:5000, got an address of "huggingface.co"',
     );
   });
 
