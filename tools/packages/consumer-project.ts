@@ -29,18 +29,24 @@ const UNDICI: Readonly<Record<string, string>> = {
   'undici-8': 'npm:undici@^8.12.4',
 };
 
-/** Passes dispatchers of other versions of undici than that of the package. */
+/** Sends requests through dispatchers of other versions of undici than that of the package. */
 const DISPATCHERS: ReadmeExample = {
   name: 'dispatchers',
-  code: `import { createHubClient } from '@svc/hub-client';
-import { Agent as Agent6 } from 'undici-6';
-import { Agent as Agent8 } from 'undici-8';
+  code: `import { createHubClient, type FetchFunction } from '@svc/hub-client';
+import { Agent as Agent6, fetch as fetch6 } from 'undici-6';
+import { Agent as Agent8, fetch as fetch8 } from 'undici-8';
 
-for (const dispatcher of [new Agent6(), new Agent8()]) {
-  const hub = createHubClient({ endpoint: process.env['HUB_ENDPOINT'], dispatcher });
+const agent6 = new Agent6();
+const agent8 = new Agent8();
+const transports: FetchFunction[] = [
+  (url, init) => fetch6(url, { ...init, dispatcher: agent6 }),
+  (url, init) => fetch8(url, { ...init, dispatcher: agent8 }),
+];
+for (const fetch of transports) {
+  const hub = createHubClient({ endpoint: process.env['HUB_ENDPOINT'], fetch });
   console.log((await hub.openDataset({ path: 'openai/gsm8k' })).id);
-  await dispatcher.close();
 }
+await Promise.all([agent6.close(), agent8.close()]);
 `,
   output: 'openai/gsm8k\nopenai/gsm8k\n',
 };

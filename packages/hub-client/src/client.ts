@@ -39,10 +39,13 @@ export interface HubClientOptions {
   readonly token?: string | undefined;
   readonly timeouts?: Partial<HubTimeouts> | undefined;
   readonly retry?: Partial<RetryPolicy> | undefined;
-  /** Replaces the runtime's own HTTP client. */
+  /**
+   * Replaces the runtime's own HTTP client. With the `fetch` of an undici of your own, requests go through its
+   * dispatchers: `(url, init) => fetch(url, { ...init, dispatcher })`.
+   */
   readonly fetch?: FetchFunction | undefined;
   /**
-   * Node only: what undici 6, 7 or 8 sends requests through, such as a proxy agent. You close it. Without it, the client
+   * Node only: what undici 7 sends requests through, such as a proxy agent. You close it. Without it, the client
    * uses the proxies of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, and a client of a hub on a public address connects to
    * public addresses only.
    */

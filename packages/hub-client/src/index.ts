@@ -10,7 +10,7 @@ export type { HubDataset, SelectOptions } from './dataset.ts';
 export { HubError, type HubErrorCode, type HubErrorDetails, type HubErrorOptions } from './errors.ts';
 export type { RequestEvent, RequestKind, RetryEvent, RetryPolicy } from './http/request.ts';
 export { DEFAULT_RETRY_POLICY } from './http/retry.ts';
-export type { FetchFunction } from './http/transport.ts';
+export type { FetchFunction, FetchResponse } from './http/transport.ts';
 export { validateDatasetPath, validateRevision, validateToken } from './repository/validate-path.ts';
 export { DEFAULT_REVISION } from './snapshot.ts';
 export type { HubRow, HubSplit, ReadRowsOptions, SplitReader } from './split-reader.ts';

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { EnvHttpProxyAgent, request } from 'undici';
-import { dispatchRequest, type HttpDispatcher } from './dispatch-request.ts';
+import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { guardConnections } from './http/guard-connections.ts';
 import { contentLength, type OpenTransport, type ResponseHeaders } from './http/transport.ts';
 
 export { openDiskCache } from './cache/disk-cache.ts';
-export type { HttpDispatcher } from './dispatch-request.ts';
 export { parseYamlApart } from './repository/parse-yaml-apart.ts';
+
+/** What undici sends requests through, of the version that this package depends on: an agent, a proxy agent, a mock. */
+export type HttpDispatcher = Dispatcher;
 
 /**
  * HTTP by undici. Range reads of one file run side by side, each on a separate connection: one HTTP/2
@@ -31,13 +32,14 @@ export function openTransport(options: {
           allowH2: false,
         })
       : undefined;
-  const { dispatcher } = options;
+  const dispatcher = options.dispatcher ?? own;
   return {
     async send(url, requestHeaders, signal) {
-      const response =
-        dispatcher === undefined
-          ? await request(url, { headers: requestHeaders, signal, ...(own && { dispatcher: own }) })
-          : await dispatchRequest(dispatcher, url, requestHeaders, signal);
+      const response = await request(url, {
+        headers: requestHeaders,
+        signal,
+        ...(dispatcher && { dispatcher }),
+      });
       const headers: ResponseHeaders = { get: (name) => headerText(response.headers[name]) };
       const contentEncoding = headers.get('content-encoding');
       return {

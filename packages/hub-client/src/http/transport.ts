@@ -1,3 +1,5 @@
+import { type ChunkSource, chunksOf } from '@svc/jsonl-v23/internal';
+
 /** Headers of a response by lower-case name. */
 export interface ResponseHeaders {
   get(name: string): string | null;
@@ -30,6 +32,15 @@ export interface OpenTransport {
   close(): Promise<void>;
 }
 
+/** What is used of a response of `fetch`, of the runtime or of a library. */
+export interface FetchResponse {
+  readonly status: number;
+  readonly type: string;
+  readonly url: string;
+  readonly headers: ResponseHeaders;
+  readonly body: ChunkSource<Uint8Array> | null;
+}
+
 /** The part of the global `fetch` that is used. */
 export type FetchFunction = (
   url: URL,
@@ -39,7 +50,7 @@ export type FetchFunction = (
     signal: AbortSignal;
     redirect: 'manual' | 'follow';
   },
-) => Promise<Response>;
+) => Promise<FetchResponse>;
 
 /**
  * A transport over `fetch`. Browsers hide the target of a redirect, so there the runtime follows it, and drops the
@@ -60,7 +71,7 @@ export function fetchTransport(fetch: FetchFunction): Transport {
       // fetch has decoded the body; the header gives the length before that.
       bodyLength: response.headers.get('content-encoding') === null ? contentLength(response.headers) : null,
       contentEncoding: null,
-      body: readableBytes(response.body),
+      body: chunksOf(response.body ?? NO_BODY),
     };
   };
 }
@@ -71,20 +82,4 @@ export function contentLength(headers: ResponseHeaders): number | null {
   return value !== null && /^\d{1,15}$/.test(value) ? Number(value) : null;
 }
 
-/** The bytes of a web stream; `for await` does not work on it in every browser. */
-async function* readableBytes(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-  if (body === null) return;
-  const reader = body.getReader();
-  let finished = false;
-  try {
-    while (true) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      yield value;
-    }
-    finished = true;
-  } finally {
-    if (!finished) await reader.cancel().catch(() => undefined);
-    reader.releaseLock();
-  }
-}
+const NO_BODY: AsyncIterable<never> = (async function* () {})();
