@@ -231,6 +231,46 @@ describe('what is hardly HTTP', () => {
   });
 });
 
+describe('a request id', () => {
+  const probe = (ids: readonly string[]): Promise<string> =>
+    raw(
+      Buffer.from(
+        `GET /healthz HTTP/1.1\r\nHost: x\r\n${ids.map((id) => `X-Request-ID: ${id}\r\n`).join('')}Connection: close\r\n\r\n`,
+        'latin1',
+      ),
+    );
+
+  it.each([[['y'.repeat(1_024)]], [['y'.repeat(1_000), 'z'.repeat(22)]]])(
+    'of 1,024 characters is kept',
+    async (ids) => {
+      const answer = await probe(ids);
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+      expect(answer).toContain(`\r\nX-Request-ID: ${ids.join(', ')}\r\n`);
+    },
+  );
+
+  it.each([[['y'.repeat(1_025)]], [['y'.repeat(1_000), 'z'.repeat(23)]]])(
+    'that is longer is refused',
+    async (ids) => {
+      const answer = await probe(ids);
+      expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+      const [, id] = /\r\nX-Request-ID: ([0-9a-f]{32})\r\n/.exec(answer) ?? [];
+      expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+        ...{ status: 431, code: 'request_id_too_long', request_id: id },
+        detail: 'X-Request-ID must have at most 1024 characters, got 1025.',
+      });
+      expect(
+        api
+          .log()
+          .filter(({ event }) => event === 'http.request')
+          .at(-1),
+      ).toMatchObject({
+        ...{ status_code: 431, code: 'request_id_too_long', request_id: id },
+      });
+    },
+  );
+});
+
 describe('/metrics', () => {
   it('counts requests under their route, and anything else under one name', async () => {
     await fetch(`${api.url}/datasets/${UUID}`);

@@ -58,6 +58,13 @@ it.each([
   expect(text).not.toContain('/nothing');
 });
 
+it.each(['/healthz', '/metrics', '/nothing'])('refuses an id that is too long at %s', async (path) => {
+  const response = await fetch(`${url}${path}`, { headers: { 'x-request-id': 'x'.repeat(1_025) } });
+  expect(response.status).toBe(431);
+  expect(await response.json()).toMatchObject({ code: 'request_id_too_long' });
+  expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
+});
+
 it('answers what is not HTTP, with an id', async () => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

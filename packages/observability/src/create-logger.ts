@@ -1,7 +1,7 @@
 import winston from 'winston';
 import { currentContext, currentSecrets } from './context.ts';
 import type { EventTypes, Fields, FieldsOf, LogLevel } from './event.ts';
-import { REQUEST_EVENTS, type RequestFields } from './http/request-event.ts';
+import { REQUEST_EVENTS, type RequestErrorFields, type RequestFields } from './http/request-event.ts';
 import { lineFormat } from './line-format.ts';
 import { openOutput } from './open-output.ts';
 import { createRedactor, type Redactor } from './redact.ts';
@@ -57,7 +57,9 @@ const SEVERITY: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 
  */
 export function createLogger<Events extends EventTypes>(
   options: LoggerOptions<Events>,
-): Logger<FieldsOf<Events> & { readonly 'http.request': RequestFields }> {
+): Logger<
+  FieldsOf<Events> & { readonly 'http.request': RequestFields; readonly 'http.error': RequestErrorFields }
+> {
   const { service, level = 'info', now = () => new Date(), redact = [], contextFields = [] } = options;
   const output = openOutput(options.write);
   const logger = winston.createLogger({

@@ -27,7 +27,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registry = options.registry ?? new Registry();
   const registers = [registry];
   const nameOf = (name: string): string => (prefix === undefined ? name : `${prefix}_${name}`);
-  const requests = requestMetrics(nameOf, registers);
+  const requests = requestMetrics(nameOf, registers, options.durationLabels ?? []);
   const buildInfo =
     version === undefined
       ? undefined

@@ -9,7 +9,12 @@ export {
   type FieldsOf,
   type LogLevel,
 } from './event.ts';
-export { type ExpressMiddleware, expressRequests } from './http/express-requests.ts';
+export {
+  type ExpressErrorMiddleware,
+  type ExpressMiddleware,
+  expressErrors,
+  expressRequests,
+} from './http/express-requests.ts';
 export {
   type FastifyHooks,
   type FastifyPlugin,
@@ -18,10 +23,10 @@ export {
   fastifyRequests,
 } from './http/fastify-requests.ts';
 export { type ObservedRequest, observeRequest, type RequestObservers } from './http/observe-request.ts';
-export type { RequestFields } from './http/request-event.ts';
+export type { RequestErrorFields, RequestFields } from './http/request-event.ts';
 export type { Metrics, MetricsOptions, RequestMeasurement } from './metrics.ts';
 export { collectProcessMetrics } from './process-metrics.ts';
 export { createRedactor, type Redactor } from './redact.ts';
-export { acceptRequestId, newRequestId } from './request-id.ts';
+export { acceptRequestId, newRequestId, RequestIdError } from './request-id.ts';
 export { UNMATCHED_PATH } from './request-metrics.ts';
 export { parseTraceparent, type TraceContext } from './trace-context.ts';

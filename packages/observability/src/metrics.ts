@@ -32,6 +32,8 @@ export interface MetricsOptions {
   readonly prefix?: string;
   /** Label of the gauge `<prefix>_build_info`, which is left out without it. */
   readonly version?: string;
+  /** Labels of the histogram `<prefix>_http_request_duration_seconds`; default none, which is one series for each bucket. */
+  readonly durationLabels?: readonly ('method' | 'path')[];
   /** Whether to measure Node.js and the process too; default true with a new registry, false with a given one. */
   readonly processMetrics?: boolean;
 }

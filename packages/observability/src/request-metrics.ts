@@ -36,6 +36,7 @@ export function methodLabel(method: string | undefined): string {
 export function requestMetrics(
   nameOf: (name: string) => string,
   registers: Registry[],
+  durationLabels: readonly ('method' | 'path')[],
 ): Pick<Metrics, 'startRequest'> & { zero(): void } {
   const requests = new Counter({
     name: nameOf('http_requests_total'),
@@ -46,6 +47,7 @@ export function requestMetrics(
   const seconds = new Histogram({
     name: nameOf('http_request_duration_seconds'),
     help: 'Time from the head of a request to the end of its response.',
+    labelNames: durationLabels,
     buckets: SECONDS,
     registers,
   });
@@ -70,7 +72,7 @@ export function requestMetrics(
   return {
     zero() {
       epoch += 1;
-      seconds.zero({});
+      if (durationLabels.length === 0) seconds.zero({});
     },
     startRequest({ method: requestMethod, route = UNMATCHED_PATH }) {
       const method = methodLabel(requestMethod);
@@ -91,7 +93,11 @@ export function requestMetrics(
           isFinished = true;
           inProgress.dec({ method, path });
           requests.inc({ method, path, status_code: String(statusCode) });
-          seconds.observe(durationMs / 1000);
+          const labels = { method, path };
+          seconds.observe(
+            Object.fromEntries(durationLabels.map((name) => [name, labels[name]])),
+            durationMs / 1000,
+          );
         },
       };
     },

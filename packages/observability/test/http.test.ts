@@ -8,6 +8,7 @@ import {
   createLogger,
   createMetrics,
   event,
+  expressErrors,
   expressRequests,
   fastifyRequests,
   type Logger,
@@ -68,11 +69,14 @@ const PROGRAMS: Record<string, (o: Observed) => Promise<{ url: string } & AsyncD
     });
     orders.get('/:id/wait', () => undefined);
     app.use('/shops/:shop/orders', orders);
+    app.get('/id', (_request, response) => void response.send(response.getHeader('x-request-id')));
     app.get('/fault', () => {
       throw Object.assign(new Error('broken'), { code: 'OUT_OF_STOCK' });
     });
+    app.use(expressErrors());
     app.use((_error: unknown, _request: express.Request, response: express.Response, _next: unknown) => {
-      response.status(500).send('fault');
+      const { status = 500 } = _error as { status?: number };
+      response.status(status).send('fault');
     });
     return await listen(app);
   },
@@ -91,6 +95,7 @@ const PROGRAMS: Record<string, (o: Observed) => Promise<{ url: string } & AsyncD
       },
       { prefix: '/shops/:shop/orders' },
     );
+    app.get('/id', async (request) => request.id);
     app.get('/fault', async () => {
       throw Object.assign(new Error('broken'), { code: 'OUT_OF_STOCK' });
     });
@@ -116,10 +121,12 @@ const PROGRAMS: Record<string, (o: Observed) => Promise<{ url: string } & AsyncD
           ),
         );
       } else if (path === '/fault') seen.setRoute(path);
+      if (seen.idError !== undefined) return void response.writeHead(seen.idError.status).end();
       runWithContext(seen.context, async () => {
+        if (path === '/id') return void response.end(seen.id);
         if (path.endsWith('/wait')) return;
         if (path === '/fault') {
-          seen.code = 'OUT_OF_STOCK';
+          seen.setError(Object.assign(new Error('broken'), { code: 'OUT_OF_STOCK' }));
           response.writeHead(500).end('fault');
           return;
         }
@@ -133,7 +140,7 @@ const PROGRAMS: Record<string, (o: Observed) => Promise<{ url: string } & AsyncD
   },
 };
 
-describe.each(Object.entries(PROGRAMS))('a program with %s', (name, start) => {
+describe.each(Object.entries(PROGRAMS))('a program with %s', (_name, start) => {
   it('has ids, lines and metrics like the service', async () => {
     const o = observed();
     await using program = await start(o);
@@ -174,8 +181,13 @@ describe.each(Object.entries(PROGRAMS))('a program with %s', (name, start) => {
     }
     expect((await call('/none')).line).toMatchObject({ route: '__unmatched__', status_code: 404 });
     const fault = await call('/fault');
-    expect(fault.line).toMatchObject({ route: '/fault', status_code: 500 });
-    if (name !== 'express') expect(fault.line).toMatchObject({ code: 'OUT_OF_STOCK' });
+    expect(fault.line).toMatchObject({ route: '/fault', status_code: 500, code: 'OUT_OF_STOCK' });
+    expect(o.lines.filter(({ event }) => event === 'http.error')).toMatchObject([
+      {
+        ...{ level: 'error', request_id: fault.line['request_id'], method: 'GET', route: '/fault' },
+        ...{ status_code: 500, error: { name: 'Error', message: 'broken', stack: expect.any(String) } },
+      },
+    ]);
 
     const text = await o.metrics.render();
     expect(text).toContain(
@@ -184,6 +196,26 @@ describe.each(Object.entries(PROGRAMS))('a program with %s', (name, start) => {
     expect(text).toContain('shop_http_request_duration_seconds_count 8');
     expect(text).not.toMatch(/shop_http_requests_in_progress\{[^}]*\} [1-9]/);
     expect(text).not.toMatch(/two|%|中/);
+  });
+
+  it('passes an id on up to 1,024 characters, to the program too, and refuses a longer one', async () => {
+    const o = observed();
+    await using program = await start(o);
+    const call = async (id: string): Promise<Response> =>
+      await fetch(`${program.url}/id`, { headers: { 'x-request-id': id } });
+    const longest = 'y'.repeat(1_024);
+    const kept = await call(longest);
+    expect([kept.status, await kept.text()]).toEqual([200, longest]);
+    expect(kept.headers.get('x-request-id')).toBe(longest);
+    const line = o.nextRequest();
+    const refused = await call('x'.repeat(1_025));
+    await refused.arrayBuffer();
+    expect(refused.status).toBe(431);
+    expect(refused.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
+    expect(await line).toMatchObject({
+      status_code: 431,
+      request_id: refused.headers.get('x-request-id'),
+    });
   });
 
   it('counts a client that disconnects as 499, and shows it in progress until then', async () => {

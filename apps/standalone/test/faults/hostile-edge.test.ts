@@ -58,20 +58,22 @@ describe('requests', () => {
     });
   });
 
-  it('with a long id get a new one', async (context) => {
-    const ids = ['x'.repeat(129), 'x'.repeat(15_000), `${'a'.repeat(100)}, ${'b'.repeat(100)}`];
+  it('with a long id are refused, and keep others', async (context) => {
+    const ids = ['x'.repeat(1_025), 'x'.repeat(15_000), `${'a'.repeat(1_000)}, ${'b'.repeat(100)}`];
     const responses = await Promise.all(
       ids.map((id) => ask(`${service.url}/healthz`, { headers: { 'X-Request-ID': id } })),
     );
-    for (const { headers } of responses) expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
-    const longest = 'y'.repeat(128);
+    for (const { status, headers } of responses) {
+      expect([status, headers.get('x-request-id')]).toEqual([431, expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    }
+    const longest = 'y'.repeat(1_024);
     const kept = await ask(`${service.url}/healthz`, { headers: { 'X-Request-ID': longest } });
     expect(kept.headers.get('x-request-id')).toBe(longest);
     for (const line of service.lines) expect(line.length).toBeLessThan(4000);
     report(context, {
       area: AREA,
-      scenario: 'an `X-Request-ID` of 15 kB, without a key',
-      expected: 'echoed up to 128 characters, else replaced by a new id',
+      scenario: 'an `X-Request-ID` of up to 15 kB, without a key',
+      expected: 'echoed up to 1,024 characters, else 431 `request_id_too_long` with another id',
       runs: ids.length + 1,
       observed: { 'as expected': ids.length + 1 },
     });

@@ -6,6 +6,7 @@ import { type ObservedRequest, observeRequest, type RequestObservers } from './o
 /** The members of Fastify's request that the plugin reads. */
 export interface FastifyRequestLike {
   readonly raw: IncomingMessage;
+  id: string;
   readonly is404: boolean;
   readonly routeOptions: { readonly url?: string | undefined };
 }
@@ -35,7 +36,9 @@ export type FastifyPlugin = (app: FastifyHooks, options: unknown, done: Done) =>
 /**
  * Makes a plugin of Fastify 5; register it before the routes. Every request gets an id (the client's `X-Request-ID`, or
  * a new one), which the response repeats and every line of the request has; at the end of the response, the request is
- * logged as `http.request` and counted under its route template. Fastify's own logger is not used.
+ * logged as `http.request` and counted under its route template. If the response to an error is 5xx, the error is logged
+ * as `http.error`, at level `error`. A longer id than 1,024 characters is an error with the status 431. Fastify's own
+ * logger is not used.
  *
  * @example
  * const app = fastify();
@@ -48,16 +51,15 @@ export function fastifyRequests(observers: RequestObservers): FastifyPlugin {
       const observed = observeRequest(request.raw, reply.raw, observers);
       observedRequests.set(request.raw, observed);
       observed.setRoute(request.is404 ? UNMATCHED_PATH : (request.routeOptions.url ?? UNMATCHED_PATH));
-      runWithContext(observed.context, next);
+      request.id = observed.id;
+      runWithContext(observed.context, () => next(observed.idError));
     });
     // A body is parsed in listeners of the socket, which do not have the context of the hook before.
     app.addHook('preValidation', (request, _reply, next) => {
       runWithContext(observedRequests.get(request.raw)?.context ?? {}, next);
     });
     app.addHook('onError', (request, _reply, error, next) => {
-      const { code } = error as { code?: unknown };
-      const observed = observedRequests.get(request.raw);
-      if (observed !== undefined && typeof code === 'string') observed.code = code;
+      observedRequests.get(request.raw)?.setError(error);
       next();
     });
     done();

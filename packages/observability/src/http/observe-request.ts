@@ -1,21 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ContextFields, runWithContext } from '../context.ts';
 import type { Metrics, RequestMeasurement } from '../metrics.ts';
-import { acceptRequestId } from '../request-id.ts';
+import { acceptRequestId, newRequestId, RequestIdError } from '../request-id.ts';
 import { UNMATCHED_PATH } from '../request-metrics.ts';
 import { parseTraceparent } from '../trace-context.ts';
 import { countBody } from './count-body.ts';
-import type { RequestFields } from './request-event.ts';
+import type { RequestErrorFields, RequestFields } from './request-event.ts';
 
 /** Where requests are logged and counted. */
 export interface RequestObservers {
-  readonly logger: { log(event: 'http.request', fields: RequestFields): void };
+  readonly logger: {
+    log(event: 'http.request', fields: RequestFields): void;
+    log(event: 'http.error', fields: RequestErrorFields): void;
+  };
   readonly metrics: Pick<Metrics, 'startRequest'>;
 }
 
 /**
  * Observes a request of `node:http` until the end of its response: sets the header `X-Request-ID`, counts the request,
- * and writes the event `http.request`. Run the handler inside `runWithContext(observed.context, ...)`, so that its lines
+ * and writes the event `http.request`, after `http.error` if the response is 5xx and `setError` said why. Run the handler inside `runWithContext(observed.context, ...)`, so that its lines
  * have the ids too.
  */
 export function observeRequest(
@@ -30,6 +33,8 @@ export function observeRequest(
 export class ObservedRequest {
   /** The client's `X-Request-ID`, or a new id. */
   readonly id: string;
+  /** Set if the client's id is too long: the request is to be refused, and has a new id. */
+  readonly idError: RequestIdError | undefined;
   /** `request_id`, and the `trace_id` and `span_id` of a `traceparent` header. */
   readonly context: ContextFields;
   /** The stable code of an error response, for the log. */
@@ -39,11 +44,14 @@ export class ObservedRequest {
   #route: string = UNMATCHED_PATH;
   #isResponded = false;
   #bytesIn = 0;
+  #error: unknown;
 
   constructor(request: IncomingMessage, response: ServerResponse, { logger, metrics }: RequestObservers) {
     const { headers, method } = request;
     // Node joins repeated headers.
-    this.id = acceptRequestId(headers['x-request-id'] as string | undefined);
+    const stated = idOf(headers['x-request-id'] as string | undefined);
+    this.idError = typeof stated === 'string' ? undefined : stated;
+    this.id = typeof stated === 'string' ? stated : newRequestId();
     const trace = parseTraceparent(headers['traceparent'] as string | undefined);
     this.context = trace === undefined ? { request_id: this.id } : { request_id: this.id, ...trace };
     this.#response = response;
@@ -62,6 +70,15 @@ export class ObservedRequest {
       const durationMs = performance.now() - startedAt;
       this.#measurement.finish({ statusCode, durationMs });
       runWithContext(this.context, () => {
+        const error = this.#error;
+        if (error !== undefined && statusCode >= 500) {
+          logger.log('http.error', {
+            method: method ?? '',
+            route: this.#route,
+            status_code: statusCode,
+            error,
+          });
+        }
         logger.log('http.request', {
           method: method ?? '',
           route: this.#route,
@@ -86,6 +103,13 @@ export class ObservedRequest {
     this.#measurement.setRoute(template);
   }
 
+  /** States what made the response an error: its `code` for the log, and the error itself if the response is 5xx. */
+  setError(error: unknown): void {
+    this.#error = error;
+    const code = (error as { readonly code?: unknown } | null | undefined)?.code;
+    if (typeof code === 'string') this.code = code;
+  }
+
   /** States that the response is complete, though its request may still be arriving. */
   setResponded(): void {
     this.#isResponded = true;
@@ -99,5 +123,14 @@ export class ObservedRequest {
   /** The status code of the log: 499 if the client disconnected. */
   get statusCode(): number {
     return this.isComplete ? this.#response.statusCode : 499;
+  }
+}
+
+function idOf(header: string | undefined): string | RequestIdError {
+  try {
+    return acceptRequestId(header);
+  } catch (error) {
+    if (error instanceof RequestIdError) return error;
+    throw error;
   }
 }

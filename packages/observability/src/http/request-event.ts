@@ -17,7 +17,19 @@ export interface RequestFields {
   readonly code?: string | undefined;
 }
 
-/** The event that the package writes; a logger that declares an event of this name changes its level. */
-export const REQUEST_EVENTS: { readonly 'http.request': EventType<RequestFields> } = {
+/** What the log says of the error behind a 5xx response. */
+export interface RequestErrorFields {
+  readonly method: string;
+  readonly route: string;
+  readonly status_code: number;
+  readonly error: unknown;
+}
+
+/** The events that the package writes; a logger that declares an event of one of these names changes its level. */
+export const REQUEST_EVENTS: {
+  readonly 'http.request': EventType<RequestFields>;
+  readonly 'http.error': EventType<RequestErrorFields>;
+} = {
   'http.request': event<RequestFields>('info'),
+  'http.error': event<RequestErrorFields>('error'),
 };

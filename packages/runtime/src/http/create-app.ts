@@ -67,6 +67,10 @@ export function createApp(options: AppOptions): Express {
   app.use(trackRequest(logger, metrics, options.stopSignal));
   app.use(keepConnection(drainSignal));
   app.use(securityHeaders(config.trustProxy));
+  app.use((request, _response, next) => {
+    requestState(request).checkId();
+    next();
+  });
   app.use(admitHost(config, options.isKeyed));
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
 

@@ -27,6 +27,7 @@ export const HTTP_PROBLEM_ROWS: Readonly<Record<RequestErrorCode | 'internal', P
   range_not_satisfiable: { status: 416, title: 'Range not satisfiable' },
   misdirected_request: { status: 421, title: 'Misdirected request' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  request_id_too_long: { status: 431, title: 'Request id too long' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Service unavailable' },
 };

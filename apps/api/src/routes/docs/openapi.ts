@@ -10,6 +10,7 @@ const COMMON_ERRORS = [
   'not_acceptable',
   'request_timeout',
   'rate_limited',
+  'request_id_too_long',
   'internal',
 ];
 

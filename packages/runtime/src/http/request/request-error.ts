@@ -15,6 +15,7 @@ export type RequestErrorCode =
   | 'range_not_satisfiable'
   | 'misdirected_request'
   | 'rate_limited'
+  | 'request_id_too_long'
   | 'unavailable';
 
 /** One of several errors in a request. */

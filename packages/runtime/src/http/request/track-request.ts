@@ -3,6 +3,7 @@ import type { Logger, Metrics } from '@svc/instrumentation';
 import { type ObservedRequest, observeRequest, runWithContext } from '@svc/observability';
 import type { RequestHandler } from 'express';
 import { ANONYMOUS, type Caller } from '../access/authenticate.ts';
+import { RequestError } from './request-error.ts';
 
 /** The client closed the connection before the end of the response. */
 export class ClientDisconnectedError extends Error {
@@ -74,6 +75,12 @@ export class RequestState {
 
   get id(): string {
     return this.#observed.id;
+  }
+
+  /** @throws RequestError `request_id_too_long` */
+  checkId(): void {
+    const { idError } = this.#observed;
+    if (idError !== undefined) throw new RequestError('request_id_too_long', idError.message);
   }
 
   /** The route template, `__unmatched__` before it is known. */
