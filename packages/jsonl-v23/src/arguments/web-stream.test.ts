@@ -94,6 +94,13 @@ describe.each([
     expect(isCancelled).toBe(true);
   });
 
+  it('stay at their end', async () => {
+    const chunks = chunksOf(new Blob(['a']).stream());
+    expect(await chunks.next()).toMatchObject({ done: false });
+    for (let time = 0; time < 2; time += 1) expect(await chunks.next()).toMatchObject({ done: true });
+    expect(await chunks.return?.()).toMatchObject({ done: true });
+  });
+
   it('pass their error on, and are unlocked', async () => {
     const stream = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(new Error('disk')) });
     await expect(collect(readItems(stream))).rejects.toThrow('disk');

@@ -42,24 +42,32 @@ function iteratorOf<T>(source: ChunkSource<T>): AsyncIterator<T> {
 
 function readerIterator<T>(stream: WebStream<T>): AsyncIterator<T> {
   const reader = stream.getReader();
+  let isOpen = true;
+  const release = (): void => {
+    isOpen = false;
+    reader.releaseLock();
+  };
+  const end = { done: true, value: undefined } as const;
   return {
     async next() {
-      let isOpen = false;
+      if (!isOpen) return end;
+      let hasMore = false;
       try {
         const { done, value } = await reader.read();
-        isOpen = !done;
-        return done ? { done, value: undefined } : { done, value: value as T };
+        hasMore = !done;
+        return done ? end : { done, value: value as T };
       } finally {
-        if (!isOpen) reader.releaseLock();
+        if (!hasMore && isOpen) release();
       }
     },
     async return() {
+      if (!isOpen) return end;
       try {
         await reader.cancel();
       } finally {
-        reader.releaseLock();
+        if (isOpen) release();
       }
-      return { done: true, value: undefined };
+      return end;
     },
   };
 }
