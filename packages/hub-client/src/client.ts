@@ -1,8 +1,7 @@
+import { checkNumber, checkOptions, withDefaults } from '@svc/jsonl-v23/internal';
 import { joinSignals } from '@svc/tabular/internal';
 import { type HttpDispatcher, openDiskCache, openTransport } from '#platform';
 import type { FileCache } from './cache/file-cache.ts';
-import { checkNumber, withDefaults } from './check-number.ts';
-import { checkOptions } from './check-options.ts';
 import { type HubDataset, openDataset } from './dataset.ts';
 import { HubError } from './errors.ts';
 import { type Clock, SYSTEM_CLOCK } from './http/clock.ts';

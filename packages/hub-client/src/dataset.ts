@@ -1,6 +1,6 @@
+import { checkOptions } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type ByteSource, joinSignals } from '@svc/tabular/internal';
-import { checkOptions } from './check-options.ts';
 import { HubError } from './errors.ts';
 import type { RequestContext } from './http/request.ts';
 import type { Requester } from './http/requester.ts';

@@ -1,9 +1,7 @@
-import type { CellBatch, UnreadRow } from '@svc/jsonl-v23/internal';
+import { type CellBatch, checkNumber, checkOptions, type UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { type Feature, type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
-import { checkNumber } from './check-number.ts';
-import { checkOptions } from './check-options.ts';
 import { HubError } from './errors.ts';
 import type { YamlValue } from './repository/yaml-value.ts';
 import { emptySelection, resolveSplit, type SplitExpression, type SplitRange } from './splits/split-slice.ts';

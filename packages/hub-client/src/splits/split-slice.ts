@@ -1,5 +1,5 @@
+import { checkNumber } from '@svc/jsonl-v23/internal';
 import { shorten } from '@svc/tabular/internal';
-import { checkNumber } from '../check-number.ts';
 import { HubError } from '../errors.ts';
 
 /** How a percentage becomes a row number: nearest row (halves to the even one), or whole percents of equal size. */
