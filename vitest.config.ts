@@ -72,13 +72,20 @@ export default defineConfig({
         },
       },
       {
-        // Archives once more, with the byte tools that browsers use.
+        // Archives and Parquet once more, with what browsers use.
         resolve: {
-          alias: { ...alias, '#byte-tools': at('packages/pkg-format/src/zip/byte-tools-web.ts') },
+          alias: {
+            ...alias,
+            '#byte-tools': at('packages/pkg-format/src/zip/byte-tools-web.ts'),
+            '#runtime': at('packages/tabular/src/runtime-browser.ts'),
+          },
         },
         test: {
           name: 'packages-web',
-          include: ['packages/pkg-format/test/{conformance,limits,mutations,write-package}.test.ts'],
+          include: [
+            'packages/pkg-format/test/{conformance,limits,mutations,write-package}.test.ts',
+            'packages/tabular/test/codecs.test.ts',
+          ],
           execArgv: EXEC_ARGV,
           setupFiles: SETUP_FILES,
           ...TIMEOUTS,

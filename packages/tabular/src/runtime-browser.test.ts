@@ -1,6 +1,7 @@
-import { gzipSync, crc32 as nodeCrc32 } from 'node:zlib';
+import { gzipSync, crc32 as nodeCrc32, zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { crc32, decompress } from './runtime-browser.ts';
+import { TableError } from './errors.ts';
+import { crc32, decompress, loadPageCodec } from './runtime-browser.ts';
 
 const text = 'a line of text\n'.repeat(50_000);
 
@@ -46,4 +47,34 @@ it('inflates gzip, refuses what is none, passes errors on and ends its source', 
 it.each(['', 'a', text])('computes the CRC-32 that zlib computes', (content) => {
   const bytes = new TextEncoder().encode(content);
   expect(crc32(bytes)).toBe(nodeCrc32(bytes));
+});
+
+it.each([
+  ['GZIP', gzipSync],
+  ['ZSTD', zstdCompressSync],
+] as const)('inflates pages of %s to exactly the declared length', async (codec, compress) => {
+  const bytes = new TextEncoder().encode(text);
+  const inflate = await loadPageCodec(codec);
+  expect(Buffer.compare((await inflate?.(compress(bytes), bytes.length)) ?? bytes, bytes)).toBe(0);
+  for (const length of [100, bytes.length - 1]) {
+    await expect(async () => await inflate?.(compress(bytes), length)).rejects.toThrow(RangeError);
+  }
+  await expect(async () => await inflate?.(compress(bytes).subarray(0, 60), bytes.length)).rejects.toThrow();
+});
+
+it('holds little of a gzip page that is longer than it says', async () => {
+  const inflate = await loadPageCodec('GZIP');
+  const packed = gzipSync(Buffer.alloc(256 * 1024 * 1024));
+  const before = process.memoryUsage().arrayBuffers;
+  await expect(async () => await inflate?.(packed, 1000)).rejects.toThrow(RangeError);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
+});
+
+it('has no Brotli, whose streams have no bound', () => {
+  expect(loadPageCodec('BROTLI')).toBeUndefined();
+});
+
+it('says that a browser does not have a compression', async () => {
+  const chunks = decompress('unknown' as 'gzip', () => pieces(new Uint8Array(9), 9));
+  await expect(chunks.next()).rejects.toBeInstanceOf(TableError);
 });

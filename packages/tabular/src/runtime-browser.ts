@@ -1,3 +1,6 @@
+import { TableError } from './errors.ts';
+import type { Inflate } from './parquet/codecs/inflate.ts';
+
 /** Encodings that a body or a file may have. */
 export type Compression = 'gzip' | 'zstd' | 'br';
 
@@ -7,7 +10,7 @@ export async function* decompress(
   open: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   const format = compression === 'br' ? 'brotli' : compression;
-  const inflate = new DecompressionStream(format as ConstructorParameters<typeof DecompressionStream>[0]);
+  const inflate = openInflater(format);
   const stop = new AbortController();
   const writer = inflate.writable.getWriter();
   const feed = async (): Promise<void> => {
@@ -29,6 +32,15 @@ export async function* decompress(
   }
 }
 
+function openInflater(format: string): DecompressionStream {
+  try {
+    return new DecompressionStream(format as ConstructorParameters<typeof DecompressionStream>[0]);
+  } catch (cause) {
+    const message = `Cannot decompress ${format}: this browser does not have it.`;
+    throw new TableError('unsupported_file', message, { cause });
+  }
+}
+
 /** The CRC-32 of ISO 3309. */
 export function crc32(bytes: Uint8Array): number {
   const table = Int32Array.from({ length: 256 }, (_, byte) => {
@@ -46,13 +58,43 @@ export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
 
-type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array | Promise<Uint8Array>;
-
-/** Codecs of Parquet pages. */
-export type PageCodecs = Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD' | 'SNAPPY', Inflate>>>;
-
 /**
- * Only what is written in JavaScript: WebAssembly would need a page's leave (`wasm-unsafe-eval`, Content Security Policy
- * level 3).
+ * What decompresses pages of one codec of Parquet. Undefined for codecs that need more than JavaScript and `gzip`, which
+ * every browser has: WebAssembly would need a page's leave (`wasm-unsafe-eval`, Content Security Policy level 3), and what
+ * a browser's own streams of other formats hold in memory has no bound.
  */
-export const createPageCodecs = (): PageCodecs => ({});
+export function loadPageCodec(codec: string): Promise<Inflate> | Inflate | undefined {
+  if (codec === 'GZIP') return inflateGzip;
+  if (codec !== 'ZSTD') return undefined;
+  return import('./parquet/codecs/zstd/inflate-zstd.ts').then(({ inflateZstd }) => inflateZstd);
+}
+
+/** What a browser inflates before it waits for the reader: a thousand times as much at most. */
+const PIECE_BYTES = 4096;
+
+async function inflateGzip(input: Uint8Array, outputLength: number): Promise<Uint8Array> {
+  const inflate = new DecompressionStream('gzip');
+  const writer = inflate.writable.getWriter();
+  const feed = async (): Promise<void> => {
+    for (let at = 0; at < input.length; at += PIECE_BYTES) {
+      await writer.write(input.subarray(at, at + PIECE_BYTES) as Uint8Array<ArrayBuffer>);
+    }
+    await writer.close();
+  };
+  const feeding = feed();
+  feeding.catch(() => undefined);
+  const output = new Uint8Array(outputLength);
+  let length = 0;
+  const reader = inflate.readable.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (length + next.value.length > outputLength) throw new RangeError('gzip page is too long');
+      output.set(next.value, length);
+      length += next.value.length;
+    }
+    await feeding;
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+  return output.subarray(0, length);
+}

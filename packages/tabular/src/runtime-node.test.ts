@@ -1,6 +1,6 @@
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type Compression, createPageCodecs, decompress } from './runtime-node.ts';
+import { type Compression, decompress, loadPageCodec } from './runtime-node.ts';
 
 const text = 'a line of text\n'.repeat(50_000);
 const bytes = new TextEncoder().encode(text);
@@ -71,8 +71,8 @@ it.each([
   ['GZIP', gzipSync],
   ['ZSTD', zstdCompressSync],
   ['BROTLI', brotliCompressSync],
-] as const)('page codec %s does not inflate beyond the declared length', (codec, compress) => {
-  const inflate = createPageCodecs()[codec];
+] as const)('page codec %s does not inflate beyond the declared length', async (codec, compress) => {
+  const inflate = await loadPageCodec(codec);
   expect(inflate?.(compress(bytes), bytes.length)).toHaveLength(bytes.length);
   expect(() => inflate?.(compress(bytes), 100)).toThrow();
 });

@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { TableError } from './errors.ts';
+import type { Inflate } from './parquet/codecs/inflate.ts';
 import { createSnappyInflater } from './parquet/codecs/inflate-snappy.ts';
 
 export { crc32 } from 'node:zlib';
@@ -86,11 +87,6 @@ export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-type Inflate = (input: Uint8Array, outputLength: number) => Uint8Array | Promise<Uint8Array>;
-
-/** Codecs of Parquet pages. */
-export type PageCodecs = Readonly<Partial<Record<'GZIP' | 'BROTLI' | 'ZSTD' | 'SNAPPY', Inflate>>>;
-
 /** Larger pages are decompressed on the thread pool; for smaller ones the way there takes longer than the work. */
 const MAX_INLINE_BYTES = 2 * 1024 * 1024;
 /** zlib takes no smaller ones. */
@@ -117,11 +113,20 @@ function zlibCodec(inflateSync: ZlibSync, inflate: Zlib): Inflate {
   };
 }
 
-/** Codecs for the pages of one file; the length is known, and a page never exceeds it. */
-export const createPageCodecs = (): PageCodecs => ({
-  GZIP: zlibCodec(gunzipSync, gunzip),
-  BROTLI: zlibCodec(brotliDecompressSync, brotliDecompress),
-  ...(zstdDecompressSync !== undefined &&
-    zstdDecompress !== undefined && { ZSTD: zlibCodec(zstdDecompressSync, zstdDecompress) }),
-  SNAPPY: createSnappyInflater(),
-});
+/** What decompresses pages of one codec of Parquet; their length is known, and none exceeds it. Undefined for other codecs. */
+export function loadPageCodec(codec: string): Promise<Inflate> | Inflate | undefined {
+  switch (codec) {
+    case 'GZIP':
+      return zlibCodec(gunzipSync, gunzip);
+    case 'BROTLI':
+      return zlibCodec(brotliDecompressSync, brotliDecompress);
+    case 'ZSTD':
+      return zstdDecompressSync === undefined || zstdDecompress === undefined
+        ? import('./parquet/codecs/zstd/inflate-zstd.ts').then(({ inflateZstd }) => inflateZstd)
+        : zlibCodec(zstdDecompressSync, zstdDecompress);
+    case 'SNAPPY':
+      return createSnappyInflater();
+    default:
+      return undefined;
+  }
+}

@@ -1,5 +1,6 @@
 import { openCsvTable } from '../csv/open-csv-table.ts';
 import { TableError } from '../errors.ts';
+import type { Decompressors } from '../parquet/codecs/inflate-page.ts';
 import { openParquetTable } from '../parquet/parquet-table.ts';
 import { type Feature, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
@@ -20,6 +21,8 @@ export interface FileTableOptions {
   readonly wholeFile?: boolean;
   /** Whether reading goes on after rows of CSV and JSON Lines that cannot be read. Default false. */
   readonly skipsInvalid?: boolean;
+  /** Functions that decompress pages of Parquet; used before those of the runtime. */
+  readonly decompressors?: Decompressors | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,12 +37,18 @@ export interface FileTableOptions {
 export async function openFileTable(
   file: ByteSource,
   detected: DetectedFile,
-  { textColumns = new Set(), wholeFile = true, skipsInvalid = false, signal }: FileTableOptions = {},
+  {
+    textColumns = new Set(),
+    wholeFile = true,
+    skipsInvalid = false,
+    decompressors,
+    signal,
+  }: FileTableOptions = {},
 ): Promise<Table> {
   const { format, compression, options } = detected;
   const source = withCompression(file, compression);
   if (format === 'parquet') {
-    if (compression === undefined) return await openParquetTable([file], { signal });
+    if (compression === undefined) return await openParquetTable([file], { decompressors, signal });
     const message = 'Cannot read the file: a Parquet file must be unpacked before its parts can be read.';
     throw new TableError('unsupported_file', message, { location: { file: file.path } });
   }

@@ -38,6 +38,7 @@ export async function readHead(source: ByteSource, signal?: AbortSignal): Promis
     }
   } catch (cause) {
     signal?.throwIfAborted();
+    if (cause instanceof TableError) throw cause;
     // What is damaged after the first bytes is found when the rows are read.
     if (length > 0) return { head: join(chunks, length), compression, isWhole: false };
     const location = { file: source.path };

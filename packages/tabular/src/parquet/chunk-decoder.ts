@@ -2,12 +2,12 @@ import { transferBuffer } from '@svc/jsonl-v23/internal';
 import { crc32 } from '#runtime';
 import { shorten, type TableError } from '../errors.ts';
 import { type CellValues, compileConverter } from './cells/convert.ts';
-import { createPageInflater, type PageInflater } from './codecs/inflate-page.ts';
+import type { PageInflater } from './codecs/inflate-page.ts';
 import { DataPage, openDataPage } from './data-page.ts';
 import { type Dictionary, decodeDictionary } from './encodings/dictionary.ts';
 import { StringColumn } from './encodings/string-column.ts';
 import type { LeafColumn } from './leaf-column.ts';
-import { MemoryBudget } from './memory-budget.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import { nameOf, type ParquetFooter } from './metadata/footer.ts';
 import { type PageHead, readPageHead } from './metadata/page-head.ts';
 import { damaged, EndOfBytesError, toTableError, translateErrors } from './parquet-error.ts';
@@ -26,10 +26,6 @@ const BYTES_PER_ENTRY = 48;
 export interface ParquetDecoding {
   readonly inflater: PageInflater;
   readonly budget: MemoryBudget;
-}
-
-export function createParquetDecoding(): ParquetDecoding {
-  return { inflater: createPageInflater(), budget: new MemoryBudget() };
 }
 
 /** One leaf of one row group. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encodeRuns } from '../../test/encode-runs.ts';
-import { createPageInflater } from './codecs/inflate-page.ts';
+import { loadPageInflater } from './codecs/inflate-page.ts';
 import { DataPage, openDataPage } from './data-page.ts';
 import type { LeafColumn } from './leaf-column.ts';
 import type { PageHeader } from './metadata/page-header.ts';
@@ -30,7 +30,7 @@ const column: LeafColumn = {
   convert: (values) => values,
   textSlices: false,
 };
-const inflater = createPageInflater();
+const inflater = await loadPageInflater(new Map());
 
 async function decode([body, header]: [Uint8Array, PageHeader], open: unknown[] = []): Promise<unknown[]> {
   const page = new DataPage(await openDataPage(body, header, column, inflater), column, undefined);

@@ -10,6 +10,7 @@ import { type CellRows, type RowBatch, type Table, type WholeRange, wholeRange }
 import { type CellConverter, compileCell } from './cells/cell.ts';
 import { compileColumnWriter, type RowWriter } from './cells/column-writer.ts';
 import { mayHaveNonNumbers, NonNumberCounter } from './cells/non-numbers.ts';
+import type { Decompressors } from './codecs/inflate-page.ts';
 import { StringColumn } from './encodings/string-column.ts';
 import { openParquet, type ParquetFile } from './open-parquet.ts';
 import { type ColumnBatch, readParquet } from './read-parquet.ts';
@@ -33,6 +34,8 @@ export interface ParquetTableOptions {
    * true.
    */
   readonly everyFooter?: boolean;
+  /** Functions that decompress pages; used before those of the runtime. Browsers need one for Brotli. */
+  readonly decompressors?: Decompressors | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -44,9 +47,9 @@ export interface ParquetTableOptions {
  */
 export async function openParquetTable(
   files: readonly ByteSource[],
-  { declared, everyFooter = true, signal }: ParquetTableOptions = {},
+  { declared, everyFooter = true, decompressors, signal }: ParquetTableOptions = {},
 ): Promise<Table> {
-  const footers = new Footers(files);
+  const footers = new Footers(files, decompressors);
   const opened = everyFooter ? files.length : Math.min(files.length, 1);
   const stored = await footers.readFirst(opened, signal);
   const features = applyDeclared(mergeFeatures(stored), declared, { addMissing: true });
@@ -70,12 +73,14 @@ export async function openParquetTable(
 /** Opens the files of a table, and keeps the first footers. */
 class Footers {
   readonly files: readonly ByteSource[];
+  readonly decompressors: Decompressors | undefined;
   /** Rows by file, where known. */
   readonly rowCounts: number[] = [];
   readonly #kept = new Map<number, ParquetFile>();
 
-  constructor(files: readonly ByteSource[]) {
+  constructor(files: readonly ByteSource[], decompressors: Decompressors | undefined) {
     this.files = files;
+    this.decompressors = decompressors;
   }
 
   /** Opens the first files. @returns their columns */
@@ -114,6 +119,7 @@ interface FilePart {
   readonly from: number;
   readonly to: number;
   readonly names: readonly string[];
+  readonly decompressors: Decompressors | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -123,7 +129,7 @@ async function* readFiles<T>(
   { from, to: end, columns, signal }: WholeRange,
   readFile: (part: FilePart) => AsyncGenerator<T>,
 ): AsyncGenerator<T> {
-  const { files, rowCounts } = footers;
+  const { files, rowCounts, decompressors } = footers;
   let firstRow = 0;
   let ahead: Promise<ParquetFile> | null = null;
   for (let index = 0; index < files.length && firstRow < end; index += 1) {
@@ -138,7 +144,8 @@ async function* readFiles<T>(
     ahead = hasMore ? footers.open(index + 1, signal) : null;
     ahead?.catch(() => undefined);
     const rows = { from: Math.max(from - firstRow, 0), to: Math.min(end - firstRow, file.rowCount) };
-    if (rows.from < rows.to) yield* readFile({ file, firstRow, ...rows, names: columns, signal });
+    const part = { file, firstRow, ...rows, names: columns, decompressors, signal };
+    if (rows.from < rows.to) yield* readFile(part);
     firstRow += file.rowCount;
   }
 }

@@ -3,10 +3,14 @@ import type { ByteInterval } from '../source/byte-source.ts';
 import { joinSignals } from '../source/join-signals.ts';
 import { assembleColumn } from './assemble-column.ts';
 import type { CellValues } from './cells/convert.ts';
-import { ChunkDecoder, createParquetDecoding, type ParquetDecoding } from './chunk-decoder.ts';
+import { ChunkDecoder, type ParquetDecoding } from './chunk-decoder.ts';
 import { ChunkReader } from './chunk-reader.ts';
+import { type Decompressors, loadPageInflater, type PageInflater } from './codecs/inflate-page.ts';
+import { MemoryBudget } from './memory-budget.ts';
+import type { Codec } from './metadata/file-metadata.ts';
 import type { SchemaTree } from './metadata/schema.ts';
 import type { ParquetFile } from './open-parquet.ts';
+import { toTableError } from './parquet-error.ts';
 import {
   type ChunkPlan,
   type GroupPlan,
@@ -35,6 +39,8 @@ export interface ReadParquetOptions {
   readonly to: number;
   /** Text columns, one leaf each, to read as `StringColumn`, or as bytes where their encoding has no slices. */
   readonly textSlices?: ReadonlySet<string>;
+  /** Used before those of the runtime. */
+  readonly decompressors?: Decompressors | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -70,7 +76,8 @@ export async function* readParquet(
     yield* rowsWithoutColumns(file, spans);
     return;
   }
-  const decoding = createParquetDecoding();
+  const inflater = await loadInflater(file, columns, spans, options.decompressors);
+  const decoding = { inflater, budget: new MemoryBudget() };
   const stop = new AbortController();
   const signal = joinSignals(options.signal, stop.signal) ?? stop.signal;
   const fetch = async (
@@ -93,6 +100,29 @@ export async function* readParquet(
     }
   } finally {
     stop.abort(new Error('The remaining rows are not needed.'));
+  }
+}
+
+/** What decompresses the columns; a compression that cannot be read is reported before anything is fetched. */
+async function loadInflater(
+  { footer, path }: ParquetFile,
+  columns: readonly SelectedColumn[],
+  spans: readonly GroupSpan[],
+  decompressors: Decompressors | undefined,
+): Promise<PageInflater> {
+  const codecs = new Map<Codec, string>();
+  for (const { name, leaves } of columns) {
+    for (const { group } of spans) {
+      for (const leaf of leaves) {
+        const codec = footer.groups[group]?.chunks[leaf]?.metadata.codec;
+        if (codec !== undefined && !codecs.has(codec)) codecs.set(codec, name);
+      }
+    }
+  }
+  try {
+    return await loadPageInflater(codecs, decompressors);
+  } catch (error) {
+    throw toTableError(error, path, () => '');
   }
 }
 

@@ -1,6 +1,8 @@
-import { createPageCodecs } from '#runtime';
+import { loadPageCodec } from '#runtime';
+import { shorten } from '../../errors.ts';
 import type { Codec } from '../metadata/file-metadata.ts';
 import { damaged, ParquetError, unsupported } from '../parquet-error.ts';
+import type { Inflate } from './inflate.ts';
 import { inflateSnappyBlock } from './inflate-snappy-block.ts';
 import { inflateHadoopLz4, inflateLz4Block } from './lz4-block.ts';
 
@@ -28,19 +30,43 @@ const MAX_RATIOS: Partial<Record<Codec, number>> = { SNAPPY: 32, GZIP: 1040, LZ4
 /** Bytes that a page may have beyond that: headers and short runs. */
 const RATIO_SLACK = 1024;
 
-export function createPageInflater(): PageInflater {
-  const codecs = {
-    SNAPPY: inflateSnappyBlock,
-    LZ4_RAW: inflateLz4Block,
-    LZ4: inflateHadoopLz4,
-    ...createPageCodecs(),
-  };
+/** Functions that decompress pages of Parquet files to so many bytes, by the format's names of the codecs. */
+export type Decompressors = Readonly<Partial<Record<Exclude<Codec, 'UNCOMPRESSED'>, Inflate>>>;
+
+const IN_JAVASCRIPT: Decompressors = {
+  SNAPPY: inflateSnappyBlock,
+  LZ4_RAW: inflateLz4Block,
+  LZ4: inflateHadoopLz4,
+};
+
+/**
+ * Loads what decompresses pages of some codecs.
+ *
+ * @param codecs with a column that each compresses, for the error
+ * @param decompressors used before those of the runtime
+ * @throws ParquetError `unsupported_file` for a codec without any
+ */
+export async function loadPageInflater(
+  codecs: ReadonlyMap<Codec, string>,
+  decompressors: Decompressors = {},
+): Promise<PageInflater> {
+  const loaded = new Map<Codec, Inflate>();
+  for (const [codec, column] of codecs) {
+    if (codec === 'UNCOMPRESSED') continue;
+    const inflate = decompressors[codec] ?? (await loadPageCodec(codec)) ?? IN_JAVASCRIPT[codec];
+    if (inflate === undefined) {
+      throw unsupported(
+        `column ${shorten(column)} is compressed with ${codec}, which this runtime does not have; pass a function for it in \`decompressors\``,
+      );
+    }
+    loaded.set(codec, inflate);
+  }
   const pages = new WeakSet<ArrayBufferLike>();
   return {
     inflate(codec, input, length) {
       if (codec === 'UNCOMPRESSED') return checked(input, codec, length);
-      const inflate = codecs[codec as keyof typeof codecs];
-      if (inflate === undefined) throw unsupported(`compression ${codec}`);
+      const inflate = loaded.get(codec);
+      if (inflate === undefined) throw new RangeError(`The decompressor of ${codec} has not been loaded.`);
       if (length > input.length * (MAX_RATIOS[codec] ?? Number.POSITIVE_INFINITY) + RATIO_SLACK)
         throw wrongLength(codec, length);
       const own = (inflated: Uint8Array): Uint8Array => {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { crc32, zstdCompress } from 'node:zlib';
-import type { TableColumn } from '../table-column.ts';
+import * as zlib from 'node:zlib';
+import { checkBatch, checkColumns, jsonOf, type TableColumn } from '../table-column.ts';
 import { type ColumnChunk, encodeFooter, encodePageHeader, type RowGroup } from './metadata.ts';
 import { PageBuffer } from './page-buffer.ts';
 
@@ -26,7 +26,9 @@ export function parquetWriterVersion(): string {
  * Writes a table as Parquet: zstd-compressed pages with checksums, row groups of at most 64 Ki rows or some 32 MiB, texts
  * as UTF-8 strings, JSON with its logical type. The same rows give the same bytes. Memory is bounded by the compressed
  * pages of one row group, one page of each column, and one row; compression runs off the main thread, and the event loop
- * runs between some hundred rows.
+ * runs between some hundred rows. Needs Node 22.15 or newer.
+ *
+ * @throws TypeError for wrong arguments, batches and cells; Error on an older Node; errors of the batches
  *
  * @see https://parquet.apache.org/docs/file-format/
  *
@@ -36,6 +38,8 @@ export async function* writeParquet<Row>(
   batches: AsyncIterable<readonly Row[]>,
   columns: readonly TableColumn<Row>[],
 ): AsyncGenerator<Uint8Array> {
+  checkColumns(columns);
+  requireZstd();
   const groups: RowGroup[] = [];
   const writers = columns.map(({ type }) => new ChunkWriter(new PageBuffer(type)));
   let offset = 4;
@@ -57,12 +61,13 @@ export async function* writeParquet<Row>(
   };
 
   for await (const batch of batches) {
+    checkBatch(batch);
     for (const row of batch) {
       let groupBytes = 0;
-      for (const [index, { json }] of columns.entries()) {
+      for (const [index, column] of columns.entries()) {
         const writer = writers[index] as ChunkWriter;
         const before = writer.uncompressedBytes;
-        const writing = writer.append(json(row));
+        const writing = writer.append(jsonOf(column, row));
         if (writing !== undefined) await writing;
         turnBytes += writer.uncompressedBytes - before;
         groupBytes += writer.uncompressedBytes;
@@ -151,13 +156,22 @@ async function checksum(bytes: Uint8Array): Promise<number> {
   let crc = 0;
   for (let at = 0; at < bytes.byteLength; at += CHECKSUM_BYTES) {
     if (at > 0) await nextTurn();
-    crc = crc32(bytes.subarray(at, at + CHECKSUM_BYTES), crc);
+    crc = zlib.crc32(bytes.subarray(at, at + CHECKSUM_BYTES), crc);
   }
   return crc;
 }
 
 function compress(bytes: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    zstdCompress(bytes, (error, compressed) => (error === null ? resolve(compressed) : reject(error)));
+    zlib.zstdCompress(bytes, (error, compressed) => (error === null ? resolve(compressed) : reject(error)));
   });
+}
+
+/** Node has zstd from 22.15 on. */
+function requireZstd(): void {
+  const { zstdCompress }: Partial<typeof zlib> = zlib;
+  if (zstdCompress !== undefined) return;
+  throw new Error(
+    `Cannot write Parquet: zstd needs Node 22.15 or newer, and this is ${process.versions.node}.`,
+  );
 }
