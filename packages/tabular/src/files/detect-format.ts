@@ -4,7 +4,7 @@ import type { ByteSource } from '../source/byte-source.ts';
 import { withCompression } from '../source/with-compression.ts';
 import { detectCsv } from './detect-csv.ts';
 import { detectJson } from './detect-json.ts';
-import type { DetectedFile, DetectOptions } from './file-format.ts';
+import { checkHints, type DetectedFile, type DetectOptions } from './file-format.ts';
 import { startsWith, unsupportedKind } from './file-signature.ts';
 import { readHead } from './read-head.ts';
 
@@ -14,11 +14,12 @@ const ACCEPTED =
 /**
  * Finds out what a file is, from its first bytes. Its name only decides where the content may be several formats.
  *
- * @throws TableError `unsupported_file` for a file without a table, `damaged_file`, `invalid_row`; errors of the source;
+ * @throws TypeError for wrong options; TableError `unsupported_file` for a file without a table, `damaged_file`, `invalid_row`; errors of the source;
  *   the signal's reason
  */
 export async function detectFormat(source: ByteSource, options: DetectOptions = {}): Promise<DetectedFile> {
   const { signal, ...hints } = options;
+  checkHints(hints);
   const { path } = source;
   const { head, compression, isWhole } = await readHead(source, signal);
   if (startsWith(head, 'PAR1') && (hints.format ?? 'parquet') === 'parquet') {

@@ -1,3 +1,4 @@
+import { oneOf, wrongArgument } from '../check-arguments.ts';
 import type { FileCompression } from '../format.ts';
 
 /** The formats of files with a table. */
@@ -36,4 +37,17 @@ export interface FormatHints extends FileOptions {
 
 export interface DetectOptions extends FormatHints {
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Checks what a caller says about a file. @throws TypeError */
+export function checkHints({ format, delimiter, quote, encoding, header, field }: FormatHints): void {
+  if (format !== undefined) oneOf('format', format, FILE_FORMATS);
+  for (const [name, value] of Object.entries({ delimiter, quote: quote ?? undefined })) {
+    const isCharacter = typeof value === 'string' && /^[\x01-\x7f]$/.test(value);
+    if (value !== undefined && !isCharacter) throw wrongArgument(name, 'one ASCII character', value);
+  }
+  for (const [name, value] of Object.entries({ encoding, field })) {
+    if (value !== undefined && typeof value !== 'string') throw wrongArgument(name, 'a text', value);
+  }
+  if (header !== undefined && typeof header !== 'boolean') throw wrongArgument('header', 'a boolean', header);
 }

@@ -1,20 +1,40 @@
+import { checkOptions } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import { wrongArgument } from '../check-arguments.ts';
 import { TableError } from '../errors.ts';
+import type { Decompressors } from '../parquet/codecs/inflate-page.ts';
 import { type ByteInput, type ByteSourceOptions, openByteSource } from '../source/open-byte-source.ts';
 import { detectFormat } from './detect-format.ts';
-import type { FormatHints } from './file-format.ts';
+import { checkHints, type FormatHints } from './file-format.ts';
 import { openFileTable } from './open-file-table.ts';
 
 export interface ReadTableOptions extends ByteSourceOptions, FormatHints {
   /** Names of the columns to read; default all. Of Parquet files, only these are fetched. */
   readonly columns?: readonly string[];
+  /** Functions that decompress pages of Parquet to so many bytes; used before those of the runtime. */
+  readonly decompressors?: Decompressors | undefined;
 }
+
+const READ_TABLE_OPTIONS: Readonly<Record<keyof ReadTableOptions, true>> = {
+  path: true,
+  maxBytes: true,
+  fetch: true,
+  signal: true,
+  format: true,
+  delimiter: true,
+  quote: true,
+  encoding: true,
+  header: true,
+  field: true,
+  columns: true,
+  decompressors: true,
+};
 
 /**
  * Reads the rows of a file of any format that the package knows, which its content tells. A row has a member for each
  * column.
  *
- * @throws TableError `invalid_row` with its line, `damaged_file`, `unsupported_file`, `column_not_found` before the first
+ * @throws TypeError, RangeError for wrong arguments; TableError `invalid_row` with its line, `damaged_file`, `unsupported_file`, `column_not_found` before the first
  *   row; as `openByteSource`; the signal's reason
  *
  * @example
@@ -24,9 +44,14 @@ export async function* readTable(
   input: ByteInput,
   options: ReadTableOptions = {},
 ): AsyncGenerator<JsonObject, void, undefined> {
-  const { signal } = options;
+  checkOptions('readTable', options, READ_TABLE_OPTIONS);
+  const { decompressors, signal } = options;
+  checkHints(options);
+  const isList = Array.isArray(options.columns) && options.columns.every((name) => typeof name === 'string');
+  if (options.columns !== undefined && !isList)
+    throw wrongArgument('columns', 'an array of names', options.columns);
   const source = await openByteSource(input, options);
-  const table = await openFileTable(source, await detectFormat(source, options), { signal });
+  const table = await openFileTable(source, await detectFormat(source, options), { decompressors, signal });
   const names = table.features.map(({ name }) => name);
   const { columns = names } = options;
   const known = new Set(names);

@@ -6,6 +6,9 @@ export interface ByteInterval {
   readonly end: number;
 }
 
+/** Bytes in memory of their own; before TypeScript 5.7, `Uint8Array` had no parameter for it. */
+export type OwnBytes = ReturnType<typeof Uint8Array.of>;
+
 /** The bytes of one file, read where and when they are needed. */
 export interface ByteSource {
   /** Name of the file, for errors; its last suffix says how text files are compressed, unless `compression` does. */
@@ -16,7 +19,7 @@ export interface ByteSource {
   /** Whether a read takes no longer for a few bytes than for many, as from a disk: then little is read ahead. Default false. */
   readonly isNear?: boolean;
   /** Reads the bytes from `start` to `end` (exclusive), exactly that many. They are the caller's, who may free their memory. */
-  readRange(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
+  readRange(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes>;
   /**
    * Reads the whole file. Each chunk is the caller's, who may free its memory.
    * @param head the file's first bytes, if you have them; they are handed out again and not read

@@ -1,3 +1,4 @@
+import { type ChunkSource, checkNumber, chunksOf, isWebStream } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
 import { type RandomAccess, tableSource } from '../files/table-source.ts';
 import type { ByteSource } from './byte-source.ts';
@@ -12,7 +13,7 @@ export type ByteInput =
   | Blob
   | URL
   | RandomAccess
-  | AsyncIterable<Uint8Array>
+  | ChunkSource<Uint8Array>
   | Iterable<Uint8Array>;
 
 export interface ByteSourceOptions {
@@ -40,6 +41,7 @@ const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
  */
 export async function openByteSource(input: ByteInput, options: ByteSourceOptions = {}): Promise<ByteSource> {
   const { path = nameOf(input), signal } = options;
+  checkNumber('maxBytes', options.maxBytes, { min: 1 });
   signal?.throwIfAborted();
   if (input instanceof ArrayBuffer) return ofBytes(path, new Uint8Array(input));
   if (input instanceof Uint8Array) return ofBytes(path, input);
@@ -55,6 +57,7 @@ export async function openByteSource(input: ByteInput, options: ByteSourceOption
       new Uint8Array(await input.read(start, end));
     return tableSource(path, { byteLength: input.byteLength, read });
   }
+  if (isStream(input)) return ofBytes(path, await collect(chunksOf(input), path, options));
   if (isIterable(input)) return ofBytes(path, await collect(input, path, options));
   throw new TypeError(`The input must have bytes, got ${describe(input)}.`);
 }
@@ -76,10 +79,12 @@ function isRandomAccess(input: object): input is RandomAccess {
   return typeof byteLength === 'number' && typeof read === 'function';
 }
 
-function isIterable(input: unknown): input is AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
-  return (
-    typeof input === 'object' && input !== null && (Symbol.asyncIterator in input || Symbol.iterator in input)
-  );
+function isStream(input: unknown): input is ChunkSource<Uint8Array> {
+  return typeof input === 'object' && input !== null && (isWebStream(input) || Symbol.asyncIterator in input);
+}
+
+function isIterable(input: unknown): input is Iterable<Uint8Array> {
+  return typeof input === 'object' && input !== null && Symbol.iterator in input;
 }
 
 function describe(input: unknown): string {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { checkOptions } from '@svc/jsonl-v23/internal';
 import { cellText } from './cell-text.ts';
-import type { TableColumn } from './table-column.ts';
+import { checkBatch, checkColumns, jsonOf, type TableColumn } from './table-column.ts';
 
 /** UTF-16 code units of a chunk. */
 const CHUNK_LENGTH = 64 * 1024;
@@ -13,26 +14,35 @@ export interface CsvOptions {
   readonly isForExcel?: boolean;
 }
 
+const CSV_OPTIONS: Readonly<Record<keyof CsvOptions, true>> = { isForExcel: true };
+
 /**
  * Writes a table as CSV (RFC 4180, in UTF-8, lines end with a line feed): a header, then one record for each row. An
  * empty cell is a null, `""` an empty text. The same rows give the same bytes, in chunks of some 64 KiB that do not
  * depend on the batches; the event loop runs between them.
+ *
+ * @throws TypeError for wrong arguments, batches and cells; errors of the batches
  *
  * @example writeCsv(batches, [{ name: 'id', type: 'string', json: (row) => row.id }])
  */
 export async function* writeCsv<Row>(
   batches: AsyncIterable<readonly Row[]>,
   columns: readonly TableColumn<Row>[],
-  { isForExcel = false }: CsvOptions = {},
+  options: CsvOptions = {},
 ): AsyncGenerator<Uint8Array> {
+  checkColumns(columns);
+  checkOptions('writeCsv', options, CSV_OPTIONS);
+  const { isForExcel = false } = options;
   const encoder = new TextEncoder();
   const header = columns.map(({ name }) => quoteIfNeeded(name)).join(',');
   let text = `${isForExcel ? '\ufeff' : ''}${header}\n`;
   for await (const batch of batches) {
+    checkBatch(batch);
     for (const row of batch) {
-      for (const [index, { type, json }] of columns.entries()) {
+      for (const [index, column] of columns.entries()) {
         if (index > 0) text += ',';
-        const value = json(row);
+        const { type } = column;
+        const value = jsonOf(column, row);
         const cell = cellText(value);
         const isText = type === 'json' || (type === 'string' && !isNumber(value));
         if (cell === null) {

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readRows, readTable } from '../src/index.ts';
+import { writeCsv, writeParquet } from '../src/write/index.ts';
+
+const CSV = 'id,n\na,1\nb,2\n';
+const first = async (rows: AsyncGenerator<unknown>): Promise<unknown> => await rows.next();
+
+const prototype = ReadableStream.prototype as { [Symbol.asyncIterator]?: unknown };
+const native = Object.getOwnPropertyDescriptor(prototype, Symbol.asyncIterator) as PropertyDescriptor;
+
+describe.each([
+  ['with async iteration', false],
+  ['without async iteration, as in Safari', true],
+])('web streams %s', (_, isMissing) => {
+  beforeEach(() => {
+    if (isMissing) delete prototype[Symbol.asyncIterator];
+  });
+  afterEach(() => {
+    Object.defineProperty(prototype, Symbol.asyncIterator, native);
+  });
+
+  it('give tables and rows', async () => {
+    expect(await Array.fromAsync(readTable(new Blob([CSV]).stream(), { path: 'a.csv' }))).toEqual([
+      { id: 'a', n: 1 },
+      { id: 'b', n: 2 },
+    ]);
+    for (const [format, count] of [
+      ['csv', 2],
+      ['text', 3],
+    ] as const) {
+      expect(await Array.fromAsync(readRows(new Blob([CSV]).stream(), format))).toHaveLength(count);
+    }
+    const lines = await Array.fromAsync(readRows(new Blob(['{"a":1}\n']).stream(), 'json'));
+    expect(lines).toMatchObject([{ row: { a: 1 } }]);
+  });
+
+  it('are cancelled and unlocked when reading ends early', async () => {
+    let cancelled = false;
+    const stream = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode(CSV.repeat(100))),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    for await (const _row of readRows(stream, 'csv')) break;
+    expect(cancelled).toBe(true);
+    expect(stream.locked).toBe(false);
+  });
+});
+
+const bytes = new TextEncoder().encode(CSV);
+it.each<[object, string]>([
+  [{ colums: ['id'] }, '"colums" is not an option of readTable: these are path, maxBytes, '],
+  [{ columns: 'id' }, 'columns must be an array of names, got "id".'],
+  [{ format: 'xlsx' }, 'format must be one of csv, tsv, jsonl, json, parquet, text, got "xlsx".'],
+  [{ delimiter: ';;' }, 'delimiter must be one ASCII character, got ";;".'],
+  [{ quote: 1 }, 'quote must be one ASCII character, got number.'],
+  [{ header: 'no' }, 'header must be a boolean, got "no".'],
+  [{ encoding: 8 }, 'encoding must be a text, got number.'],
+  [{ maxBytes: '1' }, 'maxBytes must be a positive integer, got a value of the type string.'],
+])('readTable refuses %j', async (options, message) => {
+  await expect(first(readTable(bytes, options))).rejects.toThrow(message);
+  await expect(first(readTable(bytes, options))).rejects.toBeInstanceOf(TypeError);
+});
+
+it('readRows refuses wrong arguments', () => {
+  const source = new Blob([CSV]).stream();
+  expect(() => readRows(source, 'csv', { skipInvalid: true } as never)).toThrow(
+    '"skipInvalid" is not an option of readRows: these are file, params, ',
+  );
+  expect(() => readRows(source, 'xlsx' as never)).toThrow(
+    'format must be one of json, csv, text, got "xlsx".',
+  );
+  expect(() => readRows(source, 'csv', { maxRowSize: -1 })).toThrow(RangeError);
+  expect(source.locked).toBe(false);
+});
+
+async function* batches(...rows: unknown[]): AsyncGenerator<never[]> {
+  yield rows as never[];
+}
+const column = { name: 'a', type: 'string', json: (row: { a: string }) => JSON.stringify(row.a) } as const;
+
+describe.each([
+  ['writeCsv', writeCsv],
+  ['writeParquet', writeParquet],
+] as const)('%s refuses', (_, write) => {
+  it.each<[unknown, string]>([
+    [{}, 'columns must be an array, got object.'],
+    [[{ ...column, name: 1 }], 'columns[0].name must be a text, got number.'],
+    [
+      [column, { ...column, type: 'int32' }],
+      'columns[1].type must be one of string, json, int64, double, bool, got "int32".',
+    ],
+    [[{ ...column, json: 'a' }], 'columns[0].json must be a function, got "a".'],
+    [
+      [{ ...column, json: () => 1 }],
+      'The result of `json` of column "a" must be JSON text or null, got number.',
+    ],
+  ])('the columns %j', async (columns, message) => {
+    const written = Array.fromAsync(write(batches({ a: 'x' }), columns as never));
+    await expect(written).rejects.toThrow(new TypeError(message));
+  });
+
+  it('rows without batches', async () => {
+    const rows = [{ a: 'x' }] as never;
+    await expect(Array.fromAsync(write(rows, [column]))).rejects.toThrow(
+      new TypeError('A batch must be an array of rows, got object.'),
+    );
+  });
+});
+
+it('writeCsv refuses unknown options', async () => {
+  const written = Array.fromAsync(writeCsv(batches(), [column], { excel: true } as never));
+  await expect(written).rejects.toThrow('"excel" is not an option of writeCsv: these are isForExcel.');
+});
