@@ -1,36 +1,43 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { isIPv4 } from 'node:net';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
+import { parseAuthority } from '../access/authority.ts';
 import { schemeOf } from '../access/forwarded.ts';
 
 /**
  * Adds the security headers of helmet. Those that make browsers insist on HTTPS are sent over HTTPS only: over plain
  * HTTP they would keep the pages of this service from loading. They apply to this host and not to its subdomains.
+ * `Cross-Origin-Opener-Policy` is sent where browsers follow it, which is to trustworthy origins: over HTTPS, and to
+ * loopback names. Elsewhere each page would log an error.
  */
 export function securityHeaders(trustProxy: boolean): RequestHandler {
-  const headers = { http: headersOf(helmetFor(false)), https: headersOf(helmetFor(true)) };
+  const https = helmetFor({ isSecure: true, isTrustworthy: true });
+  const loopback = helmetFor({ isSecure: false, isTrustworthy: true });
+  const http = helmetFor({ isSecure: false, isTrustworthy: false });
   return (request, response, next) => {
-    for (const [name, value] of headers[schemeOf(request, trustProxy)]) response.setHeader(name, value);
-    next();
+    const isSecure = schemeOf(request, trustProxy) === 'https';
+    (isSecure ? https : isLoopback(request) ? loopback : http)(request, response, next);
   };
 }
 
-/** The headers that a handler sets, which are the same for every request: helmet would put them together each time. */
-function headersOf(handler: ReturnType<typeof helmet>): readonly (readonly [name: string, value: string])[] {
-  const headers = new Map<string, string>();
-  const recorder = {
-    setHeader: (name: string, value: string): unknown => headers.set(name, value),
-    removeHeader: (name: string): unknown => headers.delete(name),
-  };
-  handler({} as IncomingMessage, recorder as unknown as ServerResponse, (error) => {
-    if (error !== undefined) throw error;
-  });
-  return [...headers];
+/** W3C Secure Contexts section 3.1: names of the machine itself. */
+function isLoopback({ headers }: IncomingMessage): boolean {
+  const name = parseAuthority(headers.host ?? '', 'http')?.name ?? '';
+  if (name === 'localhost' || name.endsWith('.localhost') || name === '[::1]') return true;
+  return isIPv4(name) && name.startsWith('127.');
 }
 
-function helmetFor(isSecure: boolean): ReturnType<typeof helmet> {
+function helmetFor({
+  isSecure,
+  isTrustworthy,
+}: {
+  readonly isSecure: boolean;
+  readonly isTrustworthy: boolean;
+}): ReturnType<typeof helmet> {
   return helmet({
     strictTransportSecurity: isSecure ? { includeSubDomains: false } : false,
+    crossOriginOpenerPolicy: isTrustworthy,
     contentSecurityPolicy: {
       directives: {
         'style-src': ["'self'", "'unsafe-inline'"],
