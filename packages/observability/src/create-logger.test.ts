@@ -27,17 +27,19 @@ function memoryLogger(options: Partial<LoggerOptions<typeof events>> = {}) {
 }
 
 describe('createLogger', () => {
-  it('writes one line per event at once, with the ids of the running context', () => {
+  it('writes one line per event, with the ids of the running context', async () => {
     const { lines, logger } = memoryLogger();
     runWithContext({ request_id: 'r' }, () => logger.log('mail.sent'));
+    await logger.flush();
     expect(lines).toEqual([
       '{"timestamp":"1970-01-01T00:00:00.000Z","level":"info","service":"post","event":"mail.sent","request_id":"r"}\n',
     ]);
   });
 
-  it('writes a thousand lines of one turn in order, one write each', () => {
+  it('writes a thousand lines of one turn in order, one write each', async () => {
     const { lines, logger } = memoryLogger();
     for (let i = 0; i < 1000; i++) logger.log('mail.sent', { recipients: i });
+    await logger.flush();
     expect(lines.map((line) => JSON.parse(line).recipients)).toEqual(
       Array.from({ length: 1000 }, (_, i) => i),
     );
@@ -49,17 +51,18 @@ describe('createLogger', () => {
     ['warn', ['error', 'warn']],
     ['info', ['error', 'warn', 'info']],
     ['debug', ['error', 'warn', 'info', 'debug']],
-  ] as const)('at level %s writes %j', (level, expected) => {
+  ] as const)('at level %s writes %j', async (level, expected) => {
     const { lines, logger } = memoryLogger({ level });
     logger.log('mail.lost', { error: new Error('x') });
     logger.log('mail.late', { minutes: 1 });
     logger.log('mail.sent');
     logger.log('mail.idle');
+    await logger.flush();
     expect(lines.map((line) => JSON.parse(line).level)).toEqual(expected);
     expect(logger.isEnabled('mail.sent')).toBe(expected.includes('info' as never));
   });
 
-  it('takes only declared events and fields, or any without a declaration', () => {
+  it('takes only declared events and fields, or any without a declaration', async () => {
     const lines: string[] = [];
     const write = (line: string) => void lines.push(line);
     const logger = createLogger({ service: 'post', events, write });
@@ -76,6 +79,7 @@ describe('createLogger', () => {
     free.log('mail.sent', { recipients: 3 });
     const levels = createLogger({ service: 'post', events: { 'mail.sent': { level: 'warn' } }, write });
     levels.log('mail.sent', { recipients: 4 });
+    for (const one of [logger, free, levels]) await one.flush();
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 'info', event: 'mail.snet' },
       { level: 'warn', event: 'mail.late' },
@@ -85,11 +89,12 @@ describe('createLogger', () => {
     ]);
   });
 
-  it('never shows a known secret', () => {
+  it('never shows a known secret', async () => {
     const error = new Error('bad token hf_0123 of https://me:pass@host/');
     for (const redact of [['hf_0123'], (text: string) => text.replaceAll('hf_0123', '***')]) {
       const { lines, logger } = memoryLogger({ redact });
       logger.log('mail.lost', { error });
+      await logger.flush();
       expect(lines[0]).toContain('bad token');
       expect(lines[0]).not.toMatch(/hf_0123|me:pass/);
     }
@@ -120,8 +125,8 @@ describe('createLogger', () => {
     const end = logger.close().then(() => {
       flushed = true;
     });
-    await Promise.resolve();
-    expect([release.length, flushed]).toEqual([2, false]);
+    await expect.poll(() => release.length).toBe(2);
+    expect(flushed).toBe(false);
     for (const done of release) done();
     await end;
     logger.log('mail.sent');

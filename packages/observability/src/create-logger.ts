@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import winston from 'winston';
 import { currentContext, currentSecrets } from './context.ts';
 import type { EventTypes, Fields, FieldsOf, LogLevel } from './event.ts';
@@ -15,7 +16,7 @@ export interface LoggerOptions<Events extends EventTypes = EventTypes> {
   readonly level?: LogLevel;
   /** The secrets that no line may show, such as keys of the configuration, or a function that removes them. */
   readonly redact?: Iterable<string> | Redactor;
-  /** Receives each line with its line end as soon as it is logged; default standard output. */
+  /** Receives each line with its line end; default standard output. */
   readonly write?: (line: string) => unknown;
   /** Fields of the context that come first, in this order; no event's field takes one of these names. */
   readonly contextFields?: readonly string[];
@@ -76,11 +77,10 @@ export function createLogger<Events extends EventTypes>(
   );
   const levelOf = (event: string): LogLevel => known.get(event)?.level ?? 'info';
   let isClosed = false;
-  const { format } = logger;
-  /** Does what the streams of winston do between a logger and its transport, without them: they take longer than the line. */
-  const write = (info: winston.Logform.TransformableInfo): void => {
-    const line = format.transform(info, undefined);
-    if (typeof line === 'object') output.transport.log?.(line, () => undefined);
+  /** Waits until the streams of winston have passed every line on. The first lines wait in them for a turn. */
+  const drain = async (): Promise<void> => {
+    const { transport } = output;
+    while (logger.writableLength + logger.readableLength + transport.writableLength > 0) await setImmediate();
   };
   const isWritten = (eventLevel: LogLevel): boolean => !isClosed && logger.isLevelEnabled(eventLevel);
 
@@ -90,12 +90,16 @@ export function createLogger<Events extends EventTypes>(
       if (!isWritten(eventLevel)) return;
       const context = currentContext();
       const secrets = currentSecrets();
-      write({ level: eventLevel, message: event, service, context, secrets, fields });
+      logger.log({ level: eventLevel, message: event, service, context, secrets, fields });
     },
     isEnabled: (event) => isWritten(levelOf(event)),
-    flush: () => output.flush(),
+    async flush() {
+      await drain();
+      await output.flush();
+    },
     async close() {
       isClosed = true;
+      await drain();
       await output.flush();
       logger.close();
     },

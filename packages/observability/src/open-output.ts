@@ -26,7 +26,7 @@ function standardOutput(): Output {
 
 function ignore(): void {}
 
-/** Passes each line to a function at once, also while the promise of an earlier call is pending. */
+/** Passes each line to a function, also while the promise of an earlier call is pending. */
 class FunctionTransport extends Transport implements Output {
   readonly transport: Transport = this;
   readonly #write: (line: string) => unknown;
