@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { build, type Rollup } from 'vite';
+import { writeParquet } from '../../packages/tabular/src/write/index.ts';
 import type { FoundChromium } from '../browser/find-chromium.ts';
 import { type ConsumerProject, checkPageTypes } from './consumer-project.ts';
 import { startExampleHub } from './example-checks.ts';
@@ -116,6 +117,7 @@ export async function runPage(
   await using cleanUp = new AsyncDisposableStack();
   const hub = await startExampleHub();
   cleanUp.defer(() => hub.close());
+  await writeFile(join(page, 'items.parquet'), await itemsTable());
   const server = servePage(page, hub.endpoint);
   cleanUp.defer(async () => {
     server.close();
@@ -138,6 +140,7 @@ export async function runPage(
 
   assert.deepEqual(await tab.locator('#sections li').allTextContents(), ['pictures', 'sums']);
   assert.deepEqual(await tab.locator('#rows li').allTextContents(), ['1+1? #### 2', '2+1? #### 3']);
+  assert.deepEqual(await tab.locator('#table li').allTextContents(), PROMPTS);
   assert.equal(await tab.locator('#hash').textContent(), outcome.versionHash);
   const size = await tab.locator('#pictures img').evaluateAll((images) =>
     images.map((image) => {
@@ -165,6 +168,19 @@ export async function runPage(
   assert.equal(text.trim().split('\n').at(-1), outcome.versionHash);
 }
 
+const PROMPTS = ['1+1?', '2+2?'];
+
+/** A table of items, as the service writes it. */
+async function itemsTable(): Promise<Uint8Array> {
+  async function* batches(): AsyncGenerator<string[]> {
+    yield PROMPTS;
+  }
+  const json = (prompt: string): string => JSON.stringify(prompt);
+  return Buffer.concat(
+    await Array.fromAsync(writeParquet(batches(), [{ name: 'prompt', type: 'string', json }])),
+  );
+}
+
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };
 
 /** Serves the page and the hub on one origin. */
@@ -181,8 +197,15 @@ export function servePage(folder: string, hub: string): Server {
       return;
     }
     const file = join(folder, pathname === '/' ? 'index.html' : pathname);
+    const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
     readFile(file).then(
-      (body) => response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? '' }).end(body),
+      (body) => {
+        const headers = { 'content-type': TYPES[extname(file)] ?? '' };
+        if (start === undefined) return response.writeHead(200, headers).end(body);
+        const range = `bytes ${start}-${end}/${body.byteLength}`;
+        const part = body.subarray(Number(start), Number(end) + 1);
+        return response.writeHead(206, { ...headers, 'content-range': range }).end(part);
+      },
       () => response.writeHead(404).end(),
     );
   });

@@ -1,6 +1,7 @@
 import { createHubClient } from '@svc/hub-client';
 import { createSectionHasher, itemHash, versionHash } from '@svc/jsonl-v23';
 import { datasetFromItems, openPackage, readPackageItems, writePackage } from '@svc/pkg-format';
+import { readTable } from '@svc/tabular';
 
 /** What the page gives to the test. */
 interface Outcome {
@@ -40,6 +41,7 @@ async function show(): Promise<Outcome> {
   const hash = versionHash(hashes);
   element('hash').append(hash);
   await showRows();
+  await showTable();
   return { archive: toBase64(archive), versionHash: hash };
 }
 
@@ -74,6 +76,13 @@ async function showRows(): Promise<void> {
     element('rows').append(textElement('li', `${row['question']} ${row['answer']}`));
   }
   await hub.close();
+}
+
+/** Reads the columns of a file that the service writes, by ranges. */
+async function showTable(): Promise<void> {
+  for await (const row of readTable(new URL('/items.parquet', location.href), { columns: ['prompt'] })) {
+    element('table').append(textElement('li', String(row['prompt'])));
+  }
 }
 
 function element(id: string): HTMLElement {
