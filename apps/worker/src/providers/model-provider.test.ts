@@ -449,6 +449,18 @@ describe('errors', () => {
     expect([seen.length, waits]).toEqual([2, []]);
   });
 
+  it('are final when the delays of the request have taken five minutes', async () => {
+    handlers = [reply(429, '', { 'retry-after': '299' })];
+    const limited = { code: 'provider_rate_limited', attempts: 2 };
+    await expect(ask({ maxRetries: 20 })).rejects.toMatchObject(limited);
+    expect(waits).toEqual([300_000]);
+    waits = [];
+    handlers = [reply(503, '')];
+    const unavailable = { code: 'provider_unavailable', attempts: 15 };
+    await expect(ask({ maxRetries: 20 })).rejects.toMatchObject(unavailable);
+    expect(waits.reduce((sum, delayMs) => sum + delayMs, 0)).toBe(271_500);
+  });
+
   it('of an account without credit end the run', async () => {
     handlers = [reply(429, '{"error":{"message":"quota","code":"insufficient_quota"}}')];
     await expect(ask()).rejects.toMatchObject({ code: 'provider_rejected', endsRun: true });

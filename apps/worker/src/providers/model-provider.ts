@@ -49,7 +49,8 @@ export interface ModelProviderOptions extends ModelConfig {
  * A provider that asks a model, without streaming: `POST <base URL>/chat/completions`, or `POST <base URL>/v1/messages`
  * of the Anthropic API.
  *
- * It retries 408, 409, 425, 429, 5xx, broken connections and timeouts, with growing delays or as the response asks. An
+ * It retries 408, 409, 425, 429, 5xx, broken connections and timeouts, with growing delays or as the response asks, of
+ * five minutes in all. An
  * error of one item (`provider_rejected`, `provider_rate_limited`, `provider_unavailable`, `provider_timeout`,
  * `provider_bad_response`) fails that item. An invalid or missing key, an unknown model or host, a forbidden
  * destination, a redirect (never followed: it would forward the key) or an account without credit ends the run. No
@@ -88,6 +89,7 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
       if (apiKey instanceof RunError) throw apiKey;
       const body = requestBody(options, request, wireFormat);
       let pacedMs = 0;
+      let waitedMs = 0;
       for (let attempt = 1; ; attempt += 1) {
         pacedMs += await pacer.turn(signal);
         const startMs = performance.now();
@@ -104,9 +106,10 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
 
         const { error, reason = error.code, retry } = result;
         const isLast = retry === undefined || attempt > maxRetries;
-        const delayMs = isLast ? null : retryDelayMs(attempt, retry.headers, random(), Date.now());
+        const delayMs = isLast ? null : retryDelayMs(attempt, retry.headers, random(), Date.now(), waitedMs);
         if (delayMs === null) throw withAttempts(error, attempt);
         logger.log('provider.retry', { ...fields, status_code, reason, attempt, delay_ms: delayMs });
+        waitedMs += delayMs;
         await wait(delayMs, signal).catch(() => undefined);
         signal.throwIfAborted();
       }

@@ -23,6 +23,16 @@ describe('retryDelayMs', () => {
     [1, { 'retry-after': ['3', '9'] }, 0, 3000],
     [1, { 'retry-after-ms': '120', 'retry-after': '7' }, 0, 120],
   ])('attempt %i, headers %j, random %d: %j', (attempt, headers, random, expected) => {
-    expect(retryDelayMs(attempt, headers, random, nowMs)).toBe(expected);
+    expect(retryDelayMs(attempt, headers, random, nowMs, 0)).toBe(expected);
+  });
+
+  it.each<[number, ResponseHeaders, number | null]>([
+    [0, { 'retry-after': '300' }, 300_000],
+    [1_000, { 'retry-after': '299' }, 299_000],
+    [1_001, { 'retry-after': '299' }, null],
+    [270_000, {}, 30_000],
+    [270_001, {}, null],
+  ])('after %i ms of delays, headers %j: %j', (waitedMs, headers, expected) => {
+    expect(retryDelayMs(9, headers, 1, nowMs, waitedMs)).toBe(expected);
   });
 });

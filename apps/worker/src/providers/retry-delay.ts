@@ -4,7 +4,7 @@ import { parseRetryAfter } from '@svc/hub-client/internal';
 const FIRST_DELAY_MS = 500;
 /** ... up to this. */
 const MAX_DELAY_MS = 30_000;
-/** A provider that asks for a longer delay counts as unavailable. */
+/** The delays of one request together. A request that would wait longer fails, so that it does not hold its place. */
 const MAX_WAIT_MS = 300_000;
 
 /** Headers by lower-case name, as in Node. */
@@ -16,18 +16,24 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
  *
  * @param attempt number of the failed attempt, from 1
  * @param random from 0 to 1
- * @returns milliseconds; null if the response asks for more than five minutes
+ * @param waitedMs delays before the earlier attempts
+ * @returns milliseconds; null if the request would wait for more than five minutes in all
  */
 export function retryDelayMs(
   attempt: number,
   headers: ResponseHeaders,
   random: number,
   nowMs: number,
+  waitedMs: number,
 ): number | null {
+  const leftMs = MAX_WAIT_MS - waitedMs;
   const askedMs = askedDelayMs(headers, nowMs);
-  if (askedMs !== undefined) return askedMs > MAX_WAIT_MS ? null : Math.round(askedMs * (1 + random / 10));
+  if (askedMs !== undefined) {
+    return askedMs > leftMs ? null : Math.min(leftMs, Math.round(askedMs * (1 + random / 10)));
+  }
   const fullMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
-  return Math.ceil(fullMs * (0.5 + random / 2));
+  const delayMs = Math.ceil(fullMs * (0.5 + random / 2));
+  return delayMs > leftMs ? null : delayMs;
 }
 
 function askedDelayMs(headers: ResponseHeaders, nowMs: number): number | undefined {
