@@ -5,13 +5,13 @@ export {
   type HubTimeouts,
   type OpenDatasetOptions,
   PUBLIC_HUB,
-} from './client.ts';
-export type { HubDataset, SelectOptions } from './dataset.ts';
+} from './client/client.ts';
+export type { HubDataset, SelectOptions } from './client/dataset.ts';
+export { DEFAULT_REVISION } from './client/snapshot.ts';
+export type { HubRow, HubSplit, ReadRowsOptions, SplitReader } from './client/split-reader.ts';
 export { HubError, type HubErrorCode, type HubErrorDetails, type HubErrorOptions } from './errors.ts';
 export type { RequestEvent, RequestKind, RetryEvent, RetryPolicy } from './http/request.ts';
 export { DEFAULT_RETRY_POLICY } from './http/retry.ts';
 export type { FetchFunction, FetchResponse } from './http/transport.ts';
 export { validateDatasetPath, validateRevision, validateToken } from './repository/validate-path.ts';
-export { DEFAULT_REVISION } from './snapshot.ts';
-export type { HubRow, HubSplit, ReadRowsOptions, SplitReader } from './split-reader.ts';
 export { parseSplit, resolveSplit } from './splits/split-slice.ts';

@@ -1,4 +1,4 @@
-import { parseRetryAfter } from '@svc/hub-client/internal';
+import { parseRetryAfter } from '@svc/hub-client/egress';
 
 /** The first delay; each further one is twice as long, ... */
 const FIRST_DELAY_MS = 500;

@@ -1,4 +1,4 @@
-import { createAddressSet } from '@svc/hub-client/internal';
+import { createAddressSet } from '@svc/hub-client/egress';
 
 /**
  * Whether runs must not send to an address: link-local (RFC 3927, RFC 4291), where clouds serve the credentials of a

@@ -1,8 +1,8 @@
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
+import { isPrivateAddress } from '../egress/private-address.ts';
 import { HubError } from '../errors.ts';
-import { isPrivateAddress } from './private-address.ts';
 
 /**
  * Makes connections for a hub that may redirect anywhere: where the hub itself is on a public address, nothing connects to

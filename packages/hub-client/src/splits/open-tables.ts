@@ -5,9 +5,9 @@ import {
   type TextTablesOptions,
 } from '@svc/tabular/internal';
 import { featuresFromYaml } from '../repository/card-features.ts';
-import { type SplitTable, withHubErrors } from '../table-errors.ts';
 import { needsRowCounts, resolveSplit, type SplitExpression } from './split-slice.ts';
 import type { Subset, SubsetSplit } from './subset.ts';
+import { type SplitTable, withHubErrors } from './table-errors.ts';
 
 /** Parquet files of one split whose footers are all read for rows and columns that the card does not declare. */
 const MAX_COUNTED_FILES = 32;

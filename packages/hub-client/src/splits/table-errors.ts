@@ -1,5 +1,5 @@
 import { type Table, TableError, type TableErrorCode } from '@svc/tabular/internal';
-import { HubError, type HubErrorCode } from './errors.ts';
+import { HubError, type HubErrorCode } from '../errors.ts';
 
 const HUB_CODES = {
   invalid_row: 'invalid_row',

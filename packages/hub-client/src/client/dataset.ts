@@ -1,18 +1,18 @@
 import { checkOptions } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type ByteSource, joinSignals } from '@svc/tabular/internal';
-import { HubError } from './errors.ts';
-import type { RequestContext } from './http/request.ts';
-import type { Requester } from './http/requester.ts';
-import { describeDataset } from './repository/describe-dataset.ts';
-import { openRepository } from './repository/open-repository.ts';
+import { HubError } from '../errors.ts';
+import type { RequestContext } from '../http/request.ts';
+import type { Requester } from '../http/requester.ts';
+import { describeDataset } from '../repository/describe-dataset.ts';
+import { openRepository } from '../repository/open-repository.ts';
+import { chooseSubset } from '../splits/choose-subset.ts';
+import { openTables } from '../splits/open-tables.ts';
+import { defaultSplit, parseSplit } from '../splits/split-slice.ts';
+import type { DatasetLayout, Subset } from '../splits/subset.ts';
+import { toHubError } from '../splits/table-errors.ts';
 import { DEFAULT_REVISION, openConverted, openSnapshot, type Snapshot } from './snapshot.ts';
 import { createSplitReader, type HubSplit, type SplitReader } from './split-reader.ts';
-import { chooseSubset } from './splits/choose-subset.ts';
-import { openTables } from './splits/open-tables.ts';
-import { defaultSplit, parseSplit } from './splits/split-slice.ts';
-import type { DatasetLayout, Subset } from './splits/subset.ts';
-import { toHubError } from './table-errors.ts';
 
 /** Which rows of a dataset to read. */
 export interface SelectOptions {

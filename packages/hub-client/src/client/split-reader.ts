@@ -2,12 +2,17 @@ import { type CellBatch, checkNumber, checkOptions, type UnreadRow } from '@svc/
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { type Feature, type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
-import { HubError } from './errors.ts';
-import type { YamlValue } from './repository/yaml-value.ts';
-import { emptySelection, resolveSplit, type SplitExpression, type SplitRange } from './splits/split-slice.ts';
-import type { Subset } from './splits/subset.ts';
-import { specifiedMapping, suggestMapping } from './splits/suggest-mapping.ts';
-import type { SplitTable } from './table-errors.ts';
+import { HubError } from '../errors.ts';
+import type { YamlValue } from '../repository/yaml-value.ts';
+import {
+  emptySelection,
+  resolveSplit,
+  type SplitExpression,
+  type SplitRange,
+} from '../splits/split-slice.ts';
+import type { Subset } from '../splits/subset.ts';
+import { specifiedMapping, suggestMapping } from '../splits/suggest-mapping.ts';
+import type { SplitTable } from '../splits/table-errors.ts';
 
 /** A split, and the number of its rows if that is known. */
 export interface HubSplit {

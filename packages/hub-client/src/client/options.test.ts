@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createHubClient, parseSplit, resolveSplit } from './index.ts';
+import { createHubClient, parseSplit, resolveSplit } from '../index.ts';
 
 const unused = (): Promise<Response> => Promise.reject(new Error('no request was expected'));
 

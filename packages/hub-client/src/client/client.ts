@@ -1,18 +1,18 @@
 import { checkNumber, checkOptions, withDefaults } from '@svc/jsonl-v23/internal';
 import { joinSignals } from '@svc/tabular/internal';
 import { type HttpDispatcher, openDiskCache, openTransport } from '#platform';
-import type { FileCache } from './cache/file-cache.ts';
+import type { FileCache } from '../cache/file-cache.ts';
+import { HubError } from '../errors.ts';
+import { type Clock, SYSTEM_CLOCK } from '../http/clock.ts';
+import type { RequestContext, RequestEvent, RetryEvent, RetryPolicy } from '../http/request.ts';
+import { Requester } from '../http/requester.ts';
+import { DEFAULT_RETRY_POLICY } from '../http/retry.ts';
+import { type FetchFunction, fetchTransport, type OpenTransport } from '../http/transport.ts';
+import { parseDatasetPath } from '../repository/parse-dataset-path.ts';
+import { validateRevision, validateToken } from '../repository/validate-path.ts';
+import { VERSION } from '../version.ts';
 import { type HubDataset, openDataset } from './dataset.ts';
-import { HubError } from './errors.ts';
-import { type Clock, SYSTEM_CLOCK } from './http/clock.ts';
-import type { RequestContext, RequestEvent, RetryEvent, RetryPolicy } from './http/request.ts';
-import { Requester } from './http/requester.ts';
-import { DEFAULT_RETRY_POLICY } from './http/retry.ts';
-import { type FetchFunction, fetchTransport, type OpenTransport } from './http/transport.ts';
-import { parseDatasetPath } from './repository/parse-dataset-path.ts';
-import { validateRevision, validateToken } from './repository/validate-path.ts';
 import { DEFAULT_REVISION } from './snapshot.ts';
-import { VERSION } from './version.ts';
 
 /** The public hub. */
 export const PUBLIC_HUB = 'https://huggingface.co';
