@@ -1,12 +1,10 @@
 #!/usr/bin/env node
 // Nothing is imported before the version is known: older versions cannot load the rest.
-const REQUIRED = { major: 20, minor: 19 };
-
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major > REQUIRED.major || (major === REQUIRED.major && minor >= REQUIRED.minor)) {
+// `engines` in package.json.
+if ((major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22) {
   import('./run-process.js').then(({ runProcess }) => runProcess(process, null));
 } else {
-  const required = `${REQUIRED.major}.${REQUIRED.minor}`;
-  process.stderr.write(`svc-pkg needs Node ${required} or newer, this is ${process.versions.node}.\n`);
+  process.stderr.write(`svc-pkg needs Node 20.19, 22.12 or newer, this is ${process.versions.node}.\n`);
   process.exitCode = 1;
 }
