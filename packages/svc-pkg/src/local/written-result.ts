@@ -50,6 +50,10 @@ const MAX_LENGTH = 120;
 
 /** The name of a dataset as a file name without extension. */
 export function fileNameOf(name: string): string {
-  const safe = name.normalize('NFC').replace(UNSAFE, '_').trim().replace(/^\.+/, '');
+  const safe = name
+    .normalize('NFC')
+    .replace(UNSAFE, '_')
+    .trim()
+    .replace(/^[-.\s]+/, '');
   return [...safe].slice(0, MAX_LENGTH).join('') || 'dataset';
 }

@@ -1,6 +1,6 @@
 /**
  * The file name that a `Content-Disposition` header proposes (RFC 6266), fit to be one: no folder, no control
- * character, nothing hidden. Null where it proposes none.
+ * character, nothing hidden, nothing that a program takes for an option. Null where it proposes none.
  *
  * @example attachmentName(`attachment; filename="a.zip"; filename*=UTF-8''%C3%A4.zip`) // 'ä.zip'
  */
@@ -30,8 +30,8 @@ function quotedName(header: string): string | null {
 function safeFileName(name: string): string | null {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const safe = last
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069:*?"<>|]/g, '_')
-    .replace(/^\.+/, '')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}:*?"<>|]/gu, '_')
+    .replace(/^[-.\s]+/, '')
     .trim();
   // Most file systems allow 255 bytes.
   return safe === '' || Buffer.byteLength(safe) > 255 ? null : safe;
