@@ -2,7 +2,7 @@
  * `@svc/pkg-format/internal`: what the service and the command line of this repository use beyond the public API. It may
  * change in any minor release.
  */
-export type { CheckedLine, FileEnds } from './check/check-lines.ts';
+export { type CheckedLine, checkLines, type FileEnds } from './check/check-lines.ts';
 export { inspectPackage, type PackageEvent } from './check/inspect-package.ts';
 export { toPackageError } from './errors.ts';
 export { type ArchiveKind, archiveKind } from './legacy/archive-kind.ts';

@@ -7,6 +7,8 @@ export interface CliContext {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
+  /** Whether standard output is a terminal: it gets no archives, and no control characters. */
+  readonly isOutputTerminal: boolean;
   /** Whether standard error is a terminal: only then is there a progress bar. */
   readonly isTerminal: boolean;
   /** Whether the command may ask: standard input and standard error are a terminal. */
@@ -31,7 +33,7 @@ export interface CliContext {
 export interface Cli extends CliContext {
   /** `--json`: one JSON document on standard output, errors as one on standard error. */
   readonly json: boolean;
-  /** `--quiet`: no progress, no hints; errors and results alone. */
+  /** `--quiet`: no progress, no hints, no report. */
   readonly quiet: boolean;
   /** Sets the exit code of a command that ends without an error but not with "done". */
   endWith(exitCode: number): void;

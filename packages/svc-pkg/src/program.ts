@@ -28,11 +28,13 @@ import { addRunsCommand } from './commands/runs/runs.ts';
 import { addSealCommand } from './commands/seal.ts';
 import { addJobsCommand } from './commands/service/jobs.ts';
 import { addLoginCommand } from './commands/service/login.ts';
+import { addLogoutCommand } from './commands/service/logout.ts';
 import { addOpenCommand } from './commands/service/open.ts';
+import { addWhoamiCommand } from './commands/service/whoami.ts';
 import { addUploadCommand } from './commands/upload.ts';
 import { CliError } from './errors/cli-error.ts';
 import { EXIT, EXIT_CODES } from './errors/exit-codes.ts';
-import { toFailure } from './errors/failure.ts';
+import { type Failure, toFailure } from './errors/failure.ts';
 import { printError } from './errors/print-error.ts';
 import { writeText } from './output/write-text.ts';
 import { printableValue } from './text/printable-text.ts';
@@ -50,7 +52,10 @@ export function createProgram(
       '--json',
       'print one JSON document on standard output, errors as one on standard error; no progress bar',
     )
-    .option('-q, --quiet', 'print no progress and no hints')
+    .option(
+      '-q, --quiet',
+      'print nothing but errors, and what you asked for: no progress, no hints, no report',
+    )
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => `\u001b[1m${title}\u001b[22m` })
     .configureOutput({
       writeOut: write.out,
@@ -92,6 +97,8 @@ export function createProgram(
   addCompareCommand(program, cli);
   program.commandsGroup('Services:');
   addLoginCommand(program, cli);
+  addLogoutCommand(program, cli);
+  addWhoamiCommand(program, cli);
   addJobsCommand(program, cli);
   addOpenCommand(program, cli);
   if (cli.database !== null) {
@@ -157,11 +164,11 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     await Promise.allSettled(writes);
     const failure = toFailure(cli.signal.aborted ? cli.signal.reason : error);
     const hint =
-      failure.code === 'usage' && !isHelp(error)
+      failure.code === 'usage' && failure.hint === undefined && !isHelp(error)
         ? helpHint(program, argv)
         : cli.quiet
           ? undefined
-          : (failure.hint ?? nextCommand(failure.code, argv));
+          : (failure.hint ?? nextCommand(failure, argv));
     if (!isHelp(error) || cli.json)
       await printError(cli.stderr, failure, { json: cli.json, ...(hint && { hint }) });
     return failure.exitCode;
@@ -171,6 +178,10 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 /** Commander also throws after help and version, with exit code 0. */
 async function parse(program: Command, argv: readonly string[]): Promise<void> {
   const [command, topic] = argv.filter((argument) => !argument.startsWith('-'));
+  if (argv.length === 0) {
+    program.outputHelp();
+    return;
+  }
   if (command === 'help' && topic !== undefined && !isCommand(program, topic)) {
     throw new CliError('usage', `Unknown command '${topic}'`);
   }
@@ -211,10 +222,16 @@ function helpHint(program: Command, argv: readonly string[]): string {
 }
 
 /** Names the command or option that helps with an error. */
-function nextCommand(code: string, argv: readonly string[]): string | undefined {
-  const file = argv.find((argument) => FILE_NAME.test(argument)) ?? '<file>';
-  // It has reported every error, of an archive that `check` does not read.
-  if (argv.includes('convert') && code === 'package_invalid_line') return undefined;
+function nextCommand({ code, location }: Failure, argv: readonly string[]): string | undefined {
+  const [command] = argv.filter((argument) => !argument.startsWith('-'));
+  // The archive of an entry, or the file itself.
+  const named = location.file?.split('!/')[0];
+  const file = named ?? argv.find((argument) => FILE_NAME.test(argument)) ?? '<file>';
+  if (command === 'convert' && code === 'package_no_sections')
+    return `If it has files with tables: svc-pkg pack ${printableValue(file)}`;
+  if (command === 'login' && code === 'unauthenticated') return 'The service does not know this key';
+  // These have reported every error.
+  if ((command === 'convert' || command === 'seal') && code === 'package_invalid_line') return undefined;
   if (code === 'package_not_a_zip' && !TABLE_NAME.test(file)) return undefined;
   return NEXT_COMMANDS[code]?.(file);
 }

@@ -33,6 +33,7 @@ export async function runProcess(host: NodeJS.Process, database: DatabasePort | 
     stdin: host.stdin,
     stdout: host.stdout,
     stderr: host.stderr,
+    isOutputTerminal: host.stdout.isTTY === true,
     isTerminal: host.stderr.isTTY === true,
     isInteractive: host.stdin.isTTY === true && host.stderr.isTTY === true,
     columns: Math.min(host.stdout.columns ?? 100, 120),

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ZipSpec } from '../../pkg-format/test/build-zip.ts';
 import { svcPkg } from './run-svc-pkg.ts';
-import { writeArchive } from './temporary-folder.ts';
+import { temporaryFolder, writeArchive } from './temporary-folder.ts';
 
 interface ReportDocument {
   ok: boolean;
@@ -223,8 +225,10 @@ it('prints file:line:column: message (code), with the JSON Pointer', async () =>
   const { exitCode, stdout } = await svcPkg(['check', path]);
   expect(exitCode).toBe(1);
   const [first, second, ...facts] = stdout.trimEnd().split('\n');
-  expect(first).toMatch(/^sections\/a\.jsonl:2:25: .+ at \/inputs \(package_invalid_line\)$/);
-  expect(second).toMatch(/^sections\/a\.jsonl:3: .+ at \/assets\/x \(package_missing_file\)$/);
+  expect(first).toMatch(
+    /^\/.+\/sample\.pkg\.zip!\/sections\/a\.jsonl:2:25: .+ at \/inputs \(package_invalid_line\)$/,
+  );
+  expect(second).toMatch(/!\/sections\/a\.jsonl:3: .+ at \/assets\/x \(package_missing_file\)$/);
   expect(facts).toEqual([`package  ${path}`, 'read     2 items in 1 section', 'found    2 errors']);
 });
 
@@ -316,7 +320,7 @@ it('reports an id that is in two sections, and ignored files', async () => {
   });
   const { stdout } = await svcPkg(['check', '--strict', path]);
   expect(stdout).toContain('sections/b.jsonl:1: Duplicate id "x" at /id (style_duplicate_id)\n');
-  expect(stdout).toMatch(/^notes\.txt: .+ \(style_ignored_entry\)$/m);
+  expect(stdout).toMatch(/!\/notes\.txt: .+ \(style_ignored_entry\)$/m);
   expect(stdout).toContain('found         0 errors, 2 style findings\n');
 });
 
@@ -357,7 +361,7 @@ it('escapes control sequences for terminals', async () => {
 
 it.each([
   ['that does not exist', 'missing.zip', /no such file or folder \(io_error\)/],
-  ['that is a folder', '.', /folder/],
+  ['below a file', 'package.json/a.pkg.zip', /part of the path is not a folder/],
 ])('ends with exit code 3 for a file %s', async (_name, path, message) => {
   const outcome = await svcPkg(['check', path]);
   expect(outcome).toMatchObject({ exitCode: 3, stdout: '' });
@@ -377,5 +381,44 @@ it('stops with the reason of its signal', async () => {
     exitCode: 130,
     stdout: '',
     stderr: 'svc-pkg: Interrupted (interrupted)\n',
+  });
+});
+
+it('checks the files of a folder', async () => {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, 'sections'));
+  await writeFile(join(folder, 'sections/a.jsonl'), '{"id":1}\n{"id":}\n{"id":1.5}\n');
+  const outcome = await svcPkg(['check', folder]);
+  expect(outcome.exitCode).toBe(1);
+  const file = join(folder, 'sections/a.jsonl');
+  expect(outcome.stdout).toContain(`${file}:2:7: `);
+  expect(outcome.stdout).toContain(`${file}:3:7: /id must be string or integer`);
+  expect(outcome.stdout).toContain('found   2 errors\n');
+  await writeFile(file, '{"id":1}\n');
+  expect(await svcPkg(['check', folder])).toMatchObject({ exitCode: 0 });
+});
+
+it('checks a JSON Lines file', async () => {
+  const path = join(await temporaryFolder(), 'items.jsonl');
+  await writeFile(path, '{"id":1}\n{"id":}\n\n{"id":1}');
+  const outcome = await svcPkg(['check', path]);
+  expect(outcome.exitCode).toBe(1);
+  expect(outcome.stdout).toContain(`${path}:2:7: `);
+  expect(outcome.stdout).toContain('read   2 items\nfound  1 error\n');
+  const strict = (await svcPkg(['check', '--strict', '--json', path])).document<ReportDocument>();
+  expect(strict).toMatchObject({ ok: false, error_count: 1 });
+  expect(strict.findings.map(({ code }) => code)).toEqual(
+    expect.arrayContaining(['style_blank_line', 'style_duplicate_id', 'style_no_final_newline']),
+  );
+});
+
+it('prints only findings with --quiet', async () => {
+  const bad = await writeArchive({ 'sections/a.jsonl': '{"id":}\n' });
+  const good = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' });
+  expect((await svcPkg(['check', '-q', bad])).stdout).toMatch(/^[^\n]+:1:7: [^\n]+\n$/);
+  expect(await svcPkg(['check', '-q', good])).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+  expect(await svcPkg(['check', '-q', await writeArchive({ 'data.jsonl': '{}' })])).toMatchObject({
+    exitCode: 1,
+    stdout: expect.not.stringContaining('svc-pkg convert'),
   });
 });

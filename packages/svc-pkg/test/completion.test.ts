@@ -41,6 +41,12 @@ describe('completion', () => {
     expect(complete('svc-pkg conv')).toBe('convert');
     expect(complete('svc-pkg upload --na')).toBe('--name');
     expect(complete('svc-pkg --json results --form')).toBe('--format');
+    expect(complete('svc-pkg results --format c')).toBe('csv');
+    expect(complete('svc-pkg completion f')).toBe('fish');
+    expect(complete('svc-pkg help conv')).toBe('convert');
+    expect(complete('svc-pkg convert --hel')).toBe('--help');
+    // bash 3.2, which macOS has
+    expect(await script('bash')).not.toContain('mapfile');
   });
 
   it.skipIf(!hasProgram('bash'))('has no error that bash finds', async () => {

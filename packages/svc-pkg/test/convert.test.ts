@@ -96,7 +96,7 @@ it('writes nothing to standard output for an archive that it cannot convert', as
   expect(outcome).toMatchObject({
     exitCode: 1,
     stdout: '',
-    stderr: 'a.json:1, row 1: The archive has no file "x.png" at /1/assets/0/src (package_missing_file)\n',
+    stderr: `${path}!/a.json:1, row 1: The archive has no file "x.png" at /1/assets/0/src (package_missing_file)\n`,
   });
 });
 
@@ -133,7 +133,7 @@ it.each([
     'a line that is not an item',
     { 'data/a.jsonl': '{"id":1}\n{"id":\n', 'readme.txt': '' },
     1,
-    /^data\/a\.jsonl:2:\d+: .+ \(package_invalid_line\)$/m,
+    /old\.zip!\/data\/a\.jsonl:2:\d+: .+ \(package_invalid_line\)$/m,
   ],
   ['an archive without items', { 'readme.txt': 'x' }, 1, /old\.zip: .+ \(package_no_sections\)$/m],
   ['no archive', null, 1, /old\.zip: .+ \(package_not_a_zip\)$/m],
@@ -172,4 +172,34 @@ it('says which file cannot be read or written', async () => {
 it.each(['', '   ', 'x'.repeat(256)])('refuses the name %j', async (name) => {
   const path = await writeArchive(LEGACY, {}, 'old.zip');
   expect(await svcPkg(['convert', path, '--name', name])).toMatchObject({ exitCode: 2 });
+});
+
+it('names the archive of an error, and prints the reports of those before it', async () => {
+  const good = await writeArchive(LEGACY, {}, 'good.zip');
+  const bad = await writeArchive({ 'data/a.jsonl': '{"prompt":"x"}\n{"id":}\n' }, {}, 'bad.zip');
+  const outcome = await svcPkg(['convert', good, bad]);
+  expect(outcome.stderr).toMatch(new RegExp(`^${bad}!/data/a\\.jsonl:2:7: `));
+  const documents = await svcPkg(['--json', 'convert', '--force', good, bad]);
+  expect(documents.exitCode).toBe(1);
+  expect(documents.document()).toMatchObject([{ input: good, item_count: 2 }]);
+  expect(documents.error()).toMatchObject({ file: `${bad}!/data/a.jsonl`, line: 2, column: 7 });
+});
+
+it('prints no report with --quiet', async () => {
+  const path = await writeArchive(LEGACY, {}, 'old.zip');
+  expect(await svcPkg(['convert', path, '--quiet'])).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+});
+
+it('sends files with tables to pack', async () => {
+  const path = await writeArchive({ 'a.csv': 'q,a\n1,2\n' }, {}, 'tables.zip');
+  const { stderr } = await svcPkg(['convert', await writeArchive(LEGACY), path, '--force']);
+  expect(stderr).toContain(`svc-pkg pack ${path}\n`);
+});
+
+it('writes no archive to a terminal', async () => {
+  const path = await writeArchive(LEGACY, {}, 'old.zip');
+  expect(await svcPkg(['convert', path, '-o', '-'], { isOutputTerminal: true })).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+  });
 });

@@ -141,6 +141,6 @@ it.each([
   const path = await writeArchive(files);
   const { exitCode, stdout, stderr } = await svcPkg([command, path]);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-  expect(stderr.startsWith(location ?? `${path}: `)).toBe(true);
+  expect(stderr.startsWith(location === null ? `${path}: ` : `${path}!/${location}`)).toBe(true);
   expect(stderr).toContain(`(${code})\n`);
 });

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -44,7 +44,7 @@ it('seals an edited package, next to it or in its place, and prints what changed
   const broken = await writeArchive({ 'sections/a.jsonl': '{"id":}\n{"id":1.5}\n' });
   expect(await svcPkg(['seal', broken, '-f'])).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringMatching(/^sections\/a\.jsonl:1:7: .+\nsections\/a\.jsonl:2:7: /),
+    stderr: expect.stringMatching(/!\/sections\/a\.jsonl:1:7: .+\n.+!\/sections\/a\.jsonl:2:7: /),
   });
   expect(await svcPkg(['seal', join(dirname(path), 'none')])).toMatchObject({ exitCode: 3 });
   expect((await readdir(dirname(path))).sort()).toEqual(['edited.pkg.zip', 'edited.zip']);
@@ -196,8 +196,11 @@ it('packs files as an upload does, previews them, and refuses what it cannot rea
   for (const [argv, message] of [
     [[csv], /needs a mapping/],
     [[join(folder, 'image.csv')], /image\.csv: .*unsupported_file/],
-    [[join(folder, 'b.pkg.zip')], /It is a package: seal it/],
-    [[legacy], /It is an older archive: convert it first/],
+    [
+      [join(folder, 'b.pkg.zip')],
+      /It is a package, not a file with a table.*\nWhat it contains: svc-pkg inspect/,
+    ],
+    [[legacy], /It is an archive of an older format.*\nTo turn it into a package: svc-pkg convert/],
     [
       [join(folder, 'bad.jsonl'), '--prompt-column', 'question'],
       /bad\.jsonl.*row 1: .*null.*\(invalid_row\)/,
@@ -278,4 +281,42 @@ it('names the command that helps, and none that does not', async () => {
   await writeFile(lines, '{"id":1}\n');
   expect((await svcPkg(['hash', lines])).stderr).toContain(`svc-pkg pack ${lines}`);
   expect((await svcPkg(['hash', lines, '-q'])).stderr).not.toContain('svc-pkg pack');
+});
+
+it('packs nothing of files with errors, and lists all of them', async () => {
+  const folder = join(await temporaryFolder(), 'my set');
+  await mkdir(folder);
+  await writeFile(join(folder, 'a.jsonl'), '{"id":1}\n{"id":}\n{"id":1.5}\n');
+  await writeFile(join(folder, 'b.jsonl'), '{"id":{}}\n{"id":2}\n');
+  const items = await svcPkg(['pack', folder]);
+  expect(items).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(items.stderr.split('\n').map((line) => line.split(': ')[0])).toEqual([
+    `${join(folder, 'a.jsonl')}:2:7`,
+    `${join(folder, 'a.jsonl')}:3:7`,
+    `${join(folder, 'b.jsonl')}:1:7`,
+    '',
+  ]);
+  const table = join(folder, 'c.csv');
+  await writeFile(table, 'q,a\n1\n2,3\n4,5,6\n');
+  const rows = await svcPkg(['--json', 'pack', table, '--prompt-column', 'q', '--answer-column', 'a']);
+  expect(rows.exitCode).toBe(1);
+  expect(rows.error()).toMatchObject({ errors_total: 2, errors: [{ line: 2 }, { line: 4 }] });
+});
+
+it('names the dataset of a folder after the folder', async () => {
+  const folder = join(await temporaryFolder(), 'my set');
+  await mkdir(folder);
+  await writeFile(join(folder, 'a.jsonl'), '{"id":1}\n');
+  const { stdout } = await svcPkg(['--json', 'pack', folder]);
+  expect(JSON.parse(stdout)).toMatchObject({ name: 'my set', output: `${folder}.pkg.zip` });
+});
+
+it('says that --invalid-rows needs a mapping', async () => {
+  const path = join(await temporaryFolder(), 'a.jsonl');
+  await writeFile(path, '{"id":1}\n');
+  const outcome = await svcPkg(['pack', path, '--invalid-rows', 'skip']);
+  expect(outcome).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('--invalid-rows is for rows'),
+  });
 });

@@ -47,6 +47,7 @@ export async function svcPkg(argv: readonly string[], context: Partial<CliContex
     stdout: out.stream,
     stderr: err.stream,
     stdin: Readable.from([]),
+    isOutputTerminal: false,
     isTerminal: false,
     isInteractive: false,
     hasColours: false,

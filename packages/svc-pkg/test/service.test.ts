@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { DATASET, fakeService, type Handler, json, problem, type SeenRequest } from './fake-service.ts';
 import { captured, svcPkg } from './run-svc-pkg.ts';
@@ -88,7 +90,6 @@ describe('upload', () => {
       exitCode: 1,
       stdout: '',
       stderr:
-        'svc-pkg: The value is wrong (package_invalid_line)\n' +
         'sections/a.jsonl:3:7: The value is wrong at /inputs (package_invalid_line)\n  ... and 3 more\n' +
         `Every error with its line: svc-pkg check ${path}\n`,
     });
@@ -688,4 +689,97 @@ it('writes into a folder that is there, or ends with a slash', async () => {
         /Cannot write the file: (?:no such file|part of the path|it already exists).* \(io_error\)/,
       );
   }
+});
+
+describe('list', () => {
+  const page = (data: string): Handler =>
+    json(`{"data":[${data}],"meta":{"next_cursor":null,"total_items":1}}`);
+
+  it('keeps every digit', async () => {
+    const dataset = '{"id":"1","name":"n","meta":{"extra":[1,2.5,12345678901234567890]}}';
+    const service = await fakeService({ 'GET /datasets': page(dataset) });
+    const { stdout } = await svcPkg(['list', '--json', '--api-url', service.url]);
+    expect(stdout).toBe(`{"data":[${dataset}],"total":1}\n`);
+  });
+
+  it.each([
+    ['list', '--source'],
+    ['runs', '--status'],
+    ['jobs', '--status'],
+    ['jobs', '--kind'],
+  ])('%s refuses an unknown value of %s', async (command, option) => {
+    const outcome = await svcPkg([command, option, 'odd']);
+    expect(outcome).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Allowed choices are') });
+  });
+});
+
+describe('standard output that is a terminal', () => {
+  const hostile = '{"output":"\u202eevil \u009b31m \u001b[2J\ttab"}\r\n';
+  const results = {
+    'GET /runs/1/results.jsonl': (_: SeenRequest, response: ServerResponse) => void response.end(hostile),
+  };
+
+  it('gets data with escaped control characters, and a pipe gets it as it is', async () => {
+    const service = await fakeService(results);
+    const argv = ['results', '1', '--api-url', service.url];
+    expect((await svcPkg(argv)).stdout).toBe(hostile);
+    expect((await svcPkg(argv, { isOutputTerminal: true })).stdout).toBe(
+      '{"output":"\\u202eevil \\u009b31m \\u001b[2J\ttab"}\r\n',
+    );
+  });
+
+  it.each([
+    ['results', '1', '--format', 'parquet'],
+    ['export', DATASET.id, '--output', '-'],
+  ])('gets no archive and no Parquet file: %s', async (...argv) => {
+    const service = await fakeService({});
+    const outcome = await svcPkg([...argv, '--api-url', service.url], { isOutputTerminal: true });
+    expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(service.requests).toEqual([]);
+  });
+});
+
+describe('login', () => {
+  const key =
+    (role: string): Handler =>
+    (request, response, raw) =>
+      (request.headers.authorization === 'Bearer sesame'
+        ? json({ role, anonymous: false, expires_at: null })
+        : problem(401, 'unauthenticated', 'This needs a valid key'))(request, response, raw);
+
+  it('stores a key, which whoami uses and logout deletes', async () => {
+    const service = await fakeService({ 'GET /session': key('editor') });
+    const env = { XDG_CONFIG_HOME: await temporaryFolder() };
+    const login = (typed: string) =>
+      svcPkg(['login', '--api-url', service.url], { env, stdin: Readable.from([`${typed}\n`]) });
+    const wrong = await login('wrong');
+    expect(wrong.stderr).toMatch(/unauthenticated\)\nThe service does not know this key\n$/);
+    expect((await login('sesame')).stdout).toMatch(/^role +editor$/m);
+    const who = await svcPkg(['whoami', '--json'], { env });
+    expect(who.document()).toEqual({ url: service.url, role: 'editor', anonymous: false });
+    expect((await svcPkg(['logout'], { env })).stdout).toMatch(/^key +deleted$/m);
+    expect(await svcPkg(['whoami', '--api-url', service.url], { env })).toMatchObject({ exitCode: 1 });
+    const file = await readFile(join(env.XDG_CONFIG_HOME, 'svc-pkg/credentials.json'), 'utf8');
+    expect(JSON.parse(file)).toEqual({ keys: {} });
+  });
+
+  it('asks for no key where the service has none', async () => {
+    const service = await fakeService({
+      'GET /session': json({ role: 'admin', anonymous: true, expires_at: null }),
+    });
+    const env = { XDG_CONFIG_HOME: await temporaryFolder() };
+    const outcome = await svcPkg(['login', '--api-url', service.url], { env });
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('asks for no keys') });
+    const file = await readFile(join(env.XDG_CONFIG_HOME, 'svc-pkg/credentials.json'), 'utf8');
+    expect(JSON.parse(file)).toEqual({ default_url: service.url, keys: {} });
+  });
+});
+
+it('rename changes notes alone', async () => {
+  const path = `/datasets/${DATASET.id}`;
+  const service = await fakeService({ [`PATCH ${path}`]: json(DATASET) });
+  const argv = ['rename', DATASET.id, '--api-url', service.url];
+  expect(await svcPkg([...argv, '--notes', 'n'])).toMatchObject({ exitCode: 0 });
+  expect(service.requests[0]?.body.toString()).toBe('{"notes":"n"}');
+  expect(await svcPkg(argv)).toMatchObject({ exitCode: 2 });
 });

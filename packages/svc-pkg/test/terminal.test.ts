@@ -60,9 +60,9 @@ describe.skipIf(!hasPython())('on a terminal', () => {
   });
 
   it('login does not show the key, and stores it for its owner alone', async () => {
-    const page = json({ data: [], meta: { limit: 1, next_cursor: null, total_items: 0 } });
+    const page = json({ role: 'admin', anonymous: false, expires_at: null });
     const service = await fakeService({
-      'GET /datasets': (request, response, raw) =>
+      'GET /session': (request, response, raw) =>
         (request.headers.authorization === 'Bearer sesame' ? page : problem(401, 'unauthenticated', 'No'))(
           request,
           response,

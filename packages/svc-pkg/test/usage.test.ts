@@ -14,6 +14,8 @@ const COMMANDS = [
     'cancel',
     'compare',
     'login',
+    'logout',
+    'whoami',
     'jobs',
     'open',
     'completion',
@@ -42,10 +44,16 @@ it.each(COMMANDS)('explains %s with examples and --json', async (command) => {
   expect(stdout).toContain('--json');
 });
 
-it('prints its help on standard error without a command', async () => {
+it('prints its help without a command', async () => {
   const { exitCode, stdout, stderr } = await svcPkg([]);
-  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-  expect(stderr).toMatch(/^Usage: svc-pkg/);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).toMatch(/^Usage: svc-pkg/);
+});
+
+it('counts characters of a name as code points', async () => {
+  const rename = (name: string) => svcPkg(['rename', 'a', name, '--api-url', 'http://127.0.0.1:1']);
+  expect(await rename('\u{1f600}'.repeat(255))).toMatchObject({ exitCode: 1 });
+  expect(await rename('\u{1f600}'.repeat(256))).toMatchObject({ exitCode: 2 });
 });
 
 const WRONG: readonly [string, string[], RegExp][] = [

@@ -10,6 +10,7 @@ export {
   sealedOutputPath,
   sealPackageFile,
 } from './seal/seal-package-file.ts';
+export { zipFolder } from './seal/zip-folder.ts';
 export type { StreamedDataset } from './stage-dataset.ts';
 export { type WriteFileOptions, type WrittenPackage, writePackageFile } from './write-package-file.ts';
 export { type WriteStreamOptions, writePackageStream } from './write-package-stream.ts';

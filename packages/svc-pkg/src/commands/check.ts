@@ -1,14 +1,21 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type CheckedPackage, PackageError } from '@svc/pkg-format';
 import type { Command } from 'commander';
+import { checkLinesFile } from '../check/check-lines-file.ts';
 import { checkPackage } from '../check/check-package.ts';
 import { collectDiagnostics, type DiagnosticCollector, MAX_PER_CODE } from '../check/collect-diagnostics.ts';
+import type { Diagnostic } from '../check/diagnostic.ts';
 import type { Cli } from '../cli-context.ts';
 import { EXIT } from '../errors/exit-codes.ts';
+import { toFileError } from '../errors/file-error.ts';
 import { errorLine } from '../errors/print-error.ts';
 import { eachPath } from '../output/each-path.ts';
 import { jsonText, printResult } from '../output/print-result.ts';
 import { hashDocument } from '../package/hash-package.ts';
-import { openLocalPackage } from '../package/open-local-package.ts';
+import { openFolderAsArchive, openInputFile } from '../package/input-file.ts';
+import { entryOf, openLocalPackage } from '../package/open-local-package.ts';
+import { type RunFacts, readRunFacts, runDocument, runText } from '../package/run-facts.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
 import { withExamples } from './define-command.ts';
 
@@ -18,11 +25,14 @@ export function addCheckCommand(program: Command, cli: Cli): void {
     .command('check')
     .summary('report everything that is wrong with packages')
     .description(
-      'Reads a package as an import does and reports every invalid line, missing file, damaged entry and wrong ' +
+      'Reads a package, or a folder or JSON Lines file that becomes one, as an import does, and reports every invalid line, missing file, damaged entry and wrong ' +
         `checksum as "file:line:column: message (code)". Shows the first ${MAX_PER_CODE} of each code and ` +
         'counts all. Exits with code 1 if it reports anything.',
     )
-    .argument('<packages...>', '.pkg.zip files, - for standard input')
+    .argument(
+      '<packages...>',
+      '.pkg.zip files, - for standard input; folders with the files of a package; .jsonl files of items',
+    )
     .option(
       '--strict',
       'also report style: byte order marks, CR LF, blank and non-canonical lines, missing and duplicate ids, unknown ' +
@@ -31,9 +41,10 @@ export function addCheckCommand(program: Command, cli: Cli): void {
     .action(async (paths: readonly string[], options: { strict?: boolean }) => {
       await eachPath(cli, paths, async (out, path) => {
         const found = collectDiagnostics();
-        const checked = await checkFile(cli, path, options.strict === true, found);
+        const input = await inputAt(path);
+        const checked = await checkFile(cli, path, input.kind, options.strict === true, found);
         await printResult(out, {
-          text: () => reportText(path, checked, found),
+          text: () => reportText(path, input, checked, found, cli.quiet),
           json: () => jsonText(reportDocument(path, checked, found)),
         });
         if (found.counts.size > 0) cli.endWith(EXIT.failed);
@@ -43,52 +54,110 @@ export function addCheckCommand(program: Command, cli: Cli): void {
     'svc-pkg check gsm8k.pkg.zip',
     'svc-pkg check --strict --json gsm8k.pkg.zip',
     'svc-pkg check *.pkg.zip',
+    'svc-pkg check gsm8k/ items.jsonl',
   ]);
+}
+
+/** What a check read, as far as it could. */
+interface Checked extends Pick<CheckedPackage, 'sections' | 'itemCount' | 'versionHash'> {
+  readonly run: RunFacts | null;
+}
+
+/** How the input is read, and how a file in it is named for people. */
+interface CheckedInput {
+  readonly kind: 'package' | 'folder' | 'lines';
+  readonly nameEntry: (entry: string) => string;
+}
+
+/** @throws CliError `io_error` */
+async function inputAt(path: string): Promise<CheckedInput> {
+  if (path === '-') return { kind: 'package', nameEntry: (entry) => entry };
+  try {
+    if ((await stat(path)).isDirectory()) return { kind: 'folder', nameEntry: (entry) => join(path, entry) };
+  } catch (error) {
+    throw toFileError(error, 'read', path);
+  }
+  const isLines = /\.(?:jsonl|ndjson)$/i.test(path);
+  return { kind: isLines ? 'lines' : 'package', nameEntry: entryOf(path) };
 }
 
 /** Null for a file that is not a readable package, with that as the only error. */
 async function checkFile(
   cli: Cli,
   path: string,
+  kind: CheckedInput['kind'],
   strict: boolean,
   found: DiagnosticCollector,
-): Promise<CheckedPackage | null> {
+): Promise<Checked | null> {
+  const { signal } = cli;
+  const options = { strict, signal };
   try {
-    await using opened = await openLocalPackage(cli, path);
-    const checking = checkPackage(opened.pkg, { strict, signal: cli.signal });
-    for (;;) {
-      const next = await checking.next();
-      if (next.done) return next.value;
-      found.report(next.value);
-    }
+    if (kind === 'lines') return { ...(await collect(checkLinesFile(path, options), found)), run: null };
+    await using opened = await openLocalPackage(
+      cli,
+      path,
+      kind === 'folder' ? openFolderAsArchive : openInputFile,
+    );
+    const checked = await collect(checkPackage(opened.pkg, options), found);
+    // The results of a package with errors may refer to items that could not be read.
+    const run = found.errorCount > 0 ? null : await readRunFacts(opened.pkg, checked.sections, signal);
+    return { ...checked, run };
   } catch (error) {
-    if (!(error instanceof PackageError)) throw error;
+    if (!(error instanceof PackageError)) throw toFileError(error, 'read', path);
     found.report({ severity: 'error', code: error.code, message: error.message, location: error.location });
     return null;
   }
 }
 
-function reportText(path: string, checked: CheckedPackage | null, found: DiagnosticCollector): string {
-  const lines = found.diagnostics.map((diagnostic) => errorLine(diagnostic, path));
+async function collect<T>(
+  checking: AsyncGenerator<Diagnostic, T, undefined>,
+  found: DiagnosticCollector,
+): Promise<T> {
+  for (;;) {
+    const next = await checking.next();
+    if (next.done) return next.value;
+    found.report(next.value);
+  }
+}
+
+function reportText(
+  path: string,
+  { kind, nameEntry }: CheckedInput,
+  checked: Checked | null,
+  found: DiagnosticCollector,
+  quiet: boolean,
+): string {
+  const lines = found.diagnostics.map((diagnostic) => {
+    const { file } = diagnostic.location;
+    const isOwn = file === undefined || file === path;
+    const location = { ...diagnostic.location, file: isOwn ? path : nameEntry(file) };
+    return errorLine({ ...diagnostic, location });
+  });
   for (const [code, { count }] of found.counts) {
     if (count > MAX_PER_CODE) lines.push(`... and ${count - MAX_PER_CODE} more (${code})`);
   }
+  if (quiet) return lines.map((line) => `${line}\n`).join('');
   const read =
     checked === null
       ? 'not readable as a package'
-      : `${countOf(checked.itemCount, 'item')} in ${countOf(checked.sections.length, 'section')}`;
+      : kind === 'lines'
+        ? countOf(checked.itemCount, 'item')
+        : `${countOf(checked.itemCount, 'item')} in ${countOf(checked.sections.length, 'section')}`;
   const verdict = [
     countOf(found.errorCount, 'error'),
     ...(found.styleCount > 0 ? [countOf(found.styleCount, 'style finding')] : []),
   ].join(', ');
   const facts = formatFacts([
-    ['package', path],
+    [kind === 'lines' ? 'file' : kind, path],
     ['read', read],
+    ['run', checked?.run && runText(checked.run)],
     ['found', verdict],
     ['version hash', checked?.versionHash],
     [
       'next',
-      found.counts.has('package_no_sections') ? `if it is a legacy archive: svc-pkg convert ${path}` : null,
+      kind === 'package' && found.counts.has('package_no_sections')
+        ? `if it is a legacy archive: svc-pkg convert ${path}`
+        : null,
     ],
   ]);
   return `${lines.map((line) => `${line}\n`).join('')}${facts}`;
@@ -96,7 +165,7 @@ function reportText(path: string, checked: CheckedPackage | null, found: Diagnos
 
 function reportDocument(
   path: string,
-  checked: CheckedPackage | null,
+  checked: Checked | null,
   found: DiagnosticCollector,
 ): Record<string, unknown> {
   const { diagnostics, counts, errorCount, styleCount } = found;
@@ -105,6 +174,7 @@ function reportDocument(
     ok: counts.size === 0,
     error_count: errorCount,
     style_count: styleCount,
+    run: checked?.run ? runDocument(checked.run) : null,
     counts: Object.fromEntries([...counts].map(([code, { count }]) => [code, count])),
     findings: diagnostics.map(({ location, ...diagnostic }) => ({ ...diagnostic, ...location })),
   };

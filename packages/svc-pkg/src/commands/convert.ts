@@ -11,6 +11,7 @@ import {
 import { jsonText } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
 import { type InputFile, openInputFile } from '../package/input-file.ts';
+import { entryOf } from '../package/open-local-package.ts';
 import { conversionDocument, conversionText } from '../text/conversion-text.ts';
 import { checkName, withExamples, withOutputOptions } from './define-command.ts';
 
@@ -50,7 +51,8 @@ async function convertOne(cli: Cli, path: string, options: Options): Promise<voi
   // What comes from standard input goes to standard output.
   const output = options.output ?? (path === '-' ? '-' : undefined);
   const chosen = { ...options, ...(output !== undefined && { output }) };
-  const source = { input, shown: path, defaultPath: legacyOutputPath(input) };
+  const nameEntry = entryOf(path);
+  const source = { input, shown: path, nameEntry, defaultPath: legacyOutputPath(input) };
   await outputPackage(cli, chosen, source, (target, force) =>
     convert(cli, file, options.name, { target, force }),
   );

@@ -10,17 +10,22 @@ export function withExamples(command: Command, examples: readonly string[]): Com
   );
 }
 
+/** The address of the service. */
+export function apiUrlOption(): Option {
+  return new Option(
+    '--api-url <url>',
+    `URL of the service (default: the environment variable ${API_URL_VARIABLE}, else the last login, else ${DEFAULT_API_URL})`,
+  );
+}
+
 /** Adds the options of commands that use a service. */
 export function withServiceOptions(command: Command): Command {
   return command
     .optionsGroup('Service:')
-    .option(
-      '--api-url <url>',
-      `URL of the service (default: the environment variable ${API_URL_VARIABLE}, else ${DEFAULT_API_URL})`,
-    )
+    .addOption(apiUrlOption())
     .option(
       '--api-key-env <name>',
-      `the environment variable with the API key (default: ${API_KEY_VARIABLE}); there is no option for the key itself, ` +
+      `the environment variable with the API key (default: ${API_KEY_VARIABLE}, else the key of the login); there is no option for the key itself, ` +
         'because every user of a machine can list its command lines',
     );
 }
@@ -91,7 +96,7 @@ export function withOutputOptions(command: Command, defaultOutput: string): Comm
     .option('-f, --force', 'replace an existing output');
 }
 
-/** In characters. */
+/** In code points. */
 const MAX_NAME_LENGTH = 255;
 
 /**
@@ -100,6 +105,6 @@ const MAX_NAME_LENGTH = 255;
  * @throws CliError `usage`
  */
 export function checkName(name: string | undefined): void {
-  if (name === undefined || (name.trim() !== '' && name.length <= MAX_NAME_LENGTH)) return;
+  if (name === undefined || (name.trim() !== '' && [...name].length <= MAX_NAME_LENGTH)) return;
   throw new CliError('usage', `--name must have 1 to ${MAX_NAME_LENGTH} characters, not all of them blank`);
 }

@@ -3,8 +3,9 @@ import type { Cli } from '../cli-context.ts';
 import { databaseUrl } from '../database/database-url.ts';
 import { createOutputFile, outputPath } from '../output/output-file.ts';
 import { printHint } from '../output/print-hint.ts';
-import { jsonText, printResult } from '../output/print-result.ts';
+import { jsonText, printReport } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
+import { refuseTerminal } from '../output/write-data.ts';
 import { writeText } from '../output/write-text.ts';
 import type { Download } from '../package/download.ts';
 import { downloadExport } from '../service/download-export.ts';
@@ -40,6 +41,7 @@ export function addExportCommand(program: Command, cli: Cli): void {
     )
     .option('-f, --force', 'replace an existing output')
     .action(async (dataset: string, options: Options) => {
+      if (options.output === '-') refuseTerminal(cli);
       await using download = await openDownload(cli, dataset, options);
       if (options.output === '-') await writeToStdout(cli, download, options.run);
       else await writeToFile(cli, download, options);
@@ -131,5 +133,5 @@ async function printExport(
       ['output', output],
       ['size', formatBytes(bytes)],
     ]);
-  await printResult(cli, { text, json: () => jsonText(document) }, stream);
+  await printReport(cli, { text, json: () => jsonText(document) }, stream);
 }

@@ -3,7 +3,7 @@ import type { Cli } from '../cli-context.ts';
 import { eachPath } from '../output/each-path.ts';
 import { jsonText, printResult } from '../output/print-result.ts';
 import { type HashedPackage, hashDocument, hashPackage } from '../package/hash-package.ts';
-import { openLocalPackage } from '../package/open-local-package.ts';
+import { withLocalPackage } from '../package/open-local-package.ts';
 import { withExamples } from './define-command.ts';
 
 /** `hash`: the version hash of a package, computed from what it holds. */
@@ -29,6 +29,5 @@ export function addHashCommand(program: Command, cli: Cli): void {
 }
 
 async function hashFile(cli: Cli, path: string): Promise<HashedPackage> {
-  await using opened = await openLocalPackage(cli, path);
-  return await hashPackage(opened.pkg, cli.signal);
+  return await withLocalPackage(cli, path, (pkg) => hashPackage(pkg, cli.signal));
 }

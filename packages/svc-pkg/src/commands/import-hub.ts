@@ -13,10 +13,10 @@ import {
 } from '../mapping/mapping-options.ts';
 import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
 import { printHint } from '../output/print-hint.ts';
-import { printResult } from '../output/print-result.ts';
+import { printReport, printResult } from '../output/print-result.ts';
 import type { ServiceClient } from '../service/client/service-client.ts';
 import type { FieldError } from '../service/client/service-error.ts';
-import { printDataset } from '../service/dataset-response.ts';
+import { datasetResult } from '../service/dataset-response.ts';
 import { type ImportHubOptions, importRequest } from '../service/import-request.ts';
 import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
 import { storeDataset } from '../service/store-dataset.ts';
@@ -79,7 +79,7 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     const body = importRequest(path, options, given.wire, token);
     if (options.dryRun) return await dryRun(cli, service, body);
     const dataset = await storeDataset(cli, service, { ...IMPORT, body }, options.background);
-    await printDataset(cli, dataset);
+    await printReport(cli, datasetResult(dataset));
     await printHint(cli, `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo`);
   });
   withServiceOptions(command);

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { jsonText, printResult } from '../output/print-result.ts';
 import { type HashedPackage, hashDocument, hashPackage } from '../package/hash-package.ts';
-import { openLocalPackage } from '../package/open-local-package.ts';
+import { withLocalPackage } from '../package/open-local-package.ts';
+import { type RunFacts, readRunFacts, runDocument, runText } from '../package/run-facts.ts';
 import { type SampleItem, sampleItems } from '../package/sample-items.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
@@ -39,15 +40,18 @@ interface Inspected extends HashedPackage {
   readonly pkg: Pick<PackageReader, 'manifest' | 'meta' | 'ignoredEntries'>;
   readonly types: ReadonlyMap<string, number>;
   readonly samples: readonly SampleItem[];
+  /** Null if the package holds no run. */
+  readonly run: RunFacts | null;
 }
 
 async function inspectFile(cli: Cli, path: string, sampleCount: number): Promise<Inspected> {
-  await using opened = await openLocalPackage(cli, path);
-  const { pkg } = opened;
-  const samples = await sampleItems(pkg, sampleCount, cli.signal);
-  const types = new Map<string, number>();
-  const hashed = await hashPackage(pkg, cli.signal, ({ type }) => countType(types, type));
-  return { ...hashed, pkg, types, samples };
+  return await withLocalPackage(cli, path, async (pkg) => {
+    const samples = await sampleItems(pkg, sampleCount, cli.signal);
+    const types = new Map<string, number>();
+    const hashed = await hashPackage(pkg, cli.signal, ({ type }) => countType(types, type));
+    const run = await readRunFacts(pkg, hashed.sections, cli.signal);
+    return { ...hashed, pkg, types, samples, run };
+  });
 }
 
 /** Types are free text: counts everything beyond a thousand types as one. */
@@ -78,6 +82,7 @@ function inspectionText(path: string, inspected: Inspected): string {
     ['version hash', inspected.versionHash],
     ['items', `${inspected.itemCount} in ${countOf(inspected.sections.length, 'section')}`],
     ['assets', inspected.assetCount],
+    ['run', inspected.run && runText(inspected.run)],
     ['types', listed([...types].map(([type, count]) => `${count} ${printableValue(type)}`))],
     ['ignored', listed(pkg.ignoredEntries.map(printableValue))],
   ]);
@@ -105,6 +110,7 @@ function inspectionDocument(path: string, inspected: Inspected): Record<string, 
     ...hashDocument(path, inspected),
     ...describe(pkg),
     asset_count: inspected.assetCount,
+    run: inspected.run && runDocument(inspected.run),
     types: Object.fromEntries(types),
     ignored_entries: pkg.ignoredEntries,
     manifest: pkg.manifest,

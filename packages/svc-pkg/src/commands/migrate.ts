@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import type { DatabasePort } from '../database/database-port.ts';
 import { databaseUrl } from '../database/database-url.ts';
-import { jsonText, printResult } from '../output/print-result.ts';
+import { jsonText, printReport } from '../output/print-result.ts';
 import { formatFacts } from '../text/format-facts.ts';
 import { withExamples } from './define-command.ts';
 
@@ -17,7 +17,7 @@ export function addMigrateCommand(program: Command, cli: Cli, database: Database
     .option('--database-url <url>', 'postgresql:// URL (default: the environment variable DATABASE_URL)')
     .action(async (options: { databaseUrl?: string }) => {
       const { applied } = await database.migrate(databaseUrl(cli, options.databaseUrl));
-      await printResult(cli, { text: () => migrationText(applied), json: () => jsonText({ applied }) });
+      await printReport(cli, { text: () => migrationText(applied), json: () => jsonText({ applied }) });
     });
   withExamples(command, [
     'DATABASE_URL=postgresql://svc@db.example.org/svc svc-pkg migrate',

@@ -1,4 +1,5 @@
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { datasetNameOf } from '@svc/tabular/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
@@ -25,7 +26,7 @@ export function addPackCommand(program: Command, cli: Cli): void {
         'the same items, with the same version hash, as an upload of the files. Several files become several sections.',
     )
     .argument('<files...>', 'files, or folders with files, - for standard input')
-    .option('--name <name>', 'name of the dataset (default: the name of the first file)')
+    .option('--name <name>', 'name of the dataset (default: the name of the first file or folder)')
     .option('--description <text>', 'description of the dataset');
   withTableOptions(withOutputOptions(command, '<name>.pkg.zip next to the first file')).action(
     async (paths: readonly string[], options: Options) => await pack(cli, paths, options),
@@ -48,7 +49,7 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
     const message = `A ${table.detected.format} file needs a mapping, such as --prompt-column; see "svc-pkg preview"`;
     throw new CliError('usage', message, { location: { file: table.path } });
   }
-  const { name = datasetNameOf(files), description } = options;
+  const { name = await defaultName(input, files), description } = options;
   const beside = join(dirname(resolve(input)), `${fileNameOf(name)}.pkg.zip`);
   const defaultPath = isAbsolute(input) ? beside : relative('', beside);
   // What comes from standard input goes to standard output.
@@ -62,3 +63,12 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
     return (output) => writtenResult({ input: paths, output, name, ...written });
   });
 }
+
+/** The name of the first folder or file. */
+async function defaultName(input: string, files: readonly { readonly name: string }[]): Promise<string> {
+  const isFolder = input !== '-' && (await stat(input)).isDirectory();
+  return isFolder ? checkedName(basename(resolve(input))) : datasetNameOf(files);
+}
+
+/** Without control characters, which no name may have. */
+const checkedName = (name: string): string => name.replaceAll(/\p{Cc}/gu, '') || 'upload';

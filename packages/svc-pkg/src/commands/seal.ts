@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { isAbsolute, join, relative } from 'node:path';
 import { type SealReport, sealedOutputPath, sealPackageFile } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
@@ -5,6 +7,7 @@ import { eachPath } from '../output/each-path.ts';
 import { checkOutputOfSeveral, outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
 import { jsonText } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
+import { entryOf } from '../package/open-local-package.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 import { checkName, withExamples, withOutputOptions } from './define-command.ts';
@@ -39,8 +42,14 @@ export function addSealCommand(program: Command, cli: Cli): void {
 
 async function seal(cli: Cli, input: string, options: Options): Promise<void> {
   const { name } = options;
-  const defaultPath = sealedOutputPath(input);
-  await outputPackage(cli, options, { input, defaultPath }, async (target, force) => {
+  const sealed = sealedOutputPath(input);
+  const defaultPath = isAbsolute(input) ? sealed : relative('', sealed);
+  const isFolder = await stat(input).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const nameEntry = isFolder ? (entry: string): string => join(input, entry) : entryOf(input);
+  await outputPackage(cli, options, { input, nameEntry, defaultPath }, async (target, force) => {
     using progress = showProgress(cli, 'sealing');
     const report = await sealPackageFile(input, {
       output: target,

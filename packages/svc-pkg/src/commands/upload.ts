@@ -11,12 +11,13 @@ import type { Cli } from '../cli-context.ts';
 import { mappingOf } from '../mapping/mapping-options.ts';
 import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
 import { printHint } from '../output/print-hint.ts';
+import { printReport } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
 import { type InputFile, openInputFile } from '../package/input-file.ts';
 import { repeatLost } from '../service/client/create-request.ts';
 import type { ServiceClient } from '../service/client/service-client.ts';
 import type { JsonResponse } from '../service/client/service-request.ts';
-import { type DatasetResponse, printDataset } from '../service/dataset-response.ts';
+import { type DatasetResponse, datasetResult } from '../service/dataset-response.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';
 import { storedDataset } from '../service/store-dataset.ts';
 import { openUploadSource } from '../service/upload-source.ts';
@@ -49,7 +50,7 @@ export function addUploadCommand(program: Command, cli: Cli): void {
     .addOption(backgroundOption());
   withTableOptions(command).action(async (paths: readonly string[], options: UploadOptions) => {
     const dataset = await upload(cli, paths, options);
-    await printDataset(cli, dataset);
+    await printReport(cli, datasetResult(dataset));
     await printHint(
       cli,
       `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo, or svc-pkg open ${dataset.value.id}`,

@@ -15,7 +15,10 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** What each exit code means, in `--help` and docs/cli.md. */
 export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: EXIT.done, meaning: 'done' },
-  { code: EXIT.failed, meaning: 'the archive is invalid, `check` found something, items of a run failed, or a request failed' },
+  {
+    code: EXIT.failed,
+    meaning: 'the archive is invalid, `check` found something, items of a run failed, or a request failed',
+  },
   { code: EXIT.usage, meaning: 'wrong usage: an unknown option, a missing argument, an invalid value' },
   { code: EXIT.inputOutput, meaning: 'a file cannot be read or written, or the output already exists' },
   { code: EXIT.fault, meaning: 'an internal error' },

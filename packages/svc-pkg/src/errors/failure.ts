@@ -4,6 +4,7 @@ import { type FieldError, ServiceError } from '../service/client/service-error.t
 import { CliError } from './cli-error.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { isSystemError } from './file-error.ts';
+import { ListedErrors } from './listed-errors.ts';
 
 /** An error as this program reports it. */
 export interface Failure {
@@ -48,7 +49,7 @@ export function toFailure(error: unknown): Failure {
       response: { status, requestId, retryAfterSeconds },
     };
   }
-  if (error instanceof PackageError && error.errorsTotal > 1) {
+  if (error instanceof ListedErrors || (error instanceof PackageError && error.errorsTotal > 1)) {
     const errors = error.errors.map(({ code, message, location }) => ({ code, message, ...location }));
     return { ...classify(error.code, error), errors, errorsTotal: error.errorsTotal };
   }

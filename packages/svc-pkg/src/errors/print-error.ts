@@ -44,8 +44,8 @@ function errorText(failure: Failure, hint: string | undefined): string {
     code,
     location,
   }));
-  // The failure is the first of the errors, or repeats the message of the only one without its location.
-  const isRepeated = details[0]?.message === failure.message && (errorsTotal === 1 || response === undefined);
+  // The failure is the first of the errors, in a response perhaps without its location.
+  const isRepeated = details[0]?.message === failure.message;
   const lines = (isRepeated ? details : [failure, ...details]).map((line) => errorLine(line));
   const more = errorsTotal - details.length;
   if (more > 0) lines.push(`  ... and ${more} more`);

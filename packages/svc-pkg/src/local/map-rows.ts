@@ -41,7 +41,7 @@ export class SkippedCounter implements SkippedRows {
 export async function* mapRows(
   batches: AsyncIterable<readonly LocatedRow[]>,
   toItem: RowMapper,
-  skipped: SkippedCounter | null,
+  skipped: { add(error: JsonlError): void } | null,
   file?: string,
 ): AsyncGenerator<Item> {
   for await (const batch of batches) {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type Item, readItems } from '@svc/jsonl-v23';
+import { checkItems, type Item } from '@svc/jsonl-v23';
 import { mappedColumns } from '@svc/jsonl-v23/internal';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { type Features, mergeFeatures, openFileTable, readTextFile, type Table } from '@svc/tabular';
 import { fileSchema, tableSource, toMappable } from '@svc/tabular/internal';
+import { ErrorCollector } from '../errors/listed-errors.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import { mapRows, SkippedCounter } from './map-rows.ts';
 import type { LocalFile } from './open-files.ts';
@@ -28,7 +29,7 @@ export interface PackTarget {
  * Writes a package of files, as an upload of them stores it: the same items, with the same version hash. Each file
  * becomes a section: its rows by the mapping, or without one its lines, which are items.
  *
- * @throws JsonlError with file, line or row; TableError; as `writePackageFile`
+ * @throws JsonlError with file, line or row, or ListedErrors for several; TableError; as `writePackageFile`
  */
 export async function packFiles(
   files: readonly LocalFile[],
@@ -38,16 +39,20 @@ export async function packFiles(
 ): Promise<WrittenPackage & { readonly skipped: number }> {
   const skipped = given?.mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
   const features: Features[] = [];
-  const sections = files.map((file) => ({
+  const errors = new ErrorCollector();
+  const sections = files.map((file, index) => ({
     name: file.section,
-    items:
+    items: withErrors(
       given === null
-        ? lineItems(file, signal)
+        ? lineItems(file, errors, signal)
         : rowItems(file, given.mapping, {
             skipped,
+            errors,
             signal,
             onTable: (table) => features.push(table.features),
           }),
+      index === files.length - 1 ? errors : null,
+    ),
   }));
   const facts = await Promise.all(
     files.map(async ({ name, path: file, source, detected }) => {
@@ -72,14 +77,29 @@ export async function packFiles(
   return { ...written, skipped: skipped?.count ?? 0 };
 }
 
+/** The same items; throws the errors of all files at the end of the last one. */
+async function* withErrors(items: AsyncIterable<Item>, errors: ErrorCollector | null): AsyncGenerator<Item> {
+  yield* items;
+  errors?.throwIfAny();
+}
+
 /** The lines of a file as items. */
-async function* lineItems({ shown, source, detected }: LocalFile, signal: AbortSignal): AsyncGenerator<Item> {
+async function* lineItems(
+  { shown, source, detected }: LocalFile,
+  errors: ErrorCollector,
+  signal: AbortSignal,
+): AsyncGenerator<Item> {
   const content = readTextFile(tableSource(shown, source), detected, { signal });
-  for await (const { item } of readItems(content, { file: shown, signal })) yield item;
+  for await (const { item, error } of checkItems(content, { file: shown, signal })) {
+    if (error === undefined) yield item;
+    else errors.add(error);
+  }
 }
 
 interface RowOptions {
+  /** Receives rows that do not become items; null if they are errors. */
   readonly skipped: SkippedCounter | null;
+  readonly errors: ErrorCollector;
   readonly signal: AbortSignal;
   readonly onTable: (table: Table) => void;
 }
@@ -88,12 +108,13 @@ interface RowOptions {
 async function* rowItems(
   { name, shown, source, detected, section }: LocalFile,
   mapping: Mapping,
-  { skipped, signal, onTable }: RowOptions,
+  { skipped, errors, signal, onTable }: RowOptions,
 ): AsyncGenerator<Item> {
   const textColumns = new Set(Object.keys(mapping.types ?? {}));
   const table = await openFileTable(tableSource(shown, source), detected, {
     textColumns,
-    skipsInvalid: skipped !== null,
+    // Reading goes on after an invalid row, to find all of them.
+    skipsInvalid: true,
     signal,
   });
   onTable(table);
@@ -110,7 +131,7 @@ async function* rowItems(
     }
   }
   // A person finds an error by the path, and a skipped row by the name that the schema has.
-  yield* mapRows(rows(), toItem, skipped, skipped === null ? shown : name);
+  yield* mapRows(rows(), toItem, skipped ?? errors, skipped === null ? shown : name);
 }
 
 async function sha256Of(path: string, signal: AbortSignal): Promise<string> {

@@ -1,7 +1,6 @@
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PackageError } from '@svc/pkg-format';
 import { archiveKind, openArchive } from '@svc/pkg-format/internal';
 import { openFileSource } from '@svc/pkg-format/node';
 import { decompressFile, detectFormat, type FormatHints } from '@svc/tabular';
@@ -9,6 +8,8 @@ import { tableSource } from '@svc/tabular/internal';
 import type { CleanUp } from '../clean-up.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
+import { nameArchive } from '../package/open-local-package.ts';
+import { printableValue } from '../text/printable-text.ts';
 
 /** A file by the name that an upload would give it, and where it is. */
 export interface NamedPath {
@@ -66,7 +67,7 @@ export async function unpackLocal(
         await write(name, shown, decompressFile(tableSource(shown, source), { signal }));
       } else unpacked.push(found);
     } catch (error) {
-      throw error instanceof PackageError ? inArchive(error, shown) : error;
+      throw nameArchive(error, shown);
     } finally {
       await source.close();
     }
@@ -88,16 +89,18 @@ async function checkKind(
   signal: AbortSignal,
 ): Promise<void> {
   const advice = {
-    package: 'It is a package: seal it, or upload it as it is',
-    legacy_package: 'It is an older archive: convert it first',
-    office_document: 'It is an Office document: save its table as CSV first',
+    package: {
+      message: 'It is a package, not a file with a table',
+      hint: `What it contains: svc-pkg inspect ${printableValue(path)}`,
+    },
+    legacy_package: {
+      message: 'It is an archive of an older format',
+      hint: `To turn it into a package: svc-pkg convert ${printableValue(path)}`,
+    },
+    office_document: { message: 'It is an Office document; save its table as CSV', hint: undefined },
   };
   const kind = await archiveKind(archive, signal);
-  if (kind !== 'files') throw new CliError('usage', advice[kind], { location: { file: path } });
-}
-
-/** The error, with the path of the archive where it names no entry. */
-function inArchive(error: PackageError, path: string): PackageError {
-  if (error.location.file !== undefined) return error;
-  return new PackageError(error.code, error.message, { location: { file: path }, cause: error });
+  if (kind === 'files') return;
+  const { message, hint } = advice[kind];
+  throw new CliError('usage', message, { location: { file: path }, ...(hint && { hint }) });
 }

@@ -90,6 +90,8 @@ export async function mappingOf(options: MappingOptions): Promise<GivenMapping |
     wire[key] = read([value].flat() as string[]);
   }
   if (Object.keys(wire).length === 0) return null;
+  if (Object.keys(wire).join() === 'invalid_rows')
+    throw new CliError('usage', '--invalid-rows is for rows with a mapping, such as --prompt-column');
   return { wire, mapping: readMapping(wire) };
 }
 

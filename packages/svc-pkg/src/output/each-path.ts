@@ -4,7 +4,7 @@ import { writeText } from './write-text.ts';
 
 /**
  * Does the work of a command for each of its files, in order, and ends at the first that fails. With `--json`, several files
- * give one list of documents, printed when all are done.
+ * give one list of documents, of those that were done before an error.
  */
 export async function eachPath(
   cli: Cli,
@@ -24,8 +24,16 @@ export async function eachPath(
         done();
       },
     });
-    await work({ ...cli, stdout }, path);
+    try {
+      await work({ ...cli, stdout }, path);
+    } catch (error) {
+      if (documents.length > 0) await printList(cli, documents);
+      throw error;
+    }
     documents.push(Buffer.concat(chunks).toString().trimEnd());
   }
-  await writeText(cli.stdout, `[${documents.join(',')}]\n`);
+  await printList(cli, documents);
 }
+
+const printList = ({ stdout }: Cli, documents: readonly string[]): Promise<void> =>
+  writeText(stdout, `[${documents.join(',')}]\n`);

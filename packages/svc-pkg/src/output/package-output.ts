@@ -8,7 +8,8 @@ import { isSystemError, toFileError } from '../errors/file-error.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { outputExists, outputPath, replaceableFile } from './output-file.ts';
 import { printHint } from './print-hint.ts';
-import { printResult, type Result } from './print-result.ts';
+import { printReport, type Result } from './print-result.ts';
+import { refuseTerminal } from './write-data.ts';
 import { writeText } from './write-text.ts';
 
 /** The options of commands that write a package. */
@@ -39,6 +40,8 @@ interface PackageInput {
   readonly input: string;
   /** The input as the user named it; default `input`. */
   readonly shown?: string;
+  /** How errors name an entry of the input; default: as it is. */
+  readonly nameEntry?: (entry: string) => string;
   readonly defaultPath: string;
 }
 
@@ -60,14 +63,17 @@ export async function outputPackage(
   source: PackageInput,
   write: (target: string, force: boolean) => Promise<PackageReport>,
 ): Promise<void> {
-  if (asked === '-') return await outputToStdout(cli, source, write);
+  if (asked === '-') {
+    refuseTerminal(cli);
+    return await outputToStdout(cli, source, write);
+  }
   const { defaultPath } = source;
   const output = await outputPath(asked, dirname(defaultPath), basename(defaultPath));
   const target = await replaceableFile(output, force);
   const report = await write(target, force).catch((error: unknown) => {
     throw outputError(error, source, output);
   });
-  await printResult(cli, report(output));
+  await printReport(cli, report(output));
   await printHint(cli, `Next: svc-pkg check ${output}, or svc-pkg upload ${output}`);
 }
 
@@ -87,15 +93,19 @@ async function outputToStdout(
       cli.signal.throwIfAborted();
       await writeText(cli.stdout, chunk);
     }
-    if (cli.json) await printResult(cli, report('-'), cli.stderr);
+    if (cli.json) await printReport(cli, report('-'), cli.stderr);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 /** Says which of the two files an error of the file system is about. */
-function outputError(error: unknown, { input, shown = input }: PackageInput, output: string): unknown {
-  if (!isSystemError(error)) return nameArchive(error, shown);
+function outputError(
+  error: unknown,
+  { input, shown = input, nameEntry = (entry) => entry }: PackageInput,
+  output: string,
+): unknown {
+  if (!isSystemError(error)) return nameArchive(error, shown, nameEntry);
   if (error.code === 'EEXIST') return outputExists(output);
   const isInput = error.syscall === 'read' || error.path === input || error.path?.startsWith(`${input}/`);
   const path = error.path === undefined || error.path === input ? shown : error.path;

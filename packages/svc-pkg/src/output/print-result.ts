@@ -22,6 +22,11 @@ export async function printResult(cli: Cli, result: Result, stream: Writable = c
   await writeText(stream, cli.json ? `${printableJson(result.json().trimEnd())}\n` : result.text());
 }
 
+/** Prints what a command did, unless "--quiet" asks for nothing but errors; with "--json", you asked for the document. */
+export async function printReport(cli: Cli, result: Result, stream: Writable = cli.stdout): Promise<void> {
+  if (!cli.quiet || cli.json) await printResult(cli, result, stream);
+}
+
 /** Writes JSON with members in their order and numbers with all their digits. */
 export function jsonText(value: unknown, indent: number = 0): string {
   // `JSON.rawJSON` is missing in Node 20. No other text has the mark.

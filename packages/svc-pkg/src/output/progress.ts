@@ -16,13 +16,14 @@ const REDRAW_INTERVAL_MS = 100;
 const CLEAR_LINE = '\r\u001b[K';
 
 /**
- * Shows a bar on a terminal, and nothing in a pipe or with `--json` or `--quiet`. The cursor stays visible: a killed process
+ * Shows a bar on a terminal that can redraw a line, and nothing in a pipe or with `--json` or `--quiet`. The cursor stays visible: a killed process
  * could not show it again.
  *
  * @param label what the command is doing, in one word
  */
 export function showProgress(cli: Cli, label: string, unit: 'bytes' | 'rows' | 'items' = 'bytes'): Progress {
-  if (!cli.isTerminal || cli.json || cli.quiet) return { update: () => {}, [Symbol.dispose]: () => {} };
+  const canRedraw = cli.isTerminal && cli.env['TERM'] !== 'dumb';
+  if (!canRedraw || cli.json || cli.quiet) return { update: () => {}, [Symbol.dispose]: () => {} };
   let drawnAt = Number.NEGATIVE_INFINITY;
   return {
     update(done, total) {

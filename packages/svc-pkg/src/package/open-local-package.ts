@@ -1,3 +1,4 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
 import { openPackage, PackageError, type PackageReader } from '@svc/pkg-format';
 import { openFileSource } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
@@ -13,10 +14,15 @@ export interface LocalPackage extends AsyncDisposable {
 /**
  * Opens a package in a file; a terminal shows how much of it was read.
  *
+ * @param openInput opens the file of the path
  * @throws CliError `io_error`; PackageError, with the location of the file if it is about the whole archive
  */
-export async function openLocalPackage(cli: Cli, path: string): Promise<LocalPackage> {
-  const input = await openInputFile(cli, path);
+export async function openLocalPackage(
+  cli: Cli,
+  path: string,
+  openInput: typeof openInputFile = openInputFile,
+): Promise<LocalPackage> {
+  const input = await openInput(cli, path);
   const source = await fromFile(path, () => openFileSource(input.path)).catch(async (error: unknown) => {
     await input[Symbol.asyncDispose]();
     throw error;
@@ -47,7 +53,7 @@ export async function openLocalPackage(cli: Cli, path: string): Promise<LocalPac
     };
   } catch (error) {
     await close();
-    throw nameArchive(error, path);
+    throw nameArchive(error, path, (entry) => entry);
   }
 }
 
@@ -59,11 +65,49 @@ async function fromFile<T>(path: string, action: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Adds the path of the archive to an error that is about the archive as a whole. */
-export function nameArchive(error: unknown, path: string): unknown {
-  if (!(error instanceof PackageError) || error.location.file !== undefined) return error;
-  return new PackageError(error.code, error.message, {
-    location: { ...error.location, file: path },
-    cause: error,
-  });
+/** An entry of an archive, as errors name it. */
+export const entryOf =
+  (archive: string) =>
+  (entry: string): string =>
+    `${archive}!/${entry}`;
+
+/**
+ * Adds the path of the archive to an error and to those that it lists.
+ *
+ * @param nameEntry names an entry of the archive
+ */
+export function nameArchive(
+  error: unknown,
+  path: string,
+  nameEntry: (entry: string) => string = entryOf(path),
+): unknown {
+  if (!(error instanceof PackageError)) return error;
+  const named = (one: PackageError): SourceLocation => {
+    const { file } = one.location;
+    return { ...one.location, file: file === undefined || file === path ? path : nameEntry(file) };
+  };
+  const errors = error.errors.map(
+    (one) => new PackageError(one.code, one.message, { location: named(one), cause: one }),
+  );
+  const location = named(error);
+  const { errorsTotal } = error;
+  return new PackageError(error.code, error.message, { location, cause: error, errors, errorsTotal });
+}
+
+/**
+ * Opens a package in a file and reads it.
+ *
+ * @throws as `openLocalPackage` and `read`; errors of the package name the archive with the entry
+ */
+export async function withLocalPackage<T>(
+  cli: Cli,
+  path: string,
+  read: (pkg: PackageReader) => Promise<T>,
+): Promise<T> {
+  try {
+    await using opened = await openLocalPackage(cli, path);
+    return await read(opened.pkg);
+  } catch (error) {
+    throw nameArchive(error, path);
+  }
 }

@@ -1,6 +1,5 @@
 import type { DatasetSummary } from '@svc/client';
-import type { Cli } from '../cli-context.ts';
-import { printResult } from '../output/print-result.ts';
+import type { Result } from '../output/print-result.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 import type { JsonResponse } from './client/service-request.ts';
@@ -8,9 +7,9 @@ import type { JsonResponse } from './client/service-request.ts';
 /** What the service says of a dataset that it stored. */
 export type DatasetResponse = DatasetSummary;
 
-/** Prints a stored dataset: for machines the response as it is, for people the main facts. */
-export function printDataset(cli: Cli, response: JsonResponse<DatasetResponse>): Promise<void> {
-  return printResult(cli, { text: () => datasetText(response.value), json: () => response.text });
+/** A dataset: for machines the response as it is, for people the main facts. */
+export function datasetResult({ value, text }: JsonResponse<DatasetResponse>): Result {
+  return { text: () => datasetText(value), json: () => text };
 }
 
 /** A stored dataset for people. */

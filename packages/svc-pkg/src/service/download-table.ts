@@ -1,7 +1,7 @@
 import type { Cli } from '../cli-context.ts';
 import { createOutputFile } from '../output/output-file.ts';
 import { showProgress } from '../output/progress.ts';
-import { writeText } from '../output/write-text.ts';
+import { dataWriter, refuseTerminal } from '../output/write-data.ts';
 import type { ServiceClient } from './client/service-client.ts';
 
 /** Formats in which the service sends items and results. */
@@ -18,13 +18,14 @@ export interface TableRequest {
 /**
  * Writes a table of the service to a file, which appears when it is complete, or to standard output.
  *
- * @throws CliError `output_exists`, `io_error`; as `ServiceClient.send`
+ * @throws CliError `output_exists`, `io_error`, `usage` for Parquet on a terminal; as `ServiceClient.send`
  */
 export async function downloadTable(cli: Cli, service: ServiceClient, request: TableRequest): Promise<void> {
   const { path, query = {}, output, force } = request;
+  if (output === '-' && path.endsWith('.parquet')) refuseTerminal(cli);
   const { body } = await service.send({ method: 'GET', path, query });
   if (output === '-') {
-    await receive(cli, body, (chunk) => writeText(cli.stdout, chunk));
+    await receive(cli, body, dataWriter(cli));
     return;
   }
   await using file = await createOutputFile(output, { force });

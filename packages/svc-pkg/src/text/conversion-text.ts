@@ -50,8 +50,8 @@ const CHANGES: Readonly<Record<ReportedChange['what'], (change: Change) => strin
   moved: ({ from, to }) => `${from} is now ${to}`,
   clash: ({ from, to }) => `${from} stays: ${to} has another value`,
   kept: ({ from, to }) => `${from} stays: it is not valid as ${to}`,
-  applied: ({ from, to }) => `${to} comes from ${from} of the dataset`,
-  asset: ({ from, to }) => `the content of ${from} is now the file ${to}`,
+  applied: ({ from, to }) => `${to} comes from ${from.replace(/^dataset /, '')} of the dataset`,
+  asset: ({ from, to }) => `${from} is now a file in ${to}`,
   removed: ({ from }) => `${from} was null and is removed`,
 };
 

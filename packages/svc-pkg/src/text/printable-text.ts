@@ -15,6 +15,14 @@ export function printableText(text: string, options: { readonly keepLines?: bool
   );
 }
 
+/** The same for lines of data, with tabs and the ends of lines. */
+export function printableData(text: string): string {
+  return text.replace(UNPRINTABLE, (character, index: number) => {
+    const isSpace = character === '\n' || character === '\t';
+    return isSpace || (character === '\r' && text[index + 1] === '\n') ? character : escapeOf(character);
+  });
+}
+
 /**
  * Escapes the same characters in a JSON document, except its white space. Elsewhere they can only be in strings, where
  * an escape means the same.

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { PackageError, quote } from '../../errors.ts';
 import { isJunkFile, MANIFEST_FILE } from '../../package/layout.ts';
 import { fileEntry, textEntry } from '../../write/plan-package.ts';
@@ -19,7 +19,7 @@ export async function* zipFolder(folder: string, signal?: AbortSignal): AsyncGen
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     signal?.throwIfAborted();
     if (entry.isDirectory()) continue;
-    const path = join(entry.parentPath, entry.name).slice(join(folder, '/').length).replaceAll('\\', '/');
+    const path = relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/');
     if (isJunkFile(path)) continue;
     if (!entry.isFile()) {
       throw new PackageError('package_unsafe_entry', `${quote(path)} is neither a file nor a folder.`, {

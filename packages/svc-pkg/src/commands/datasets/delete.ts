@@ -3,7 +3,7 @@ import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { ask } from '../../output/ask.ts';
 import { eachPath } from '../../output/each-path.ts';
-import { jsonText, printResult } from '../../output/print-result.ts';
+import { jsonText, printReport } from '../../output/print-result.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { runPath } from '../../service/runs/run-response.ts';
@@ -42,7 +42,7 @@ export function addDeleteCommand(program: Command, cli: Cli): void {
         if (!options.yes) await confirm(cli, value, options.run ? 'its results' : 'all its runs');
         await service.send({ method: 'DELETE', path });
         const { id, name } = value;
-        await printResult(out, {
+        await printReport(out, {
           text: () => formatFacts([['deleted', name === null ? id : `${printableValue(name)} (${id})`]]),
           json: () => jsonText({ id, name, deleted: true }),
         });

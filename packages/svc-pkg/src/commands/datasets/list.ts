@@ -1,5 +1,5 @@
 import type { ResponseOf } from '@svc/client';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { listPages } from '../../service/client/list-pages.ts';
 import { printListing } from '../../service/print-listing.ts';
@@ -21,7 +21,9 @@ export function addListCommand(program: Command, cli: Cli): void {
     .summary('list the datasets of a service')
     .description('Lists the datasets of a service, newest first.')
     .option('--search <text>', 'only those whose name or description has this text')
-    .option('--source <source>', 'only those of this source: hub, pkg_zip or file')
+    .addOption(
+      new Option('--source <source>', 'only those of this source').choices(['hub', 'pkg_zip', 'file']),
+    )
     .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
     .action(async (options: Options) => {
       const query = { q: options.search, source: options.source };

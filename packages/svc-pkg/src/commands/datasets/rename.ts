@@ -2,7 +2,8 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
-import { type DatasetResponse, printDataset } from '../../service/dataset-response.ts';
+import { printReport } from '../../output/print-result.ts';
+import { type DatasetResponse, datasetResult } from '../../service/dataset-response.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { printRunFacts, type RunResponse, runPath } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
@@ -26,35 +27,39 @@ export function addRenameCommand(program: Command, cli: Cli): void {
         'hash of a dataset does not depend on them.',
     )
     .argument('<dataset>', 'id of the dataset, or its name if it is unique; with --run, id of a run')
-    .argument('<name>', 'the new name')
+    .argument('[name]', 'the new name; needed unless you change the description or the notes')
     .option('--run', 'rename a run')
     .option('--description <text>', 'the new description; empty for none')
     .option('--notes <text>', 'the new notes; empty for none')
-    .action(async (target: string, name: string, { run, description, notes, ...options }: Options) => {
-      checkName(name);
-      const service = openService(cli, options);
-      if (run) {
-        if (description !== undefined || notes !== undefined)
-          throw new CliError('usage', '--description and --notes are for datasets');
-        const body = canonicalJson({ name });
-        const request = { method: 'PATCH', path: runPath(target), headers: JSON_BODY, body } as const;
-        await printRunFacts(cli, await service.sendForJson<RunResponse>(request));
-        return;
-      }
-      const id = await findDataset(service, target);
-      const body = canonicalJson({
-        name,
-        ...(description !== undefined && { description: description || null }),
-        ...(notes !== undefined && { notes: notes || null }),
-      });
-      const path = `/datasets/${encodeURIComponent(id)}`;
-      const request = { method: 'PATCH', path, headers: JSON_BODY, body } as const;
-      await printDataset(cli, await service.sendForJson<DatasetResponse>(request));
-    });
+    .action(
+      async (target: string, name: string | undefined, { run, description, notes, ...options }: Options) => {
+        checkName(name);
+        if (name === undefined && (run || (description === undefined && notes === undefined)))
+          throw new CliError('usage', 'Give a new name');
+        const service = openService(cli, options);
+        if (run) {
+          if (description !== undefined || notes !== undefined)
+            throw new CliError('usage', '--description and --notes are for datasets');
+          const body = canonicalJson({ name: name ?? null });
+          const request = { method: 'PATCH', path: runPath(target), headers: JSON_BODY, body } as const;
+          await printRunFacts(cli, await service.sendForJson<RunResponse>(request));
+          return;
+        }
+        const id = await findDataset(service, target);
+        const body = canonicalJson({
+          ...(name !== undefined && { name }),
+          ...(description !== undefined && { description: description || null }),
+          ...(notes !== undefined && { notes: notes || null }),
+        });
+        const path = `/datasets/${encodeURIComponent(id)}`;
+        const request = { method: 'PATCH', path, headers: JSON_BODY, body } as const;
+        await printReport(cli, datasetResult(await service.sendForJson<DatasetResponse>(request)));
+      },
+    );
   withServiceOptions(command);
   withExamples(command, [
     'svc-pkg rename trial "GSM8K test"',
-    'svc-pkg rename "GSM8K test" "GSM8K test" --notes "checked by hand"',
+    'svc-pkg rename "GSM8K test" --notes "checked by hand"',
     'svc-pkg rename --run 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d "without examples"',
   ]);
 }

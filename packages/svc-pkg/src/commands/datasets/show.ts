@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { type DatasetResponse, printDataset } from '../../service/dataset-response.ts';
+import { printResult } from '../../output/print-result.ts';
+import { type DatasetResponse, datasetResult } from '../../service/dataset-response.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
@@ -18,7 +19,10 @@ export function addShowCommand(program: Command, cli: Cli): void {
       const service = openService(cli, options);
       const id = await findDataset(service, dataset);
       const path = `/datasets/${encodeURIComponent(id)}`;
-      await printDataset(cli, await service.sendForJson<DatasetResponse>({ method: 'GET', path }));
+      await printResult(
+        cli,
+        datasetResult(await service.sendForJson<DatasetResponse>({ method: 'GET', path })),
+      );
     });
   withServiceOptions(command);
   withExamples(command, ['svc-pkg show GSM8K']);

@@ -2,7 +2,7 @@ import type { Job } from '@svc/client';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { eachPath } from '../../output/each-path.ts';
-import { printResult } from '../../output/print-result.ts';
+import { printReport } from '../../output/print-result.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
 import { ServiceError } from '../../service/client/service-error.ts';
 import type { JsonResponse } from '../../service/client/service-request.ts';
@@ -25,7 +25,7 @@ export function addCancelCommand(program: Command, cli: Cli): void {
       const service = openService(cli, options);
       await eachPath(cli, ids, async (out, id) => {
         const { kind, response } = await cancel(service, id);
-        await printResult(out, {
+        await printReport(out, {
           text: () =>
             formatFacts([
               [kind, response.value.id],

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { listPages } from '../../service/client/list-pages.ts';
 import { findDataset } from '../../service/find-dataset.ts';
@@ -13,6 +13,15 @@ interface Options extends ServiceOptions {
   readonly limit: number;
 }
 
+const RUN_STATUSES: readonly RunResponse['status'][] = [
+  'queued',
+  'running',
+  'completed',
+  'failed',
+  'cancelling',
+  'cancelled',
+];
+
 /** `runs`: the runs of a service. */
 export function addRunsCommand(program: Command, cli: Cli): void {
   const command = program
@@ -20,7 +29,7 @@ export function addRunsCommand(program: Command, cli: Cli): void {
     .summary('list the runs of a service')
     .description('Lists the runs of a service, newest first.')
     .option('--dataset <dataset>', 'only runs of this dataset: its id, or its name if it is unique')
-    .option('--status <status>', 'only runs with this status')
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
     .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
     .action(async ({ dataset, status, limit, ...options }: Options) => {
       const service = openService(cli, options);

@@ -1,5 +1,5 @@
 import type { Job } from '@svc/client';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { listPages } from '../../service/client/list-pages.ts';
 import { printListing } from '../../service/print-listing.ts';
@@ -12,14 +12,23 @@ interface Options extends ServiceOptions {
   readonly limit: number;
 }
 
+const JOB_STATUSES: readonly Job['status'][] = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'cancelling',
+  'cancelled',
+];
+
 /** `jobs`: the imports that run in the background. */
 export function addJobsCommand(program: Command, cli: Cli): void {
   const command = program
     .command('jobs')
     .summary('list the background jobs of a service')
     .description('Lists imports and uploads that run or ran in the background, newest first.')
-    .option('--status <status>', 'only jobs with this status')
-    .option('--kind <kind>', 'only jobs of this kind: import or upload')
+    .addOption(new Option('--status <status>', 'only jobs with this status').choices(JOB_STATUSES))
+    .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(['import', 'upload']))
     .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
     .action(async ({ status, kind, limit, ...options }: Options) => {
       const listing = await listPages<Job>(openService(cli, options), '/jobs', { status, kind }, limit);

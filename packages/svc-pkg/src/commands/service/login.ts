@@ -1,17 +1,14 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { askSecret } from '../../output/ask.ts';
 import { printHint } from '../../output/print-hint.ts';
-import { jsonText, printResult } from '../../output/print-result.ts';
+import { jsonText, printReport } from '../../output/print-result.ts';
+import { ServiceError } from '../../service/client/service-error.ts';
 import { readCredentials, writeCredentials } from '../../service/credentials.ts';
-import {
-  API_URL_VARIABLE,
-  checkSecret,
-  openServiceWithKey,
-  serviceUrl,
-} from '../../service/service-options.ts';
+import { checkSecret, openServiceWithKey, serviceUrl } from '../../service/service-options.ts';
+import { isAnonymous, readSession } from '../../service/session.ts';
 import { formatFacts } from '../../text/format-facts.ts';
-import { withExamples } from '../define-command.ts';
+import { apiUrlOption, withExamples } from '../define-command.ts';
 
 /** `login`: stores the key of a service for later commands. */
 export function addLoginCommand(program: Command, cli: Cli): void {
@@ -20,28 +17,36 @@ export function addLoginCommand(program: Command, cli: Cli): void {
     .summary('store the key of a service')
     .description(
       'Reads a key from a hidden prompt or from standard input, checks it with the service and stores it in a file that ' +
-        'only you can read. Later commands use that service and key unless options or variables name others.',
+        'only you can read. Later commands use that service and key unless options or variables name others. A service ' +
+        'without keys is stored without one.',
     )
-    .addOption(
-      new Option('--api-url <url>', `URL of the service (default: ${API_URL_VARIABLE}, else the last login)`),
-    )
+    .addOption(apiUrlOption())
     .action(async (options: { apiUrl?: string }) => {
       const url = serviceUrl(cli, options);
-      const key = checkSecret(await askSecret(cli, `Key of ${url}: `), 'The key');
-      await openServiceWithKey(cli, url, key).send({
-        method: 'GET',
-        path: '/datasets',
-        query: { limit: '1' },
-      });
       const { keys } = readCredentials(cli);
+      if (await isOpen(cli, url)) {
+        const path = await writeCredentials(cli, { default_url: url, keys });
+        await printReport(cli, {
+          text: () =>
+            formatFacts([
+              ['service', url],
+              ['key', 'none: the service asks for no keys'],
+            ]),
+          json: () => jsonText({ url, path, role: null }),
+        });
+        return;
+      }
+      const key = checkSecret(await askSecret(cli, `Key of ${url}: `), 'The key');
+      const { role } = await readSession(openServiceWithKey(cli, url, key));
       const path = await writeCredentials(cli, { default_url: url, keys: { ...keys, [url]: key } });
-      await printResult(cli, {
+      await printReport(cli, {
         text: () =>
           formatFacts([
             ['service', url],
+            ['role', role],
             ['key stored in', path],
           ]),
-        json: () => jsonText({ url, path }),
+        json: () => jsonText({ url, path, role }),
       });
       await printHint(cli, 'Next: svc-pkg list');
     });
@@ -49,4 +54,14 @@ export function addLoginCommand(program: Command, cli: Cli): void {
     'svc-pkg login --api-url https://datasets.example.org',
     'pass show datasets | svc-pkg login --api-url https://datasets.example.org',
   ]);
+}
+
+/** Whether the service asks for no keys. */
+async function isOpen(cli: Cli, url: string): Promise<boolean> {
+  try {
+    return isAnonymous(await readSession(openServiceWithKey(cli, url, undefined)));
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'unauthenticated') return false;
+    throw error;
+  }
 }

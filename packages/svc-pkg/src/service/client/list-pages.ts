@@ -1,3 +1,4 @@
+import { parseJson } from '@svc/jsonl-v23/json';
 import { CliError } from '../../errors/cli-error.ts';
 import type { ServiceClient } from './service-client.ts';
 
@@ -30,11 +31,13 @@ export async function listPages<T>(
   let cursor: string | undefined;
   for (;;) {
     const size = String(Math.min(MAX_PAGE, limit - data.length));
-    const { value } = await service.sendForJson<Page<T>>({
+    const { text } = await service.sendForJson({
       method: 'GET',
       path,
       query: { ...query, limit: size, cursor },
     });
+    // Keeps all digits of long numbers.
+    const value = parseJson(text) as unknown as Page<T>;
     if (!Array.isArray(value.data))
       throw new CliError('bad_response', `${service.url}${path} returned no list`);
     data.push(...value.data);

@@ -1,6 +1,6 @@
 import { followRun as changesOf, type Run } from '@svc/client';
 import type { Cli } from '../../cli-context.ts';
-import { printResult } from '../../output/print-result.ts';
+import { printReport } from '../../output/print-result.ts';
 import { showProgress } from '../../output/progress.ts';
 import { formatFacts } from '../../text/format-facts.ts';
 import { printableValue } from '../../text/printable-text.ts';
@@ -33,7 +33,7 @@ export async function followRun(
 
 /** Prints a run, whatever its status: for machines the response as it is, for people the main facts. */
 export function printRunFacts(cli: Cli, response: JsonResponse<RunResponse>): Promise<void> {
-  return printResult(cli, { text: () => runText(response.value), json: () => response.text });
+  return printReport(cli, { text: () => runText(response.value), json: () => response.text });
 }
 
 function runText(run: RunResponse): string {

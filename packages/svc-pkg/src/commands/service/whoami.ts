@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { jsonText, printResult } from '../../output/print-result.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { isAnonymous, readSession } from '../../service/session.ts';
+import { formatFacts } from '../../text/format-facts.ts';
+import { withExamples, withServiceOptions } from '../define-command.ts';
+
+/** `whoami`: the service that commands use, and the role of the key. */
+export function addWhoamiCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('whoami')
+    .summary('show the service that commands use, and your role')
+    .description('Shows the address of the service that other commands use, and the role of your key there.')
+    .action(async (options: ServiceOptions) => {
+      const service = openService(cli, options);
+      const session = await readSession(service);
+      const { role } = session;
+      const anonymous = isAnonymous(session);
+      await printResult(cli, {
+        text: () =>
+          formatFacts([
+            ['service', service.url],
+            ['role', anonymous ? `${role}, as everybody: the service asks for no keys` : role],
+          ]),
+        json: () => jsonText({ url: service.url, role, anonymous }),
+      });
+    });
+  withServiceOptions(command);
+  withExamples(command, ['svc-pkg whoami --json', 'svc-pkg whoami --api-url https://datasets.example.org']);
+}

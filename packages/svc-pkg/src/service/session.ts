@@ -1,0 +1,19 @@
+import type { ResponseOf } from '@svc/client';
+import { CliError } from '../errors/cli-error.ts';
+import type { ServiceClient } from './client/service-client.ts';
+
+export type Session = ResponseOf<'/session', 'get'>;
+
+/**
+ * Who a service takes this client for.
+ *
+ * @throws CliError `bad_response`; as `ServiceClient.send`
+ */
+export async function readSession(service: ServiceClient): Promise<Session> {
+  const { value } = await service.sendForJson<Session>({ method: 'GET', path: '/session' });
+  if (typeof value?.role === 'string') return value;
+  throw new CliError('bad_response', `${service.url}/session returned no role`);
+}
+
+/** Whether the service has no keys. */
+export const isAnonymous = ({ anonymous }: Session): boolean => anonymous;
