@@ -1,23 +1,27 @@
 /**
  * Checks the published packages as their users get them, over the network: packs them, lints the tarballs, installs
- * them with npm into an empty project, and runs every program of the READMEs and of `examples/` there, as TypeScript and
- * as JavaScript, on the oldest supported Node and on the newest. Prints sizes. Exits 1 at the first error.
+ * them with npm into an empty project, and runs there every program of the READMEs and of `examples/`, as TypeScript and
+ * as JavaScript, and every command of the command line, on the oldest and the newest patch of each supported version of
+ * Node. Prints a table of commands by versions, and sizes. Exits 1 if anything fails.
  *
  * `packages.test.ts` does the same without a network and on one Node.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runStandalone } from '../apps/standalone/test/run-standalone.ts';
 import { findChromium, NO_CHROMIUM } from './browser/find-chromium.ts';
+import { type CommandService, runEveryCommand } from './node-versions/every-command.ts';
+import { runEveryProgram, versionOf } from './node-versions/every-program.ts';
+import { type Failures, failuresIn, failureTable } from './node-versions/failures.ts';
+import { NEWER_NAMES, namesMissingIn, OLDEST_NODES, type RuntimeNames } from './node-versions/newer-names.ts';
 import { buildPage, bundleSizes, runPage } from './packages/browser-check.ts';
-import { checkTypes, createConsumerProject, requireEntries } from './packages/consumer-project.ts';
-import {
-  buildLegacyArchive,
-  convertLegacyArchive,
-  printedByOldNode,
-} from './packages/convert-legacy-archive.ts';
+import { checkTypes, createConsumerProject } from './packages/consumer-project.ts';
+import { convertLegacyArchive, printedByOldNode } from './packages/convert-legacy-archive.ts';
 import { dependenciesOf } from './packages/dependencies.ts';
-import { EXAMPLE_CHECKS, runExample, startExampleHub } from './packages/example-checks.ts';
+import { startExampleHub } from './packages/example-checks.ts';
 import { installByName } from './packages/install-by-name.ts';
 import { installSize } from './packages/install-size.ts';
 import { startLoopbackRegistry } from './packages/loopback-registry.ts';
@@ -26,13 +30,12 @@ import { publishablePackages, ROOT } from './packages/publishable.ts';
 import { publishTo, rehearseRelease } from './packages/rehearse-release.ts';
 import { runProgram } from './packages/run-program.ts';
 
-/** The oldest version that runs the programs, which are TypeScript; the newest is the one that runs this. */
-const OLDEST_NODE = '22.19.0';
-/** The oldest version in `engines` of the command line, and one that it refuses. */
-const OLDEST_CLI_NODE = '20.19.0';
-/** Versions of Node with which npx installs and runs the command line. */
-const CLI_NODES = [OLDEST_CLI_NODE, '20.20.2', OLDEST_NODE, '24.0.0'];
-const REFUSED_NODE = '18.20.0';
+/** The oldest and the newest patch of each version that the packages support. */
+const NODES = [...OLDEST_NODES, '20', '22', '24'].toSorted();
+/** What the command line refuses. */
+const REFUSED_NODES = ['18.20.0', '22.0.0'];
+
+const LIST_NAMES = fileURLToPath(new URL('node-versions/list-runtime-names.mjs', import.meta.url));
 
 const log = (text: string): void => console.log(text);
 
@@ -61,32 +64,38 @@ try {
     nodes.set(version, node);
     return node;
   };
-  for (const node of [await installedNode(OLDEST_NODE), process.execPath]) {
-    const { text: version } = await runProgram(node, ['--version']);
-    await requireEntries(project, packages, node);
-    for (const extension of ['.ts', '.js', '.cjs'] as const) {
-      const workFolder = await mkdtemp(join(folder, 'work-'));
-      await writeFile(join(workFolder, 'legacy.zip'), buildLegacyArchive());
-      const runner = { node, folder: project.programs[extension], extension, workFolder };
-      if (extension !== '.cjs') for (const check of Object.values(EXAMPLE_CHECKS)) await check(runner, env);
-      for (const { name, output } of project.readmePrograms) {
-        const { text } = await runExample(runner, name, [], env);
-        if (text !== output) throw new Error(`${name}${extension} prints\n${text}instead of\n${output}`);
-      }
-    }
-    const programs = Object.keys(EXAMPLE_CHECKS).length + project.readmePrograms.length;
-    log(`${programs} programs run as .ts, .js and .cjs on Node ${version.trim()}`);
+  const names = async (node: string): Promise<RuntimeNames> =>
+    JSON.parse((await runProgram(node, ['--no-warnings', LIST_NAMES])).text);
+  const oldest = await Promise.all(OLDEST_NODES.map(async (version) => names(await installedNode(version))));
+  const newer = namesMissingIn(oldest, await names(process.execPath));
+  assert.deepEqual(NEWER_NAMES, newer, 'write these names to tools/node-versions/newer-names.json');
+
+  const service = await startService(join(folder, 'service'), hub.endpoint);
+  cleanUp.defer(() => service.stop());
+  const found = new Map<string, Failures>();
+  for (const version of NODES) {
+    const node = await installedNode(version);
+    const programs = await runEveryProgram(project, packages, node, env);
+    found.set(
+      await versionOf(node),
+      new Map([...programs, ...(await runEveryCommand(project, node, service))]),
+    );
   }
+  log(failureTable(found));
+  const failures = failuresIn(found);
+  if (failures.length > 0) throw new Error(failures.join('\n'));
 
   await using registry = await startLoopbackRegistry(dependenciesOf(publishablePackages()));
   await publishTo(ROOT, registry.url, join(folder, 'npm-cache'));
-  for (const version of CLI_NODES) {
+  for (const version of NODES) {
     await convertLegacyArchive(project, await installedNode(version));
     await installByName(folder, registry.url, await installedNode(version));
-    log(`npx svc-pkg converts a legacy archive on Node ${version}`);
+    log(`npx svc-pkg converts a legacy archive on Node ${await versionOf(await installedNode(version))}`);
   }
-  const printed = await printedByOldNode(project, await installedNode(REFUSED_NODE));
-  if (printed !== `svc-pkg needs Node 20.19 or newer, this is ${REFUSED_NODE}.\n`) throw new Error(printed);
+  for (const version of REFUSED_NODES) {
+    const printed = await printedByOldNode(project, await installedNode(version));
+    assert.equal(printed, `svc-pkg needs Node 20.19, 22.12 or newer, this is ${version}.\n`);
+  }
   const size = await installSize('svc-pkg', packages);
   log(`svc-pkg installs ${size.packages.length} packages of ${kilobytes(size.bytes)}`);
 
@@ -119,6 +128,17 @@ async function installNode(version: string, parent: string): Promise<string> {
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
   await runProgram('npm', ['install', '--prefix', into, ...quiet, `node@${version}`], { cwd: into });
   return join(into, 'node_modules/node/bin/node');
+}
+
+/** Starts the built service, with its own database, on the Node that runs this. */
+async function startService(
+  dataDir: string,
+  hubEndpoint: string,
+): Promise<CommandService & { stop(): Promise<void> }> {
+  const apiKey = 'a-key-of-an-admin';
+  const env = { SVC_API_KEYS: `admin:${apiKey}`, HUB_ENDPOINT: hubEndpoint };
+  const { url, end } = await runStandalone(dataDir, env);
+  return { url, apiKey, hubEndpoint, stop: async () => void (await end('SIGTERM')) };
 }
 
 function kilobytes(bytes: number): string {

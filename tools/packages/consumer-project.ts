@@ -49,6 +49,8 @@ for (const fetch of transports) {
 await Promise.all([agent6.close(), agent8.close()]);
 `,
   output: 'openai/gsm8k\nopenai/gsm8k\n',
+  // of undici 8
+  oldestNode: '22.19.0',
 };
 
 /** How the packages are installed in the project. */

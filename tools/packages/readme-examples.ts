@@ -7,6 +7,8 @@ export interface ReadmeExample {
   readonly name: string;
   readonly code: string;
   readonly output: string;
+  /** The oldest Node that runs it; default: every one that the packages support. */
+  readonly oldestNode?: string;
 }
 
 /** The programs of a package's README: blocks marked `js` or `ts`, each followed by "Output:" (or "prints") and a plain block. */

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { buildZip } from '../../packages/pkg-format/test/build-zip.ts';
+import type { ConsumerProject } from '../packages/consumer-project.ts';
+import { buildLegacyArchive } from '../packages/convert-legacy-archive.ts';
+import { cleanEnvironment } from '../packages/run-program.ts';
+import { isAtLeast, versionOf } from './every-program.ts';
+import type { Failures } from './failures.ts';
+
+/** A service that the commands talk to. */
+export interface CommandService {
+  readonly url: string;
+  readonly apiKey: string;
+  /** The hub that it reads, with the dataset `openai/gsm8k`. */
+  readonly hubEndpoint: string;
+}
+
+/** One command line that must succeed. */
+interface CommandLine {
+  readonly argv: readonly string[];
+  readonly stdin?: string;
+  /** What standard output must have; default: nothing is checked but the exit code. */
+  readonly prints?: RegExp;
+  /** Keeps the id of the printed document under this name, for `{name}` in later arguments. */
+  readonly keepsId?: string;
+  /** The oldest Node that can do it; default: every one that the packages support. */
+  readonly oldestNode?: string;
+}
+
+const TABLE = ['--prompt-column', 'question', '--answer-column', 'answer'];
+const ECHO = ['--set', 'provider.type=echo', 'checker.type=exact_match'];
+const HUB = 'openai/gsm8k';
+
+/** Every command, and each way to use it that takes another path through the program. */
+const COMMAND_LINES: readonly CommandLine[] = [
+  { argv: ['--version'] },
+  { argv: ['help', 'pack'], prints: /Usage: svc-pkg pack/ },
+  { argv: ['completion', 'bash'], prints: /complete -o/ },
+  { argv: ['completion', 'zsh'], prints: /#compdef/ },
+  { argv: ['completion', 'fish'], prints: /complete -c/ },
+  { argv: ['convert', 'legacy.zip', '--name', 'legacy'], prints: /"item_count":1/ },
+  { argv: ['pack', 'table.csv', ...TABLE], prints: /"item_count":2/ },
+  { argv: ['pack', 'items.jsonl', '--name', 'items'], prints: /"item_count":2/ },
+  { argv: ['pack', 'tables.zip', '--name', 'zipped', ...TABLE], prints: /"item_count":2/ },
+  { argv: ['pack', 'folder', '--name', 'folder', ...TABLE], prints: /"item_count":4/ },
+  { argv: ['pack', '-', '--output', 'piped.pkg.zip', ...TABLE], stdin: 'question,answer\na,b\n' },
+  { argv: ['check', 'table.pkg.zip', 'items.pkg.zip', '--strict'], prints: /"ok":true/ },
+  { argv: ['inspect', 'table.pkg.zip'], prints: /"item_count":2/ },
+  { argv: ['hash', 'table.pkg.zip'], prints: /"version_hash"/ },
+  { argv: ['seal', 'edited', '--output', 'sealed.pkg.zip'], prints: /"item_count":2/ },
+  { argv: ['preview', 'table.csv'], prints: /"samples"/ },
+  { argv: ['preview', '-'], stdin: 'question,answer\na,b\n', prints: /"samples"/ },
+  {
+    argv: ['import-hub', HUB, '--local', '--name', 'hub', '--prompt-column', 'question'],
+    prints: /"item_count":5/,
+  },
+  { argv: ['login'], stdin: '{key}\n', prints: /credentials/ },
+  { argv: ['upload', 'table.pkg.zip', '--name', 'package'], prints: /"item_count":2/, keepsId: 'dataset' },
+  { argv: ['upload', 'table.csv', '--name', 'table', ...TABLE], prints: /"item_count":2/ },
+  { argv: ['upload', 'table.csv', '--name', 'now', '--no-background', ...TABLE], prints: /"item_count":2/ },
+  { argv: ['preview', HUB], prints: /"features"/ },
+  { argv: ['import-hub', HUB, '--name', 'hub', '--prompt-column', 'question'], prints: /"item_count":5/ },
+  { argv: ['list'], prints: /"name":"package"/ },
+  { argv: ['show', '{dataset}'], prints: /"name":"package"/ },
+  { argv: ['items', 'package'], prints: /"inputs"/ },
+  { argv: ['items', 'package', '--format', 'parquet', '--output', 'items.parquet'] },
+  // with pages in Zstandard, which Node reads from 22.15 on
+  { argv: ['preview', 'items.parquet'], prints: /"num_rows":2/, oldestNode: '22.15.0' },
+  { argv: ['diff', 'package', 'hub'], prints: /"added":5/ },
+  { argv: ['rename', 'hub', 'renamed'], prints: /"name":"renamed"/ },
+  { argv: ['run', 'package', ...ECHO], prints: /"status":"completed"/, keepsId: 'run' },
+  { argv: ['runs'], prints: /"status":"completed"/ },
+  { argv: ['results', '{run}'], prints: /"output"/ },
+  { argv: ['results', '{run}', '--format', 'csv', '--output', 'results.csv'] },
+  {
+    argv: ['rescore', '{run}', '--set', 'checker.type=includes'],
+    prints: /"completed"/,
+    keepsId: 'rescored',
+  },
+  { argv: ['compare', '{run}', '{rescored}'], prints: /"paired":2/ },
+  { argv: ['export', 'package', '--run', '{run}', '--output', 'exported.pkg.zip'], prints: /"bytes"/ },
+  { argv: ['check', 'exported.pkg.zip'], prints: /"ok":true/ },
+  {
+    argv: ['run', 'renamed', ...ECHO, 'allow_unscored=true'],
+    prints: /"status":"completed"/,
+    keepsId: 'unscored',
+  },
+  { argv: ['retry', '{unscored}', '--only', 'unscored'], prints: /"status":"completed"/ },
+  { argv: ['run', 'package', ...ECHO, '--no-wait'], keepsId: 'queued' },
+  { argv: ['delete', '--run', '{rescored}', '--yes'], prints: /"deleted":true/ },
+  { argv: ['jobs'], prints: /"status":"succeeded"/ },
+  { argv: ['cancel', '{job}'], prints: /"status":"succeeded"/ },
+  { argv: ['check', 'items.jsonl', 'edited'], prints: /"ok":true/ },
+  { argv: ['whoami'], prints: /"role":"admin"/ },
+  { argv: ['open', 'package', '--print'], prints: /\/console\/datasets\// },
+  { argv: ['delete', 'package', 'table', 'now', 'renamed', '--yes'], prints: /"deleted":true/ },
+  { argv: ['logout'], prints: /"deleted":true/ },
+];
+
+/**
+ * Runs every command of the installed command line with one Node.
+ *
+ * @returns for each command line what went wrong, and `(all commands)` for a command that no line runs
+ */
+export async function runEveryCommand(
+  { folder }: ConsumerProject,
+  node: string,
+  { url, apiKey, hubEndpoint }: CommandService,
+): Promise<Failures> {
+  const cwd = await mkdtemp(join(folder, 'commands-'));
+  await writeInputs(cwd);
+  const env = { SVC_API_URL: url, HUB_ENDPOINT: hubEndpoint, XDG_CONFIG_HOME: join(cwd, 'config') };
+  const values = new Map([['key', apiKey]]);
+  const filled = (argument: string): string =>
+    argument.replaceAll(/\{(\w+)\}/g, (_, name: string) => values.get(name) ?? `{${name}}`);
+  const run = async (argv: readonly string[], stdin = ''): Promise<Ended> => {
+    const main = join(folder, 'node_modules/svc-pkg/dist/main.js');
+    const child = spawn(node, [main, ...argv], { cwd, env: cleanEnvironment(env) });
+    child.stdin.on('error', () => undefined).end(stdin);
+    const [[code], stdout, stderr] = await Promise.all([
+      once(child, 'close'),
+      text(child.stdout),
+      text(child.stderr),
+    ]);
+    return { code, stdout, stderr };
+  };
+
+  const failures = new Map<string, string | null>();
+  const version = await versionOf(node);
+  for (const { argv, stdin, prints, keepsId, oldestNode } of COMMAND_LINES) {
+    if (oldestNode !== undefined && !isAtLeast(version, oldestNode)) continue;
+    const isText = ['--version', 'help', 'items', 'results'].includes(argv[0] ?? '');
+    const given = [...(isText ? [] : ['--json']), ...argv.map(filled)];
+    const { code, stdout, stderr } = await run(given, stdin === undefined ? '' : filled(stdin));
+    const shown = argv[0] === 'completion' ? String(JSON.parse(stdout || '{}').script) : stdout;
+    const isRight = code === 0 && (prints === undefined || prints.test(shown));
+    failures.set(argv.join(' '), isRight ? null : `exit code ${code}: ${stderr || stdout}`);
+    if (isRight && keepsId !== undefined) values.set(keepsId, JSON.parse(stdout).id);
+    if (isRight && argv[0] === 'jobs') values.set('job', JSON.parse(stdout).data[0].id);
+  }
+  const { stdout: help } = await run(['--help']);
+  const named = [...help.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => name);
+  const missing = named.filter((name) => !COMMAND_LINES.some(({ argv }) => argv[0] === name));
+  failures.set('(all commands)', named.length > 0 && missing.length === 0 ? null : `not run: ${missing}`);
+  return failures;
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function writeInputs(cwd: string): Promise<void> {
+  const csv = 'question,answer\n1+1?,2\n2+2?,4\n';
+  const lines =
+    '{"answer":"2","id":1,"inputs":{"prompt":"1+1?"}}\n{"answer":"4","id":2,"inputs":{"prompt":"2+2?"}}\n';
+  await writeFile(join(cwd, 'legacy.zip'), buildLegacyArchive());
+  await writeFile(join(cwd, 'table.csv'), csv);
+  await writeFile(join(cwd, 'items.jsonl'), lines);
+  await writeFile(join(cwd, 'tables.zip'), buildZip({ entries: [{ name: 'table.csv', content: csv }] }));
+  await mkdir(join(cwd, 'folder'));
+  for (const name of ['a', 'b']) await writeFile(join(cwd, `folder/${name}.csv`), csv);
+  await mkdir(join(cwd, 'edited/sections'), { recursive: true });
+  await writeFile(join(cwd, 'edited/sections/test.jsonl'), lines);
+}
