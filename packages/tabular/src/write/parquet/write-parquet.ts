@@ -163,14 +163,14 @@ async function checksum(bytes: Uint8Array): Promise<number> {
 
 function compress(bytes: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    zlib.zstdCompress(bytes, (error, compressed) => (error === null ? resolve(compressed) : reject(error)));
+    requireZstd()(bytes, (error, compressed) => (error === null ? resolve(compressed) : reject(error)));
   });
 }
 
 /** Node has zstd from 22.15 on. */
-function requireZstd(): void {
+function requireZstd(): typeof zlib.zstdCompress {
   const { zstdCompress }: Partial<typeof zlib> = zlib;
-  if (zstdCompress !== undefined) return;
+  if (zstdCompress !== undefined) return zstdCompress;
   throw new Error(
     `Cannot write Parquet: zstd needs Node 22.15 or newer, and this is ${process.versions.node}.`,
   );
