@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeParquet } from '../../tabular/test/write-parquet.ts';
+import { SYSTEM_CLOCK } from '../src/http/clock.ts';
 import { createHubClient, type HubClientOptions } from '../src/index.ts';
 import { type FakeHub, startFakeHub } from './fake-hub.ts';
 
@@ -24,12 +25,12 @@ const lines = (count: number, text = 'x'): string =>
 /** Rows of a slice, read by a new client, and how many bytes of files were sent for it. */
 async function read(
   path: string,
-  options: HubClientOptions & { split?: string } = {},
+  options: HubClientOptions & { split?: string; revision?: string } = {},
 ): Promise<{ rows: unknown[]; sent: number }> {
-  const { split = 'train', ...clientOptions } = options;
+  const { split = 'train', revision, ...clientOptions } = options;
   await using client = createHubClient({ endpoint: hub.endpoint, cacheDir, ...clientOptions });
   hub.forget();
-  const selection = await (await client.openDataset({ path })).select({ split });
+  const selection = await (await client.openDataset({ path, revision })).select({ split });
   const rows: unknown[] = [];
   for await (const { row } of selection.rows()) rows.push(row['n']);
   const files = hub.requests.filter(({ path: asked }) => !asked.startsWith('/api/datasets/'));
@@ -54,13 +55,35 @@ describe('a cache folder', () => {
       expect(await read(path)).toEqual({ rows: first.rows, sent: 0 });
       expect(hub.requests.map(({ path: asked }) => asked.split('?')[0])).toEqual([
         `/api/datasets/${path}/revision/main`,
-        `/api/datasets/${path}/tree/${hub.commitOf(path)}`,
       ]);
     }
     for (const path of await entries()) {
       expect((await stat(path)).mode & 0o777).toBe(0o600);
       expect(path).not.toMatch(/text|parquet|train|unfinished/);
     }
+  });
+
+  it('serves a public commit without the hub, and asks again on the next day', async () => {
+    const repository = { id: 'o/text', files: { 'README.md': '---\na: 1\n---', 'train.jsonl': lines(3) } };
+    hub.add(repository);
+    const revision = hub.commitOf('o/text');
+    const first = await read('o/text', { revision });
+    expect(await read('o/text', { revision })).toEqual({ rows: first.rows, sent: 0 });
+    expect(hub.requests).toEqual([]);
+    hub.add({ ...repository, access: 'private' });
+    const tomorrow = { ...SYSTEM_CLOCK, dateMs: () => Date.now() + 86_400_000 };
+    await expect(read('o/text', { revision, clock: tomorrow })).rejects.toMatchObject({
+      code: 'hub_dataset_not_found',
+    });
+  });
+
+  it.each(['private', 'gated'] as const)('asks each time for a commit that is %s', async (access) => {
+    hub.add({ id: 'o/text', access, readers: ['hf_reader'], files: { 'train.jsonl': lines(3) } });
+    const revision = hub.commitOf('o/text');
+    await read('o/text', { revision, token: 'hf_reader' });
+    await read('o/text', { revision, token: 'hf_reader' });
+    expect(hub.requests.filter(({ path }) => path.startsWith('/api/datasets/'))).toHaveLength(2);
+    await expect(read('o/text', { revision })).rejects.toThrow();
   });
 
   it('keeps the beginning of a file that was not read to its end', async () => {

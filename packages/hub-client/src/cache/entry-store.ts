@@ -63,7 +63,28 @@ export class EntryStore {
     }
   }
 
-  /** Writes an entry at once. */
+  /** Reads a whole entry; null if it is absent or damaged, which removes it. */
+  async load(name: string): Promise<Uint8Array | null> {
+    const entry = await this.open(name);
+    if (entry === null) return null;
+    try {
+      const bytes = new Uint8Array(entry.byteLength);
+      for (let offset = 0; offset < bytes.length; ) {
+        const block = await entry.readFrom(offset).catch(() => null);
+        if (block === null) {
+          await this.remove(name);
+          return null;
+        }
+        bytes.set(block, offset);
+        offset += block.length;
+      }
+      return bytes;
+    } finally {
+      await entry.close();
+    }
+  }
+
+  /** Writes a whole entry. */
   async save(name: string, bytes: Uint8Array): Promise<void> {
     const pending = await this.begin(name, bytes.length);
     await pending?.add(bytes);

@@ -11,16 +11,27 @@ export interface CacheKey {
   readonly reader: 'everybody' | { readonly token: string | undefined; readonly access: AccessCheck };
 }
 
+/** What the hub says about a public repository at a full commit hash. */
+export interface DocumentKey extends Pick<CacheKey, 'endpoint' | 'dataset' | 'commit'> {
+  readonly document: 'info' | 'tree';
+}
+
 /** Keeps bytes of files. */
 export interface FileCache {
   /** A file that is read from the cache where it has the bytes, and otherwise fills it. */
   open(file: ByteSource, key: CacheKey): ByteSource;
+  /** A document that was saved on the same day (UTC), because its repository may stop being public; else null. */
+  load(key: DocumentKey): Promise<Uint8Array | null>;
+  /** Saves a document of compact JSON, if the cache can be written. */
+  save(key: DocumentKey, json: string): Promise<void>;
 }
 
 /** Where to keep bytes, and how many. */
 export interface CacheOptions {
   readonly folder: string;
   readonly maxBytes: number;
+  /** The time of day, since 1970. */
+  readonly dateMs: () => number;
 }
 
 /** Whether a commit is a full hash, SHA-1 or SHA-256. */

@@ -39,7 +39,7 @@ export interface HubClientOptions {
   readonly timeouts?: Partial<HubTimeouts> | undefined;
   readonly retry?: Partial<RetryPolicy> | undefined;
   /**
-   * Replaces the runtime's own HTTP client. With the `fetch` of an undici of your own, requests go through its
+   * Replaces the runtime's own HTTP client. With the `fetch` of a separate undici, requests go through its
    * dispatchers: `(url, init) => fetch(url, { ...init, dispatcher })`.
    */
   readonly fetch?: FetchFunction | undefined;
@@ -150,7 +150,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   const timeouts = resolveTimeouts(options.timeouts);
   const ownRetry = resolveRetry(DEFAULT_RETRY_POLICY, options.retry);
   const clock = options.clock ?? SYSTEM_CLOCK;
-  const cache = chooseCache(options);
+  const cache = chooseCache(options, clock);
   const transport = chooseTransport(endpoint, options, timeouts);
   const requester = new Requester({
     endpoint,
@@ -210,16 +210,16 @@ function resolveRetry(defaults: RetryPolicy, given: Partial<RetryPolicy> | undef
   return policy;
 }
 
-function chooseCache({
-  cacheDir,
-  cacheMaxBytes = DEFAULT_CACHE_BYTES,
-}: HubClientOptions): FileCache | undefined {
+function chooseCache(
+  { cacheDir, cacheMaxBytes = DEFAULT_CACHE_BYTES }: HubClientOptions,
+  clock: Clock,
+): FileCache | undefined {
   checkNumber('cacheMaxBytes', cacheMaxBytes, { min: 1 });
   if (cacheDir === undefined) return undefined;
   if (typeof cacheDir !== 'string' || cacheDir === '') {
     throw new HubError('invalid_request', '`cacheDir` must be the path of a folder.');
   }
-  return openDiskCache({ folder: cacheDir, maxBytes: cacheMaxBytes });
+  return openDiskCache({ folder: cacheDir, maxBytes: cacheMaxBytes, dateMs: () => clock.dateMs() });
 }
 
 function chooseTransport(endpoint: URL, options: HubClientOptions, timeouts: HubTimeouts): OpenTransport {

@@ -32,35 +32,37 @@ export function createAddressSet(ranges: readonly AddressRange[]): (host: string
   };
 }
 
-/** Places of the four bytes of an IPv4 address in the sixteen of an IPv6 address. */
+/** Positions of the four bytes of an IPv4 address in the sixteen of an IPv6 address. */
 const LAST = [12, 13, 14, 15];
 
-/** Prefixes of IPv6 addresses, and the places at which they embed IPv4 addresses. */
-const EMBEDDINGS: readonly (readonly [prefix: readonly number[], places: readonly (readonly number[])[]])[] =
+/** Prefixes of IPv6 addresses, and the positions at which they embed IPv4 addresses. */
+const EMBEDDINGS: readonly (readonly [
+  prefix: readonly number[],
+  positions: readonly (readonly number[])[],
+])[] = [
+  [[0, 0, 0, 0, 0, 0], [LAST]], // compatible, RFC 4291 section 2.5.5.1
+  [[0, 0, 0, 0, 0, 0xffff], [LAST]], // mapped, RFC 4291 section 2.5.5.2
+  [[0, 0, 0, 0, 0xffff, 0], [LAST]], // translated, RFC 2765 section 2.1
+  [[0x64, 0xff9b, 0, 0, 0, 0], [LAST]], // NAT64, RFC 6052
+  // Local NAT64, RFC 8215: prefixes of 48, 56, 64 and 96 bits, and byte 8 is none of the address (RFC 6052 section 2.2).
   [
-    [[0, 0, 0, 0, 0, 0], [LAST]], // compatible, RFC 4291 section 2.5.5.1
-    [[0, 0, 0, 0, 0, 0xffff], [LAST]], // mapped, RFC 4291 section 2.5.5.2
-    [[0, 0, 0, 0, 0xffff, 0], [LAST]], // translated, RFC 2765 section 2.1
-    [[0x64, 0xff9b, 0, 0, 0, 0], [LAST]], // NAT64, RFC 6052
-    // Local NAT64, RFC 8215: prefixes of 48, 56, 64 and 96 bits, and byte 8 is none of the address (RFC 6052 section 2.2).
-    [
-      [0x64, 0xff9b, 1],
-      [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST],
-    ],
-    [[0x2002], [[2, 3, 4, 5]]], // 6to4, RFC 3056
-    [[0x2001, 0], [[4, 5, 6, 7]]], // the server of Teredo, RFC 4380
-  ];
+    [0x64, 0xff9b, 1],
+    [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST],
+  ],
+  [[0x2002], [[2, 3, 4, 5]]], // 6to4, RFC 3056
+  [[0x2001, 0], [[4, 5, 6, 7]]], // the server of Teredo, RFC 4380
+];
 
 function embeddedIpv4(address: string): string[] {
   const groups = groupsOf(address);
   const bytes = groups.flatMap((group) => [group >> 8, group & 0xff]);
-  const dotted = (places: readonly number[]): string => places.map((place) => bytes[place]).join('.');
+  const dotted = (positions: readonly number[]): string => positions.map((at) => bytes[at]).join('.');
   const found = EMBEDDINGS.filter(([prefix]) =>
     prefix.every((group, index) => groups[index] === group),
-  ).flatMap(([, places]) => places.map(dotted));
+  ).flatMap(([, positions]) => positions.map(dotted));
   const [first, second, , , fifth = 0, sixth] = groups;
   // The client of Teredo, whose bits are inverted.
-  if (first === 0x2001 && second === 0) found.push(LAST.map((place) => 255 - (bytes[place] ?? 0)).join('.'));
+  if (first === 0x2001 && second === 0) found.push(LAST.map((at) => 255 - (bytes[at] ?? 0)).join('.'));
   // ISATAP, RFC 5214: under any prefix.
   if ((fifth & ~0x200) === 0 && sixth === 0x5efe) found.push(dotted(LAST));
   return found;

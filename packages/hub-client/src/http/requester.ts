@@ -1,9 +1,8 @@
 import { JsonlError, JsonStream } from '@svc/jsonl-v23/json';
-import { yieldToEventLoop } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import { errorOfResponse, RetryableError } from './errors.ts';
 import type { ExchangeDeps } from './exchange.ts';
-import { limitBytes } from './limit-bytes.ts';
+import { inSlices, limitBytes } from './limit-bytes.ts';
 import { RateLimitWindows } from './rate-limit.ts';
 import { followRedirects } from './redirects.ts';
 import type { HubRequest, HubResponse, RequestContext, RetryEvent } from './request.ts';
@@ -71,7 +70,9 @@ export class Requester {
     use: (json: JsonStream, response: HubResponse) => Promise<T>,
   ): Promise<T> {
     return await this.read(request, context, async (response) => {
-      await using json = new JsonStream(slowly(limitBytes(response.chunks(), maxBytes)), { maxValueLength });
+      await using json = new JsonStream(inSlices(limitBytes(response.chunks(), maxBytes)), {
+        maxValueLength,
+      });
       try {
         const value = await use(json, response);
         await json.end();
@@ -92,18 +93,5 @@ export class Requester {
     context: RequestContext,
   ): AsyncGenerator<T, void, undefined> {
     return retryStream(attempt, madeProgress, context, this.#deps);
-  }
-}
-
-/** Reading as much JSON takes some milliseconds where it is all braces. */
-const SLICE_BYTES = 16 * 1024;
-
-/** The bytes in slices, between which the event loop turns: a stream alone may keep the thread for many chunks. */
-async function* slowly(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const chunk of chunks) {
-    for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
-      yield chunk.subarray(at, at + SLICE_BYTES);
-      await yieldToEventLoop();
-    }
   }
 }

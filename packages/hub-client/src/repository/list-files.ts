@@ -1,5 +1,7 @@
-import { isJsonObject, type JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
+import { isJsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
+import { isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
+import { inSlices } from '../http/limit-bytes.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import type { ResponseHeaders } from '../http/transport.ts';
@@ -23,6 +25,9 @@ const MIN_ENTRIES_OF_PAGE = 20;
 /** The hub itself allows 100,000 files. */
 const MAX_LISTED_ENTRIES = 200_000;
 
+/** A listing of more files is not cached: writing it would take long. */
+const MAX_KEPT_FILES = 10_000;
+
 /** Control characters, which terminals obey, and those that change the order in which a name is shown. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
@@ -36,10 +41,30 @@ const UNSAFE_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
  */
 export async function listFiles(
   requester: Requester,
-  repository: Pick<Repository, 'id' | 'commit'>,
+  repository: Pick<Repository, 'id' | 'commit' | 'isPublic'>,
   context: RequestContext,
 ): Promise<ReadonlyMap<string, ListedFile>> {
+  const { id: dataset, commit, isPublic } = repository;
+  const { href: endpoint } = requester.endpoint;
+  const cache = isPublic && isPinned(commit) ? context.cache : undefined;
+  const key = { endpoint, dataset, commit, document: 'tree' } as const;
+  const kept = await cache?.load(key);
   const files = new Map<string, ListedFile>();
+  if (kept) {
+    await readPage(new JsonStream(inSlices([kept])), MAX_LISTED_ENTRIES, files);
+    return files;
+  }
+  await requestPages(requester, repository, context, files);
+  if (files.size <= MAX_KEPT_FILES) await cache?.save(key, writePage(files.values()));
+  return files;
+}
+
+async function requestPages(
+  requester: Requester,
+  repository: Pick<Repository, 'id' | 'commit'>,
+  context: RequestContext,
+  files: Map<string, ListedFile>,
+): Promise<void> {
   const seen = new Set<string>();
   let entries = 0;
   let url: URL | null = apiUrl(requester, repository.id, `/tree/${encodeURIComponent(repository.commit)}`);
@@ -65,7 +90,6 @@ export async function listFiles(
       throw new HubError('hub_bad_response', `The next page of the listing of the hub is on ${url.host}.`);
     }
   }
-  return files;
 }
 
 interface Page {
@@ -88,6 +112,17 @@ async function readPage(
     if (file !== null) files.set(file.path, file);
   }
   return count;
+}
+
+/** The files as a page of the hub. */
+function writePage(files: Iterable<ListedFile>): string {
+  const entries = Array.from(files, ({ path, size, sha256 }) => ({
+    type: 'file',
+    path,
+    size,
+    ...(sha256 !== null && { lfs: { oid: sha256 } }),
+  }));
+  return JSON.stringify(entries);
 }
 
 function readEntry(entry: JsonValue): ListedFile | null {

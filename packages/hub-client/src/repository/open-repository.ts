@@ -1,4 +1,5 @@
 import { shorten } from '@svc/tabular/internal';
+import { isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
 import { unknownRevision } from '../http/errors.ts';
 import type { RequestContext } from '../http/request.ts';
@@ -23,12 +24,33 @@ const MAX_INFO_BYTES = 8 * 1024 * 1024;
 const MAX_NAMED_REVISIONS = 20;
 
 /**
- * Resolves a dataset and a revision to a commit. Renamed and legacy names are followed.
+ * Resolves a dataset and a revision to a commit. Renamed and legacy names are followed. A public repository at a full commit
+ * comes from the cache, if the hub was asked on the same day.
  *
  * @throws HubError `hub_dataset_not_found`, `hub_revision_not_found` (with what there is), `hub_gated` where the hub has
  *   disabled it, and those of requests
  */
 export async function openRepository(
+  requester: Requester,
+  path: string,
+  revision: string,
+  context: RequestContext,
+): Promise<Repository> {
+  const cache = isPinned(revision) ? context.cache : undefined;
+  const { href: endpoint } = requester.endpoint;
+  const key = { endpoint, dataset: path, commit: revision, document: 'info' } as const;
+  const kept = await cache?.load(key);
+  if (kept) return JSON.parse(new TextDecoder().decode(kept)) as Repository;
+  const repository = await requestRepository(requester, path, revision, context);
+  if (repository.isPublic && repository.commit === revision) {
+    // The card belongs to the default branch.
+    const { cardData: _, ...about } = repository.about;
+    await cache?.save(key, JSON.stringify({ ...repository, about }));
+  }
+  return repository;
+}
+
+async function requestRepository(
   requester: Requester,
   path: string,
   revision: string,

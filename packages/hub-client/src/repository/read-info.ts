@@ -16,7 +16,7 @@ export const INFO_FIELDS = [
 ] as const;
 
 const MAX_MEMBER_LENGTH = 1024 * 1024;
-/** More names would help nobody. */
+/** Names for the error of an unknown revision. */
 const MAX_REVISIONS = 10_000;
 
 /** What the hub says about a repository: the members of `INFO_FIELDS` and `id`. */

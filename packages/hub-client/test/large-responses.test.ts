@@ -62,7 +62,7 @@ function* cut(body: Buffer): Generator<Buffer> {
 
 const members = (count: number): string => Array.from({ length: count }, (_, n) => `"k${n}":{}`).join(',');
 
-describe('an answer that costs more than it is worth', () => {
+describe('a response that costs more than it is worth', () => {
   it.each([
     ['brackets', Buffer.alloc(30_000_000, '[')],
     ['brackets in the card', Buffer.from(`{"cardData":${'['.repeat(30_000_000)}`)],
