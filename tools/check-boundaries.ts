@@ -45,7 +45,7 @@ const ARROWS: Record<string, readonly string[]> = {
   prisma: ['@svc/evaluation', '@svc/jsonl-v23', '@svc/postgres-client'],
   'apps/api': OF_APPS,
   'apps/worker': OF_APPS,
-  'packages/client': [],
+  'packages/client': ['@svc/jsonl-v23'],
   'packages/svc-pkg': ['@svc/jsonl-v23', '@svc/pkg-format', '@svc/tabular', '@svc/hub-client', '@svc/client'],
   'apps/cli': OF_APPS,
   'apps/web': ['@svc/client', '@svc/jsonl-v23', '@svc/pkg-format'],

@@ -57,7 +57,6 @@ try {
   await using cleanUp = new AsyncDisposableStack();
   const hub = await startExampleHub();
   cleanUp.defer(() => hub.close());
-  const env = { HUB_ENDPOINT: hub.endpoint };
   const nodes = new Map<string, Promise<string>>();
   const installedNode = (version: string): Promise<string> => {
     const node = nodes.get(version) ?? installNode(version, folder);
@@ -72,6 +71,7 @@ try {
 
   const service = await startService(join(folder, 'service'), hub.endpoint);
   cleanUp.defer(() => service.stop());
+  const env = { HUB_ENDPOINT: hub.endpoint, SVC_API_URL: service.url, SVC_API_KEY: service.apiKey };
   const found = new Map<string, Failures>();
   for (const version of NODES) {
     const node = await installedNode(version);

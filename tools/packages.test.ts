@@ -13,6 +13,7 @@ import {
 import { buildLegacyArchive, convertLegacyArchive } from './packages/convert-legacy-archive.ts';
 import {
   EXAMPLE_CHECKS,
+  EXAMPLES_OF_SERVICE,
   type ExampleRunner,
   runExample,
   startExampleHub,
@@ -20,7 +21,7 @@ import {
 import { installSize } from './packages/install-size.ts';
 import { type PackedPackage, packPackages, problemsOf } from './packages/pack-packages.ts';
 import { publishablePackages, ROOT } from './packages/publishable.ts';
-import { readmeExamples } from './packages/readme-examples.ts';
+import { needsService, readmeExamples } from './packages/readme-examples.ts';
 import { printedInBrowser, runsInBrowsers } from './packages/readme-in-browser.ts';
 
 const cleanUp = new AsyncDisposableStack();
@@ -53,6 +54,7 @@ async function runner(extension: ExampleRunner['extension']): Promise<ExampleRun
 const names = publishablePackages().map(({ manifest }) => manifest.name);
 const extensions = ['.ts', '.js'] as const;
 const readmePrograms = publishablePackages().flatMap(({ folder }) => readmeExamples(folder));
+const localPrograms = readmePrograms.filter((program) => !needsService(program));
 
 it('publishes what the README of the repository names', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
@@ -92,7 +94,7 @@ describe('in an empty project', () => {
   it.each(
     // in a browser they run as JavaScript
     (['.ts', '.cjs'] as const).flatMap((extension) =>
-      readmePrograms.map((example) => [example.name, extension, example.output] as const),
+      localPrograms.map((example) => [example.name, extension, example.output] as const),
     ),
   )('the README program %s runs as %s', async (name, extension, output) => {
     const program = await runner(extension);
@@ -151,7 +153,9 @@ describe('examples', async () => {
   const files = (await readdir(join(ROOT, 'examples'))).filter((name) => name.endsWith('.ts'));
 
   it('are all checked', () => {
-    expect(files.map((name) => name.replace('.ts', '')).sort()).toEqual(Object.keys(EXAMPLE_CHECKS).sort());
+    expect(files.map((name) => name.replace('.ts', '')).sort()).toEqual(
+      [...Object.keys(EXAMPLE_CHECKS), ...EXAMPLES_OF_SERVICE].sort(),
+    );
   });
 
   it.each(files)('%s has fewer than 15 lines of code', async (name) => {

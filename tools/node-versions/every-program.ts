@@ -11,7 +11,7 @@ import type { Failures } from './failures.ts';
  * Runs every program of the READMEs and of `examples/` with one Node: as TypeScript, JavaScript and CommonJS, as far as that
  * Node runs them.
  *
- * @param env has `HUB_ENDPOINT`
+ * @param env has `HUB_ENDPOINT`, `SVC_API_URL` and `SVC_API_KEY`
  */
 export async function runEveryProgram(
   project: ConsumerProject,

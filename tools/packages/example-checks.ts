@@ -48,7 +48,10 @@ export async function startExampleHub(): Promise<{ endpoint: string; close(): Pr
   });
 }
 
-/** What each program of `examples/` must do; rejects with an AssertionError otherwise. */
+/** Programs of `examples/` that call a service. The tests of the service run these. */
+export const EXAMPLES_OF_SERVICE: readonly string[] = ['run-a-dataset'];
+
+/** What each other program of `examples/` must do; rejects with an AssertionError otherwise. */
 export const EXAMPLE_CHECKS: Readonly<Record<string, (runner: ExampleRunner, env: Env) => Promise<void>>> = {
   'map-rows': async (runner) => {
     const { text } = await runExample(runner, 'map-rows');

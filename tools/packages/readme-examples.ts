@@ -11,6 +11,11 @@ export interface ReadmeExample {
   readonly oldestNode?: string;
 }
 
+/** Whether a program calls a service. The tests of the service run these. */
+export function needsService({ code }: Pick<ReadmeExample, 'code'>): boolean {
+  return code.includes("from '@svc/client'");
+}
+
 /** The programs of a package's README: blocks marked `js` or `ts`, each followed by "Output:" (or "prints") and a plain block. */
 export function readmeExamples(folder: string): ReadmeExample[] {
   const readme = readFileSync(join(folder, 'README.md'), 'utf8');

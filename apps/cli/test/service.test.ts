@@ -38,6 +38,17 @@ async function upload(name: string, lines = LINES): Promise<string> {
 }
 
 describe('datasets', () => {
+  it('are listed with every digit', async () => {
+    const path = await writeArchive({
+      'meta.json': '{"extra":[12345678901234567890]}',
+      'sections/a.jsonl': LINES,
+    });
+    await done('upload', path, '--name', 'digits');
+    const { stdout } = await text(['list', '--json', '--search', 'digits']);
+    expect(stdout).toContain('"extra":[12345678901234567890]');
+    await done('delete', 'digits', '--yes');
+  });
+
   it('are uploaded as a job, listed, shown, written, compared, exported and deleted', async () => {
     const id = await upload('first');
     const other = await upload('second', `${LINES}{"id":3}\n`);

@@ -1,23 +1,30 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   ApiError,
   createApiClient,
   followJob,
   followRun,
+  importHub,
   iterateItems,
   iterateResults,
-  unwrap,
+  planRun,
+  startRun,
+  uploadDataset,
   uploadFile,
+  waitForJob,
 } from '../../../packages/client/src/index.ts';
 import { buildZip } from '../../../packages/pkg-format/test/build-zip.ts';
+import { EXAMPLES_OF_SERVICE } from '../../../tools/packages/example-checks.ts';
+import { readmeExamples } from '../../../tools/packages/readme-examples.ts';
 import { startTestService, type TestService } from './start-test-service.ts';
 
 const KEY = 'a-key-of-an-editor';
+const PACKAGE = new URL('../../../packages/client', import.meta.url);
 
 let service: TestService;
 beforeAll(async () => {
@@ -60,12 +67,14 @@ it('uploads with progress, follows jobs and runs, and iterates over pages', asyn
   expect((await upload()).job?.id).toBe(job?.id);
 
   const read = await Array.fromAsync(iterateItems(client, datasetId));
-  expect(read.map(({ order_index }) => order_index)).toEqual(items.map((_, index) => index));
-  const body = {
+  expect(read.map(({ id }) => id)).toEqual(items.map((_, index) => index));
+  const request = {
     dataset_id: datasetId,
-    config: { provider: { type: 'echo' as const }, allow_unscored: true },
-  };
-  const run = unwrap(await client.POST('/runs', { body: body as never })) as { readonly id: string };
+    config: { provider: { type: 'echo' }, allow_unscored: true },
+  } as const;
+  expect(await planRun(client, request)).toMatchObject({ plan: { items: 120 } });
+  const run = await startRun(client, request, { idempotencyKey: 'one-run' });
+  expect((await startRun(client, request, { idempotencyKey: 'one-run' })).id).toBe(run.id);
   const last = (await Array.fromAsync(followRun(client, run.id, { intervalMs: 20 }))).at(-1);
   expect(last).toMatchObject({ status: 'completed', counts: { done: 120 } });
   expect(await Array.fromAsync(iterateResults(client, run.id))).toHaveLength(120);
@@ -79,36 +88,131 @@ it('uploads with progress, follows jobs and runs, and iterates over pages', asyn
   await expect(missing).rejects.toMatchObject({ code: 'dataset_not_found', status: 404 });
 });
 
-it('does what its README says', async () => {
-  const folder = new URL('../../../packages/client/', import.meta.url);
-  const page = await readFile(new URL('README.md', folder), 'utf8');
-  const [, program = '', output = ''] =
-    /^```typescript\n([\s\S]*?)^```\n\nprints\n\n^```\n([\s\S]*?)^```$/m.exec(page) ?? [];
-  // The package finds itself by its name from its own folder.
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--input-type=module', '--eval', stripTypeScriptTypes(program)],
-    { cwd: fileURLToPath(folder), env: { SVC_API_URL: service.url, SVC_API_KEY: KEY } },
-  );
-  expect(stdout).toBe(output);
+const file = (name: string, text: string) => ({
+  name,
+  byteLength: Buffer.byteLength(text),
+  read: () => new Blob([text]).stream(),
+});
+
+it.each(readmeExamples(fileURLToPath(PACKAGE)))(
+  'the README program $name prints what it says',
+  async (program) => {
+    // The package finds itself by its name from its own folder.
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', stripTypeScriptTypes(program.code)],
+      { cwd: fileURLToPath(PACKAGE), env: { SVC_API_URL: service.url, SVC_API_KEY: KEY } },
+    );
+    expect(stdout).toBe(program.output);
+  },
+);
+
+it.each(EXAMPLES_OF_SERVICE)('examples/%s.ts runs', async (name) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [`${name}.ts`], {
+    cwd: fileURLToPath(new URL('../../../examples', import.meta.url)),
+    env: { SVC_API_URL: service.url, SVC_API_KEY: KEY },
+  });
+  expect(stdout).toBe('3 done, mean 0\n');
 });
 
 it('sends several files as one dataset, with their length, and gives every digit of the response', async () => {
-  const file = (name: string, text: string) => ({
-    name,
-    byteLength: Buffer.byteLength(text),
-    read: () => new Blob([text]).stream(),
-  });
   const options = { baseUrl: service.url, key: KEY, inBackground: false };
   const sources = [file('a.jsonl', '{"id":12345678901234567890}\n'), file('b.jsonl', '{"id":2}\n{"id":3}\n')];
   const stored = await uploadFile(sources, { ...options, fields: { name: 'Two' } });
   expect(stored.dataset).toMatchObject({ name: 'Two', section_count: 2, item_count: 3 });
-  expect(JSON.parse(stored.text)).toEqual(stored.dataset);
-  const short = { ...file('a.jsonl', '{"id":1}\n'), byteLength: 10 };
-  await expect(uploadFile(short, options)).rejects.toThrow();
-  const page = async () => new Response('<h1>', { status: 502 });
-  await expect(uploadFile(sources, { ...options, fetch: page })).rejects.toMatchObject({
-    code: 'bad_response',
-    status: 502,
+  expect(parseJson(stored.text)).toEqual(stored.dataset);
+  const items = await Array.fromAsync(iterateItems(createApiClient(options), stored.dataset?.id ?? ''));
+  expect(items.map((item) => canonicalJson(item['id'] as JsonValue))).toEqual([
+    '12345678901234567890',
+    '2',
+    '3',
+  ]);
+  const [first, second] = [new File(['{"id":1}\n'], 'a.jsonl'), new Blob(['{"id":2}\n'])];
+  const progress: number[] = [];
+  const onProgress = (sent: number): unknown => progress.push(sent);
+  const blobs = await uploadDataset([first, second], { ...options, fields: { name: 'Files' }, onProgress });
+  expect(blobs).toMatchObject({ name: 'Files', section_count: 2, item_count: 2 });
+  expect(progress).toEqual([first.size + second.size]);
+});
+
+it('throws what a source throws, and a RangeError for another length than it says', async () => {
+  const options = { baseUrl: service.url, key: KEY, inBackground: false };
+  const right = file('a.jsonl', '{"id":1}\n');
+  for (const byteLength of [8, 10])
+    await expect(uploadFile({ ...right, byteLength }, options)).rejects.toThrow(RangeError);
+  const broken = new Error('disk');
+  const read = async function* () {
+    yield new Uint8Array(4);
+    throw broken;
+  };
+  await expect(uploadFile({ ...right, read }, options)).rejects.toBe(broken);
+  await expect(uploadFile(right, { ...options, baseUrl: 'http://127.0.0.1:9' })).rejects.toThrow(
+    'fetch failed',
+  );
+  const reason = new Error('enough');
+  await expect(uploadFile(right, { ...options, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+});
+
+it('sends web streams that cannot be iterated, as in some browsers', async () => {
+  const options = { baseUrl: service.url, key: KEY };
+  const source = file('a.jsonl', '{"id":1}\n{"id":2}\n');
+  const read = () => {
+    const stream = source.read();
+    return { getReader: () => stream.getReader() };
+  };
+  const { id, item_count } = await uploadDataset({ ...source, read }, options);
+  expect(item_count).toBe(2);
+  const ids = [];
+  for await (const item of iterateItems(createApiClient(options), id)) ids.push(item['id']);
+  expect(ids).toEqual([1, 2]);
+});
+
+it('waits for the dataset of an upload, or throws the error of its job', async () => {
+  const options = { baseUrl: service.url, key: KEY };
+  const client = createApiClient(options);
+  const seen: string[] = [];
+  const stored = await waitForJob(client, await uploadFile(file('a.jsonl', '{"id":1}\n'), options), {
+    onChange: ({ status }) => seen.push(status),
+    intervalMs: 20,
   });
+  expect(stored).toMatchObject({ name: 'a', item_count: 1 });
+  expect(seen.at(-1)).toBe('succeeded');
+  const now = await uploadFile(file('b.jsonl', '{"id":1}\n'), { ...options, inBackground: false });
+  expect(await waitForJob(client, now)).toBe(now.dataset);
+
+  const faulty = uploadDataset(file('bad.jsonl', '{"id":1}\n{"id":{}}\n'), options);
+  await expect(faulty).rejects.toMatchObject({ name: 'ApiError', status: 400 });
+  const hub = { name: 'Hub', config: { path: 'owner/name' }, mapping: { prompt_column: 'question' } };
+  expect(await importHub(client, hub)).toMatchObject({ name: 'Hub', item_count: 10 });
+  const lost = importHub(client, { ...hub, mapping: { prompt_column: 'q' } });
+  await expect(lost).rejects.toMatchObject({ code: 'column_not_found', status: 400 });
+});
+
+it('refuses ids that name another path', () => {
+  const client = createApiClient({ baseUrl: service.url, key: KEY });
+  for (const id of ['', '.', '..']) {
+    expect(() => followJob(client, id)).toThrow(new TypeError(`id must be an id, got "${id}".`));
+    expect(() => followRun(client, id)).toThrow(TypeError);
+    expect(() => iterateItems(client, id)).toThrow('datasetId must be an id');
+    expect(() => iterateResults(client, id)).toThrow('runId must be an id');
+  }
+});
+
+it.each([
+  { what: 'the error page', body: '<h1>', type: 'text/html', status: 502 },
+  { what: 'a page', body: '<h1>', type: 'text/html', status: 200 },
+  { what: 'the JSON', body: '{"data":7}', type: 'application/json', status: 200 },
+])('refuses $what of another server', async ({ body, type, status }) => {
+  const fetch = async () => new Response(body, { status, headers: { 'content-type': type } });
+  const options = { baseUrl: service.url, fetch };
+  const client = createApiClient(options);
+  const bad = { name: 'ApiError', code: 'bad_response', status };
+  const config = { provider: { type: 'echo' } } as const;
+  await expect(uploadFile(new Blob(['{}\n']), options)).rejects.toMatchObject(bad);
+  await expect(uploadFile(file('a.jsonl', '{}\n'), options)).rejects.toMatchObject(bad);
+  await expect(followJob(client, 'x').next()).rejects.toMatchObject(bad);
+  await expect(followRun(client, 'x').next()).rejects.toMatchObject(bad);
+  await expect(iterateItems(client, 'x').next()).rejects.toMatchObject(bad);
+  await expect(iterateResults(client, 'x').next()).rejects.toMatchObject(bad);
+  await expect(startRun(client, { dataset_id: 'x', config })).rejects.toMatchObject(bad);
 });

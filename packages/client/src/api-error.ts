@@ -11,7 +11,9 @@ export class ApiError extends Error {
       readonly code?: unknown;
       readonly detail?: unknown;
     };
-    super(typeof detail === 'string' ? detail : `The service returned status ${status}.`);
+    const text =
+      status < 400 ? 'The response is not one of this service.' : `The service returned status ${status}.`;
+    super(typeof detail === 'string' ? detail : text);
     this.code = typeof code === 'string' ? code : 'bad_response';
     this.status = status;
     this.problem = problem;
@@ -22,4 +24,24 @@ export class ApiError extends Error {
 export function unwrap<T>({ data, error, response }: { data?: T; error?: unknown; response: Response }): T {
   if (error !== undefined || data === undefined || !response.ok) throw new ApiError(response.status, error);
   return data;
+}
+
+/** The error for a successful response of another server. @param what it is not, such as "no list" */
+export function badResponse(status: number, path: string, what: string): ApiError {
+  return new ApiError(status, { code: 'bad_response', detail: `${path} returned ${what}.` });
+}
+
+/** Whether a value is an object with these members as texts. */
+export function hasTexts(value: unknown, ...names: readonly string[]): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    names.every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === 'string')
+  );
+}
+
+/** An id as a part of a path. @throws TypeError for an empty one, which would be another path */
+export function requireId(id: string, argument: string): string {
+  if (typeof id === 'string' && /[^.]/.test(id)) return id;
+  throw new TypeError(`${argument} must be an id, got ${JSON.stringify(id)}.`);
 }

@@ -1,4 +1,5 @@
-import { unwrap } from './api-error.ts';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { badResponse, hasTexts, requireId, unwrap } from './api-error.ts';
 import type { ApiClient } from './create-api-client.ts';
 import type { ResponseOf } from './response-of.ts';
 
@@ -16,7 +17,7 @@ const INTERVAL_MS = 1000;
 /**
  * Follows a job: yields it now and whenever it has changed, and ends when the job has ended.
  *
- * @throws ApiError; the signal's reason
+ * @throws TypeError for an empty id; ApiError, also where another server answers (`bad_response`); the signal's reason
  * @example for await (const { status, progress } of followJob(client, id)) console.log(status, progress.rows_done);
  */
 export function followJob(
@@ -24,10 +25,8 @@ export function followJob(
   id: string,
   options: FollowOptions = {},
 ): AsyncGenerator<Job, void, undefined> {
-  return follow(
-    async (signal) => unwrap(await client.GET('/jobs/{id}', { params: { path: { id } }, ...signal })),
-    options,
-  );
+  const params = { path: { id: requireId(id, 'id') } };
+  return follow('job', async (signal) => await client.GET('/jobs/{id}', { params, ...signal }), options);
 }
 
 /** The same for a run. @throws as `followJob` */
@@ -36,20 +35,25 @@ export function followRun(
   id: string,
   options: FollowOptions = {},
 ): AsyncGenerator<Run, void, undefined> {
-  return follow(
-    async (signal) => unwrap(await client.GET('/runs/{id}', { params: { path: { id } }, ...signal })),
-    options,
-  );
+  const params = { path: { id: requireId(id, 'id') } };
+  return follow('run', async (signal) => await client.GET('/runs/{id}', { params, ...signal }), options);
 }
 
 async function* follow<T extends { readonly finished_at?: string | null }>(
-  look: (options: { readonly signal?: AbortSignal }) => Promise<T>,
+  kind: 'job' | 'run',
+  look: (options: {
+    readonly signal?: AbortSignal;
+  }) => Promise<{ data?: T; error?: unknown; response: Response }>,
   { intervalMs = INTERVAL_MS, signal }: FollowOptions,
 ): AsyncGenerator<T, void, undefined> {
   let seen = '';
   for (;;) {
-    const found = await look(signal === undefined ? {} : { signal });
-    const text = JSON.stringify(found);
+    const reply = await look(signal === undefined ? {} : { signal });
+    const found = unwrap(reply);
+    if (!hasTexts(found, 'id', 'status', 'created_at')) {
+      throw badResponse(reply.response.status, reply.response.url, `no ${kind}`);
+    }
+    const text = canonicalJson(found as unknown as JsonValue);
     if (text !== seen) yield found;
     seen = text;
     if ((found.finished_at ?? null) !== null) return;

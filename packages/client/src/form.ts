@@ -1,9 +1,11 @@
+import { type ChunkSource, chunksOf } from '@svc/jsonl-v23/internal';
+
 /** A file of a form. */
 export interface FormSource {
   readonly name: string;
   readonly byteLength: number;
   /** The bytes, from the beginning in each call. */
-  read(): AsyncIterable<Uint8Array>;
+  read(): ChunkSource<Uint8Array>;
 }
 
 /** A multipart form (RFC 7578) whose files are read while it is sent. */
@@ -53,23 +55,24 @@ export function formOf(
       for (const { source, head: headOfFile } of files) {
         const startBytes = sentBytes;
         yield headOfFile;
-        for await (const chunk of source.read()) {
+        for await (const chunk of chunksOf(source.read())) {
+          const readBytes = sentBytes + chunk.byteLength - startBytes;
+          if (readBytes > source.byteLength) throw wrongLength(source, `more than ${source.byteLength}`);
           yield chunk;
           sentBytes += chunk.byteLength;
           onProgress(sentBytes, totalBytes);
         }
         const readBytes = sentBytes - startBytes;
-        if (readBytes !== source.byteLength) {
-          throw new RangeError(
-            `The file ${source.name} must have ${source.byteLength} bytes, got ${readBytes}.`,
-          );
-        }
+        if (readBytes !== source.byteLength) throw wrongLength(source, String(readBytes));
         yield end;
       }
       yield tail;
     },
   };
 }
+
+const wrongLength = ({ name, byteLength }: FormSource, got: string): RangeError =>
+  new RangeError(`The file ${name} must have ${byteLength} bytes, got ${got}.`);
 
 /** As browsers do (HTML, "multipart/form-data encoding algorithm"). */
 const escaped = (name: string): string =>

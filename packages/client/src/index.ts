@@ -3,18 +3,22 @@ export { ApiError, unwrap } from './api-error.ts';
 export { type ApiClient, type ClientOptions, createApiClient } from './create-api-client.ts';
 export { type FollowOptions, followJob, followRun, type Job, type Run } from './follow.ts';
 export type { paths as Paths } from './generated/openapi.ts';
-export {
-  type IterateOptions,
-  iterateItems,
-  iterateResults,
-  type ListedItem,
-  type RunResult,
-} from './iterate.ts';
-export type { ResponseOf } from './response-of.ts';
+export { type IterateOptions, iterateItems, iterateResults, type RunResult } from './iterate.ts';
+export type { BodyOf, ResponseOf } from './response-of.ts';
+export { type PlannedRun, planRun, type RunRequest, type StartOptions, startRun } from './start-run.ts';
 export {
   type DatasetSummary,
+  type UploadFile,
   type UploadOptions,
   type UploadOutcome,
   type UploadSource,
   uploadFile,
 } from './upload-file.ts';
+export {
+  type HubImportRequest,
+  type ImportOptions,
+  importHub,
+  uploadDataset,
+  type WaitOptions,
+  waitForJob,
+} from './wait-for-job.ts';

@@ -1,68 +1,81 @@
-import { unwrap } from './api-error.ts';
+import { type Item, readItems } from '@svc/jsonl-v23';
+import { ApiError, badResponse, requireId, unwrap } from './api-error.ts';
 import type { ApiClient } from './create-api-client.ts';
 import type { ResponseOf } from './response-of.ts';
 
-export type ListedItem = ResponseOf<'/datasets/{id}/items', 'get'>['data'][number];
 export type RunResult = ResponseOf<'/runs/{id}/results', 'get'>['data'][number];
 
 export interface IterateOptions {
   /** Only this section. */
   readonly section?: string;
+  /** `embed` (default): files of items as base64 text; `link`: a link in place of each. */
+  readonly assets?: 'embed' | 'link';
   readonly signal?: AbortSignal;
 }
 
 const PAGE = 100;
 
-interface Page<T> {
-  readonly data: readonly T[];
-  readonly meta: { readonly next_cursor: string | null };
-}
-
 /**
- * The items of a dataset, in section and item order, a page at a time. Numbers are JavaScript's: read
- * `/datasets/{id}/items.jsonl` with `@svc/jsonl-v23` for every digit.
+ * The items of a dataset, in section and item order, with every digit of their numbers. One request, which is read as it
+ * arrives.
  *
- * @throws ApiError; the signal's reason
+ * @throws TypeError for an empty id; ApiError; JsonlError for a line that is no item; the signal's reason
  */
 export function iterateItems(
   client: ApiClient,
   datasetId: string,
-  { section, signal }: IterateOptions = {},
-): AsyncGenerator<ListedItem, void, undefined> {
-  return iterate(async (cursor) =>
-    unwrap(
-      await client.GET('/datasets/{id}/items', {
-        params: {
-          path: { id: datasetId },
-          query: { limit: PAGE, ...cursor, ...(section !== undefined && { section }) },
-        },
-        ...(signal && { signal }),
-      }),
-    ),
-  );
+  options: IterateOptions = {},
+): AsyncGenerator<Item, void, undefined> {
+  return readLines(client, requireId(datasetId, 'datasetId'), options);
 }
 
-/** The results of a run, in item order. @throws as `iterateItems` */
+async function* readLines(
+  client: ApiClient,
+  id: string,
+  { section, assets, signal }: IterateOptions,
+): AsyncGenerator<Item, void, undefined> {
+  const query = { ...(section !== undefined && { section }), ...(assets !== undefined && { assets }) };
+  const { data, error, response } = await client.GET('/datasets/{id}/items.jsonl', {
+    params: { path: { id }, query },
+    parseAs: 'stream',
+    ...(signal && { signal }),
+  });
+  if (!response.ok) throw new ApiError(response.status, error);
+  if (!response.headers.get('content-type')?.startsWith('application/jsonl')) {
+    await response.body?.cancel();
+    throw badResponse(response.status, response.url, 'no JSON Lines');
+  }
+  // A dataset without items has no body.
+  if (data == null) return;
+  for await (const { item } of readItems(data, signal === undefined ? {} : { signal })) {
+    yield item;
+  }
+}
+
+/** The results of a run, in item order. @throws TypeError for an empty id; ApiError; the signal's reason */
 export function iterateResults(
   client: ApiClient,
   runId: string,
   { signal }: Pick<IterateOptions, 'signal'> = {},
 ): AsyncGenerator<RunResult, void, undefined> {
-  return iterate(async (cursor) =>
-    unwrap(
-      await client.GET('/runs/{id}/results', {
-        params: { path: { id: runId }, query: { limit: PAGE, ...cursor } },
-        ...(signal && { signal }),
-      }),
-    ),
-  );
+  return readPages(client, requireId(runId, 'runId'), signal);
 }
 
-async function* iterate<T>(
-  read: (cursor: { readonly cursor?: string }) => Promise<Page<T>>,
-): AsyncGenerator<T, void, undefined> {
+async function* readPages(
+  client: ApiClient,
+  id: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RunResult, void, undefined> {
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: Page<T> = await read(cursor === '' ? {} : { cursor });
+    const query = { limit: PAGE, ...(cursor !== '' && { cursor }) };
+    const reply = await client.GET('/runs/{id}/results', {
+      params: { path: { id }, query },
+      ...(signal && { signal }),
+    });
+    const page: ResponseOf<'/runs/{id}/results', 'get'> = unwrap(reply);
+    if (!Array.isArray(page.data) || page.meta?.next_cursor === undefined) {
+      throw badResponse(reply.response.status, reply.response.url, 'no list');
+    }
     yield* page.data;
     cursor = page.meta.next_cursor;
   }

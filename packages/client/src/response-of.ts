@@ -12,3 +12,10 @@ export type ResponseOf<
       : never
     : never
   : never;
+
+/** The JSON body of a request: `BodyOf<'/runs'>`. */
+export type BodyOf<Path extends keyof Paths> = Paths[Path] extends {
+  readonly post: { readonly requestBody: { readonly content: { readonly 'application/json': infer Body } } };
+}
+  ? Body
+  : never;

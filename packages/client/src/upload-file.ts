@@ -1,13 +1,16 @@
-import { ApiError } from './api-error.ts';
-import type { ClientOptions } from './create-api-client.ts';
+import { ApiError, hasTexts } from './api-error.ts';
+import { type ClientOptions, readJson } from './create-api-client.ts';
 import type { Job } from './follow.ts';
 import { type FormSource, formOf } from './form.ts';
 import type { ResponseOf } from './response-of.ts';
 
 export type DatasetSummary = ResponseOf<'/datasets/upload', 'post', 201>;
 
-/** A file to upload. */
+/** A file to upload, which is read while it is sent. */
 export type UploadSource = FormSource;
+
+/** What can be uploaded. */
+export type UploadFile = Blob | UploadSource;
 
 export interface UploadOptions extends Pick<ClientOptions, 'baseUrl' | 'key' | 'fetch'> {
   /** Form fields: `name`, `description`, `mapping`, `format`, `options`, `convert`. */
@@ -16,71 +19,121 @@ export interface UploadOptions extends Pick<ClientOptions, 'baseUrl' | 'key' | '
   readonly idempotencyKey?: string;
   /** Whether a job does the work; default true. */
   readonly inBackground?: boolean;
-  /** Receives the bytes of the files that were sent. */
+  /** Receives the bytes of the files that were sent. Those of `File`s and `Blob`s are counted when all were sent. */
   readonly onProgress?: (sentBytes: number, totalBytes: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What an upload gives: a job to follow, or the dataset if the service stored it at once. */
+/** What an upload gives: a job to follow, or the dataset if the service stored it immediately. */
 export type UploadOutcome =
   | { readonly job: Job; readonly dataset?: undefined; readonly text: string }
   | { readonly dataset: DatasetSummary; readonly job?: undefined; readonly text: string };
 
 /**
- * Uploads a file, or several as the sections of one dataset, while they are read: memory holds one chunk. In a browser, where
- * requests cannot be streamed everywhere, pass a `FormData` to `client.POST('/datasets/upload', ...)` instead.
+ * Uploads a file, or several as the sections of one dataset. Sources that read themselves are sent while they are read:
+ * memory holds one chunk. Browsers cannot send streams everywhere; pass a `File` or `Blob` there.
  *
- * @returns the job or the dataset, and with it the `text` of the response, whose numbers have every digit
- * @throws ApiError; errors of `fetch` and of the sources; the signal's reason
+ * @returns the job or the dataset, and with it the `text` of the response
+ * @throws ApiError; RangeError for a source of another length than it says; errors of `fetch` and of the sources; the
+ * signal's reason
  */
 export async function uploadFile(
-  source: UploadSource | readonly UploadSource[],
+  source: UploadFile | readonly UploadFile[],
   options: UploadOptions = {},
 ): Promise<UploadOutcome> {
-  const { baseUrl = '', key, fetch: send = fetch, idempotencyKey = crypto.randomUUID(), signal } = options;
-  const { fields = {}, onProgress } = options;
-  // The same bytes for the same key: the service compares repeated requests.
-  const form = formOf([source].flat(), fields, `svc-client-${idempotencyKey}`, onProgress);
-  const response = await send(
-    new Request(`${baseUrl}/datasets/upload`, {
-      method: 'POST',
-      headers: {
-        'Content-Type': form.contentType,
-        // Browsers leave it out.
-        'Content-Length': String(form.byteLength),
-        'Idempotency-Key': idempotencyKey,
-        ...((options.inBackground ?? true) && { Prefer: 'respond-async' }),
-        ...(key !== undefined && { Authorization: `Bearer ${key}` }),
-      },
-      body: streamOf(form.parts()),
-      ...(signal && { signal }),
-      // Without it, fetch refuses a body that is a stream.
-      duplex: 'half',
-    } as RequestInit),
-  );
+  const { baseUrl = '', key, fetch: send = fetch, idempotencyKey = randomKey(), signal } = options;
+  const sources = [source].flat();
+  const form = sources.every((one) => one instanceof Blob)
+    ? formDataOf(sources, options)
+    : streamOf(sources.map(toFormSource), idempotencyKey, options);
+  const request = new Request(`${baseUrl}/datasets/upload`, {
+    method: 'POST',
+    headers: {
+      ...form.headers,
+      'Idempotency-Key': idempotencyKey,
+      ...((options.inBackground ?? true) && { Prefer: 'respond-async' }),
+      ...(key && { Authorization: `Bearer ${key}` }),
+    },
+    body: form.body,
+    ...(signal && { signal }),
+    // Without it, fetch refuses a body that is a stream.
+    duplex: 'half',
+  } as RequestInit);
+  const response = await send(request).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw form.failure() ?? error;
+  });
   const text = await response.text();
-  const body = parse(text);
-  if (!response.ok || body === undefined) throw new ApiError(response.status, body);
-  return response.status === 202 ? { job: body as Job, text } : { dataset: body as DatasetSummary, text };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+  const body = readJson(text);
+  const isJob = response.status === 202;
+  if (!response.ok || !hasTexts(body, 'id', isJob ? 'status' : 'version_hash')) {
+    throw new ApiError(response.status, body);
   }
+  form.end();
+  return isJob ? { job: body as Job, text } : { dataset: body as DatasetSummary, text };
 }
 
-function streamOf(chunks: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
+/** A new `Idempotency-Key`. Pages over plain HTTP have no `crypto.randomUUID`. */
+export function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(16)).join('-');
+}
+
+/** The body of an upload. */
+interface UploadBody {
+  readonly body: FormData | ReadableStream<Uint8Array>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What a source threw, which `fetch` hides in an error of its own. */
+  failure(): unknown;
+  /** Counts what was not counted while it was sent. */
+  end(): void;
+}
+
+function formDataOf(blobs: readonly Blob[], { fields = {}, onProgress }: UploadOptions): UploadBody {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  for (const blob of blobs) body.append('file', blob, nameOf(blob));
+  const bytes = blobs.reduce((sum, { size }) => sum + size, 0);
+  return { body, headers: {}, failure: () => undefined, end: () => onProgress?.(bytes, bytes) };
+}
+
+function streamOf(
+  sources: readonly FormSource[],
+  idempotencyKey: string,
+  { fields = {}, onProgress }: UploadOptions,
+): UploadBody {
+  // The same bytes for the same key.
+  const { contentType, byteLength, parts } = formOf(
+    sources,
+    fields,
+    `svc-client-${idempotencyKey}`,
+    onProgress,
+  );
+  let failure: unknown;
+  const chunks = parts();
+  const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = await chunks.next();
-      if (next.done) controller.close();
-      else controller.enqueue(next.value);
+      try {
+        const next = await chunks.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
     },
     async cancel() {
       await chunks.return();
     },
   });
+  // Browsers leave the length out.
+  const headers = { 'Content-Type': contentType, 'Content-Length': String(byteLength) };
+  return { body, headers, failure: () => failure, end: () => {} };
 }
+
+function toFormSource(source: UploadFile): FormSource {
+  return source instanceof Blob
+    ? { name: nameOf(source), byteLength: source.size, read: () => source.stream() }
+    : source;
+}
+
+const nameOf = (blob: Blob): string => ('name' in blob ? String(blob.name) : 'blob');

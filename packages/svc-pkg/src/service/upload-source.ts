@@ -6,6 +6,10 @@ import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
 import type { InputFile } from '../package/input-file.ts';
 
+interface FileSource extends UploadSource {
+  read(): AsyncIterable<Uint8Array>;
+}
+
 const CHUNK_BYTES = 256 * 1024;
 
 /**
@@ -16,7 +20,7 @@ const CHUNK_BYTES = 256 * 1024;
 export async function openUploadSource({
   path,
   shown,
-}: Pick<InputFile, 'path' | 'shown'>): Promise<UploadSource> {
+}: Pick<InputFile, 'path' | 'shown'>): Promise<FileSource> {
   const byteLength = await sizeOf(path, shown);
   const name = shown === '-' ? 'stdin' : basename(shown);
   return { name, byteLength, read: () => readFirst(path, byteLength, shown) };

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { type ApiClient, createApiClient } from '@svc/client';
+import { parseJson } from '@svc/jsonl-v23/json';
 import type { Dispatcher } from 'undici';
 import { CliError } from '../../errors/cli-error.ts';
 import { fetchThrough } from './fetch-through.ts';
@@ -83,7 +84,7 @@ export function createServiceClient(options: {
     });
     const text = await collectText(response.body);
     try {
-      return { status: response.status, text, value: JSON.parse(text) as T };
+      return { status: response.status, text, value: parseJson(text) as T };
     } catch (cause) {
       throw new CliError('bad_response', `${url}${request.path} returned something that is not JSON`, {
         cause,
