@@ -17,7 +17,7 @@ const INTERVAL_MS = 1000;
 /**
  * Follows a job: yields it now and whenever it has changed, and ends when the job has ended.
  *
- * @throws TypeError for an empty id; ApiError, also where another server answers (`bad_response`); the signal's reason
+ * @throws TypeError for an empty id; ApiError, also where another server responds (`bad_response`); the signal's reason
  * @example for await (const { status, progress } of followJob(client, id)) console.log(status, progress.rows_done);
  */
 export function followJob(

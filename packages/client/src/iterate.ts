@@ -19,7 +19,7 @@ const PAGE = 100;
  * The items of a dataset, in section and item order, with every digit of their numbers. One request, which is read as it
  * arrives.
  *
- * @throws TypeError for an empty id; ApiError; JsonlError for a line that is no item; the signal's reason
+ * @throws TypeError for an empty id; ApiError; JsonlError for an invalid line; the signal's reason
  */
 export function iterateItems(
   client: ApiClient,

@@ -82,7 +82,7 @@ export function randomKey(): string {
 interface UploadBody {
   readonly body: FormData | ReadableStream<Uint8Array>;
   readonly headers: Readonly<Record<string, string>>;
-  /** What a source threw, which `fetch` hides in an error of its own. */
+  /** What a source threw, which `fetch` hides in another error. */
   failure(): unknown;
   /** Counts what was not counted while it was sent. */
   end(): void;
