@@ -46,6 +46,7 @@ export class RowWriter {
   #orderIndex: number;
   #itemCount = 0;
   #itemBytes = 0;
+  #embeddedBytes = 0;
   #assetCount = 0;
   #hashes: Uint8Array<ArrayBuffer>;
   #rows: Uint8Array<ArrayBuffer>;
@@ -117,7 +118,8 @@ export class RowWriter {
   addLinked(item: LinkedItem): void {
     const { itemHash, type, payload, answer, checker, assets, linkedFiles, linkedBytes } = item;
     this.#addHash(itemHash);
-    this.#itemBytes += item.byteLength;
+    this.#itemBytes += item.byteLength - linkedBytes;
+    for (const { byteLength } of linkedFiles) this.#embeddedBytes += byteLength;
     this.#assetCount += item.assetCount;
     this.#lines = null;
     for (const content of item.contents) {
@@ -151,6 +153,7 @@ export class RowWriter {
       rows: this.#rows.subarray(0, this.#rowsEnd),
       itemCount: this.#itemCount,
       itemBytes: this.#itemBytes,
+      embeddedBytes: this.#embeddedBytes,
       itemHashes: this.#hashes.subarray(0, this.#itemCount * HASH_BYTES),
       assetCount: this.#assetCount,
       lines: this.#lines === null ? null : this.#lines.subarray(0, this.#linesEnd),

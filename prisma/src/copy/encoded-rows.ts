@@ -9,8 +9,10 @@ export interface EncodedRows {
   /** In the binary format of COPY, without its header. */
   readonly rows: Uint8Array;
   readonly itemCount: number;
-  /** Of the canonical texts of the items, with their files embedded. */
+  /** Of the canonical texts of the items, with links in place of their files. */
   readonly itemBytes: number;
+  /** Of the files that the items embed, once for each reference. */
+  readonly embeddedBytes: number;
   /** `itemCount` times 32 bytes, in item order. */
   readonly itemHashes: Uint8Array;
   readonly assetCount: number;

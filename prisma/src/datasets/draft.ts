@@ -289,10 +289,10 @@ class Draft implements DatasetDraft {
     let rows = 0;
     for await (const { encoded, bytes } of batches) {
       signal?.throwIfAborted();
-      const { itemCount, itemBytes, failures } = encoded;
+      const { itemCount, itemBytes, embeddedBytes, failures } = encoded;
       const skippedRows = failures?.total ?? 0;
       rows += itemCount + skippedRows;
-      this.#meter.addItems({ bytes: itemBytes, skippedRows }, locate(rows - 1));
+      this.#meter.addItems({ bytes: itemBytes, embeddedBytes, skippedRows }, locate(rows - 1));
       section.add(encoded);
       this.#items += itemCount;
       this.#assets += encoded.assetCount;

@@ -8,7 +8,12 @@ const LIMITS = { maxTotalBytes: 10 ** 12, maxExpansionRatio: 500, maxRows: 1000 
 describe('ImportMeter', () => {
   it('ends exactly where a sum passes its limit, however it is cut into steps', () => {
     const steps = fc.array(
-      fc.record({ rows: fc.nat(400), bytes: fc.nat(60_000_000), skippedRows: fc.nat(100) }),
+      fc.record({
+        rows: fc.nat(400),
+        bytes: fc.nat(60_000_000),
+        embeddedBytes: fc.nat(20_000_000),
+        skippedRows: fc.nat(100),
+      }),
       { maxLength: 30 },
     );
     fc.assert(
@@ -18,15 +23,16 @@ describe('ImportMeter', () => {
         const expansion = knowsFiles
           ? Math.max(FREE_EXPANSION_BYTES, 500 * fileBytes)
           : Number.POSITIVE_INFINITY;
-        let [rows, bytes] = [0, 0];
+        let [rows, bytes, embeddedBytes] = [0, 0, 0];
         for (const step of made) {
           rows += step.rows;
           bytes += step.bytes + 64 * step.skippedRows;
+          embeddedBytes += step.embeddedBytes;
           const add = (): void => {
             meter.addRows(step.rows);
             meter.addItems(step);
           };
-          if (rows > 1000 || bytes > 300_000_000 || bytes > expansion) {
+          if (rows > 1000 || bytes + embeddedBytes > 300_000_000 || bytes > expansion) {
             expect(thrownBy(add)).toMatchObject({ code: 'package_limit' });
             return;
           }

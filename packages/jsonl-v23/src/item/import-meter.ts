@@ -3,9 +3,9 @@ import type { SourceLocation } from '../source-location.ts';
 
 /** How much an import may make of what it reads. */
 export interface ImportLimits {
-  /** Bytes of the canonical texts of all items, with their files embedded. */
+  /** Bytes of the texts of all items, and of the files that they embed, once for each item. */
   readonly maxTotalBytes: number;
-  /** Those bytes over the bytes of the files that the rows are in, past the first 64 MiB. */
+  /** Bytes of the texts over the bytes of the files that the rows are in, past the first 64 MiB. */
   readonly maxExpansionRatio: number;
   /** Rows, with those that do not become items. */
   readonly maxRows: number;
@@ -41,7 +41,8 @@ export class ImportMeter {
   readonly #names: LimitNames;
   #fileBytes: number | null = null;
   #rows = 0;
-  #bytes = 0;
+  #textBytes = 0;
+  #embeddedBytes = 0;
 
   /** @param names for messages; by default those of the options */
   constructor(
@@ -76,22 +77,27 @@ export class ImportMeter {
   /**
    * Counts what rows have become.
    *
-   * @param made bytes of the canonical texts of items with their files, and rows that have no item
+   * @param made bytes of the canonical texts of items without their files and of these files, and rows that have no item
    * @param location of the last row
    * @throws JsonlError `package_limit`
    */
   addItems(
-    { bytes, skippedRows = 0 }: { readonly bytes: number; readonly skippedRows?: number },
+    {
+      bytes,
+      embeddedBytes = 0,
+      skippedRows = 0,
+    }: { readonly bytes: number; readonly embeddedBytes?: number; readonly skippedRows?: number },
     location: SourceLocation = {},
   ): void {
     const { maxTotalBytes, maxExpansionRatio } = this.#limits;
-    this.#bytes += bytes + skippedRows * SKIPPED_ROW_BYTES;
-    if (this.#bytes > maxTotalBytes) {
+    this.#textBytes += bytes + skippedRows * SKIPPED_ROW_BYTES;
+    this.#embeddedBytes += embeddedBytes;
+    if (this.#textBytes + this.#embeddedBytes > maxTotalBytes) {
       throw this.#error('maxTotalBytes', `must make at most ${maxTotalBytes} bytes of items`, location);
     }
     const fileBytes = this.#fileBytes;
-    if (fileBytes === null || this.#bytes <= Math.max(FREE_EXPANSION_BYTES, fileBytes * maxExpansionRatio))
-      return;
+    if (fileBytes === null) return;
+    if (this.#textBytes <= Math.max(FREE_EXPANSION_BYTES, fileBytes * maxExpansionRatio)) return;
     const problem = `must make at most ${maxExpansionRatio} times the ${fileBytes} bytes of its files, past ${FREE_EXPANSION_BYTES} bytes`;
     throw this.#error('maxExpansionRatio', problem, location);
   }
@@ -99,7 +105,8 @@ export class ImportMeter {
   /** Starts again. */
   reset(): void {
     this.#rows = 0;
-    this.#bytes = 0;
+    this.#textBytes = 0;
+    this.#embeddedBytes = 0;
   }
 
   #error(limit: keyof ImportLimits, problem: string, location: SourceLocation): JsonlError {
