@@ -1,3 +1,4 @@
+import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import type { ByteSource } from '@svc/tabular/internal';
 import type { AccessCheck } from './access-check.ts';
 import type { EntryReader } from './entry.ts';
@@ -7,8 +8,6 @@ import type { EntryStore, PendingEntry } from './entry-store.ts';
 const MAX_HEAD_BYTES = 16 * 1024 * 1024;
 /** One request in place of a damaged part of an entry. */
 const REPAIR_BYTES = 8 * 1024 * 1024;
-
-type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A file of which the ranges, the beginning, or the whole is in the cache once it was read. */
 export class CachedFile implements ByteSource {
@@ -34,7 +33,7 @@ export class CachedFile implements ByteSource {
     this.#access = access;
   }
 
-  async readRange(start: number, end: number, signal?: AbortSignal): Promise<Bytes> {
+  async readRange(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes> {
     signal?.throwIfAborted();
     if (start >= 0 && start < end && end <= this.byteLength) {
       const range = this.#nameOf(`${start}-${end}`);
@@ -88,7 +87,7 @@ export class CachedFile implements ByteSource {
     start: number,
     end: number,
     signal: AbortSignal | undefined,
-  ): Promise<Bytes | null> {
+  ): Promise<OwnBytes | null> {
     const entry = await this.#open(name, byteLength, signal);
     if (entry === null) return null;
     try {
@@ -189,6 +188,6 @@ async function end(entry: PendingEntry | null, name: string | null): Promise<voi
 }
 
 /** A file system that fails to read a block has lost it. */
-async function readFrom(entry: EntryReader, offset: number): Promise<Bytes | null> {
+async function readFrom(entry: EntryReader, offset: number): Promise<OwnBytes | null> {
   return await entry.readFrom(offset).catch(() => null);
 }

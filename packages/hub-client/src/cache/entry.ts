@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
+import type { OwnBytes } from '@svc/jsonl-v23/internal';
 
 // An entry is a file of blocks, each followed by its SHA-256, so that any part of it can be checked before it is used.
 const BLOCK_BYTES = 1024 * 1024;
 const DIGEST_BYTES = 32;
 const STORED_BLOCK_BYTES = BLOCK_BYTES + DIGEST_BYTES;
-
-type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Size of the entry of so many bytes. */
 export function storedSize(byteLength: number): number {
@@ -31,7 +30,7 @@ export class EntryReader {
   }
 
   /** The block that has the byte at `offset`, from that byte on; null if it is damaged. */
-  async readFrom(offset: number): Promise<Bytes | null> {
+  async readFrom(offset: number): Promise<OwnBytes | null> {
     const index = Math.floor(offset / BLOCK_BYTES);
     const start = index * BLOCK_BYTES;
     const length = Math.min(BLOCK_BYTES, this.byteLength - start);

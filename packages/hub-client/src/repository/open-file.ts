@@ -1,3 +1,4 @@
+import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import { type ByteSource, joinSignals } from '@svc/tabular/internal';
 import { createSha256 } from '#platform';
 import { RetryableError } from '../http/errors.ts';
@@ -10,8 +11,6 @@ import { type FileLocation, invalidFile } from './file-response.ts';
 const MAX_WHOLE_FILE_BYTES = 64 * 1024 * 1024;
 /** A transfer that fails after at least this much has made progress: failures are counted from zero. */
 const PROGRESS_BYTES = 64 * 1024;
-
-type Bytes = Uint8Array<ArrayBuffer>;
 
 /** The host answered a range request with the whole file. */
 class RangeIgnoredError extends Error {}
@@ -32,7 +31,7 @@ class HubFile implements ByteSource {
   readonly #context: RequestContext;
   readonly #requests: FileRequester;
   /** The whole file, if its host does not serve ranges. */
-  #whole: Bytes | null = null;
+  #whole: OwnBytes | null = null;
 
   constructor(requester: Requester, location: FileLocation, context: RequestContext) {
     this.path = location.path;
@@ -43,7 +42,7 @@ class HubFile implements ByteSource {
     this.#requests = new FileRequester(requester, location);
   }
 
-  async readRange(start: number, end: number, signal?: AbortSignal): Promise<Bytes> {
+  async readRange(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes> {
     const { path, byteLength } = this;
     if (!(start >= 0 && end >= start && end <= byteLength)) {
       throw invalidFile(path, `it has ${byteLength} bytes, not the bytes ${start} to ${end}`);
@@ -80,7 +79,7 @@ class HubFile implements ByteSource {
     }
   }
 
-  async #collect(start: number, end: number, signal: AbortSignal | undefined): Promise<Bytes> {
+  async #collect(start: number, end: number, signal: AbortSignal | undefined): Promise<OwnBytes> {
     const bytes = new Uint8Array(end - start);
     let offset = 0;
     for await (const chunk of this.#span(start, end, signal)) {

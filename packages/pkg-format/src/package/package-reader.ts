@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { HASH_SPEC, type SourceLocation } from '@svc/jsonl-v23';
 import { createSha256, toHex } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';

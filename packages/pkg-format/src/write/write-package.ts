@@ -1,3 +1,4 @@
+import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import { PackageError } from '../errors.ts';
 import { DEFAULT_LIMITS, MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../limits.ts';
 import { collectBytes } from '../package/collect-bytes.ts';
@@ -23,7 +24,7 @@ const MAX_ENTRIES = 0xfffe;
  *   archive without zip64 can have and for what a reader with the default limits would refuse; errors of the dataset's
  *   functions; the signal's reason
  */
-export async function writePackage(dataset: ExportDataset, options: WriteOptions = {}): Promise<Uint8Array> {
+export async function writePackage(dataset: ExportDataset, options: WriteOptions = {}): Promise<OwnBytes> {
   const plan = await preparePackage(dataset, options);
   const entries = [...plan.entries];
   if (entries.length > MAX_ENTRIES) {
@@ -46,8 +47,8 @@ export async function writePackage(dataset: ExportDataset, options: WriteOptions
       compressionOptions: { level: DEFLATE_LEVEL },
     });
   };
-  const generate = (): Promise<Uint8Array> =>
-    zip.generateAsync({ type: 'uint8array', platform: 'UNIX', streamFiles: true });
+  const generate = async (): Promise<OwnBytes> =>
+    (await zip.generateAsync({ type: 'uint8array', platform: 'UNIX', streamFiles: true })) as OwnBytes;
   for (const entry of entries) await write(entry, entry.compress);
   let bytes = await generate();
   const expanding = new Set<string>();

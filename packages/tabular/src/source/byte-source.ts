@@ -1,3 +1,4 @@
+import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import type { FileCompression } from '../format.ts';
 
 /** Bytes from `start` to `end` (exclusive) of a file. */
@@ -5,9 +6,6 @@ export interface ByteInterval {
   readonly start: number;
   readonly end: number;
 }
-
-/** Bytes in memory of their own; before TypeScript 5.7, `Uint8Array` had no parameter for it. */
-export type OwnBytes = ReturnType<typeof Uint8Array.of>;
 
 /** The bytes of one file, read where and when they are needed. */
 export interface ByteSource {
