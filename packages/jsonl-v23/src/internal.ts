@@ -12,6 +12,7 @@ export { type ChunkSource, chunksOf, isWebStream, type WebStream } from './argum
 export type { EncodedLine } from './fast/reusable-line.ts';
 export { toHex } from './hash/hex.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
+export { DATASET_NAME, isDatasetName, MAX_NAME_LENGTH } from './item/dataset-name.ts';
 export {
   base64Length,
   checkItemSize,

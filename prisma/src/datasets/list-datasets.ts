@@ -1,3 +1,4 @@
+import { MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
 import {
   CREATED_POSITION,
   type CreatedRow,
@@ -105,11 +106,9 @@ interface OrderedRow extends CreatedRow {
   readonly itemCount: number | string;
 }
 
-/** Characters of a name that count for its place; equal beginnings are ordered by id. */
-const MAX_NAME_LENGTH = 255;
-
 const COLUMNS = {
   created: { sql: 'created_at', kind: 'time', read: ({ createdPosition }: OrderedRow) => createdPosition },
+  // Equal beginnings of longer names, which no import writes, are ordered by id.
   name: {
     sql: `left(name, ${MAX_NAME_LENGTH})`,
     kind: 'text',

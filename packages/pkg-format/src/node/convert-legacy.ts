@@ -8,7 +8,7 @@ import {
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { checkItemSize, createSha256, toHex } from '@svc/jsonl-v23/internal';
+import { checkItemSize, createSha256, isDatasetName, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList } from '../check/error-list.ts';
 import { PackageError, toPackageError } from '../errors.ts';
@@ -25,7 +25,7 @@ import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.
 import { type Peekable, peekable } from '../legacy/peekable.ts';
 import { type UpgradedItem, upgradeItem } from '../legacy/upgrade-item.ts';
 import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from '../package/layout.ts';
-import { checkDatasetName, isName } from '../package/manifest.ts';
+import { checkDatasetName } from '../package/manifest.ts';
 import { type Archive, missingFile } from '../package/open-archive.ts';
 import { createReferenceResolver } from '../package/resolve-reference.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
@@ -260,7 +260,7 @@ function provenance(
 
 function nameOf(blob: JsonObject | null): string | null {
   const name = textOf(blob, 'name');
-  return isName(name) ? name : null;
+  return isDatasetName(name) ? name : null;
 }
 
 function textOf(blob: JsonObject | null, key: string): string | null {

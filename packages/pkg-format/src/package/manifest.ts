@@ -1,3 +1,4 @@
+import { isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { type ArchiveFiles, MANIFEST_FILE, sectionNameOf } from './layout.ts';
@@ -50,7 +51,7 @@ export function sectionNames(manifest: JsonObject | null, sectionFiles: readonly
 
 function nameOfFile(file: string): string {
   const name = sectionNameOf(file);
-  if (isName(name)) return name;
+  if (isSectionName(name)) return name;
   const message = `The name of a section must have no control characters, got ${quote(name)}.`;
   throw new PackageError('package_unsafe_entry', message, { entry: file });
 }
@@ -70,16 +71,16 @@ function refuseDuplicates(names: readonly string[]): void {
  * @throws PackageError `package_invalid_json`
  */
 export function checkDatasetName(name: unknown): asserts name is string {
-  if (isName(name)) return;
+  if (isDatasetName(name)) return;
   const found = typeof name === 'string' ? quote(name) : typeof name;
   throw invalidManifest(
-    `The name of a dataset must be a string without control characters, got ${found}.`,
+    `The name of a dataset must have 1 to ${MAX_NAME_LENGTH} characters, not all of them blank, and no control characters, got ${found}.`,
     '/name',
   );
 }
 
-/** Whether a value is the name of a dataset or a section: a string without control characters. */
-export function isName(name: unknown): name is string {
+/** Whether a value is the name of a section: a string without control characters. */
+function isSectionName(name: unknown): name is string {
   return typeof name === 'string' && !/\p{Cc}/u.test(name);
 }
 
@@ -100,7 +101,7 @@ export function checkNames(name: unknown, sectionNames: readonly unknown[]): voi
 }
 
 function checkSectionName(name: unknown, path: string): asserts name is string {
-  if (isName(name)) return;
+  if (isSectionName(name)) return;
   const found = typeof name === 'string' ? quote(name) : typeof name;
   throw invalidManifest(
     `The name of a section must be a string without control characters, got ${found}.`,

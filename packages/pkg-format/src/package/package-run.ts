@@ -1,4 +1,4 @@
-import { type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
+import { isDatasetName, type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
@@ -156,7 +156,6 @@ async function readConfig(files: RunFiles, signal: AbortSignal | undefined): Pro
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const VERSION_HASH = /^[0-9a-f]{64}$/;
 const TIME = /^(?:19[7-9]\d|[2-9]\d{3})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
-const MAX_NAME_LENGTH = 255;
 
 function statusOf(run: JsonObject | null): PackageRun['status'] {
   const status = memberOf(run, 'status') ?? 'completed';
@@ -168,13 +167,8 @@ function statusOf(run: JsonObject | null): PackageRun['status'] {
 function nameOf(run: JsonObject | null): string | null {
   const name = memberOf(run, 'name') ?? null;
   if (name === null) return null;
-  const isName =
-    typeof name === 'string' &&
-    [...name.slice(0, 2 * MAX_NAME_LENGTH + 1)].length <= MAX_NAME_LENGTH &&
-    name.trim() !== '' &&
-    name.isWellFormed() &&
-    !/\p{Cc}/u.test(name);
-  if (!isName) throw invalidMember('name', '1 to 255 characters without control characters, or null');
+  if (!isDatasetName(name))
+    throw invalidMember('name', '1 to 255 characters without control characters, or null');
   return name;
 }
 

@@ -1,3 +1,4 @@
+import { isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
 import { API_KEY_VARIABLE, API_URL_VARIABLE, DEFAULT_API_URL } from '../service/service-options.ts';
@@ -96,15 +97,13 @@ export function withOutputOptions(command: Command, defaultOutput: string): Comm
     .option('-f, --force', 'replace an existing output');
 }
 
-/** In code points. */
-const MAX_NAME_LENGTH = 255;
-
 /**
  * Checks the name of a dataset.
  *
  * @throws CliError `usage`
  */
 export function checkName(name: string | undefined): void {
-  if (name === undefined || (name.trim() !== '' && [...name].length <= MAX_NAME_LENGTH)) return;
-  throw new CliError('usage', `--name must have 1 to ${MAX_NAME_LENGTH} characters, not all of them blank`);
+  if (name === undefined || isDatasetName(name)) return;
+  const rule = `1 to ${MAX_NAME_LENGTH} characters, not all of them blank, and no control characters`;
+  throw new CliError('usage', `--name must have ${rule}`);
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { HASH_SPEC } from '@svc/jsonl-v23';
-import { createSha256, splitLines, toHex } from '@svc/jsonl-v23/internal';
+import { createSha256, isDatasetName, splitLines, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedPackage } from '../../check/inspect-package.ts';
 import type { PackageLimits } from '../../limits.ts';
@@ -9,7 +9,6 @@ import { MANIFEST_FILE, RESULTS_FILE } from '../../package/layout.ts';
 import {
   checkDatasetName,
   GENERATOR,
-  isName,
   PACKAGE_FORMAT,
   PACKAGE_FORMAT_VERSION,
 } from '../../package/manifest.ts';
@@ -145,7 +144,7 @@ async function unsealed(archive: Archive): Promise<Archive> {
 
 function ownName({ manifest }: PackageReader, input: string): string {
   const name = manifest === null ? undefined : getMember(manifest, 'name');
-  return isName(name) ? name : baseName(resolve(input)).replaceAll(/\p{Cc}/gu, '');
+  return isDatasetName(name) ? name : baseName(resolve(input)).replaceAll(/\p{Cc}/gu, '');
 }
 
 function sealedManifest(

@@ -1,0 +1,31 @@
+/** The longest name of a dataset, a run or a section of a table, in code points. */
+export const MAX_NAME_LENGTH = 255;
+
+/** Control characters of Unicode: C0, delete and C1. */
+const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f';
+/** Blanks other than control characters. */
+const BLANK = ' \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
+
+/**
+ * The name of a dataset or a run, in JSON Schema: 1 to 255 code points, not all of them blank, no control characters. The
+ * pattern has neither look-ahead nor property classes, which the regular expressions of other languages do not know.
+ */
+export const DATASET_NAME: { readonly minLength: 1; readonly maxLength: number; readonly pattern: string } = {
+  minLength: 1,
+  maxLength: MAX_NAME_LENGTH,
+  pattern: `^[${BLANK}]*[^${BLANK}${CONTROL}][^${CONTROL}]*$`,
+};
+
+const PATTERN = new RegExp(DATASET_NAME.pattern, 'u');
+
+/** Whether a value is a well-formed string under the rules of {@link DATASET_NAME}. */
+export function isDatasetName(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    // A code point has at most two units.
+    value.length <= 2 * MAX_NAME_LENGTH &&
+    [...value].length <= MAX_NAME_LENGTH &&
+    value.isWellFormed() &&
+    PATTERN.test(value)
+  );
+}
